@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ERROR_HPP
+#define STRATA_ERROR_HPP
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace Strata {
+
+/// Root of every exception the library throws.
+///
+/// what() reads "Strata: <argument>: <problem>; <remedy>". Nothing that the
+/// caller owns has been written when one of these is thrown.
+class Error : public std::runtime_error {
+ public:
+  Error(std::string argument, std::string problem, std::string remedy)
+      : std::runtime_error("Strata: " + argument + ": " + problem + "; " +
+                           remedy),
+        argument_(std::move(argument)),
+        problem_(std::move(problem)),
+        remedy_(std::move(remedy)) {}
+
+  /// Name of the argument (or file, or option) at fault.
+  const std::string& argument() const noexcept { return argument_; }
+  /// What is wrong with it.
+  const std::string& problem() const noexcept { return problem_; }
+  /// What the caller can do about it.
+  const std::string& remedy() const noexcept { return remedy_; }
+
+ private:
+  std::string argument_, problem_, remedy_;
+};
+
+/// A fault in one row of a matrix. `row` and `value` are zero-based; `value`
+/// is the offending number as text (a column, an offset or a matrix value).
+class MatrixError : public Error {
+ public:
+  MatrixError(std::string argument, std::string problem, std::string remedy,
+              std::int64_t row = -1, std::string value = {})
+      : Error(std::move(argument), std::move(problem), std::move(remedy)),
+        row_(row),
+        value_(std::move(value)) {}
+
+  /// Zero-based row at fault, -1 where no single row is.
+  std::int64_t row() const noexcept { return row_; }
+  /// The offending number as text, empty where there is none.
+  const std::string& value() const noexcept { return value_; }
+
+ private:
+  std::int64_t row_;
+  std::string value_;
+};
+
+/// The matrix has a different number of rows and columns.
+struct NotSquareError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// The row map does not start at 0, decreases, or ends past the entries.
+struct RowMapError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A column index is negative or not below the number of columns.
+struct ColumnRangeError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A row's columns do not increase and sorting was declined.
+struct UnsortedRowError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A row names one column twice.
+struct DuplicateEntryError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// An entry lies outside the stated triangle.
+struct WrongTriangleError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A row of a non-unit triangle stores no diagonal entry.
+struct MissingDiagonalError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A diagonal entry of a non-unit triangle is zero.
+struct ZeroDiagonalError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// The pattern given to update_values differs from the analysed one.
+struct PatternMismatchError : MatrixError {
+  using MatrixError::MatrixError;
+};
+
+/// A view's extent does not match the system.
+struct SizeMismatchError : Error {
+  using Error::Error;
+};
+/// A number does not fit the type that has to hold it.
+struct IndexOverflowError : Error {
+  using Error::Error;
+};
+/// An option has a value that can't be honoured on this device or matrix.
+struct OptionError : Error {
+  using Error::Error;
+};
+/// A gallery name that can't be understood.
+struct GalleryError : Error {
+  using Error::Error;
+};
+/// No feasible partition into sub-graphs exists under the given limits.
+struct PartitionError : Error {
+  using Error::Error;
+};
+
+/// A file that can't be read or is not what it says.
+class FileError : public Error {
+ public:
+  FileError(std::string path, std::string problem, std::string remedy,
+            std::int64_t line = -1)
+      : Error(path,
+              line < 0 ? problem
+                       : "line " + std::to_string(line) + ": " + problem,
+              std::move(remedy)),
+        line_(line) {}
+  /// One-based line at fault, -1 where no single line is.
+  std::int64_t line() const noexcept { return line_; }
+
+ private:
+  std::int64_t line_;
+};
+
+}  // namespace Strata
+
+#endif

@@ -93,6 +93,10 @@ struct PatternMismatchError : MatrixError {
 struct SizeMismatchError : Error {
   using Error::Error;
 };
+/// Two arguments share memory in a way that has no meaning.
+struct AliasError : Error {
+  using Error::Error;
+};
 /// A number does not fit the type that has to hold it.
 struct IndexOverflowError : Error {
   using Error::Error;

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TRIANGLE_GRAPH_HPP
+#define STRATA_TRIANGLE_GRAPH_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <Strata_Error.hpp>
+#include <Strata_Types.hpp>
+#include <detail/Strata_TriangleCheck.hpp>
+
+namespace Strata {
+
+/// How the entries given for a triangular matrix are to be taken.
+struct TriangleInput {
+  Uplo uplo = Uplo::lower;
+  Diag diag = Diag::non_unit;
+  Op op = Op::none;
+  /// Use just the stated triangle of a full matrix instead of refusing
+  /// entries outside it.
+  bool take_triangle = false;
+  /// Sort rows whose columns do not increase (in a private copy) instead of
+  /// refusing them.
+  bool sort_rows = true;
+};
+
+namespace Detail {
+
+/// Writes the strict entries of one sorted row. Vertices count from the other
+/// end in a reversed graph, so a row's entries are written back to front there
+/// and sources ascend in either case.
+template <class RowMap, class Entries, class MemorySpace>
+struct GatherRows {
+  RowMap row_map;
+  Entries entries;
+  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
+  DependencyGraph<MemorySpace> graph;
+  bool lower;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const std::int64_t n = graph.num_vertices;
+    const std::int64_t vertex = lower ? row : n - 1 - row;
+    const std::int64_t begin = row_map(row), end = row_map(row + 1);
+    const std::int64_t first = graph.row_map(vertex);
+    for (std::int64_t k = begin + lane; k < end; k += lanes) {
+      const std::int64_t column = entries(k);
+      if (column == row || (column < row) != lower) continue;
+      const std::int64_t at = first + (lower ? k - begin : end - 1 - k);
+      graph.entries(at) = static_cast<int>(lower ? column : n - 1 - column);
+      graph.origin(at) = permutation.extent(0) ? permutation(k) : k;
+    }
+  }
+};
+
+template <class RowMap, class Entries, class MemorySpace>
+struct CountColumns {
+  RowMap row_map;
+  Entries entries;
+  Kokkos::View<int*, MemorySpace> count;  // per column
+  bool lower;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const std::int64_t end = row_map(row + 1);
+    for (std::int64_t k = row_map(row) + lane; k < end; k += lanes) {
+      const std::int64_t column = entries(k);
+      if (column != row && (column < row) == lower)
+        Kokkos::atomic_fetch_add(&count(column), 1);
+    }
+  }
+};
+
+/// The transposed pattern: entry (row, column) becomes an edge from row's
+/// vertex into column's. Rows arrive in no fixed order and are sorted later.
+template <class RowMap, class Entries, class MemorySpace>
+struct ScatterColumns {
+  RowMap row_map;
+  Entries entries;
+  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
+  DependencyGraph<MemorySpace> graph;
+  Kokkos::View<int*, MemorySpace> count;  // per column, counts down to 0
+  bool lower;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const std::int64_t n = graph.num_vertices;
+    const std::int64_t end = row_map(row + 1);
+    for (std::int64_t k = row_map(row) + lane; k < end; k += lanes) {
+      const std::int64_t column = entries(k);
+      if (column == row || (column < row) != lower) continue;
+      // op(lower) is upper: the solve runs backward.
+      const std::int64_t vertex = lower ? n - 1 - column : column;
+      const std::int64_t at = graph.row_map(vertex) +
+                              Kokkos::atomic_fetch_add(&count(column), -1) - 1;
+      graph.entries(at) = static_cast<int>(lower ? n - 1 - row : row);
+      graph.origin(at) = permutation.extent(0) ? permutation(k) : k;
+    }
+  }
+};
+
+template <class MemorySpace>
+struct ScanCounts {
+  Kokkos::View<const int*, MemorySpace> count;  // per row
+  Kokkos::View<std::int64_t*, MemorySpace> row_map;
+  bool reversed;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t vertex, std::int64_t& sum,
+                                         bool final) const {
+    const std::int64_t n = static_cast<std::int64_t>(count.extent(0));
+    sum += count(reversed ? n - 1 - vertex : vertex);
+    if (final) row_map(vertex + 1) = sum;
+  }
+};
+
+template <class MemorySpace>
+struct PlaceDiagonal {
+  Kokkos::View<const std::int64_t*, MemorySpace> diagonal;     // per row
+  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
+  Kokkos::View<std::int64_t*, MemorySpace> origin;             // per vertex
+  bool reversed, unit;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    const std::int64_t n = static_cast<std::int64_t>(origin.extent(0));
+    const std::int64_t k = diagonal(row);
+    origin(reversed ? n - 1 - row : row) =
+        unit ? -1 : (permutation.extent(0) ? permutation(k) : k);
+  }
+};
+
+template <class MemorySpace>
+struct Iota {
+  Kokkos::View<std::int64_t*, MemorySpace> view;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const { view(k) = k; }
+};
+
+}  // namespace Detail
+
+/// Checks a triangular matrix given as CRS views and returns the dependency
+/// graph of op(A) x = b.
+///
+/// @param row_map  rows+1 offsets; an empty view stands for a matrix without
+///                 rows
+/// @param entries  zero-based columns; @param values  as many values
+/// @param columns  number of columns, which has to equal the number of rows
+/// @throws one of the MatrixError types (first faulty row), SizeMismatchError,
+///         IndexOverflowError; nothing of the caller's is written.
+/// Cost: one pass over the matrix on the device to check it, one to build the
+/// graph; a sort of the rows where they are unsorted or op transposes.
+/// Fences `exec`.
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
+DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
+    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
+    const Values& values, std::int64_t columns, const TriangleInput& input) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Kokkos::view_alloc;
+  using Kokkos::WithoutInitializing;
+  const std::int64_t rows =
+      row_map.extent(0) == 0 ? 0
+                             : static_cast<std::int64_t>(row_map.extent(0)) - 1;
+  const std::int64_t stored = static_cast<std::int64_t>(entries.extent(0));
+  if (rows != columns)
+    throw NotSquareError("matrix",
+                         "has " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
+                         "pass a square matrix");
+  if (values.extent(0) != entries.extent(0))
+    throw SizeMismatchError("values",
+                            "has " + std::to_string(values.extent(0)) +
+                                " elements for " + std::to_string(stored) +
+                                " entries",
+                            "give one value for every entry");
+  if (rows > std::numeric_limits<int>::max() - 1)
+    throw IndexOverflowError(
+        "matrix",
+        std::to_string(rows) + " rows do not fit the 32-bit vertex numbers",
+        "split the system into blocks of at most 2147483646 rows");
+
+  const bool lower = input.uplo == Uplo::lower;
+  const bool transposed = input.op != Op::none;
+  const bool unit = input.diag == Diag::unit;
+  DependencyGraph<Memory> graph;
+  graph.num_vertices = static_cast<int>(rows);
+  graph.reversed = lower == transposed;
+  graph.row_map = Kokkos::View<std::int64_t*, Memory>(
+      "Strata::DependencyGraph::row_map", rows + 1);
+  graph.diagonal_origin = Kokkos::View<std::int64_t*, Memory>(
+      view_alloc("Strata::DependencyGraph::diagonal_origin",
+                 WithoutInitializing),
+      rows);
+  if (rows == 0) return graph;
+
+  Kokkos::View<std::int64_t*, Memory> status("Strata::TriangleCheck::status",
+                                             2);
+  Kokkos::View<std::int64_t*, Memory> diagonal(
+      view_alloc("Strata::TriangleCheck::diagonal", WithoutInitializing), rows);
+  Kokkos::View<int*, Memory> strict("Strata::TriangleCheck::strict", rows);
+  auto status_host = Kokkos::create_mirror_view(status);
+  // Returns the first row that is not sorted, or no_fault. A sorted copy has
+  // its values elsewhere: only its columns are looked at (`unit` or not).
+  auto check = [&](const auto& checked_entries, bool with_values) {
+    using Checked = std::decay_t<decltype(checked_entries)>;
+    Kokkos::deep_copy(exec, strict, 0);
+    Kokkos::deep_copy(exec, diagonal, std::int64_t(-1));
+    exec.fence();
+    status_host(0) = Detail::no_fault;
+    status_host(1) = Detail::no_fault;
+    Kokkos::deep_copy(status, status_host);
+    Detail::TriangleCheck<RowMap, Checked, Values, Memory> functor{
+        row_map,
+        checked_entries,
+        values,
+        columns,
+        stored,
+        lower,
+        unit || !with_values,
+        input.take_triangle,
+        status,
+        strict,
+        diagonal};
+    Detail::for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
+                         functor);
+    if (!unit)
+      Kokkos::parallel_for("Strata::TriangleCheck::diagonal",
+                           Range(exec, 0, rows),
+                           Detail::DiagonalPresence<Memory>{diagonal, status});
+    exec.fence();
+    Kokkos::deep_copy(status_host, status);
+    if (status_host(0) != Detail::no_fault)
+      Detail::raise_row_fault(status_host(0), row_map, checked_entries, values,
+                              columns, input.uplo);
+    return status_host(1);
+  };
+
+  Kokkos::View<std::int64_t*, Memory> permutation;
+  using SortedEntries = Kokkos::View<typename Entries::non_const_value_type*,
+                                     Kokkos::LayoutLeft, Memory>;
+  SortedEntries sorted;
+  const std::int64_t unsorted = check(entries, true);
+  if (unsorted != Detail::no_fault) {
+    if (!input.sort_rows)
+      throw UnsortedRowError(
+          "entries",
+          "the columns of row " + std::to_string(unsorted) + " do not increase",
+          "sort the rows, or set sort_rows to have it done in a copy",
+          unsorted);
+    sorted = SortedEntries(
+        view_alloc("Strata::TriangleGraph::sorted", WithoutInitializing),
+        stored);
+    permutation = Kokkos::View<std::int64_t*, Memory>(
+        view_alloc("Strata::TriangleGraph::permutation", WithoutInitializing),
+        stored);
+    Kokkos::deep_copy(exec, sorted, entries);
+    Kokkos::parallel_for("Strata::TriangleGraph::iota", Range(exec, 0, stored),
+                         Detail::Iota<Memory>{permutation});
+    Detail::sort_crs_rows(exec, row_map, sorted, permutation);
+    check(sorted, false);
+  }
+
+  auto build = [&](const auto& sorted_entries) {
+    using Sorted = std::decay_t<decltype(sorted_entries)>;
+    if (transposed) {
+      Kokkos::deep_copy(exec, strict, 0);
+      Detail::for_each_row("Strata::TriangleGraph::count", exec, rows, stored,
+                           Detail::CountColumns<RowMap, Sorted, Memory>{
+                               row_map, sorted_entries, strict, lower});
+    }
+    std::int64_t edges = 0;
+    Kokkos::parallel_scan(
+        "Strata::TriangleGraph::scan", Range(exec, 0, rows),
+        Detail::ScanCounts<Memory>{strict, graph.row_map, graph.reversed});
+    exec.fence();
+    edges = Detail::fetch_element(graph.row_map, rows);
+    graph.entries = Kokkos::View<int*, Memory>(
+        view_alloc("Strata::DependencyGraph::entries", WithoutInitializing),
+        edges);
+    graph.origin = Kokkos::View<std::int64_t*, Memory>(
+        view_alloc("Strata::DependencyGraph::origin", WithoutInitializing),
+        edges);
+    if (transposed) {
+      Detail::for_each_row(
+          "Strata::TriangleGraph::scatter", exec, rows, stored,
+          Detail::ScatterColumns<RowMap, Sorted, Memory>{
+              row_map, sorted_entries, permutation, graph, strict, lower});
+      Detail::sort_crs_rows(exec, graph.row_map, graph.entries, graph.origin);
+    } else {
+      Detail::for_each_row(
+          "Strata::TriangleGraph::gather", exec, rows, stored,
+          Detail::GatherRows<RowMap, Sorted, Memory>{
+              row_map, sorted_entries, permutation, graph, lower});
+    }
+    Kokkos::parallel_for("Strata::TriangleGraph::diagonal",
+                         Range(exec, 0, rows),
+                         Detail::PlaceDiagonal<Memory>{diagonal, permutation,
+                                                       graph.diagonal_origin,
+                                                       graph.reversed, unit});
+    exec.fence();
+  };
+  if (sorted.extent(0))
+    build(sorted);
+  else
+    build(entries);
+  return graph;
+}
+
+}  // namespace Strata
+
+#endif

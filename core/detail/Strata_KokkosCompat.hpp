@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KOKKOS_COMPAT_HPP
+#define STRATA_KOKKOS_COMPAT_HPP
+
+// The one place for what differs between Kokkos releases and between backends.
+
+#include <Kokkos_Complex.hpp>
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
+#error "Strata needs Kokkos 3.4 or newer"
+#endif
+
+// True while the compiler makes code for a GPU. Used inside functions of this
+// header only.
+#if defined(__CUDA_ARCH__)
+#define STRATA_IMPL_ON_CUDA_DEVICE 1
+#else
+#define STRATA_IMPL_ON_CUDA_DEVICE 0
+#endif
+
+namespace Strata {
+namespace Detail {
+
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class ExecutionSpace>
+inline constexpr bool is_cuda =
+    std::is_same<ExecutionSpace, Kokkos::Cuda>::value;
+#else
+template <class ExecutionSpace>
+inline constexpr bool is_cuda = false;
+#endif
+
+/// Threads that run in lock step and can exchange registers: a warp on CUDA,
+/// one thread on a host.
+template <class ExecutionSpace>
+inline constexpr int lane_width = is_cuda<ExecutionSpace> ? 32 : 1;
+
+/// Sum of `value` over groups of `group` neighbouring lanes (a power of two,
+/// at most lane_width); every lane of a group gets the same bits. All lanes of
+/// the warp must call it with the same `group`.
+template <class T>
+KOKKOS_INLINE_FUNCTION T lane_group_sum(T value, int group) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  static_assert(sizeof(T) % 4 == 0, "lane_group_sum moves whole 32-bit words");
+  for (int offset = group >> 1; offset > 0; offset >>= 1) {
+    T other;
+    int in[sizeof(T) / 4], out[sizeof(T) / 4];
+    memcpy(in, &value, sizeof(T));
+    for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+      out[w] = __shfl_xor_sync(0xffffffffu, in[w], offset);
+    memcpy(&other, out, sizeof(T));
+    value += other;
+  }
+#else
+  (void)group;
+#endif
+  return value;
+}
+
+/// Orders the shared and global memory accesses of the lanes of one warp.
+KOKKOS_INLINE_FUNCTION void lane_barrier() {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  __syncwarp();
+#endif
+}
+
+/// Atomic loads and stores of a 4- or 8-byte word without ordering of other
+/// accesses, at device scope (through the L2 cache on CUDA, never a stale
+/// first-level line).
+template <class Word>
+KOKKOS_INLINE_FUNCTION Word load_relaxed(const Word* p) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  Word w;
+  if constexpr (sizeof(Word) == 8) {
+    unsigned long long u;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(u)
+                 : "l"(p)
+                 : "memory");
+    memcpy(&w, &u, 8);
+  } else {
+    unsigned u;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(u)
+                 : "l"(p)
+                 : "memory");
+    memcpy(&w, &u, 4);
+  }
+  return w;
+#else
+  Word w;
+  __atomic_load(const_cast<Word*>(p), &w, __ATOMIC_RELAXED);
+  return w;
+#endif
+}
+
+template <class Word>
+KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  if constexpr (sizeof(Word) == 8) {
+    unsigned long long u;
+    memcpy(&u, &w, 8);
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(u)
+                 : "memory");
+  } else {
+    unsigned u;
+    memcpy(&u, &w, 4);
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
+                 : "memory");
+  }
+#else
+  __atomic_store(p, &w, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Load that later accesses of this thread cannot overtake.
+KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned u;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+               : "=r"(u)
+               : "l"(p)
+               : "memory");
+  return u;
+#else
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/// Store that earlier accesses of this thread cannot be moved behind.
+KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
+               : "memory");
+#else
+  __atomic_store_n(p, u, __ATOMIC_RELEASE);
+#endif
+}
+
+/// One turn of a waiting loop: leaves the execution units to others.
+KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  if (turn > 8) __nanosleep(turn < 64 ? 20 : 100);
+#elif defined(__x86_64__) || defined(__i386__)
+  (void)turn;
+  __builtin_ia32_pause();
+#else
+  (void)turn;
+#endif
+}
+
+/// Bytes of level-0 scratch that a team may ask for on this device.
+template <class ExecutionSpace>
+std::size_t team_scratch_bytes(const ExecutionSpace&) {
+  // Host backends keep scratch in ordinary memory and state no useful limit:
+  // stay within a typical second-level cache.
+  if constexpr (!is_cuda<ExecutionSpace>) return std::size_t{256} * 1024;
+  return static_cast<std::size_t>(
+      Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(0));
+}
+
+/// Number of units that run teams independently (multiprocessors, or threads
+/// of a host).
+template <class ExecutionSpace>
+int device_units(const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    int device = exec.cuda_device(), units = 0;
+    if (cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount,
+                               device) != cudaSuccess ||
+        units < 1)
+      units = 1;
+    return units;
+  }
+#endif
+  (void)exec;
+  return exec.concurrency() > 0 ? exec.concurrency() : 1;
+}
+
+/// Name of the device, as a key for what was measured on it.
+template <class ExecutionSpace>
+std::string device_name(const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, exec.cuda_device()) == cudaSuccess)
+      return properties.name;
+    return "cuda";
+  }
+#endif
+  return std::string(ExecutionSpace::name()) + "-" +
+         std::to_string(device_units(exec));
+}
+
+/// Sorts every row of a CRS matrix by column, values along with the columns.
+/// Cost: Kokkos Kernels' sort_crs_matrix. Fences `exec`.
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
+void sort_crs_rows(const ExecutionSpace& exec, const RowMap& row_map,
+                   const Entries& entries, const Values& values) {
+  exec.fence();
+#if STRATA_IMPL_SORT_IN_KOKKOSSPARSE
+  KokkosSparse::sort_crs_matrix<ExecutionSpace, RowMap, Entries, Values>(
+      row_map, entries, values);
+#else
+  KokkosKernels::Impl::sort_crs_matrix<ExecutionSpace, RowMap, Entries, Values>(
+      row_map, entries, values);
+#endif
+  ExecutionSpace().fence();
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TRIANGULAR_OPTIONS_HPP
+#define STRATA_TRIANGULAR_OPTIONS_HPP
+
+#include <Strata_Error.hpp>
+#include <Strata_Subgraphs.hpp>
+#include <Strata_Types.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace Strata {
+
+/// How a triangular system is solved.
+enum class Algorithm {
+  /// The one that the performance model expects to be fastest.
+  automatic,
+  /// Row after row by one thread a right-hand side.
+  substitution,
+  /// Level sets, a launch each; narrow neighbours share a launch.
+  level_sets,
+  /// Sub-graphs in team scratch, a launch a sub-graph level (004).
+  subgraphs,
+  /// Level sets in one launch; rows wait for the rows they need.
+  pipelined
+};
+
+inline const char* to_string(Algorithm a) {
+  switch (a) {
+    case Algorithm::substitution:
+      return "substitution";
+    case Algorithm::level_sets:
+      return "level_sets";
+    case Algorithm::subgraphs:
+      return "subgraphs";
+    case Algorithm::pipelined:
+      return "pipelined";
+    default:
+      return "automatic";
+  }
+}
+
+/// The algorithm of that name. @throws OptionError
+inline Algorithm algorithm_from_string(const std::string& name) {
+  for (const Algorithm a :
+       {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
+        Algorithm::subgraphs, Algorithm::pipelined})
+    if (name == to_string(a)) return a;
+  throw OptionError("algorithm", "'" + name + "' is unknown",
+                    "use automatic, substitution, level_sets, subgraphs or "
+                    "pipelined");
+}
+
+struct TriangularOptions {
+  Algorithm algorithm = Algorithm::automatic;
+  /// op(A) x = b is solved.
+  Op op = Op::none;
+  /// Use just the stated triangle of a full matrix instead of refusing
+  /// entries outside it.
+  bool take_triangle = false;
+  /// Sort rows whose columns do not increase (in a private copy) instead of
+  /// refusing them.
+  bool sort_rows = true;
+  /// Rows of a sub-graph at most; 0 for what the team scratch holds.
+  int max_subgraph_rows = 0;
+  /// Threads of a team that solves a sub-graph; 0 for a size that suits it.
+  int team_size = 0;
+  /// Order in which the partition takes vertices (004, Algorithm 3).
+  /// `best_of_all` tries every criterion and keeps the best.
+  SubgraphOptions partition;
+  /// Right-hand sides that one launch of `pipelined` takes at most; more are
+  /// solved in several launches. Four bytes a row for each eight of them.
+  int max_right_hand_sides = 32;
+};
+
+/// One algorithm as the automatic choice saw it.
+struct TriangularCandidate {
+  Algorithm algorithm;
+  double predicted_us;
+  std::string note;
+};
+
+/// What was chosen and why, in numbers.
+struct TriangularReport {
+  Algorithm algorithm = Algorithm::automatic;
+  std::string reason;
+  std::int64_t rows = 0;
+  /// Entries the solve uses: strict triangle, and the diagonal unless unit.
+  std::int64_t entries = 0;
+  int levels = 0;
+  // The next six are 0 unless the algorithm is `subgraphs`.
+  int subgraphs = 0, subgraph_levels = 0;
+  std::int64_t internal_slots = 0, external_slots = 0;
+  /// Share of edges between sub-graphs, 0 to 1.
+  double external_share = 0;
+  int max_subgraph_rows = 0;
+  /// Bytes of device memory that the solver holds.
+  std::size_t plan_bytes = 0;
+  /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
+  std::size_t crs_bytes = 0;
+  /// Predicted time of a solve with one right-hand side, microseconds.
+  double predicted_solve_us = 0;
+  /// Time of the constructor, microseconds.
+  double analysis_us = 0;
+  std::vector<TriangularCandidate> candidates;
+};
+
+/// The report as lines of text.
+std::string to_string(const TriangularReport& report);
+
+}  // namespace Strata
+
+#endif

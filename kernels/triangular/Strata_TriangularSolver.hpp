@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TRIANGULAR_SOLVER_HPP
+#define STRATA_TRIANGULAR_SOLVER_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_TriangleGraph.hpp>
+#include <Strata_TriangularOptions.hpp>
+#include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_PatternFingerprint.hpp>
+#include <detail/Strata_VectorChecks.hpp>
+#include <memory>
+
+namespace Strata {
+
+/// Solves op(A) x = b for one triangular matrix A and many right-hand sides b.
+///
+/// The constructor checks A, analyses its pattern and packs its values; A is
+/// not referred to afterwards. Copies of a solver share plan and workspace, and
+/// solves that share them must not overlap in time: give each stream that works
+/// at the same time a solver of its own.
+///
+/// @tparam Scalar float, double, Kokkos::complex of either
+/// @tparam ExecutionSpace where A, b and x are accessible and solves run
+template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+class TriangularSolver {
+ public:
+  using scalar_type = Scalar;
+  using execution_space = ExecutionSpace;
+  using memory_space = typename ExecutionSpace::memory_space;
+
+  /// Checks and analyses a KokkosSparse::CrsMatrix, n x n.
+  ///
+  /// @param uplo the triangle A stores (before `options.op`)
+  /// @param diag unit: stored diagonal entries are ignored
+  /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
+  ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
+  ///   ZeroDiagonalError, IndexOverflowError, OptionError
+  /// Cost: a few passes over A on the device and, for most algorithms, O(n +
+  /// entries) on the host. Waits for `exec`.
+  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
+                   Diag diag, const TriangularOptions& options = {}) {
+    analyse(exec, A.graph.row_map, A.graph.entries, A.values,
+            static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+  }
+
+  /// The same from three views of rank 1: `row_map` of n + 1 offsets, and
+  /// `entries` (zero-based columns) and `values` of equal length.
+  template <class RowMap, class Entries, class Values,
+            class = typename RowMap::memory_space>
+  TriangularSolver(const ExecutionSpace& exec, const RowMap& row_map,
+                   const Entries& entries, const Values& values, Uplo uplo,
+                   Diag diag, const TriangularOptions& options = {}) {
+    analyse(exec, row_map, entries, values,
+            row_map.extent(0) == 0
+                ? 0
+                : static_cast<std::int64_t>(row_map.extent(0)) - 1,
+            uplo, diag, options);
+  }
+
+  /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
+  /// wait, so it can be recorded into a CUDA graph.
+  ///
+  /// @param b n, or n x k: k right-hand sides; any layout
+  /// @param x as b; may be b itself
+  /// @throws SizeMismatchError, AliasError before anything is enqueued
+  template <class B, class X>
+  void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
+    Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
+    const std::int64_t columns = Detail::num_columns(x);
+    if (report_->rows == 0 || columns == 0) return;
+    Kokkos::Profiling::pushRegion("Strata::TriangularSolver::solve");
+    const auto from = Detail::multi_vector_ref(b);
+    algorithm_->solve(exec,
+                      Detail::MultiVectorRef<const Scalar>{
+                          from.data, from.row_stride, from.column_stride},
+                      Detail::multi_vector_ref(x), columns);
+    Kokkos::Profiling::popRegion();
+  }
+
+  /// Takes new values of a matrix with the analysed pattern; no analysis.
+  ///
+  /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError: the
+  ///   solver then still has its old values
+  /// Cost: one pass over the pattern, one over the values. Waits for `exec`.
+  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  void update_values(const ExecutionSpace& exec, const Matrix& A) {
+    update_values(exec, A.graph.row_map, A.graph.entries, A.values);
+  }
+  template <class RowMap, class Entries, class Values,
+            class = typename RowMap::memory_space>
+  void update_values(const ExecutionSpace& exec, const RowMap& row_map,
+                     const Entries& entries, const Values& values) {
+    if (row_map.extent(0) != row_map_extent_ ||
+        entries.extent(0) != num_values_ ||
+        Detail::pattern_fingerprint(exec, row_map, entries) != fingerprint_)
+      throw PatternMismatchError(
+          "matrix", "does not have the pattern that was analysed",
+          "pass the matrix the solver was made from with new values, or make a "
+          "new solver");
+    update_values(exec, values);
+  }
+  /// The same from the values alone (rank 1, in the order of the analysed
+  /// matrix), where the caller vouches for the pattern.
+  template <class Values, class = typename Values::memory_space,
+            std::enable_if_t<Values::rank == 1, int> = 0>
+  void update_values(const ExecutionSpace& exec, const Values& values) {
+    check_value_type<Values>();
+    if (values.extent(0) != num_values_)
+      throw SizeMismatchError(
+          "values",
+          "has " + std::to_string(values.extent(0)) +
+              " elements, the analysed matrix " + std::to_string(num_values_),
+          "pass the values of the analysed matrix");
+    if (algorithm_) algorithm_->set_values(exec, values.data());
+  }
+
+  /// What was chosen and why.
+  const TriangularReport& report() const { return *report_; }
+
+ private:
+  template <class Values>
+  static void check_value_type() {
+    static_assert(
+        std::is_same<typename Values::non_const_value_type, Scalar>::value,
+        "Strata: the matrix must have the solver's scalar type");
+    static_assert(
+        Kokkos::SpaceAccessibility<ExecutionSpace,
+                                   typename Values::memory_space>::accessible,
+        "Strata: the matrix must be accessible from the execution space");
+    static_assert(
+        !std::is_same<typename Values::array_layout,
+                      Kokkos::LayoutStride>::value,
+        "Strata: the values of a matrix must be contiguous");
+  }
+
+  template <class RowMap, class Entries, class Values>
+  void analyse(const ExecutionSpace& exec, const RowMap& row_map,
+               const Entries& entries, const Values& values,
+               std::int64_t columns, Uplo uplo, Diag diag,
+               const TriangularOptions& options) {
+    check_value_type<Values>();
+    Kokkos::Profiling::pushRegion("Strata::TriangularSolver::analysis");
+    Kokkos::Timer timer;
+    auto report = std::make_shared<TriangularReport>();
+    Detail::TriangularAnalysis<ExecutionSpace> analysis;
+    TriangleInput input;
+    input.uplo = uplo;
+    input.diag = diag;
+    input.op = options.op;
+    input.take_triangle = options.take_triangle;
+    input.sort_rows = options.sort_rows;
+    analysis.graph =
+        triangle_graph(exec, row_map, entries, values, columns, input);
+    analysis.num_values = static_cast<std::int64_t>(values.extent(0));
+    analysis.conjugated = options.op == Op::conjugate_transpose;
+    row_map_extent_ = row_map.extent(0);
+    num_values_ = values.extent(0);
+    fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
+
+    report->rows = columns;
+    report->entries = analysis.graph.num_edges() +
+                      (diag == Diag::unit ? 0 : columns);
+    report->crs_bytes = (columns + 1) * sizeof(int) +
+                        report->entries * (sizeof(int) + sizeof(Scalar));
+    algorithm_ = Detail::choose_algorithm<Scalar>(exec, analysis, options,
+                                                  *report);
+    algorithm_->set_values(exec, values.data());
+    report->plan_bytes = algorithm_->bytes();
+    report->analysis_us = timer.seconds() * 1e6;
+    report_ = report;
+    Kokkos::Profiling::popRegion();
+  }
+
+  std::shared_ptr<Detail::TriangularAlgorithm<Scalar, ExecutionSpace>>
+      algorithm_;
+  std::shared_ptr<const TriangularReport> report_;
+  std::size_t row_map_extent_ = 0, num_values_ = 0;
+  std::uint64_t fingerprint_ = 0;
+};
+
+template <class ExecutionSpace, class Matrix,
+          class = typename Matrix::staticcrsgraph_type>
+TriangularSolver(const ExecutionSpace&, const Matrix&, Uplo, Diag,
+                 const TriangularOptions& = {})
+    -> TriangularSolver<typename Matrix::non_const_value_type, ExecutionSpace>;
+
+template <class ExecutionSpace, class RowMap, class Entries, class Values,
+          class = typename RowMap::memory_space>
+TriangularSolver(const ExecutionSpace&, const RowMap&, const Entries&,
+                 const Values&, Uplo, Diag, const TriangularOptions& = {})
+    -> TriangularSolver<typename Values::non_const_value_type, ExecutionSpace>;
+
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_LEVEL_SET_SOLVE_HPP
+#define STRATA_LEVEL_SET_SOLVE_HPP
+
+#include <detail/Strata_RowKernels.hpp>
+#include <detail/Strata_SubgraphPlan.hpp>
+#include <detail/Strata_TriangularAlgorithm.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Chunks of rows with their packed values: what `level_sets` and `pipelined`
+/// have in common.
+template <class Scalar, class ExecutionSpace>
+class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  static constexpr int width = lane_width<ExecutionSpace>;
+
+ protected:
+  RowChunkAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    SourceNumbering numbering) {
+    // Four entries a lane are fetched together: more lanes beyond that.
+    chunks_ = make_row_chunks(exec, analysis.graph, analysis.host_graph,
+                              analysis.levels, analysis.num_values, width, 4,
+                              numbering);
+    value_ = Base::make_values(chunks_.num_slots);
+    this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated);
+  }
+
+  RowSystem<Scalar, ExecutionSpace> system(
+      const MultiVectorRef<const Scalar>& b,
+      const MultiVectorRef<Scalar>& x) const {
+    return {chunks_.chunk,
+            chunks_.row,
+            chunks_.source,
+            value_,
+            this->diagonal_,
+            this->divide_,
+            b,
+            x};
+  }
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    gather_values(exec, chunks_.origin, values, value_, this->conjugated_);
+  }
+  std::size_t entry_bytes() const override {
+    return chunks_.chunk.extent(0) * sizeof(RowChunk) +
+           chunks_.source.extent(0) * 4 + chunks_.origin.bytes() +
+           value_.extent(0) * sizeof(Scalar);
+  }
+
+  RowChunks<Memory> chunks_;
+  Kokkos::View<Scalar*, Memory> value_;
+};
+
+/// A launch a level set, except that neighbouring narrow ones are run by one
+/// team in one launch.
+template <class Scalar, class ExecutionSpace>
+class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
+  using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using Base::width;
+  using typename Base::Memory;
+  static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
+  static constexpr int warps = team_size / width;
+
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis)
+      : Base(exec, analysis, SourceNumbering::row) {
+    const auto& map = this->chunks_.level_chunk_map;
+    level_chunk_map_ =
+        to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
+    runs_ = make_runs(map, device_units(exec));
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    if (columns == 1)
+      launch<1>(exec, b, x, 1);
+    else
+      launch<8>(exec, b, x, static_cast<int>(columns));
+  }
+
+  /// Consecutive level sets of one launch.
+  struct Run {
+    int first_level, last_level, teams;
+  };
+  /// Chunks up to which a level set is left to one team: what costs that team
+  /// about as long as a launch costs.
+  static constexpr int narrow_chunks =
+      is_cuda<ExecutionSpace> ? 4 * warps : 512;
+
+  static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
+                                    int units) {
+    std::vector<Run> runs;
+    const int levels = static_cast<int>(level_chunk_map.size()) - 1;
+    bool open = false;
+    for (int level = 0; level < levels; ++level) {
+      const int chunks = level_chunk_map[level + 1] - level_chunk_map[level];
+      if (chunks <= narrow_chunks) {
+        if (open)
+          runs.back().last_level = level + 1;
+        else
+          runs.push_back({level, level + 1, 1});
+        open = true;
+      } else {
+        const int enough = is_cuda<ExecutionSpace> ? 16 * units : units;
+        runs.push_back(
+            {level, level + 1, std::min((chunks + warps - 1) / warps, enough)});
+        open = false;
+      }
+    }
+    return runs;
+  }
+
+ private:
+  template <int R>
+  void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x, int columns) const {
+    const int blocks = (columns + R - 1) / R;
+    for (const Run& run : runs_)
+      Kokkos::parallel_for(
+          "Strata::Triangular::solve::level_sets",
+          Kokkos::TeamPolicy<ExecutionSpace>(exec, run.teams * blocks,
+                                             team_size),
+          LevelSetRun<Scalar, ExecutionSpace, R>{
+              this->system(b, x), level_chunk_map_, run.first_level,
+              run.last_level, run.teams, columns});
+  }
+  std::size_t entry_bytes() const override {
+    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int);
+  }
+
+  Kokkos::View<int*, Memory> level_chunk_map_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

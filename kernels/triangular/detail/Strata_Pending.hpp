@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PENDING_HPP
+#define STRATA_PENDING_HPP
+
+#include <detail/Strata_KokkosCompat.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Real words a scalar is made of: what one load or store moves at once.
+template <class Scalar>
+struct ScalarWords {
+  using Word = Scalar;
+  static constexpr int count = 1;
+};
+template <class R>
+struct ScalarWords<Kokkos::complex<R>> {
+  using Word = R;
+  static constexpr int count = 2;
+};
+
+/// A NaN whose bits no arithmetic unit produces and which stands for "not
+/// computed yet". A result that happens to carry these very bits (copied
+/// through from a right-hand side) is stored as the ordinary quiet NaN, so
+/// nothing in b or in the matrix can imitate an unfinished value.
+template <class Word>
+struct PendingBits;
+template <>
+struct PendingBits<double> {
+  using Bits = unsigned long long;
+  static constexpr Bits pending = 0xfff85742d1b3a96eULL;
+  static constexpr Bits plain_nan = 0x7ff8000000000000ULL;
+};
+template <>
+struct PendingBits<float> {
+  using Bits = unsigned;
+  static constexpr Bits pending = 0xffc5d3b7U;
+  static constexpr Bits plain_nan = 0x7fc00000U;
+};
+
+/// Storage of values that are their own flags: a word is either pending or
+/// final, and changes from one to the other once a solve.
+template <class Scalar>
+struct Pending {
+  using Word = typename ScalarWords<Scalar>::Word;
+  using Traits = PendingBits<Word>;
+  using Bits = typename Traits::Bits;
+  static constexpr int words = ScalarWords<Scalar>::count;
+
+  KOKKOS_INLINE_FUNCTION static void reset(Scalar* at) {
+    Bits* w = reinterpret_cast<Bits*>(at);
+    for (int i = 0; i < words; ++i) w[i] = Traits::pending;
+  }
+  KOKKOS_INLINE_FUNCTION static void publish(Scalar* at, const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    Bits* w = reinterpret_cast<Bits*>(at);
+    for (int i = 0; i < words; ++i)
+      store_relaxed(w + i, bits[i] == Traits::pending ? Bits(Traits::plain_nan)
+                                                      : bits[i]);
+  }
+  /// Reads the value; false while any word of it is pending.
+  KOKKOS_INLINE_FUNCTION static bool read(const Scalar* at, Scalar& value) {
+    const Bits* w = reinterpret_cast<const Bits*>(at);
+    Bits bits[words];
+    bool final = true;
+    for (int i = 0; i < words; ++i) {
+      bits[i] = load_relaxed(w + i);
+      final = final && bits[i] != Traits::pending;
+    }
+    memcpy(&value, bits, sizeof(Scalar));
+    return final;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

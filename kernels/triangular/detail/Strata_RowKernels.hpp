@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ROW_KERNELS_HPP
+#define STRATA_ROW_KERNELS_HPP
+
+#include <Strata_RowChunks.hpp>
+#include <detail/Strata_MultiVectorRef.hpp>
+#include <detail/Strata_Pending.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Everything the row kernels read, as raw views.
+template <class Scalar, class ExecutionSpace>
+struct RowSystem {
+  using Memory = typename ExecutionSpace::memory_space;
+  Kokkos::View<const RowChunk*, Memory> chunk;
+  Kokkos::View<const unsigned*, Memory> row;
+  Kokkos::View<const int*, Memory> source;
+  Kokkos::View<const Scalar*, Memory> value;
+  Kokkos::View<const Scalar*, Memory> diagonal;
+  bool divide;
+  MultiVectorRef<const Scalar> b;
+  MultiVectorRef<Scalar> x;
+
+  KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& sum, int position) const {
+    return divide ? sum / diagonal(position) : sum * diagonal(position);
+  }
+};
+
+/// Sum over the entries of one lane of l_ij x_j for `columns` right-hand
+/// sides, with `read(source, column)` supplying x_j.
+///
+/// Entries are taken four at a time: their columns and values are loaded
+/// together, then the four sources, so that a step costs one latency instead
+/// of four.
+template <int R, class System, class Read, class Scalar>
+KOKKOS_INLINE_FUNCTION void accumulate_chunk(const System& system,
+                                             const RowChunk& chunk, int lane,
+                                             const Read& read, Scalar* sum) {
+  const int active = chunk.rows << chunk.log_lanes;
+  if (lane >= active) return;
+  constexpr int batch = 4;
+  std::int64_t slot = chunk.first_slot + lane;
+  for (int s = 0; s < chunk.steps; s += batch) {
+    int source[batch];
+    Scalar value[batch];
+    for (int u = 0; u < batch; ++u) {
+      const bool in = s + u < chunk.steps;
+      source[u] = in ? system.source(slot) : -1;
+      value[u] = in ? system.value(slot) : Scalar(0);
+      slot += active;
+    }
+    read.template add<R>(source, value, sum);
+  }
+}
+
+/// Reads finished values of x: every source was written by an earlier launch
+/// or before a barrier of this team.
+template <class Scalar>
+struct ReadFinished {
+  MultiVectorRef<Scalar> x;
+  template <int R, int batch>
+  KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+                                  const Scalar (&value)[batch],
+                                  Scalar* sum) const {
+    Scalar loaded[batch][R];
+    for (int u = 0; u < batch; ++u)
+      if (source[u] >= 0)
+        for (int r = 0; r < R; ++r) loaded[u][r] = x(source[u], r);
+    for (int u = 0; u < batch; ++u)
+      if (source[u] >= 0)
+        for (int r = 0; r < R; ++r) sum[r] += value[u] * loaded[u][r];
+  }
+};
+
+/// Solves the chunks [first_chunk, last_chunk) that lie in the level sets
+/// [first_level, last_level): one level spread over many teams, or several
+/// narrow ones by one team with a barrier after each.
+template <class Scalar, class ExecutionSpace, int R>
+struct LevelSetRun {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+
+  RowSystem<Scalar, ExecutionSpace> system;
+  Kokkos::View<const int*, Memory> level_chunk_map;
+  int first_level, last_level;
+  int teams;        // teams a block of right-hand sides is spread over
+  int num_columns;  // right-hand sides
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int warps = team.team_size() / width;
+    const int warp = team.team_rank() / width, lane = team.team_rank() % width;
+    const int first_column = team.league_rank() / teams * R;
+    const int stride = teams * warps;
+    const int start = team.league_rank() % teams * warps + warp;
+    for (int level = first_level; level < last_level; ++level) {
+      const int end = level_chunk_map(level + 1);
+      for (int c = level_chunk_map(level) + start; c < end; c += stride)
+        solve(system.chunk(c), lane, first_column);
+      if (level + 1 < last_level) team.team_barrier();
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
+                                    int first_column) const {
+    MultiVectorRef<Scalar> x = system.x;
+    x.data += first_column * x.column_stride;
+    // The last block repeats its last right-hand side rather than branch.
+    Scalar sum[R];
+    for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+    const int columns =
+        num_columns - first_column < R ? num_columns - first_column : R;
+    if (columns == R)
+      accumulate_chunk<R>(system, chunk, lane, ReadFinished<Scalar>{x}, sum);
+    else
+      for (int r = 0; r < columns; ++r) {
+        MultiVectorRef<Scalar> one = x;
+        one.data += r * x.column_stride;
+        accumulate_chunk<1>(system, chunk, lane, ReadFinished<Scalar>{one},
+                            sum + r);
+      }
+    const int r0 = lane >> chunk.log_lanes;
+    const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
+    const int position = chunk.first_position + r0;
+    const std::int64_t row = leader ? system.row(position) : 0;
+    for (int r = 0; r < columns; ++r) {
+      const Scalar total = lane_group_sum(sum[r], 1 << chunk.log_lanes);
+      if (leader)
+        x(row, r) =
+            system.finish(system.b(row, first_column + r) - total, position);
+    }
+  }
+};
+
+/// Counters of a pipelined solve, in device memory. They return to their
+/// starting point by themselves, so that a recorded launch can be replayed.
+struct PipelineState {
+  enum : int { ticket = 0, finished = 1, epoch = 2, size = 3 };
+};
+
+/// One right-hand side in one launch; values are their own flags.
+///
+/// Teams draw tickets; ticket t stands for chunks in topological order, and
+/// chunks wait only for chunks of smaller tickets or, within a host team,
+/// earlier in its own sequence.
+///
+/// Why it can't deadlock, however few teams run at once: a ticket is drawn by
+/// a team that is already running and that is never preempted for good. Among
+/// the unfinished tickets drawn, the smallest waits for none that is
+/// unfinished, as all smaller ones have been drawn (the counter hands them out
+/// in order) and are finished. So it completes, and so on by induction; teams
+/// not yet scheduled hold no ticket, hence nobody waits for them. Rows of one
+/// chunk are of one level set, so the lanes of a warp never wait for each
+/// other. NaN and Inf are values like any other: only the reserved bits of
+/// `Pending` mean "not ready", and every row publishes exactly once.
+///
+/// There are two value buffers. A solve publishes into one and resets the
+/// other; the last team swaps them for the next solve.
+template <class Scalar, class ExecutionSpace>
+struct PipelinedSolve {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+
+  RowSystem<Scalar, ExecutionSpace> system;
+  Kokkos::View<Scalar*, Memory> buffers;  // 2 * rows
+  Kokkos::View<unsigned*, Memory> state;
+  int chunks_per_warp;
+
+  struct ReadPending {
+    const Scalar* buffer;
+    template <int R, int batch>
+    KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+                                    const Scalar (&value)[batch],
+                                    Scalar* sum) const {
+      static_assert(R == 1, "values are flags for one right-hand side only");
+      Scalar loaded[batch];
+      bool ready[batch];
+      for (int u = 0; u < batch; ++u)
+        ready[u] = source[u] < 0 ||
+                   Pending<Scalar>::read(buffer + source[u], loaded[u]);
+      for (int u = 0; u < batch; ++u) {
+        if (source[u] < 0) continue;
+        for (int turn = 0; !ready[u]; ++turn) {
+          pause_while_waiting(turn);
+          ready[u] = Pending<Scalar>::read(buffer + source[u], loaded[u]);
+        }
+        sum[0] += value[u] * loaded[u];
+      }
+    }
+  };
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int warps = team.team_size() / width;
+    const int warp = team.team_rank() / width, lane = team.team_rank() % width;
+    unsigned ticket = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(team),
+        [&](unsigned& t) {
+          t = Kokkos::atomic_fetch_add(&state(PipelineState::ticket), 1u);
+        },
+        ticket);
+    const int n = static_cast<int>(buffers.extent(0) / 2);
+    const unsigned parity = state(PipelineState::epoch) & 1u;
+    Scalar* const current = buffers.data() + (parity ? n : 0);
+    Scalar* const next = buffers.data() + (parity ? 0 : n);
+
+    const int num_chunks = static_cast<int>(system.chunk.extent(0));
+    const std::int64_t first =
+        static_cast<std::int64_t>(ticket) * warps * chunks_per_warp + warp;
+    for (int i = 0; i < chunks_per_warp; ++i) {
+      const std::int64_t c = first + static_cast<std::int64_t>(i) * warps;
+      if (c >= num_chunks) break;
+      const RowChunk chunk = system.chunk(c);
+      const int r0 = lane >> chunk.log_lanes;
+      const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
+      const int position = chunk.first_position + r0;
+      // Everything that does not wait comes before what does.
+      std::int64_t row = 0;
+      Scalar right_hand_side(0), sum(0);
+      if (leader) {
+        row = system.row(position);
+        right_hand_side = system.b(row, 0);
+      }
+      accumulate_chunk<1>(system, chunk, lane, ReadPending{current}, &sum);
+      sum = lane_group_sum(sum, 1 << chunk.log_lanes);
+      if (leader) {
+        const Scalar result = system.finish(right_hand_side - sum, position);
+        Pending<Scalar>::publish(current + position, result);
+        system.x(row, 0) = result;
+        Pending<Scalar>::reset(next + position);
+      }
+    }
+
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      const unsigned done =
+          Kokkos::atomic_fetch_add(&state(PipelineState::finished), 1u);
+      if (done + 1 == static_cast<unsigned>(team.league_size())) {
+        state(PipelineState::ticket) = 0;
+        state(PipelineState::finished) = 0;
+        state(PipelineState::epoch) += 1;
+      }
+    });
+  }
+};
+
+/// Up to R right-hand sides a block and several blocks in one launch; a flag
+/// a row and block, holding the number of the solve that finished it.
+///
+/// The order of tickets and the argument against deadlock are those of
+/// PipelinedSolve. A flag equals the current number only if this solve set it:
+/// numbers repeat after 2^32 solves.
+template <class Scalar, class ExecutionSpace, int R>
+struct PipelinedBlockSolve {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+
+  RowSystem<Scalar, ExecutionSpace> system;  // sources are rows
+  Kokkos::View<unsigned*, Memory> flag;      // row * capacity + block
+  Kokkos::View<unsigned*, Memory> state;
+  int capacity;     // blocks a row has flags for
+  int num_columns;  // right-hand sides of this launch
+  int chunks_per_warp;
+
+  struct ReadFlagged {
+    MultiVectorRef<Scalar> x;
+    const unsigned* flag;
+    int capacity;
+    unsigned epoch;
+    int columns;
+    template <int RR, int batch>
+    KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+                                    const Scalar (&value)[batch],
+                                    Scalar* sum) const {
+      for (int u = 0; u < batch; ++u) {
+        if (source[u] < 0) continue;
+        const unsigned* f =
+            flag + static_cast<std::int64_t>(source[u]) * capacity;
+        for (int turn = 0; load_acquire(f) != epoch; ++turn)
+          pause_while_waiting(turn);
+        for (int r = 0; r < RR; ++r)
+          if (r < columns) sum[r] += value[u] * read(source[u], r);
+      }
+    }
+    /// Past the first-level cache, which may hold the line as it was before.
+    KOKKOS_INLINE_FUNCTION Scalar read(int row, int r) const {
+      using Word = typename ScalarWords<Scalar>::Word;
+      Word words[ScalarWords<Scalar>::count];
+      const Word* at = reinterpret_cast<const Word*>(&x(row, r));
+      for (int i = 0; i < ScalarWords<Scalar>::count; ++i)
+        words[i] = load_relaxed(at + i);
+      Scalar value;
+      memcpy(&value, words, sizeof(Scalar));
+      return value;
+    }
+  };
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int warps = team.team_size() / width;
+    const int warp = team.team_rank() / width, lane = team.team_rank() % width;
+    unsigned ticket = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(team),
+        [&](unsigned& t) {
+          t = Kokkos::atomic_fetch_add(&state(PipelineState::ticket), 1u);
+        },
+        ticket);
+    const unsigned epoch = state(PipelineState::epoch) + 1;
+    const int blocks = (num_columns + R - 1) / R;
+    const int block = static_cast<int>(ticket % blocks);
+    const int first_column = block * R;
+    const int columns =
+        num_columns - first_column < R ? num_columns - first_column : R;
+    MultiVectorRef<Scalar> x = system.x;
+    x.data += first_column * x.column_stride;
+    const ReadFlagged read{x, flag.data() + block, capacity, epoch, columns};
+
+    const int num_chunks = static_cast<int>(system.chunk.extent(0));
+    const std::int64_t first =
+        static_cast<std::int64_t>(ticket / blocks) * warps * chunks_per_warp +
+        warp;
+    for (int i = 0; i < chunks_per_warp; ++i) {
+      const std::int64_t c = first + static_cast<std::int64_t>(i) * warps;
+      if (c >= num_chunks) break;
+      const RowChunk chunk = system.chunk(c);
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      accumulate_chunk<R>(system, chunk, lane, read, sum);
+      const int r0 = lane >> chunk.log_lanes;
+      const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
+      const int position = chunk.first_position + r0;
+      const std::int64_t row = leader ? system.row(position) : 0;
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(sum[r], 1 << chunk.log_lanes);
+        if (leader && r < columns)
+          x(row, r) =
+              system.finish(system.b(row, first_column + r) - total, position);
+      }
+      if (leader)
+        store_release(
+            flag.data() + static_cast<std::int64_t>(row) * capacity + block,
+            epoch);
+    }
+
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      const unsigned done =
+          Kokkos::atomic_fetch_add(&state(PipelineState::finished), 1u);
+      if (done + 1 == static_cast<unsigned>(team.league_size())) {
+        state(PipelineState::ticket) = 0;
+        state(PipelineState::finished) = 0;
+        state(PipelineState::epoch) = epoch;
+      }
+    });
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

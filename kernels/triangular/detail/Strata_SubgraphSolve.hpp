@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_SUBGRAPH_SOLVE_HPP
+#define STRATA_SUBGRAPH_SOLVE_HPP
+
+#include <algorithm>
+#include <detail/Strata_SubgraphKernel.hpp>
+#include <detail/Strata_TriangularAlgorithm.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// 004's solve phase: a launch a sub-graph level.
+template <class Scalar, class ExecutionSpace>
+class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  using Kernel = SubgraphLevelSolve<Scalar, ExecutionSpace>;
+
+  /// Rows of a sub-graph that fit the team scratch of `exec`'s device: 004's
+  /// n_max.
+  static int max_rows(const ExecutionSpace& exec) {
+    const std::size_t bytes = team_scratch_bytes(exec);
+    return static_cast<int>(bytes / sizeof(Scalar)) - 1;
+  }
+
+  SubgraphSolve(const ExecutionSpace&,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const Subgraphs& subgraphs, const Schedule& schedule,
+                int team_size)
+      : level_map_(subgraphs.level_map),
+        isolated_(static_cast<int>(subgraphs.isolated.size())),
+        scratch_(Kernel::scratch_bytes(subgraphs.largest())),
+        team_size_(team_size) {
+    plan_ = make_subgraph_plan<Memory>(analysis.host_graph, subgraphs, schedule,
+                                       analysis.num_values);
+    external_value_ = Base::make_values(plan_.external.origin.size());
+    internal_value_ = Base::make_values(plan_.internal.origin.size());
+    this->set_rows(plan_.row, plan_.diagonal_origin, analysis.conjugated);
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    const int first_isolated =
+        static_cast<int>(this->diagonal_.extent(0)) - isolated_;
+    if (isolated_ > 0)
+      Kokkos::parallel_for("Strata::Triangular::solve::isolated",
+                           RangeOf<ExecutionSpace>(exec, 0, isolated_),
+                           IsolatedRows<Scalar, ExecutionSpace>{
+                               plan_.row, this->diagonal_, this->divide_, b, x,
+                               first_isolated, static_cast<int>(columns)});
+    for (std::size_t level = 0; level + 1 < level_map_.size(); ++level) {
+      const int first = level_map_[level];
+      const int count = level_map_[level + 1] - first;
+      Kokkos::TeamPolicy<ExecutionSpace> policy(
+          exec, count * static_cast<int>(columns), team_size_);
+      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+      Kokkos::parallel_for(
+          "Strata::Triangular::solve::subgraphs", policy,
+          Kernel{plan_, external_value_, internal_value_, this->diagonal_,
+                 this->divide_, b, x, first, count});
+    }
+  }
+
+ private:
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    gather_values(exec, plan_.external.origin, values, external_value_,
+                  this->conjugated_);
+    gather_values(exec, plan_.internal.origin, values, internal_value_,
+                  this->conjugated_);
+  }
+  std::size_t entry_bytes() const override {
+    // The base counts rows and their diagonal's origin.
+    return plan_.bytes() - plan_.row.extent(0) * 4 -
+           plan_.diagonal_origin.bytes() +
+           (external_value_.extent(0) + internal_value_.extent(0)) *
+               sizeof(Scalar);
+  }
+
+  SubgraphPlan<Memory> plan_;
+  Kokkos::View<Scalar*, Memory> external_value_, internal_value_;
+  std::vector<int> level_map_;
+  int isolated_;
+  std::size_t scratch_;
+  int team_size_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -6,9 +6,17 @@
 
 #include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
+#if __has_include(<KokkosSparse_SortCrs.hpp>)
+#include <KokkosSparse_SortCrs.hpp>
+#define STRATA_IMPL_SORT_IN_KOKKOSSPARSE 1
+#else
+#include <KokkosKernels_SparseUtils.hpp>
+#define STRATA_IMPL_SORT_IN_KOKKOSSPARSE 0
+#endif
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 #if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
@@ -148,11 +156,10 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
   if (turn > 8) __nanosleep(turn < 64 ? 20 : 100);
-#elif defined(__x86_64__) || defined(__i386__)
-  (void)turn;
-  __builtin_ia32_pause();
 #else
-  (void)turn;
+  // A thread that is not running can't be waited for by spinning: where there
+  // are more threads than cores, let it run.
+  if (turn > 64) std::this_thread::yield();
 #endif
 }
 

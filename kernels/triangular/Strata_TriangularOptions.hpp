@@ -65,9 +65,9 @@ struct TriangularOptions {
   int max_subgraph_rows = 0;
   /// Threads of a team that solves a sub-graph; 0 for a size that suits it.
   int team_size = 0;
-  /// Order in which the partition takes vertices (004, Algorithm 3).
-  /// `best_of_all` tries every criterion and keeps the best.
-  SubgraphOptions partition;
+
+
+
   /// Right-hand sides that one launch of `pipelined` takes at most; more are
   /// solved in several launches. Four bytes a row for each eight of them.
   int max_right_hand_sides = 32;

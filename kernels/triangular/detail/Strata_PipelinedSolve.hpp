@@ -35,7 +35,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::row),
+      : Base(exec, analysis, SourceNumbering::position),
         capacity_((max_right_hand_sides + block - 1) / block) {
     const std::int64_t n = this->chunks_.num_rows;
     buffers_ = Kokkos::View<Scalar*, Memory>(

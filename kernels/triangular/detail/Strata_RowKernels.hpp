@@ -258,8 +258,8 @@ struct PipelinedBlockSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
 
-  RowSystem<Scalar, ExecutionSpace> system;  // sources are rows
-  Kokkos::View<unsigned*, Memory> flag;      // row * capacity + block
+  RowSystem<Scalar, ExecutionSpace> system;
+  Kokkos::View<unsigned*, Memory> flag;  // position * capacity + block
   Kokkos::View<unsigned*, Memory> state;
   int capacity;     // blocks a row has flags for
   int num_columns;  // right-hand sides of this launch
@@ -267,6 +267,7 @@ struct PipelinedBlockSolve {
 
   struct ReadFlagged {
     MultiVectorRef<Scalar> x;
+    const unsigned* row_of;
     const unsigned* flag;
     int capacity;
     unsigned epoch;
@@ -277,16 +278,17 @@ struct PipelinedBlockSolve {
                                     Scalar* sum) const {
       for (int u = 0; u < batch; ++u) {
         if (source[u] < 0) continue;
+        const std::int64_t row = row_of[source[u]];
         const unsigned* f =
             flag + static_cast<std::int64_t>(source[u]) * capacity;
         for (int turn = 0; load_acquire(f) != epoch; ++turn)
           pause_while_waiting(turn);
         for (int r = 0; r < RR; ++r)
-          if (r < columns) sum[r] += value[u] * read(source[u], r);
+          if (r < columns) sum[r] += value[u] * read(row, r);
       }
     }
     /// Past the first-level cache, which may hold the line as it was before.
-    KOKKOS_INLINE_FUNCTION Scalar read(int row, int r) const {
+    KOKKOS_INLINE_FUNCTION Scalar read(std::int64_t row, int r) const {
       using Word = typename ScalarWords<Scalar>::Word;
       Word words[ScalarWords<Scalar>::count];
       const Word* at = reinterpret_cast<const Word*>(&x(row, r));
@@ -316,7 +318,8 @@ struct PipelinedBlockSolve {
         num_columns - first_column < R ? num_columns - first_column : R;
     MultiVectorRef<Scalar> x = system.x;
     x.data += first_column * x.column_stride;
-    const ReadFlagged read{x, flag.data() + block, capacity, epoch, columns};
+    const ReadFlagged read{
+        x, system.row.data(), flag.data() + block, capacity, epoch, columns};
 
     const int num_chunks = static_cast<int>(system.chunk.extent(0));
     const std::int64_t first =
@@ -341,7 +344,7 @@ struct PipelinedBlockSolve {
       }
       if (leader)
         store_release(
-            flag.data() + static_cast<std::int64_t>(row) * capacity + block,
+            flag.data() + static_cast<std::int64_t>(position) * capacity + block,
             epoch);
     }
 

@@ -36,11 +36,10 @@ void check_vectors(std::int64_t rows, const B& b, const X& x) {
       "Strata: b and x must be accessible from the execution space");
   auto check_rows = [&](const char* name, std::size_t extent) {
     if (static_cast<std::int64_t>(extent) != rows)
-      throw SizeMismatchError(
-          name,
-          "has " + std::to_string(extent) + " rows, the system " +
-              std::to_string(rows),
-          "pass vectors of the system's size");
+      throw SizeMismatchError(name,
+                              "has " + std::to_string(extent) +
+                                  " rows, the system " + std::to_string(rows),
+                              "pass vectors of the system's size");
   };
   check_rows("b", b.extent(0));
   check_rows("x", x.extent(0));

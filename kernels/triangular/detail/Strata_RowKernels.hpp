@@ -343,9 +343,10 @@ struct PipelinedBlockSolve {
               system.finish(system.b(row, first_column + r) - total, position);
       }
       if (leader)
-        store_release(
-            flag.data() + static_cast<std::int64_t>(position) * capacity + block,
-            epoch);
+        store_release(flag.data() +
+                          static_cast<std::int64_t>(position) * capacity +
+                          block,
+                      epoch);
     }
 
     team.team_barrier();

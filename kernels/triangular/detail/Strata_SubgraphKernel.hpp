@@ -27,9 +27,28 @@ struct SubgraphLevelSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int ahead = 4;
 
-  SubgraphPlan<Memory> plan;
-  Kokkos::View<const Scalar*, Memory> external_value, internal_value;
-  Kokkos::View<const Scalar*, Memory> diagonal;
+  /// Raw pointers keep the functor small: Kokkos hands large ones over through
+  /// one constant buffer, for which it has to wait on the host.
+  struct Edges {
+    const std::int64_t* slot_map;
+    const std::int64_t* edge_map;
+    const unsigned* target;
+    const int* source;
+    const Scalar* value;
+  };
+  static Edges make_edges(const typename SubgraphPlan<Memory>::Edges& plan,
+                          const Kokkos::View<Scalar*, Memory>& value) {
+    return {plan.slot_map.data(), plan.edge_map.data(), plan.target.data(),
+            plan.source.data(), value.data()};
+  }
+  static constexpr unsigned last_mark = SubgraphPlan<Memory>::last_mark;
+  static constexpr unsigned root_mark = SubgraphPlan<Memory>::root_mark;
+
+  Edges external_edges, internal_edges;
+  const int* order;
+  const int* vertex_map;
+  const unsigned* row;
+  const Scalar* diagonal;
   bool divide;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
@@ -52,42 +71,38 @@ struct SubgraphLevelSolve {
                                     int offset, int column) const {
     Edge e{0u, -1, Scalar(0), Scalar(0)};
     if (k >= end) return e;
-    const auto& edges = external ? plan.external : plan.internal;
-    e.target = edges.target(k);
-    e.source = edges.source(k);
-    e.value =
-        external ? external_value(k) * x(e.source, column) : internal_value(k);
-    if (e.target & SubgraphPlan<Memory>::last_mark)
-      e.scale =
-          diagonal(offset + int(e.target & ~SubgraphPlan<Memory>::last_mark));
+    const Edges& edges = external ? external_edges : internal_edges;
+    e.target = edges.target[k];
+    e.source = edges.source[k];
+    e.value = external ? edges.value[k] * x(e.source, column) : edges.value[k];
+    if (e.target & last_mark)
+      e.scale = diagonal[offset + int(e.target & ~last_mark)];
     return e;
   }
 
   template <bool external>
   KOKKOS_INLINE_FUNCTION void apply(const Edge& e, Scalar* x_loc) const {
     if (e.source < 0) return;
-    const unsigned i = e.target & ~SubgraphPlan<Memory>::last_mark;
+    const unsigned i = e.target & ~last_mark;
     Scalar sum = x_loc[i];
     if constexpr (external)
       sum -= e.value;
     else
       sum -= e.value * x_loc[e.source];
-    x_loc[i] = (e.target & SubgraphPlan<Memory>::last_mark)
-                   ? finish(sum, e.scale)
-                   : sum;
+    x_loc[i] = (e.target & last_mark) ? finish(sum, e.scale) : sum;
   }
 
   template <bool external>
   KOKKOS_INLINE_FUNCTION void run_slots(const Member& team, int g, int offset,
                                         int column, Scalar* x_loc) const {
-    const auto& edges = external ? plan.external : plan.internal;
-    const std::int64_t begin = edges.slot_map(g), end = edges.slot_map(g + 1);
+    const Edges& edges = external ? external_edges : internal_edges;
+    const std::int64_t begin = edges.slot_map[g], end = edges.slot_map[g + 1];
     const int rank = team.team_rank(), size = team.team_size();
     Edge ring[ahead];
     for (int u = 0; u < ahead; ++u) {
       const bool in = begin + u < end;
-      ring[u] = fetch<external>(in ? edges.edge_map(begin + u) + rank : 0,
-                                in ? edges.edge_map(begin + u + 1) : 0, offset,
+      ring[u] = fetch<external>(in ? edges.edge_map[begin + u] + rank : 0,
+                                in ? edges.edge_map[begin + u + 1] : 0, offset,
                                 column);
     }
     for (std::int64_t q = begin; q < end; q += ahead) {
@@ -95,12 +110,12 @@ struct SubgraphLevelSolve {
         if (q + u >= end) break;
         const Edge mine = ring[u];
         const bool in = q + u + ahead < end;
-        ring[u] = fetch<external>(in ? edges.edge_map(q + u + ahead) + rank : 0,
-                                  in ? edges.edge_map(q + u + ahead + 1) : 0,
+        ring[u] = fetch<external>(in ? edges.edge_map[q + u + ahead] + rank : 0,
+                                  in ? edges.edge_map[q + u + ahead + 1] : 0,
                                   offset, column);
         apply<external>(mine, x_loc);
-        const std::int64_t slot_end = edges.edge_map(q + u + 1);
-        for (std::int64_t k = edges.edge_map(q + u) + rank + size; k < slot_end;
+        const std::int64_t slot_end = edges.edge_map[q + u + 1];
+        for (std::int64_t k = edges.edge_map[q + u] + rank + size; k < slot_end;
              k += size)
           apply<external>(fetch<external>(k, slot_end, offset, column), x_loc);
         team.team_barrier();
@@ -122,25 +137,23 @@ struct SubgraphLevelSolve {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int g = plan.order(first + team.league_rank() % count);
+    const int g = order[first + team.league_rank() % count];
     const int column = team.league_rank() / count;
-    const int offset = plan.vertex_map(g);
-    const int vertices = plan.vertex_map(g + 1) - offset;
+    const int offset = vertex_map[g];
+    const int vertices = vertex_map[g + 1] - offset;
     Scalar* const x_loc = aligned_scratch(team, vertices);
     const int rank = team.team_rank(), size = team.team_size();
     for (int i = rank; i < vertices; i += size) {
-      const unsigned row = plan.row(offset + i);
-      const Scalar value = b(row & ~SubgraphPlan<Memory>::root_mark, column);
-      x_loc[i] = (row & SubgraphPlan<Memory>::root_mark)
-                     ? finish(value, diagonal(offset + i))
-                     : value;
+      const unsigned marked = row[offset + i];
+      const Scalar value = b(marked & ~root_mark, column);
+      x_loc[i] =
+          (marked & root_mark) ? finish(value, diagonal[offset + i]) : value;
     }
     team.team_barrier();
     run_slots<true>(team, g, offset, column, x_loc);
     run_slots<false>(team, g, offset, column, x_loc);
     for (int i = rank; i < vertices; i += size)
-      x(std::int64_t(plan.row(offset + i) & ~SubgraphPlan<Memory>::root_mark),
-        column) = x_loc[i];
+      x(std::int64_t(row[offset + i] & ~root_mark), column) = x_loc[i];
   }
 };
 

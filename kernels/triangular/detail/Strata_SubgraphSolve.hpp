@@ -59,8 +59,10 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
       Kokkos::parallel_for(
           "Strata::Triangular::solve::subgraphs", policy,
-          Kernel{plan_, external_value_, internal_value_, this->diagonal_,
-                 this->divide_, b, x, first, count});
+          Kernel{Kernel::make_edges(plan_.external, external_value_),
+                 Kernel::make_edges(plan_.internal, internal_value_),
+                 plan_.order.data(), plan_.vertex_map.data(), plan_.row.data(),
+                 this->diagonal_.data(), this->divide_, b, x, first, count});
     }
   }
 

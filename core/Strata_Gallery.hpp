@@ -52,7 +52,8 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
 
   const auto from_pattern = [&](const auto& pattern) {
     return Detail::build_from_pattern<CrsMatrix>(
-        exec, rows, pattern, Detail::GalleryValues{seed, pattern.degree, false});
+        exec, rows, pattern,
+        Detail::GalleryValues{seed, pattern.degree, false});
   };
   const auto from_edges = [&](const auto& edges) {
     return Detail::build_from_edges<CrsMatrix>(
@@ -62,25 +63,23 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
   switch (s.family) {
     case Family::grid2d:
       return from_pattern(Detail::make_grid(
-          s.n, s.n, 1, [](int dx, int dy, int dz) {
-            return dz == 0 && dx * dy == 0;
-          }));
+          s.n, s.n, 1,
+          [](int dx, int dy, int dz) { return dz == 0 && dx * dy == 0; }));
     case Family::grid2d9:
       return from_pattern(Detail::make_grid(
           s.n, s.n, 1, [](int, int, int dz) { return dz == 0; }));
     case Family::grid3d:
-      return from_pattern(Detail::make_grid(
-          s.n, s.n, s.n, [](int dx, int dy, int dz) {
+      return from_pattern(
+          Detail::make_grid(s.n, s.n, s.n, [](int dx, int dy, int dz) {
             return std::abs(dx) + std::abs(dy) + std::abs(dz) <= 1;
           }));
     case Family::grid3d27:
-      return from_pattern(Detail::make_grid(
-          s.n, s.n, s.n, [](int, int, int) { return true; }));
-    case Family::triangulated:
       return from_pattern(
-          Detail::make_grid(s.n, s.m, 1, [](int dx, int dy, int dz) {
-            return dz == 0 && dx * dy != -1;
-          }));
+          Detail::make_grid(s.n, s.n, s.n, [](int, int, int) { return true; }));
+    case Family::triangulated:
+      return from_pattern(Detail::make_grid(
+          s.n, s.m, 1,
+          [](int dx, int dy, int dz) { return dz == 0 && dx * dy != -1; }));
     case Family::lattice:
       return from_pattern(Detail::EpidemicLattice{s.n});
     case Family::cubed_sphere:
@@ -98,9 +97,9 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
     case Family::circuit:
       return from_edges(Detail::CircuitEdges(seed, rows));
     case Family::gene:
-      return from_edges(Detail::GeneEdges<Memory>{
-          seed, rows, Detail::Trials<Memory>(0.5),
-          Detail::Trials<Memory>(0.031)});
+      return from_edges(
+          Detail::GeneEdges<Memory>{seed, rows, Detail::Trials<Memory>(0.5),
+                                    Detail::Trials<Memory>(0.031)});
     case Family::random:
       return from_edges(Detail::UniformEdges{seed, rows, s.m});
     case Family::block_diagonal:

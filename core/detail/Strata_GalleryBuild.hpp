@@ -55,8 +55,8 @@ struct GalleryValues {
     }
     const double real =
         signs ? (bits & 1 ? 0.5 : -0.5) * (1 + u) : 0.125 * u - 1;
-    return FromParts<Scalar>::make(
-        FromParts<Scalar>::off_diagonal_share * real, imaginary);
+    return FromParts<Scalar>::make(FromParts<Scalar>::off_diagonal_share * real,
+                                   imaginary);
   }
 };
 
@@ -105,10 +105,9 @@ CrsMatrix build_from_pattern(const typename CrsMatrix::execution_space& exec,
       "Strata::Gallery::entries", stored);
   auto values =
       make_unfilled<typename Types::Values>("Strata::Gallery::values", stored);
-  Kokkos::parallel_for("Strata::Gallery::fill::pattern",
-                       typename Types::Rows(exec, 0, rows),
-                       FillPattern<Types, Pattern>{pattern, value, row_map,
-                                                   entries, values});
+  Kokkos::parallel_for(
+      "Strata::Gallery::fill::pattern", typename Types::Rows(exec, 0, rows),
+      FillPattern<Types, Pattern>{pattern, value, row_map, entries, values});
   exec.fence();
   return CrsMatrix("Strata::gallery", rows, rows, stored, values, row_map,
                    entries);

@@ -36,10 +36,10 @@ struct Trials {
         Kokkos::view_alloc("Strata::Gallery::trials",
                            Kokkos::WithoutInitializing),
         table.size());
-    Kokkos::deep_copy(
-        copy, Kokkos::View<const std::uint64_t*, Kokkos::HostSpace,
-                           Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                  table.data(), table.size()));
+    Kokkos::deep_copy(copy,
+                      Kokkos::View<const std::uint64_t*, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          table.data(), table.size()));
     threshold = copy;
   }
 

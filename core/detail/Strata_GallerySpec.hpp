@@ -21,7 +21,8 @@ inline constexpr char gallery_grammar[] =
     "  grid3d:N                7-point grid of N x N x N points\n"
     "  grid3d27:N              27-point grid of N x N x N points\n"
     "  triangulated:NXxNY      grid of NX x NY points, each cell cut in two\n"
-    "  lattice:N               epidemic chain on a triangle of N states a side\n"
+    "  lattice:N               epidemic chain on a triangle of N states a "
+    "side\n"
     "  cubed_sphere:L          20*4^L cells of a sphere, 3 neighbours each\n"
     "  diagonal:N              the diagonal alone\n"
     "  band:N[:HALF:DENSITY]   random band, HALF diagonals a side (35, 0.5)\n"
@@ -128,8 +129,7 @@ class GalleryParser {
       // Well before the int64_t overflows, and far beyond any memory.
       if (value > (std::int64_t{1} << 50)) fail("'" + text + "' is too large");
     }
-    if (value < least)
-      fail("'" + text + "' is below " + std::to_string(least));
+    if (value < least) fail("'" + text + "' is below " + std::to_string(least));
     return value;
   }
 

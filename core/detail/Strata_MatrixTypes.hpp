@@ -29,9 +29,9 @@ struct MatrixTypes {
 /// Uninitialised view, for arrays that a kernel is about to fill.
 template <class View>
 View make_unfilled(const char* label, std::int64_t extent) {
-  return View(Kokkos::view_alloc(std::string(label),
-                                 Kokkos::WithoutInitializing),
-              static_cast<std::size_t>(extent));
+  return View(
+      Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing),
+      static_cast<std::size_t>(extent));
 }
 
 /// IndexOverflowError unless `rows` fits Ordinal and `entries` fits Offset.
@@ -54,8 +54,7 @@ void require_index_types_hold(const std::string& argument, double rows,
   const auto largest = [&](double of_type) {
     return of_type < exact ? of_type : exact;
   };
-  check(rows,
-        largest(static_cast<double>(std::numeric_limits<Ordinal>::max())),
+  check(rows, largest(static_cast<double>(std::numeric_limits<Ordinal>::max())),
         "rows", "ordinal");
   check(entries,
         largest(static_cast<double>(std::numeric_limits<Offset>::max())),

@@ -84,6 +84,10 @@ struct MissingDiagonalError : MatrixError {
 struct ZeroDiagonalError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// A factorisation met a zero pivot or made a value that is not finite.
+struct FactorizationError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_INCOMPLETE_LU_HPP
+#define STRATA_INCOMPLETE_LU_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_Triangle.hpp>
+#include <algorithm>
+#include <detail/Strata_FactorChecks.hpp>
+#include <detail/Strata_KernelsCompat.hpp>
+#include <vector>
+
+namespace Strata {
+
+/// Factors of a zero-fill incomplete factorisation: (L U)_ij = a_ij wherever A
+/// stores an entry. L has the ones of its diagonal stored, as the last entry of
+/// each row; U has its diagonal as the first. Rows are sorted.
+template <class CrsMatrix>
+struct IncompleteLu {
+  CrsMatrix L, U;
+};
+
+namespace Detail {
+
+/// Rows in an order in which they can be eliminated, in steps of rows that do
+/// not depend on each other.
+template <class Ordinal>
+struct EliminationSteps {
+  std::vector<Ordinal> order, step_start;
+};
+
+/// Level sets of L, each cut into steps of at most `rows_at_once` rows. Works
+/// on the host, as Kokkos Kernels' symbolic phase does. Cost: one pass over the
+/// entries.
+template <class CrsMatrix>
+auto elimination_steps(const CrsMatrix& L, std::int64_t rows_at_once) {
+  using Ordinal = typename MatrixTypes<CrsMatrix>::Ordinal;
+  const auto row_map =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), L.graph.row_map);
+  const auto entries =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), L.graph.entries);
+  const auto rows = static_cast<std::size_t>(L.numRows());
+  std::vector<Ordinal> level(rows), level_start(1, 0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    Ordinal deepest = 0;
+    for (auto k = row_map(row); k + 1 < row_map(row + 1); ++k)
+      deepest = std::max<Ordinal>(deepest, level[entries(k)] + 1);
+    level[row] = deepest;
+    if (static_cast<std::size_t>(deepest) + 1 == level_start.size())
+      level_start.push_back(0);
+    ++level_start[deepest + 1];
+  }
+  for (std::size_t l = 1; l < level_start.size(); ++l)
+    level_start[l] += level_start[l - 1];
+
+  EliminationSteps<Ordinal> steps;
+  for (std::size_t l = 0; l + 1 < level_start.size(); ++l)
+    for (std::int64_t row = level_start[l]; row < level_start[l + 1];
+         row += rows_at_once)
+      steps.step_start.push_back(static_cast<Ordinal>(row));
+  steps.step_start.push_back(static_cast<Ordinal>(rows));
+  steps.order.resize(rows);
+  for (std::size_t row = 0; row < rows; ++row)
+    steps.order[level_start[level[row]]++] = static_cast<Ordinal>(row);
+  return steps;
+}
+
+/// Copies a host vector to the beginning of a view.
+template <class View, class T>
+void copy_to_front(const View& view, const std::vector<T>& from) {
+  Kokkos::deep_copy(
+      Kokkos::subview(view, Kokkos::make_pair(std::size_t{0}, from.size())),
+      Kokkos::View<const T*, Kokkos::HostSpace,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(),
+                                                            from.size()));
+}
+
+}  // namespace Detail
+
+/// Zero-fill incomplete LU of a square matrix with sorted rows and a complete,
+/// non-zero diagonal, through Kokkos Kernels' spiluk_numeric.
+///
+/// spiluk_symbolic is not called: with no fill, L and U have the pattern of A,
+/// and it would have the numeric phase hold (rows of the largest level set) x
+/// (rows) integers, 30 GB for a 7-point grid of 100^3 points. Instead the
+/// levels are cut into steps for which that array stays within 256 MiB on a
+/// host and 4 GiB on a device (or a row a thread, or one row, if those exceed
+/// it).
+///
+/// Waits for `exec`, works on the default instance of its space, and returns
+/// when both factors are complete. A is not changed.
+/// Raises NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
+/// DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError,
+/// IndexOverflowError where the ordinal type can't number the entries of a
+/// factor, and FactorizationError for a pivot that becomes zero or a value that
+/// is not finite.
+template <class CrsMatrix>
+IncompleteLu<CrsMatrix> incomplete_lu(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
+  using Types = Detail::MatrixTypes<CrsMatrix>;
+  using Ordinal = typename Types::Ordinal;
+  using Memory = typename Types::MemorySpace;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+      typename Types::Offset, Ordinal, typename Types::Scalar,
+      typename Types::ExecutionSpace, Memory, Memory>;
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  if (A.numRows() != A.numCols())
+    throw NotSquareError("A",
+                         std::to_string(A.numRows()) + " rows but " +
+                             std::to_string(A.numCols()) + " columns",
+                         "pass a square matrix");
+  Detail::raise_factor_faults<CrsMatrix>(
+      "Strata::IncompleteLu::check::input", exec, rows,
+      Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
+                                          A.values, rows});
+  IncompleteLu<CrsMatrix> factors{take_triangle(exec, A, Uplo::lower),
+                                  take_triangle(exec, A, Uplo::upper)};
+  if (rows == 0) return factors;
+  CrsMatrix &L = factors.L, &U = factors.U;
+  const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
+  if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
+    throw IndexOverflowError(
+        "A",
+        std::to_string(longest) +
+            " entries of a factor do not fit the ordinal type of the matrix",
+        "use a wider ordinal type");
+
+  const std::int64_t budget = std::int64_t{on_host ? 256 : 4096} << 20;
+  const std::int64_t rows_at_once = std::min(
+      rows,
+      std::max<std::int64_t>(
+          on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
+          budget / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
+  const auto steps = Detail::elimination_steps(L, rows_at_once);
+  const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
+
+  Handle handle;
+  handle.create_spiluk_handle(
+      KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, rows,
+      L.nnz(), U.nnz());
+  auto& spiluk = *handle.get_spiluk_handle();
+  Detail::copy_to_front(spiluk.get_level_idx(), steps.order);
+  Detail::copy_to_front(spiluk.get_level_ptr(), steps.step_start);
+  spiluk.set_num_levels(num_steps);
+  spiluk.set_level_maxrows(rows_at_once);
+  // Teams of the usual size would idle on the short rows of most matrices.
+  spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
+  Detail::fill_later_spiluk_parts(spiluk, num_steps, rows_at_once, rows, 0);
+  spiluk.set_symbolic_complete();
+
+  exec.fence();
+  Detail::run_spiluk_numeric(handle, A.graph.row_map, A.graph.entries, A.values,
+                             L.graph.row_map, L.graph.entries, L.values,
+                             U.graph.row_map, U.graph.entries, U.values);
+  typename Types::ExecutionSpace().fence();
+  handle.destroy_spiluk_handle();
+
+  Detail::raise_factor_faults<CrsMatrix>(
+      "Strata::IncompleteLu::check::factors", exec, rows,
+      Detail::FactorOutputCheck<CrsMatrix>{A, L, U});
+  return factors;
+}
+
+}  // namespace Strata
+
+#endif

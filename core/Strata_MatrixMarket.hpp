@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_MATRIX_MARKET_HPP
+#define STRATA_MATRIX_MARKET_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <algorithm>
+#include <detail/Strata_KernelsCompat.hpp>
+#include <detail/Strata_MatrixMarketScan.hpp>
+#include <detail/Strata_MatrixTypes.hpp>
+#include <memory>
+
+namespace Strata {
+
+namespace Detail {
+
+template <class Scalar>
+struct MarketScalar {
+  static constexpr bool complex = false;
+  using Real = Scalar;
+  template <class Number>
+  static Scalar from(const Number& number) {
+    return static_cast<Scalar>(number);
+  }
+};
+template <class R>
+struct MarketScalar<Kokkos::complex<R>> {
+  static constexpr bool complex = true;
+  using Real = R;
+  template <class Number>
+  static Kokkos::complex<R> from(const Number& number) {
+    return {static_cast<R>(number), R(0)};
+  }
+  static Kokkos::complex<R> from(const Kokkos::complex<double>& number) {
+    return {static_cast<R>(number.real()), static_cast<R>(number.imag())};
+  }
+};
+
+/// Has Kokkos Kernels read the file, with the values as Number, and takes the
+/// arrays over.
+template <class CrsMatrix, class Number>
+CrsMatrix read_checked_market(const std::string& path,
+                              const std::string& shown_path,
+                              const MatrixMarketScan& scan) {
+  using Types = MatrixTypes<CrsMatrix>;
+  using Ordinal = typename Types::Ordinal;
+  using Offset = typename Types::Offset;
+  using Scalar = typename Types::Scalar;
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+
+  const CoordinateArrays<Ordinal, Offset, Number> read =
+      read_coordinates<Ordinal, Offset, Number>(path);
+  const auto stored = static_cast<std::int64_t>(read.entries);
+  if (stored != scan.entries())
+    throw FileError(
+        shown_path,
+        std::to_string(scan.entries() - stored) +
+            " entries are named twice or beside their mirror image",
+        "store one triangle of a symmetric matrix, each entry once");
+  const std::int64_t rows = scan.rows();
+
+  auto row_map = make_unfilled<typename Types::RowMap>(
+      "Strata::MatrixMarket::row_map", rows + 1);
+  auto entries = make_unfilled<typename Types::Entries>(
+      "Strata::MatrixMarket::entries", stored);
+  auto values = make_unfilled<typename Types::Values>(
+      "Strata::MatrixMarket::values", stored);
+  Kokkos::deep_copy(row_map,
+                    Kokkos::View<const Offset*, Kokkos::HostSpace, Unmanaged>(
+                        read.row_map.get(), row_map.extent(0)));
+  Kokkos::deep_copy(entries,
+                    Kokkos::View<const Ordinal*, Kokkos::HostSpace, Unmanaged>(
+                        read.columns.get(), entries.extent(0)));
+  auto host_values = Kokkos::create_mirror_view(values);
+  std::transform(
+      read.values.get(), read.values.get() + stored, host_values.data(),
+      [](const Number& number) { return MarketScalar<Scalar>::from(number); });
+  Kokkos::deep_copy(values, host_values);
+  return CrsMatrix("Strata::matrix_market", static_cast<Ordinal>(rows),
+                   static_cast<Ordinal>(rows), static_cast<Offset>(stored),
+                   values, row_map, entries);
+}
+
+}  // namespace Detail
+
+/// Reads a square matrix from a Matrix Market coordinate file, gzip'd or not,
+/// through Kokkos Kernels' reader, into the memory of CrsMatrix.
+///
+/// Fields: real and integer into any scalar, complex into complex ones, pattern
+/// (every value is one). Symmetric, skew-symmetric and hermitian files become
+/// whole matrices. Rows come sorted; explicit zeros stay; an entry that a
+/// general file names twice stays twice, for the check of the matrix to find.
+///
+/// The file is checked line by line first: whatever is wrong with it raises
+/// FileError with the line at fault, and index types too narrow for it raise
+/// IndexOverflowError. A file that is compressed, or written in a way that
+/// Kokkos Kernels' reader does not know, is copied in plain form to a temporary
+/// file (in TMPDIR), which is removed in all cases.
+/// Cost: two passes over the text, and a sort of the entries on the host with
+/// 16 to 32 bytes each.
+template <class CrsMatrix>
+CrsMatrix read_matrix_market(const std::string& path) {
+  using Types = Detail::MatrixTypes<CrsMatrix>;
+  using Scalar = Detail::MarketScalar<typename Types::Scalar>;
+  const auto largest = [](auto of_type) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(
+        static_cast<std::uint64_t>(
+            std::numeric_limits<decltype(of_type)>::max()),
+        INT64_MAX));
+  };
+  // The reader counts rows + 1 in the ordinal type.
+  Detail::MatrixMarketScan scan(
+      path,
+      {Scalar::complex,
+       static_cast<double>(std::numeric_limits<typename Scalar::Real>::max()),
+       largest(typename Types::Ordinal()) - 1,
+       largest(typename Types::Offset())});
+  std::unique_ptr<Detail::TemporaryFile> copy;
+  const auto scan_and_copy = [&] {
+    copy = std::make_unique<Detail::TemporaryFile>();
+    scan.run(copy.get());
+    copy->close();
+  };
+  if (Detail::GzipLines::is_compressed(path)) {
+    scan_and_copy();
+  } else {
+    scan.run(nullptr);
+    if (!scan.plainest()) scan_and_copy();
+  }
+  const std::string& readable = copy ? copy->path() : path;
+  switch (scan.field()) {
+    case Detail::MarketField::complex:
+      if constexpr (Scalar::complex)
+        return Detail::read_checked_market<CrsMatrix, Kokkos::complex<double>>(
+            readable, path, scan);
+      break;
+    case Detail::MarketField::integer:
+      return Detail::read_checked_market<CrsMatrix, std::int64_t>(readable,
+                                                                  path, scan);
+    default:
+      return Detail::read_checked_market<CrsMatrix, double>(readable, path,
+                                                            scan);
+  }
+  throw FileError(path, "holds complex values",
+                  "read it into a matrix with a complex scalar type");
+}
+
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PARTITIONMETHOD_HPP
+#define STRATA_PARTITIONMETHOD_HPP
+
+namespace Strata {
+
+/// How a component too large for one sub-graph is split.
+enum class PartitionMethod {
+  /// Whatever the performance model likes best.
+  automatic,
+  /// 004's Algorithm 3: as few sub-graphs as possible, each vertex beside its
+  /// sources. A graph with one starting vertex, like a grid's, becomes a chain
+  /// of sub-graphs.
+  heuristic,
+  /// Bands of consecutive levels cut into chunks of consecutive rows, which
+  /// run side by side in a grid as well.
+  level_bands
+};
+
+}  // namespace Strata
+
+#endif

@@ -3,7 +3,8 @@
 #define STRATA_TRIANGULAR_OPTIONS_HPP
 
 #include <Strata_Error.hpp>
-#include <Strata_Subgraphs.hpp>
+#include <Strata_PartitionMethod.hpp>
+#include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
 #include <cstddef>
 #include <string>
@@ -66,8 +67,10 @@ struct TriangularOptions {
   /// Threads of a team that solves a sub-graph; 0 for a size that suits it.
   int team_size = 0;
 
-
-
+  /// How `subgraphs` splits a component too large for one sub-graph, and in
+  /// which order 004's heuristic takes the vertices.
+  PartitionMethod partition = PartitionMethod::automatic;
+  SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides that one launch of `pipelined` takes at most; more are
   /// solved in several launches. Four bytes a row for each eight of them.
   int max_right_hand_sides = 32;

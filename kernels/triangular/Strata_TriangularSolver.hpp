@@ -107,11 +107,11 @@ class TriangularSolver {
   void update_values(const ExecutionSpace& exec, const Values& values) {
     check_value_type<Values>();
     if (values.extent(0) != num_values_)
-      throw SizeMismatchError(
-          "values",
-          "has " + std::to_string(values.extent(0)) +
-              " elements, the analysed matrix " + std::to_string(num_values_),
-          "pass the values of the analysed matrix");
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(values.extent(0)) +
+                                  " elements, the analysed matrix " +
+                                  std::to_string(num_values_),
+                              "pass the values of the analysed matrix");
     if (algorithm_) algorithm_->set_values(exec, values.data());
   }
 
@@ -128,10 +128,9 @@ class TriangularSolver {
         Kokkos::SpaceAccessibility<ExecutionSpace,
                                    typename Values::memory_space>::accessible,
         "Strata: the matrix must be accessible from the execution space");
-    static_assert(
-        !std::is_same<typename Values::array_layout,
-                      Kokkos::LayoutStride>::value,
-        "Strata: the values of a matrix must be contiguous");
+    static_assert(!std::is_same<typename Values::array_layout,
+                                Kokkos::LayoutStride>::value,
+                  "Strata: the values of a matrix must be contiguous");
   }
 
   template <class RowMap, class Entries, class Values>
@@ -159,12 +158,12 @@ class TriangularSolver {
     fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
 
     report->rows = columns;
-    report->entries = analysis.graph.num_edges() +
-                      (diag == Diag::unit ? 0 : columns);
+    report->entries =
+        analysis.graph.num_edges() + (diag == Diag::unit ? 0 : columns);
     report->crs_bytes = (columns + 1) * sizeof(int) +
                         report->entries * (sizeof(int) + sizeof(Scalar));
-    algorithm_ = Detail::choose_algorithm<Scalar>(exec, analysis, options,
-                                                  *report);
+    algorithm_ =
+        Detail::choose_algorithm<Scalar>(exec, analysis, options, *report);
     algorithm_->set_values(exec, values.data());
     report->plan_bytes = algorithm_->bytes();
     report->analysis_us = timer.seconds() * 1e6;

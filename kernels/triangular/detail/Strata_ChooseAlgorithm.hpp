@@ -2,6 +2,7 @@
 #ifndef STRATA_CHOOSE_ALGORITHM_HPP
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
+#include <Strata_Partition.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
@@ -29,15 +30,29 @@ std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>> choose_algorithm(
                                                                      analysis);
     case Algorithm::subgraphs: {
       using Solve = SubgraphSolve<Scalar, ExecutionSpace>;
-      int rows = Solve::max_rows(exec);
-      if (options.max_subgraph_rows)
-        rows = std::min(rows, options.max_subgraph_rows);
-      std::vector<int> map(analysis.host_graph.num_vertices);
-      for (std::size_t i = 0; i < map.size(); ++i) map[i] = i / rows;
-      const auto subgraphs = subgraphs_from_map(analysis.host_graph, map);
-      const auto schedule = make_schedule(analysis.host_graph, subgraphs);
-      return std::make_shared<Solve>(exec, analysis, subgraphs, schedule,
-                                     is_cuda<ExecutionSpace> ? 256 : 1);
+      PartitionOptions partition_options;
+      partition_options.max_rows = Solve::max_rows(exec);
+      if (options.max_subgraph_rows > 0)
+        partition_options.max_rows =
+            std::min(partition_options.max_rows, options.max_subgraph_rows);
+      partition_options.concurrency = device_units(exec);
+      partition_options.method = options.partition;
+      partition_options.criterion = options.criterion;
+      const Partition best =
+          partition(analysis.host_graph, analysis.levels, partition_options);
+      const auto schedule = make_schedule(analysis.host_graph, best.subgraphs);
+      report.subgraphs = best.subgraphs.count;
+      report.subgraph_levels = best.subgraphs.num_levels;
+      report.external_share = best.subgraphs.external_share();
+      report.internal_slots = schedule.internal.num_slots();
+      report.external_slots = schedule.external.num_slots();
+      report.max_subgraph_rows = partition_options.max_rows;
+      report.predicted_solve_us = best.candidates[best.chosen].predicted_us;
+      report.reason = best.candidates[best.chosen].name;
+      return std::make_shared<Solve>(
+          exec, analysis, best.subgraphs, schedule,
+          is_cuda<ExecutionSpace> ? options.team_size ? options.team_size : 256
+                                  : 1);
     }
     default:
       report.algorithm = Algorithm::pipelined;

@@ -73,6 +73,9 @@ class KokkosKernelsSptrsv : public Algorithm<Scalar> {
   void update() override {}
   void solve() override {
     const auto& graph = problem_.matrix.graph;
+    // Release 4.6's range-policy kernels add to what x holds.
+    if (method_ == Method::SEQLVLSCHD_RP)
+      Kokkos::deep_copy(exec_, problem_.x, Scalar(0));
     for (int column = 0; column < problem_.rhs(); ++column)
       SptrsvNames::solve(SptrsvNames::First(), &handle_, graph.row_map,
                          graph.entries, problem_.matrix.values,
@@ -89,6 +92,7 @@ class KokkosKernelsSptrsv : public Algorithm<Scalar> {
 
   const Problem<Scalar>& problem_;
   Method method_;
+  Space exec_;
   Handle handle_;
 };
 

@@ -3,6 +3,7 @@
 #define STRATA_PERF_OPTIONS_HPP
 
 #include <Strata_Error.hpp>
+#include <Strata_Gallery.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -123,8 +124,8 @@ inline Factor factor_from_string(const std::string& name) {
 
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
 /// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
-/// flag that nobody knows, a missing or a bad value, FileError on a file that
-/// can't be opened.
+/// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
+/// name that is none, FileError on a file that can't be opened.
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
@@ -165,7 +166,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
                         "check the path given to --matrix");
       options.matrices.push_back({true, value, file_stem(value)});
     } else if (flag == "--gallery") {
-      options.matrices.push_back({false, value, value});
+      options.matrices.push_back({false, value, gallery_name(value)});
     } else if (flag == "--factor") {
       options.factor = factor_from_string(value);
       options.factor_name = value;

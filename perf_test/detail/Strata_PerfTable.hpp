@@ -11,7 +11,8 @@
 namespace Strata {
 namespace PerfTest {
 
-/// Columns of text, the first ones flush left and the others flush right.
+/// Columns of text one space apart, the first ones flush left and the others
+/// flush right.
 class TextTable {
  public:
   TextTable(std::vector<std::string> header, std::size_t left_columns)
@@ -30,7 +31,7 @@ class TextTable {
       for (std::size_t c = 0; c < widths.size(); ++c) {
         const std::string& cell = rows_[r][c];
         const std::string fill(widths[c] - cell.size(), ' ');
-        line += (c > 0 ? "  " : "") +
+        line += (c > 0 ? " " : "") +
                 (c < left_columns_ ? cell + fill : fill + cell);
       }
       line.erase(line.find_last_not_of(' ') + 1);
@@ -71,34 +72,39 @@ inline std::string error_text(const SptrsvResult& r) {
   return r.timed() ? formatted("%.1e", r.relative_error) : "failed";
 }
 
-/// One line for each matrix and algorithm, then what the algorithms that
-/// failed said, then the geometric means of our speedups over each peer.
-/// Times in microseconds; a speedup above one says that ours is faster.
-inline void print_table(std::ostream& out,
-                        const std::vector<SptrsvResult>& all) {
-  std::vector<SptrsvResult> results;
-  for (const auto& r : all)
-    if (r.outcome != Outcome::not_run) results.push_back(r);
-  if (results.empty()) return;
-
+/// Peer families with at least one result.
+inline std::vector<std::string> families_in(
+    const std::vector<SptrsvResult>& results) {
   std::vector<std::string> families;
   for (const auto& family : peer_families())
     if (std::any_of(results.begin(), results.end(), [&](const auto& r) {
           return !r.own && starts_with(r.algorithm, family);
         }))
       families.push_back(family);
+  return families;
+}
 
+inline std::string short_name(const std::string& family) {
+  if (family == "kokkos_kernels") return "KK";
+  return family == "cusparse" ? "cuSPARSE" : family;
+}
+
+inline TextTable make_table(const std::vector<SptrsvResult>& results,
+                            const std::vector<std::string>& families,
+                            bool compare) {
   std::vector<std::string> header{
-      "matrix",     "algorithm", "rows",   "nnz",      "levels",    "subgraphs",
-      "external %", "analysis",  "update", "solve us", "rel. error"};
-  for (const auto& family : families) header.push_back("x " + family);
-  header.push_back("pays after");
+      "matrix", "algorithm", "rows",   "nnz",   "levels",    "subgraphs",
+      "ext. %", "analysis",  "update", "solve", "rel. error"};
+  if (compare) {
+    for (const auto& family : families)
+      header.push_back("x " + short_name(family));
+    header.push_back("pays after");
+  }
   TextTable table(header, 2);
   for (const auto& r : results) {
     if (!r.timed()) continue;
     std::string algorithm = r.algorithm;
-    if (r.own && r.plan.chosen != algorithm)
-      algorithm += " (" + r.plan.chosen + ")";
+    if (r.own && r.plan.chosen != algorithm) algorithm += ": " + r.plan.chosen;
     std::vector<std::string> row{
         r.matrix,
         algorithm,
@@ -111,29 +117,21 @@ inline void print_table(std::ostream& out,
         digits(r.update_us),
         digits(r.solve_us),
         error_text(r)};
-    for (const auto& family : families)
-      row.push_back(
-          digits(speedup(r, best_of_family(results, r.matrix, family))));
-    row.push_back(break_even_text(
-        solves_to_break_even(r, break_even_peer(results, r.matrix))));
+    if (compare) {
+      for (const auto& family : families)
+        row.push_back(
+            digits(speedup(r, best_of_family(results, r.matrix, family))));
+      row.push_back(break_even_text(
+          solves_to_break_even(r, break_even_peer(results, r.matrix))));
+    }
     table.add(std::move(row));
   }
+  return table;
+}
 
-  out << '\n'
-      << results[0].scalar << ", " << results[0].rhs
-      << (results[0].rhs == 1 ? " right-hand side" : " right-hand sides")
-      << "; times in microseconds (medians)\n";
-  table.print(out);
-  for (const auto& r : results)
-    if (!r.timed())
-      out << r.matrix << ", " << r.algorithm << " failed: " << r.message
-          << '\n';
-  const bool cusparse =
-      std::find(families.begin(), families.end(), "cusparse") != families.end();
-  out << "x <peer>: the peer's solve time over ours, its fastest right "
-         "algorithm; pays after: solves until our analysis has paid for\n"
-         "itself against "
-      << (cusparse ? "cuSPARSE" : "Kokkos Kernels") << '\n';
+inline void print_means(std::ostream& out,
+                        const std::vector<SptrsvResult>& results,
+                        const std::vector<std::string>& families) {
   for (const auto& algorithm : own_algorithms()) {
     std::string line;
     for (const auto& family : families) {
@@ -148,62 +146,37 @@ inline void print_table(std::ostream& out,
   }
 }
 
-inline std::string csv_text(std::string text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  for (std::size_t i = 0; (i = text.find('"', i)) != std::string::npos; i += 2)
-    text.insert(i, 1, '"');
-  return '"' + text + '"';
-}
+/// One line for each matrix and algorithm, then what the algorithms that
+/// failed said, then the geometric means of our speedups over each peer.
+/// Times in microseconds; a speedup above one says that ours is faster.
+inline void print_table(std::ostream& out,
+                        const std::vector<SptrsvResult>& all) {
+  std::vector<SptrsvResult> results;
+  for (const auto& r : all)
+    if (r.outcome != Outcome::not_run) results.push_back(r);
+  if (results.empty()) return;
+  const std::vector<std::string> families = families_in(results);
+  const bool compare =
+      !families.empty() &&
+      std::any_of(results.begin(), results.end(),
+                  [](const SptrsvResult& r) { return r.own && r.timed(); });
 
-inline std::string csv_number(double value) {
-  return std::isnan(value) ? "" : formatted("%.9g", value);
-}
-
-inline const char* outcome_text(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::right:
-      return "right";
-    case Outcome::wrong:
-      return "wrong";
-    case Outcome::bad_input:
-      return "bad_input";
-    case Outcome::failed:
-      return "failed";
-    default:
-      return "not_run";
-  }
-}
-
-/// The same numbers unrounded, failures too. Empty fields where a number does
-/// not apply; pays_after is 0 for "at once" and inf for "never".
-inline void write_csv(std::ostream& out,
-                      const std::vector<SptrsvResult>& results) {
-  out << "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,subgraphs,"
-         "subgraph_levels,external_share,plan_bytes,predicted_us,analysis_us,"
-         "update_us,solve_us,relative_error,outcome,speedup_serial,"
-         "speedup_kokkos_kernels,speedup_cusparse,pays_after,message\n";
-  for (const auto& r : results) {
-    if (r.outcome == Outcome::not_run) continue;
-    const auto own = [&](double value) {
-      return r.own && r.timed() ? csv_number(value) : std::string();
-    };
-    out << csv_text(r.matrix) << ',' << r.algorithm << ',' << r.plan.chosen
-        << ',' << r.scalar << ',' << r.rhs << ',' << r.rows << ',' << r.entries
-        << ',' << r.levels << ',' << own(static_cast<double>(r.plan.subgraphs))
-        << ',' << own(r.plan.subgraph_levels) << ','
-        << own(r.plan.external_share) << ','
-        << own(static_cast<double>(r.plan.plan_bytes)) << ','
-        << own(r.plan.predicted_us) << ',' << csv_number(r.analysis_us) << ','
-        << csv_number(r.update_us) << ',' << csv_number(r.solve_us) << ','
-        << csv_number(r.relative_error) << ',' << outcome_text(r.outcome);
-    for (const auto& family : peer_families())
-      out << ','
-          << csv_number(speedup(r, best_of_family(results, r.matrix, family)));
-    out << ','
-        << csv_number(
-               solves_to_break_even(r, break_even_peer(results, r.matrix)))
-        << ',' << csv_text(r.message) << '\n';
-  }
+  const SptrsvResult& first = results.front();
+  out << '\n'
+      << first.scalar << ", " << first.rhs
+      << (first.rhs == 1 ? " right-hand side" : " right-hand sides")
+      << "; times in microseconds (medians)\n";
+  make_table(results, families, compare).print(out);
+  for (const auto& r : results)
+    if (!r.timed())
+      out << r.matrix << ", " << r.algorithm << " failed: " << r.message
+          << '\n';
+  if (!compare) return;
+  out << "x <peer>: solve time of the peer's fastest right algorithm over ours "
+         "(KK: Kokkos Kernels)\n"
+         "pays after: solves until our analysis has paid for itself against "
+         "cuSPARSE, or Kokkos Kernels where cuSPARSE is missing\n";
+  print_means(out, results, families);
 }
 
 }  // namespace PerfTest

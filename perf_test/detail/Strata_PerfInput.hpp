@@ -20,9 +20,8 @@ namespace PerfTest {
 template <class Matrix>
 Matrix load_triangle(const MatrixSource& source, Factor factor) {
   const typename Matrix::execution_space exec;
-  const Matrix whole = source.is_file
-                           ? read_matrix_market<Matrix>(source.spec)
-                           : gallery<Matrix>(exec, source.spec);
+  const Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
+                                      : gallery<Matrix>(exec, source.spec);
   switch (factor) {
     case Factor::lower:
       return take_triangle(exec, whole, Uplo::lower, MissingDiagonal::dominant);

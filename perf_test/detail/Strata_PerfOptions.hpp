@@ -204,16 +204,11 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   return options;
 }
 
-inline const char* usage() {
-  return
-      R"(strata_perf_sptrsv: times sparse triangular solves, ours beside their peers.
+inline std::string usage() {
+  return R"(strata_perf_sptrsv: times sparse triangular solves, ours beside their peers.
 
   --matrix FILE       a Matrix Market file (.mtx or .mtx.gz); may be repeated
-  --gallery SPEC      a made matrix, e.g. grid3d:100; may be repeated:
-                        grid2d:N grid2d9:N grid3d:N grid3d27:N triangulated:NXxNY
-                        lattice:N cubed_sphere:L diagonal:N band:N[:HALF:DENSITY]
-                        circuit:N gene:N chain:N arrow:N random:NxK
-                        block_diagonal:CxS:D
+  --gallery SPEC      a made matrix, e.g. grid3d:100 (see below); may be repeated
   --factor F          lower (default) | upper: that triangle of the matrix;
                       ilu0-l | ilu0-u: a factor of its incomplete LU without fill
   --algorithms LIST   comma separated; default all that this build has
@@ -229,7 +224,9 @@ Flags of Google Benchmark (--benchmark_filter=..., --benchmark_min_time=...,
 (--kokkos-...) work as well. A benchmark's time is the median over batches of
 solves. Exit code: 0; 1 on a bad flag or matrix; 2 where one of our own
 algorithms failed or gave a wrong answer.
-)";
+
+)" + gallery_help() +
+         "\n";
 }
 
 }  // namespace PerfTest

@@ -6,8 +6,8 @@
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 #include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
-#include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <fstream>

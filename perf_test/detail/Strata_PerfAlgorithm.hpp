@@ -11,10 +11,6 @@
 namespace Strata {
 namespace PerfTest {
 
-/// The scalars' names on the command line are their types' names here.
-using complex_float = Kokkos::complex<float>;
-using complex_double = Kokkos::complex<double>;
-
 /// One way to solve a Problem, ours or a peer's. The timing does the fencing.
 /// The problem outlives the algorithm.
 template <class Scalar>

@@ -43,7 +43,9 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.predicted_us = report.predicted_solve_us;
     return facts;
   }
-  void explain(std::ostream& out) const override { out << solver_->report(); }
+  void explain(std::ostream& out) const override {
+    out << to_string(solver_->report());
+  }
 
  private:
   using Space = typename Algorithm<Scalar>::ExecutionSpace;

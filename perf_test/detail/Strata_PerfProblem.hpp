@@ -16,6 +16,10 @@
 namespace Strata {
 namespace PerfTest {
 
+/// The scalars' names on the command line are their types' names here.
+using complex_float = Kokkos::complex<float>;
+using complex_double = Kokkos::complex<double>;
+
 /// A triangular system with a known answer. Every algorithm reads the same
 /// views: 4-byte column indices and offsets, which is what the peers like
 /// best, and columns of b and x one after the other.
@@ -79,8 +83,25 @@ double unit_roundoff() {
   return std::numeric_limits<typename WideType<Scalar>::real>::epsilon();
 }
 
-/// Right-hand sides (seeded) and their solution on the host in wider
-/// arithmetic. The matrix and its host copies are in place already.
+/// b = A x on the host in the arithmetic of Wide, then rounded.
+template <class Scalar>
+void multiply(const Problem<Scalar>& problem, const Wide<Scalar>* x,
+              Scalar* b) {
+  for (int i = 0; i < problem.rows(); ++i) {
+    Wide<Scalar> sum = 0;
+    for (int k = problem.host_row_map(i); k < problem.host_row_map(i + 1); ++k)
+      sum += WideType<Scalar>::from(problem.host_values(k)) *
+             x[problem.host_entries(k)];
+    b[i] = WideType<Scalar>::to(sum);
+  }
+}
+
+/// Right-hand sides and their solution on the host in wider arithmetic. The
+/// matrix and its host copies are in place already.
+///
+/// b is A times a random vector (seeded), rounded to Scalar: then all of x is
+/// of one size, whatever the scaling of the rows, and an error anywhere shows
+/// in relative_error().
 ///
 /// Tolerance: an answer is right when half of the digits of Scalar are
 /// (1.5e-8 for double, 3.5e-4 for float). A triangle can be so badly
@@ -94,14 +115,17 @@ void make_vectors(Problem<Scalar>& problem, int rhs) {
   problem.b = typename Problem<Scalar>::Vectors("b", rows, rhs);
   problem.x = typename Problem<Scalar>::Vectors("x", rows, rhs);
   problem.host_b.resize(size);
+  problem.reference.resize(size);
   std::mt19937_64 engine(20261121);
-  for (Scalar& value : problem.host_b)
-    value = RandomScalar<Scalar>::draw(engine);
+  for (Wide<Scalar>& value : problem.reference)
+    value = WideType<Scalar>::from(RandomScalar<Scalar>::draw(engine));
+  for (std::size_t column = 0; column < size; column += rows)
+    multiply(problem, problem.reference.data() + column,
+             problem.host_b.data() + column);
   using HostVectors = Kokkos::View<Scalar**, Kokkos::LayoutLeft,
                                    Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   Kokkos::deep_copy(problem.b, HostVectors(problem.host_b.data(), rows, rhs));
 
-  problem.reference.assign(size, 0);
   std::vector<Scalar> same_precision(size);
   for (int column = 0; column < rhs; ++column) {
     const Scalar* b = problem.host_b.data() + column * rows;

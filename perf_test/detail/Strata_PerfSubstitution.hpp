@@ -16,6 +16,7 @@ struct WideType {
   using real = Scalar;
   using type = long double;
   static type from(Scalar s) { return s; }
+  static Scalar to(type w) { return static_cast<Scalar>(w); }
 };
 template <class Real>
 struct WideType<Kokkos::complex<Real>> {
@@ -23,6 +24,9 @@ struct WideType<Kokkos::complex<Real>> {
   using type = std::complex<long double>;
   static type from(const Kokkos::complex<Real>& s) {
     return {s.real(), s.imag()};
+  }
+  static Kokkos::complex<Real> to(const type& w) {
+    return {static_cast<Real>(w.real()), static_cast<Real>(w.imag())};
   }
 };
 template <class Scalar>

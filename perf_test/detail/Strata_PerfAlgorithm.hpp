@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_ALGORITHM_HPP
+#define STRATA_PERF_ALGORITHM_HPP
+
+#include <detail/Strata_PerfProblem.hpp>
+#include <detail/Strata_PerfResult.hpp>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+namespace Strata {
+namespace PerfTest {
+
+/// One way to solve a Problem, ours or a peer's. The timing does the fencing.
+/// The problem outlives the algorithm.
+template <class Scalar>
+class Algorithm {
+ public:
+  using ExecutionSpace = typename Problem<Scalar>::ExecutionSpace;
+
+  virtual ~Algorithm() = default;
+
+  /// From the matrix to being ready to solve; replaces an earlier analysis.
+  virtual void analyse() = 0;
+  /// Takes the matrix's values anew, the pattern being the same.
+  virtual void update() = 0;
+  /// problem.b -> problem.x, asynchronous where the algorithm is.
+  virtual void solve() = 0;
+  /// Puts the answer into problem.x where solve() leaves it elsewhere.
+  virtual void publish() {}
+  /// What the plan looks like; nothing for peers.
+  virtual PlanFacts plan() const { return {}; }
+  /// What was chosen and why, for people; nothing for peers.
+  virtual void explain(std::ostream&) const {}
+};
+
+/// Makes the algorithm of that full name (see own_algorithms() and
+/// peer_algorithms()), each family in a file of its own.
+template <class Scalar>
+std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
+                                            const Problem<Scalar>& problem);
+template <class Scalar>
+std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
+                                             const Problem<Scalar>& problem);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

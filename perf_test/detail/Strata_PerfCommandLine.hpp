@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_COMMAND_LINE_HPP
+#define STRATA_PERF_COMMAND_LINE_HPP
+
+#include <Strata_Error.hpp>
+#include <Strata_Gallery.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <detail/Strata_PerfOptions.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// Whether this build and run have `algorithm`: cuSPARSE only beside a CUDA
+/// device, its SpSM only where there are several right-hand sides.
+inline bool is_available(const std::string& algorithm, bool cuda, int rhs) {
+  if (!starts_with(algorithm, "cusparse")) return true;
+  return cuda && (algorithm != "cusparse_spsm" || rhs > 1);
+}
+
+/// File name without folders and without .mtx / .mtx.gz.
+inline std::string file_stem(const std::string& path) {
+  std::string stem = path.substr(path.find_last_of('/') + 1);
+  for (const char* ending : {".gz", ".mtx"}) {
+    const std::string e(ending);
+    if (stem.size() > e.size() &&
+        stem.compare(stem.size() - e.size(), e.size(), e) == 0)
+      stem.resize(stem.size() - e.size());
+  }
+  return stem;
+}
+
+/// Names of `list` (comma separated): ours in full, peers in full or by the
+/// beginning of their name; all that are available where `list` is empty.
+/// Throws OptionError on an unknown name and where nothing is left to run.
+inline std::vector<std::string> resolve_algorithms(const std::string& list,
+                                                   bool cuda, int rhs) {
+  std::vector<std::string> all = own_algorithms();
+  all.insert(all.end(), peer_algorithms().begin(), peer_algorithms().end());
+  std::vector<bool> wanted(all.size(), list.empty());
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string item = list.substr(begin, end - begin);
+    bool known = false;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i] == item ||
+          (!item.empty() && !is_own(all[i]) && starts_with(all[i], item)))
+        known = wanted[i] = true;
+    if (!known)
+      throw OptionError("--algorithms", "there is no algorithm '" + item + "'",
+                        "name some of automatic, substitution, level_sets, "
+                        "subgraphs, pipelined, serial, kokkos_kernels, "
+                        "cusparse, with commas between");
+    begin = end + 1;
+  }
+  std::vector<std::string> chosen;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (wanted[i] && is_available(all[i], cuda, rhs)) chosen.push_back(all[i]);
+  if (chosen.empty())
+    throw OptionError("--algorithms",
+                      "none of '" + list + "' is available in this build",
+                      "cusparse needs the CUDA backend, cusparse_spsm more "
+                      "than one right-hand side as well");
+  return chosen;
+}
+
+inline Factor factor_from_string(const std::string& name) {
+  if (name == "lower") return Factor::lower;
+  if (name == "upper") return Factor::upper;
+  if (name == "ilu0-l") return Factor::ilu0_l;
+  if (name == "ilu0-u") return Factor::ilu0_u;
+  throw OptionError("--factor", "'" + name + "' is not a factor",
+                    "use lower, upper, ilu0-l or ilu0-u");
+}
+
+/// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
+/// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
+/// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
+/// name that is none, FileError on a file that can't be opened.
+inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
+  SptrsvOptions options;
+  std::string algorithms;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (starts_with(argument, "--benchmark_") ||
+        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    if (argument == "--help" || argument == "-h") {
+      options.help = true;
+      continue;
+    }
+    if (argument == "--explain") {
+      options.explain = true;
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    const bool known = flag == "--matrix" || flag == "--gallery" ||
+                       flag == "--factor" || flag == "--algorithms" ||
+                       flag == "--rhs" || flag == "--scalar" ||
+                       flag == "--table";
+    if (!known) throw OptionError(flag, "there is no such flag", "see --help");
+    std::string value;
+    if (equals != std::string::npos)
+      value = argument.substr(equals + 1);
+    else if (i + 1 < argc)
+      value = argv[++i];
+    if (value.empty())
+      throw OptionError(flag, "its value is missing", "see --help");
+
+    if (flag == "--matrix") {
+      if (!std::ifstream(value).good())
+        throw FileError(value, "the file can't be opened",
+                        "check the path given to --matrix");
+      options.matrices.push_back({true, value, file_stem(value)});
+    } else if (flag == "--gallery") {
+      options.matrices.push_back({false, value, gallery_name(value)});
+    } else if (flag == "--factor") {
+      options.factor = factor_from_string(value);
+      options.factor_name = value;
+    } else if (flag == "--algorithms") {
+      algorithms = value;
+    } else if (flag == "--rhs") {
+      char* end = nullptr;
+      errno = 0;
+      const long number = std::strtol(value.c_str(), &end, 10);
+      if (*end != '\0' || errno != 0 || number < 1 || number > 65536)
+        throw OptionError("--rhs",
+                          "'" + value +
+                              "' is not a whole number "
+                              "from 1 to 65536",
+                          "give the number of right-hand sides");
+      options.rhs = static_cast<int>(number);
+    } else if (flag == "--scalar") {
+      if (value != "float" && value != "double" && value != "complex_float" &&
+          value != "complex_double")
+        throw OptionError("--scalar", "'" + value + "' is not a scalar type",
+                          "use float, double, complex_float or "
+                          "complex_double");
+      options.scalar = value;
+    } else {
+      options.table_file = value;
+    }
+  }
+  argc = kept;
+  argv[argc] = nullptr;
+  if (options.help) return options;
+  options.algorithms = resolve_algorithms(algorithms, cuda, options.rhs);
+  if (options.matrices.empty())
+    throw OptionError("--matrix, --gallery", "no matrix is named",
+                      "name at least one, e.g. --gallery grid3d:40");
+  return options;
+}
+
+inline std::string usage() {
+  return R"(strata_perf_sptrsv: times sparse triangular solves, ours beside their peers.
+
+  --matrix FILE       a Matrix Market file (.mtx or .mtx.gz); may be repeated
+  --gallery SPEC      a made matrix, e.g. grid3d:100 (see below); may be repeated
+  --factor F          lower (default) | upper: that triangle of the matrix;
+                      ilu0-l | ilu0-u: a factor of its incomplete LU without fill
+  --algorithms LIST   comma separated; default all that this build has
+                        ours:  automatic substitution level_sets subgraphs pipelined
+                        peers: serial kokkos_kernels cusparse (or one in full)
+  --rhs N             right-hand sides solved at once (default 1)
+  --scalar S          float | double (default) | complex_float | complex_double
+  --explain           print what the solver chose, and why
+  --table FILE        write the final table as CSV too
+
+Flags of Google Benchmark (--benchmark_filter=..., --benchmark_min_time=...,
+--benchmark_out=FILE --benchmark_out_format=json, ...) and of Kokkos
+(--kokkos-...) work as well. A benchmark's time is the median over batches of
+solves. Exit code: 0; 1 on a bad flag or matrix; 2 where one of our own
+algorithms failed or gave a wrong answer.
+
+)" + gallery_help() +
+         "\n";
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

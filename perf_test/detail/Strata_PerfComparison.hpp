@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_COMPARISON_HPP
+#define STRATA_PERF_COMPARISON_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfResult.hpp>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// The peers that ours are compared with; each stands for its fastest right
+/// algorithm whose name begins like this.
+inline const std::vector<std::string>& peer_families() {
+  static const std::vector<std::string> families{"serial", "kokkos_kernels",
+                                                 "cusparse"};
+  return families;
+}
+
+/// The fastest right answer of `family` on `matrix`; null where there is none.
+inline const SptrsvResult* best_of_family(
+    const std::vector<SptrsvResult>& results, const std::string& matrix,
+    const std::string& family) {
+  const SptrsvResult* best = nullptr;
+  for (const auto& r : results)
+    if (r.matrix == matrix && !r.own && r.outcome == Outcome::right &&
+        starts_with(r.algorithm, family) &&
+        (!best || r.solve_us < best->solve_us))
+      best = &r;
+  return best;
+}
+
+/// solve time of the peer over that of `ours`; NaN where either is missing.
+inline double speedup(const SptrsvResult& ours, const SptrsvResult* peer) {
+  if (!peer || !ours.own || ours.outcome != Outcome::right) return NAN;
+  return peer->solve_us / ours.solve_us;
+}
+
+/// The peer that the analysis has to pay for itself against: cuSPARSE where
+/// it gave a right answer (004, Figure 8), else Kokkos Kernels.
+inline const SptrsvResult* break_even_peer(
+    const std::vector<SptrsvResult>& results, const std::string& matrix) {
+  const SptrsvResult* peer = best_of_family(results, matrix, "cusparse");
+  return peer ? peer : best_of_family(results, matrix, "kokkos_kernels");
+}
+
+/// Number of solves after which analysis and solves of `ours` together cost
+/// less than the peer's: 0 where our analysis is no slower, infinity where
+/// that never happens, NaN where there is nothing to compare.
+inline double solves_to_break_even(const SptrsvResult& ours,
+                                   const SptrsvResult* peer) {
+  if (!peer || !ours.own || ours.outcome != Outcome::right) return NAN;
+  if (ours.analysis_us <= peer->analysis_us) return 0;
+  if (ours.solve_us >= peer->solve_us) return INFINITY;
+  return std::ceil((ours.analysis_us - peer->analysis_us) /
+                   (peer->solve_us - ours.solve_us));
+}
+
+/// Geometric mean of our `algorithm`'s speedups over a peer family.
+struct MeanSpeedup {
+  double mean = NAN;
+  int matrices = 0;
+};
+inline MeanSpeedup mean_speedup(const std::vector<SptrsvResult>& results,
+                                const std::string& algorithm,
+                                const std::string& family) {
+  MeanSpeedup result;
+  double logarithms = 0;
+  for (const auto& r : results) {
+    if (r.algorithm != algorithm) continue;
+    const double s = speedup(r, best_of_family(results, r.matrix, family));
+    if (std::isnan(s)) continue;
+    logarithms += std::log(s);
+    ++result.matrices;
+  }
+  if (result.matrices > 0) result.mean = std::exp(logarithms / result.matrices);
+  return result;
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

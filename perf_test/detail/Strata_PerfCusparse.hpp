@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_CUSPARSE_HPP
+#define STRATA_PERF_CUSPARSE_HPP
+
+#include <cusparse.h>
+
+#include <detail/Strata_PerfAlgorithm.hpp>
+#include <stdexcept>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+inline void check_cusparse(cusparseStatus_t status, const char* what) {
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(what) + ": " +
+                             cusparseGetErrorString(status));
+}
+
+template <class Scalar>
+constexpr cudaDataType cusparse_type() {
+  if constexpr (std::is_same<Scalar, float>::value) return CUDA_R_32F;
+  if constexpr (std::is_same<Scalar, double>::value) return CUDA_R_64F;
+  if constexpr (std::is_same<Scalar, Kokkos::complex<float>>::value)
+    return CUDA_C_32F;
+  return CUDA_C_64F;
+}
+
+/// What SpSV and SpSM share: the library's handle on the solver's stream, the
+/// matrix's descriptor and the workspace.
+template <class Scalar>
+class CusparseTriangle : public Algorithm<Scalar> {
+ public:
+  explicit CusparseTriangle(const Problem<Scalar>& problem)
+      : problem_(problem), one_(1) {
+    check_cusparse(cusparseCreate(&handle_), "cusparseCreate");
+    check_cusparse(
+        cusparseSetStream(
+            handle_,
+            typename Algorithm<Scalar>::ExecutionSpace().cuda_stream()),
+        "cusparseSetStream");
+    const auto& graph = problem.matrix.graph;
+    check_cusparse(
+        cusparseCreateCsr(&matrix_, problem.rows(), problem.rows(),
+                          static_cast<std::int64_t>(graph.entries.extent(0)),
+                          const_cast<int*>(graph.row_map.data()),
+                          const_cast<int*>(graph.entries.data()),
+                          problem.matrix.values.data(), CUSPARSE_INDEX_32I,
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
+        "cusparseCreateCsr");
+    cusparseFillMode_t fill = problem.uplo == Uplo::lower
+                                  ? CUSPARSE_FILL_MODE_LOWER
+                                  : CUSPARSE_FILL_MODE_UPPER;
+    cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+    check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE,
+                                             &fill, sizeof(fill)),
+                   "cusparseSpMatSetAttribute");
+    check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE,
+                                             &diagonal, sizeof(diagonal)),
+                   "cusparseSpMatSetAttribute");
+  }
+  CusparseTriangle(const CusparseTriangle&) = delete;
+  CusparseTriangle& operator=(const CusparseTriangle&) = delete;
+  ~CusparseTriangle() override {
+    if (matrix_) cusparseDestroySpMat(matrix_);
+    cusparseDestroy(handle_);
+  }
+
+ protected:
+  static constexpr cudaDataType type = cusparse_type<Scalar>();
+  static constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+  void* workspace(std::size_t bytes) {
+    workspace_ = Kokkos::View<char*, typename Problem<Scalar>::Device>(
+        Kokkos::view_alloc("cusparse workspace", Kokkos::WithoutInitializing),
+        bytes);
+    return workspace_.data();
+  }
+
+  const Problem<Scalar>& problem_;
+  cusparseHandle_t handle_ = nullptr;
+  cusparseSpMatDescr_t matrix_ = nullptr;
+  Scalar one_;
+
+ private:
+  Kokkos::View<char*, typename Problem<Scalar>::Device> workspace_;
+};
+
+/// cusparseSpSV, one right-hand side after the other.
+template <class Scalar>
+class CusparseSpsv : public CusparseTriangle<Scalar> {
+  using Base = CusparseTriangle<Scalar>;
+  using Base::handle_, Base::matrix_, Base::one_, Base::plain, Base::problem_,
+      Base::type;
+
+ public:
+  explicit CusparseSpsv(const Problem<Scalar>& problem) : Base(problem) {
+    const std::size_t rows = static_cast<std::size_t>(problem.rows());
+    for (int column = 0; column < problem.rhs(); ++column) {
+      b_.push_back(vector(problem.b.data() + column * rows));
+      x_.push_back(vector(problem.x.data() + column * rows));
+    }
+  }
+  ~CusparseSpsv() override {
+    if (plan_) cusparseSpSV_destroyDescr(plan_);
+    for (auto v : b_) cusparseDestroyDnVec(v);
+    for (auto v : x_) cusparseDestroyDnVec(v);
+  }
+
+  void analyse() override {
+    if (plan_) cusparseSpSV_destroyDescr(plan_);
+    check_cusparse(cusparseSpSV_createDescr(&plan_),
+                   "cusparseSpSV_createDescr");
+    std::size_t bytes = 0;
+    check_cusparse(
+        cusparseSpSV_bufferSize(handle_, plain, &one_, matrix_, b_[0], x_[0],
+                                type, CUSPARSE_SPSV_ALG_DEFAULT, plan_, &bytes),
+        "cusparseSpSV_bufferSize");
+    check_cusparse(cusparseSpSV_analysis(handle_, plain, &one_, matrix_, b_[0],
+                                         x_[0], type, CUSPARSE_SPSV_ALG_DEFAULT,
+                                         plan_, this->workspace(bytes)),
+                   "cusparseSpSV_analysis");
+  }
+  void update() override {
+#if CUSPARSE_VERSION >= 12200
+    check_cusparse(
+        cusparseSpSV_updateMatrix(handle_, plan_, problem_.matrix.values.data(),
+                                  CUSPARSE_SPSV_UPDATE_GENERAL),
+        "cusparseSpSV_updateMatrix");
+#else
+    analyse();
+#endif
+  }
+  void solve() override {
+    for (std::size_t column = 0; column < b_.size(); ++column)
+      check_cusparse(cusparseSpSV_solve(handle_, plain, &one_, matrix_,
+                                        b_[column], x_[column], type,
+                                        CUSPARSE_SPSV_ALG_DEFAULT, plan_),
+                     "cusparseSpSV_solve");
+  }
+
+ private:
+  cusparseDnVecDescr_t vector(Scalar* data) const {
+    cusparseDnVecDescr_t descriptor = nullptr;
+    check_cusparse(
+        cusparseCreateDnVec(&descriptor, problem_.rows(), data, type),
+        "cusparseCreateDnVec");
+    return descriptor;
+  }
+
+  cusparseSpSVDescr_t plan_ = nullptr;
+  std::vector<cusparseDnVecDescr_t> b_, x_;
+};
+
+/// cusparseSpSM, all right-hand sides at once.
+template <class Scalar>
+class CusparseSpsm : public CusparseTriangle<Scalar> {
+  using Base = CusparseTriangle<Scalar>;
+  using Base::handle_, Base::matrix_, Base::one_, Base::plain, Base::problem_,
+      Base::type;
+
+ public:
+  explicit CusparseSpsm(const Problem<Scalar>& problem)
+      : Base(problem),
+        b_(dense(problem.b.data())),
+        x_(dense(problem.x.data())) {}
+  ~CusparseSpsm() override {
+    if (plan_) cusparseSpSM_destroyDescr(plan_);
+    cusparseDestroyDnMat(b_);
+    cusparseDestroyDnMat(x_);
+  }
+
+  void analyse() override {
+    if (plan_) cusparseSpSM_destroyDescr(plan_);
+    check_cusparse(cusparseSpSM_createDescr(&plan_),
+                   "cusparseSpSM_createDescr");
+    std::size_t bytes = 0;
+    check_cusparse(
+        cusparseSpSM_bufferSize(handle_, plain, plain, &one_, matrix_, b_, x_,
+                                type, CUSPARSE_SPSM_ALG_DEFAULT, plan_, &bytes),
+        "cusparseSpSM_bufferSize");
+    check_cusparse(
+        cusparseSpSM_analysis(handle_, plain, plain, &one_, matrix_, b_, x_,
+                              type, CUSPARSE_SPSM_ALG_DEFAULT, plan_,
+                              this->workspace(bytes)),
+        "cusparseSpSM_analysis");
+  }
+  void update() override {
+#if CUSPARSE_VERSION >= 12400
+    check_cusparse(
+        cusparseSpSM_updateMatrix(handle_, plan_, problem_.matrix.values.data(),
+                                  CUSPARSE_SPSM_UPDATE_GENERAL),
+        "cusparseSpSM_updateMatrix");
+#else
+    analyse();
+#endif
+  }
+  void solve() override {
+    check_cusparse(
+        cusparseSpSM_solve(handle_, plain, plain, &one_, matrix_, b_, x_, type,
+                           CUSPARSE_SPSM_ALG_DEFAULT, plan_),
+        "cusparseSpSM_solve");
+  }
+
+ private:
+  cusparseDnMatDescr_t dense(Scalar* data) const {
+    cusparseDnMatDescr_t descriptor = nullptr;
+    check_cusparse(
+        cusparseCreateDnMat(&descriptor, problem_.rows(), problem_.rhs(),
+                            problem_.rows(), data, type, CUSPARSE_ORDER_COL),
+        "cusparseCreateDnMat");
+    return descriptor;
+  }
+
+  cusparseSpSMDescr_t plan_ = nullptr;
+  cusparseDnMatDescr_t b_, x_;
+};
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_INPUT_HPP
+#define STRATA_PERF_INPUT_HPP
+
+#include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfProblem.hpp>
+
+namespace Strata {
+namespace PerfTest {
+
+/// The system of `source` with its right-hand sides and reference solutions.
+/// Raises what the readers, the gallery and the checks of the matrix raise.
+template <class Scalar>
+Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
+                             int rhs);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

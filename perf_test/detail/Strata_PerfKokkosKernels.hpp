@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_KOKKOS_KERNELS_HPP
+#define STRATA_PERF_KOKKOS_KERNELS_HPP
+
+#include <KokkosKernels_Handle.hpp>
+#include <KokkosSparse_sptrsv.hpp>
+#include <detail/Strata_PerfAlgorithm.hpp>
+
+namespace Strata {
+namespace PerfTest {
+
+/// sptrsv_symbolic and sptrsv_solve have moved from KokkosSparse::Experimental
+/// to KokkosSparse. Lookup in Promoted and Experimental always finds a name,
+/// at least that of Absent, so that overload resolution can take the newer
+/// functions where they are.
+namespace SptrsvNames {
+namespace Absent {
+struct Argument;
+void sptrsv_symbolic(Argument);
+void sptrsv_solve(Argument);
+}  // namespace Absent
+namespace Promoted {
+using namespace Absent;
+using namespace KokkosSparse;
+}  // namespace Promoted
+namespace Experimental {
+using namespace Absent;
+using namespace KokkosSparse::Experimental;
+}  // namespace Experimental
+
+struct Second {};
+struct First : Second {};
+
+template <class... Arguments>
+auto symbolic(First, Arguments... arguments)
+    -> decltype(Promoted::sptrsv_symbolic(arguments...)) {
+  Promoted::sptrsv_symbolic(arguments...);
+}
+template <class... Arguments>
+void symbolic(Second, Arguments... arguments) {
+  Experimental::sptrsv_symbolic(arguments...);
+}
+template <class... Arguments>
+auto solve(First, Arguments... arguments)
+    -> decltype(Promoted::sptrsv_solve(arguments...)) {
+  Promoted::sptrsv_solve(arguments...);
+}
+template <class... Arguments>
+void solve(Second, Arguments... arguments) {
+  Experimental::sptrsv_solve(arguments...);
+}
+}  // namespace SptrsvNames
+
+/// Kokkos Kernels' own sptrsv (no vendor library behind it). It solves one
+/// right-hand side at a time and reads the values at every solve, so that new
+/// values cost nothing.
+template <class Scalar>
+class KokkosKernelsSptrsv : public Algorithm<Scalar> {
+ public:
+  using Method = KokkosSparse::Experimental::SPTRSVAlgorithm;
+
+  KokkosKernelsSptrsv(const Problem<Scalar>& problem, Method method)
+      : problem_(problem), method_(method) {}
+  ~KokkosKernelsSptrsv() override { handle_.destroy_sptrsv_handle(); }
+
+  void analyse() override {
+    const auto& graph = problem_.matrix.graph;
+    handle_.create_sptrsv_handle(method_, problem_.rows(),
+                                 problem_.uplo == Uplo::lower);
+    SptrsvNames::symbolic(SptrsvNames::First(), &handle_, graph.row_map,
+                          graph.entries);
+  }
+  void update() override {}
+  void solve() override {
+    const auto& graph = problem_.matrix.graph;
+    // Release 4.6's range-policy kernels add to what x holds.
+    if (method_ == Method::SEQLVLSCHD_RP)
+      Kokkos::deep_copy(exec_, problem_.x, Scalar(0));
+    for (int column = 0; column < problem_.rhs(); ++column)
+      SptrsvNames::solve(SptrsvNames::First(), &handle_, graph.row_map,
+                         graph.entries, problem_.matrix.values,
+                         Kokkos::subview(problem_.b, Kokkos::ALL(), column),
+                         Kokkos::subview(problem_.x, Kokkos::ALL(), column));
+  }
+
+ private:
+  using Space = typename Algorithm<Scalar>::ExecutionSpace;
+  using Memory = typename Space::memory_space;
+  using Handle =
+      KokkosKernels::Experimental::KokkosKernelsHandle<int, int, Scalar, Space,
+                                                       Memory, Memory>;
+
+  const Problem<Scalar>& problem_;
+  Method method_;
+  Space exec_;
+  Handle handle_;
+};
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

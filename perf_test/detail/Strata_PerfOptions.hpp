@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_OPTIONS_HPP
+#define STRATA_PERF_OPTIONS_HPP
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// The triangular system made of an input matrix.
+enum class Factor { lower, upper, ilu0_l, ilu0_u };
+
+/// One matrix named on the command line.
+struct MatrixSource {
+  bool is_file;      ///< a Matrix Market file, else a gallery name
+  std::string spec;  ///< path or gallery name as given
+  std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
+};
+
+struct SptrsvOptions {
+  std::vector<MatrixSource> matrices;
+  std::vector<std::string> algorithms;  ///< full names, in table order
+  Factor factor = Factor::lower;
+  std::string factor_name = "lower";
+  std::string scalar = "double";
+  int rhs = 1;
+  bool explain = false;
+  bool help = false;
+  std::string table_file;  ///< empty: no CSV
+};
+
+/// Our algorithms, by the names that TriangularOptions takes.
+inline const std::vector<std::string>& own_algorithms() {
+  static const std::vector<std::string> names{
+      "automatic", "substitution", "level_sets", "subgraphs", "pipelined"};
+  return names;
+}
+
+/// Every peer of any build.
+inline const std::vector<std::string>& peer_algorithms() {
+  static const std::vector<std::string> names{
+      "serial_substitution",     "kokkos_kernels_rp", "kokkos_kernels_tp1",
+      "kokkos_kernels_tp1chain", "cusparse_spsv",     "cusparse_spsm"};
+  return names;
+}
+
+inline bool is_own(const std::string& algorithm) {
+  const auto& own = own_algorithms();
+  return std::find(own.begin(), own.end(), algorithm) != own.end();
+}
+
+inline bool starts_with(const std::string& text, const std::string& prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_OWN_HPP
+#define STRATA_PERF_OWN_HPP
+
+#include <Strata_TriangularSolver.hpp>
+#include <detail/Strata_PerfAlgorithm.hpp>
+#include <optional>
+#include <ostream>
+
+namespace Strata {
+namespace PerfTest {
+
+/// TriangularSolver with one of its algorithms.
+template <class Scalar>
+class OwnSolver : public Algorithm<Scalar> {
+ public:
+  OwnSolver(const Problem<Scalar>& problem, const TriangularOptions& options)
+      : problem_(problem), options_(options) {}
+
+  void analyse() override {
+    // The earlier plan's memory is released before the next is made.
+    solver_.reset();
+    solver_.emplace(exec_, problem_.matrix, problem_.uplo, Diag::non_unit,
+                    options_);
+  }
+  void update() override { solver_->update_values(exec_, problem_.matrix); }
+  void solve() override {
+    if (problem_.rhs() == 1)
+      solver_->solve(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),
+                     Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
+    else
+      solver_->solve(exec_, problem_.b, problem_.x);
+  }
+
+  PlanFacts plan() const override {
+    const auto& report = solver_->report();
+    PlanFacts facts;
+    facts.chosen = to_string(report.algorithm);
+    facts.subgraphs = report.subgraphs;
+    facts.subgraph_levels = report.subgraph_levels;
+    facts.external_share = report.external_share;
+    facts.plan_bytes = report.plan_bytes;
+    facts.predicted_us = report.predicted_solve_us;
+    return facts;
+  }
+  void explain(std::ostream& out) const override {
+    out << to_string(solver_->report());
+  }
+
+ private:
+  using Space = typename Algorithm<Scalar>::ExecutionSpace;
+
+  const Problem<Scalar>& problem_;
+  TriangularOptions options_;
+  Space exec_;
+  std::optional<TriangularSolver<Scalar, Space>> solver_;
+};
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_RESULT_HPP
+#define STRATA_PERF_RESULT_HPP
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace Strata {
+namespace PerfTest {
+
+/// What an algorithm's plan looks like; only ours have one.
+struct PlanFacts {
+  std::string chosen;  ///< the algorithm that runs
+  std::int64_t subgraphs = 0;
+  int subgraph_levels = 0;
+  double external_share = 0;  ///< of the edges, 0 to 1
+  std::int64_t plan_bytes = 0;
+  double predicted_us = 0;  ///< a solve, by the performance model
+};
+
+enum class Outcome {
+  not_run,
+  bad_input,  ///< no system to solve
+  failed,     ///< the algorithm raised an error
+  wrong,      ///< timed, but its relative error is beyond the tolerance
+  right
+};
+
+/// One algorithm on one matrix. Times in microseconds.
+struct SptrsvResult {
+  std::string matrix, algorithm, scalar;
+  int rhs = 1;
+  std::int64_t rows = 0, entries = 0, levels = 0;
+  bool own = false;
+  PlanFacts plan;
+  double analysis_us = NAN, update_us = NAN, solve_us = NAN;
+  double relative_error = NAN;  ///< |x - x_ref|_inf / |x_ref|_inf
+  Outcome outcome = Outcome::not_run;
+  std::string message;  ///< of bad_input and failed
+
+  bool timed() const {
+    return outcome == Outcome::wrong || outcome == Outcome::right;
+  }
+};
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

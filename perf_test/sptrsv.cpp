@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strata_perf_sptrsv: times sparse triangular solves on Google Benchmark, ours
+// beside their peers, and ends with a table. usage() tells the flags.
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdlib>
+#include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfCsv.hpp>
+#include <detail/Strata_PerfRunner.hpp>
+#include <detail/Strata_PerfTable.hpp>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+std::unique_ptr<SptrsvRunner> make_runner_of(const SptrsvOptions& options,
+                                             std::ostream& explanations) {
+  if (options.scalar == "float")
+    return make_runner<float>(options, explanations);
+  if (options.scalar == "double")
+    return make_runner<double>(options, explanations);
+  if (options.scalar == "complex_float")
+    return make_runner<Kokkos::complex<float>>(options, explanations);
+  return make_runner<Kokkos::complex<double>>(options, explanations);
+}
+
+/// Registers every matrix with every algorithm; `results` gets one element
+/// each, in the same order.
+void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
+                  std::vector<SptrsvResult>& results) {
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.algorithms) {
+      SptrsvResult result;
+      result.matrix = source.name;
+      result.algorithm = algorithm;
+      result.scalar = options.scalar;
+      result.rhs = options.rhs;
+      result.own = is_own(algorithm);
+      results.push_back(result);
+    }
+  std::size_t index = 0;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.algorithms) {
+      SptrsvResult& result = results[index++];
+      const std::string name = "sptrsv/" + source.name + "/" + algorithm +
+                               "/rhs:" + std::to_string(options.rhs) + "/" +
+                               options.scalar;
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&runner, &source, algorithm, &result](benchmark::State& state) {
+            runner.run(state, source, algorithm, result);
+          })
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+}
+
+int exit_code(const std::vector<SptrsvResult>& results) {
+  int code = EXIT_SUCCESS;
+  for (const auto& r : results) {
+    if (r.outcome == Outcome::bad_input) return EXIT_FAILURE;
+    if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
+      code = 2;
+  }
+  return code;
+}
+
+/// Standard output has to stay pure where Google Benchmark writes JSON there.
+std::ostream& stream_for_people(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (starts_with(flag, "--benchmark_format=") &&
+        flag != "--benchmark_format=console")
+      return std::cerr;
+  }
+  return std::cout;
+}
+
+int run_all(const SptrsvOptions& options, std::ostream& people) {
+  benchmark::AddCustomContext("factor", options.factor_name);
+  benchmark::AddCustomContext("execution_space", Space::name());
+  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
+  const auto runner = make_runner_of(options, people);
+  std::vector<SptrsvResult> results;
+  register_all(*runner, options, results);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+
+  print_table(people, results);
+  if (!options.table_file.empty()) {
+    std::ofstream file(options.table_file);
+    write_csv(file, results);
+    file.flush();
+    if (!file)
+      throw FileError(options.table_file, "the table can't be written",
+                      "check the path given to --table");
+  }
+  return exit_code(results);
+}
+
+}  // namespace
+}  // namespace PerfTest
+}  // namespace Strata
+
+int main(int argc, char** argv) {
+  using namespace Strata::PerfTest;
+  try {
+    std::ostream& people = stream_for_people(argc, argv);
+    const SptrsvOptions options =
+        parse_options(argc, argv, Strata::Detail::is_cuda<Space>);
+    if (options.help) {
+      std::cout << usage();
+      return EXIT_SUCCESS;
+    }
+    benchmark::Initialize(&argc, argv);
+    Kokkos::ScopeGuard guard(argc, argv);
+    // Each library has taken what it knows by now.
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
+    return run_all(options, people);
+  } catch (const std::exception& error) {
+    std::cerr << "strata_perf_sptrsv: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

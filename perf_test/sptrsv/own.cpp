@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Our algorithms for one scalar type, STRATA_PERF_SCALAR.
+#include <Kokkos_Core.hpp>
+#include <detail/Strata_PerfAlgorithm.hpp>
+#include <detail/Strata_PerfOwn.hpp>
+
+namespace Strata {
+namespace PerfTest {
+
+template <class Scalar>
+std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
+                                            const Problem<Scalar>& problem) {
+  TriangularOptions options;
+  options.algorithm = algorithm_from_string(name);
+  return std::make_unique<OwnSolver<Scalar>>(problem, options);
+}
+
+template std::unique_ptr<Algorithm<STRATA_PERF_SCALAR>> make_own(
+    const std::string&, const Problem<STRATA_PERF_SCALAR>&);
+
+}  // namespace PerfTest
+}  // namespace Strata

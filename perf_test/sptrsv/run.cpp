@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrices and measurements for one scalar type, STRATA_PERF_SCALAR.
+#include <Kokkos_Core.hpp>
+#include <detail/Strata_PerfAlgorithm.hpp>
+#include <detail/Strata_PerfInput.hpp>
+#include <detail/Strata_PerfRunner.hpp>
+#include <detail/Strata_PerfTiming.hpp>
+#include <limits>
+#include <ostream>
+#include <sstream>
+
+namespace Strata {
+namespace PerfTest {
+
+template <class Scalar>
+class Runner : public SptrsvRunner {
+ public:
+  Runner(const SptrsvOptions& options, std::ostream& explanations)
+      : options_(options), explanations_(explanations) {}
+
+  void run(benchmark::State& state, const MatrixSource& source,
+           const std::string& name, SptrsvResult& result) override {
+    try {
+      load(source);
+    } catch (const std::exception& error) {
+      return give_up(state, Outcome::bad_input, error.what(), result);
+    }
+    result.rows = problem_->rows();
+    result.entries =
+        static_cast<std::int64_t>(problem_->matrix.graph.entries.extent(0));
+    result.levels = problem_->levels;
+    try {
+      analyse(name, result);
+      measure(state, result);
+    } catch (const std::exception& error) {
+      algorithm_.reset();
+      return give_up(state, Outcome::failed, error.what(), result);
+    }
+  }
+
+ private:
+  void load(const MatrixSource& source) {
+    if (source_ == &source) {
+      if (!problem_) throw std::runtime_error(input_error_);
+      return;
+    }
+    algorithm_.reset();
+    problem_.reset();
+    source_ = &source;
+    try {
+      auto problem = std::make_unique<Problem<Scalar>>(
+          load_problem<Scalar>(source, options_.factor, options_.rhs));
+      // Four times the tolerance's limit: nothing could be told right from
+      // wrong. Not-a-number and infinity come here too.
+      if (!(problem->substitution_error < 0.2)) {
+        std::ostringstream text;
+        text << source.name << ": the system can't be solved in "
+             << options_.scalar << ": plain substitution's relative error is "
+             << problem->substitution_error
+             << "; use --scalar double or another --factor";
+        throw std::runtime_error(text.str());
+      }
+      problem_ = std::move(problem);
+    } catch (const std::exception& error) {
+      input_error_ = error.what();
+      throw;
+    }
+  }
+
+  void analyse(const std::string& name, SptrsvResult& result) {
+    if (!algorithm_ || name != algorithm_name_) {
+      algorithm_.reset();
+      algorithm_name_ = name;
+      algorithm_ =
+          is_own(name) ? make_own(name, *problem_) : make_peer(name, *problem_);
+      analysis_us_ =
+          1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
+      update_us_ =
+          1e6 * median_seconds(exec_, [this] { algorithm_->update(); });
+      verify();
+      batch_ = calls_per_batch(exec_, [this] { algorithm_->solve(); });
+      if (options_.explain) algorithm_->explain(explanations_);
+    }
+    result.analysis_us = analysis_us_;
+    result.update_us = update_us_;
+    result.relative_error = relative_error_;
+    result.plan = algorithm_->plan();
+  }
+
+  void verify() {
+    // An answer left by another algorithm must not pass for this one's.
+    Kokkos::deep_copy(problem_->x,
+                      Scalar(std::numeric_limits<double>::quiet_NaN()));
+    algorithm_->solve();
+    exec_.fence();
+    algorithm_->publish();
+    relative_error_ = relative_error(*problem_);
+  }
+
+  void measure(benchmark::State& state, SptrsvResult& result) {
+    result.solve_us = 1e6 * timing_loop(state, exec_, batch_,
+                                        [this] { algorithm_->solve(); });
+    const bool right = relative_error_ <= problem_->tolerance;
+    result.outcome = right ? Outcome::right : Outcome::wrong;
+    if (!right) state.SetLabel("WRONG");
+
+    auto& counters = state.counters;
+    counters["rows"] = static_cast<double>(result.rows);
+    counters["nnz"] = static_cast<double>(result.entries);
+    counters["levels"] = static_cast<double>(result.levels);
+    counters["analysis_us"] = result.analysis_us;
+    counters["update_us"] = result.update_us;
+    // JSON has no infinity.
+    counters["relative_error"] =
+        std::min(result.relative_error, std::numeric_limits<double>::max());
+    counters["wrong"] = right ? 0 : 1;
+    if (result.own) {
+      counters["subgraphs"] = static_cast<double>(result.plan.subgraphs);
+      counters["subgraph_levels"] = result.plan.subgraph_levels;
+      counters["external_share"] = result.plan.external_share;
+      counters["plan_bytes"] = static_cast<double>(result.plan.plan_bytes);
+      counters["predicted_us"] = result.plan.predicted_us;
+    }
+  }
+
+  static void give_up(benchmark::State& state, Outcome outcome,
+                      const std::string& message, SptrsvResult& result) {
+    result.outcome = outcome;
+    result.message = message;
+    state.SkipWithError(message.c_str());
+  }
+
+  typename Algorithm<Scalar>::ExecutionSpace exec_;
+  SptrsvOptions options_;
+  std::ostream& explanations_;
+  const MatrixSource* source_ = nullptr;
+  std::string input_error_;
+  std::unique_ptr<Problem<Scalar>> problem_;
+  std::string algorithm_name_;
+  std::unique_ptr<Algorithm<Scalar>> algorithm_;
+  double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
+  int batch_ = 1;
+};
+
+template <class Scalar>
+std::unique_ptr<SptrsvRunner> make_runner(const SptrsvOptions& options,
+                                          std::ostream& explanations) {
+  return std::make_unique<Runner<Scalar>>(options, explanations);
+}
+
+template std::unique_ptr<SptrsvRunner> make_runner<STRATA_PERF_SCALAR>(
+    const SptrsvOptions&, std::ostream&);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Bad flags, values and files end strata_perf_sptrsv with exit code 1 and a
+# message that names the culprit.   -D program= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE ${work_dir})
+file(MAKE_DIRECTORY ${work_dir})
+
+function(expect_refused culprit)
+  execute_process(COMMAND ${program} ${ARGN}
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT code EQUAL 1)
+    message(SEND_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
+  endif()
+  string(FIND "${output}${errors}" "${culprit}" place)
+  if(place LESS 0)
+    message(SEND_ERROR
+      "${ARGN}: '${culprit}' is not named\n${output}\n${errors}")
+  endif()
+endfunction()
+
+set(good --gallery chain:20 --algorithms serial --benchmark_min_time=0.001)
+expect_refused("no matrix" --algorithms serial)
+expect_refused("--no-such-flag" ${good} --no-such-flag)
+expect_refused("stray" ${good} stray)
+expect_refused("--benchmark_no_such_flag" ${good} --benchmark_no_such_flag=1)
+expect_refused("--rhs" ${good} --rhs 0)
+expect_refused("--rhs" ${good} --rhs 2x)
+expect_refused("--rhs" ${good} --rhs)
+expect_refused("--scalar" ${good} --scalar int)
+expect_refused("--factor" ${good} --factor lu)
+expect_refused("fastest" ${good} --algorithms fastest)
+expect_refused("''" ${good} --algorithms automatic,,serial)
+expect_refused("no_such_family:3" ${good} --gallery no_such_family:3)
+expect_refused("absent.mtx" ${good} --matrix ${work_dir}/absent.mtx)
+expect_refused("/nowhere/table.csv" ${good} --table /nowhere/table.csv)
+
+# Found out only when its turn comes; the other matrix is still measured.
+file(WRITE ${work_dir}/cut.mtx
+  "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 2 1\n")
+expect_refused("cut.mtx" ${good} --matrix ${work_dir}/cut.mtx)
+
+execute_process(COMMAND ${program} --help
+  RESULT_VARIABLE code OUTPUT_VARIABLE output)
+if(NOT code EQUAL 0 OR NOT output MATCHES "--gallery SPEC")
+  message(SEND_ERROR "--help: exit code ${code}\n${output}")
+endif()
+
+# Standard output is JSON and nothing else where JSON is asked for there.
+execute_process(COMMAND ${program} ${good} --benchmark_format=json
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_QUIET)
+string(JSON name ERROR_VARIABLE problem GET "${output}" benchmarks 0 run_name)
+if(NOT code EQUAL 0 OR problem OR
+    NOT name MATCHES "^sptrsv/chain:20/serial_substitution/rhs:1/double")
+  message(SEND_ERROR "--benchmark_format=json: exit code ${code}\n${output}")
+endif()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Runs strata_perf_sptrsv on small matrices and checks exit code, JSON, table.
+#   -D program= -D scalar= -D factor= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE ${work_dir})
+file(MAKE_DIRECTORY ${work_dir})
+set(json_file ${work_dir}/results.json)
+set(csv_file ${work_dir}/table.csv)
+set(matrices grid2d:12 block_diagonal:4x60:0.1 small)
+set(own automatic substitution level_sets subgraphs pipelined)
+set(peers serial_substitution kokkos_kernels_rp kokkos_kernels_tp1
+  kokkos_kernels_tp1chain)
+set(rhs 1)
+if(scalar MATCHES "complex")
+  set(rhs 3)
+endif()
+file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
+4 4 6
+1 1 4
+2 2 4
+3 3 4
+4 4 4
+3 1 -1
+4 3 1.5
+")
+
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --gallery=block_diagonal:4x60:0.1
+    --matrix ${work_dir}/small.mtx --scalar ${scalar} --factor ${factor}
+    --rhs ${rhs} --table ${csv_file} --explain
+    --benchmark_min_time=0.001 --benchmark_out=${json_file}
+    --benchmark_out_format=json
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "exit code ${code}\n${output}\n${errors}")
+endif()
+
+file(READ ${json_file} json)
+# A count that this build's algorithms fill: with CUDA there are peers more.
+string(JSON count LENGTH "${json}" benchmarks)
+math(EXPR last "${count} - 1")
+set(names)
+foreach(index RANGE ${last})
+  string(JSON name GET "${json}" benchmarks ${index} run_name)
+  string(REGEX REPLACE "/manual_time$" "" name "${name}")
+  list(APPEND names "${name}")
+  foreach(counter rows nnz levels analysis_us update_us relative_error)
+    string(JSON value GET "${json}" benchmarks ${index} ${counter})
+    if(NOT value GREATER_EQUAL 0)
+      message(SEND_ERROR "${name}: ${counter} is ${value}")
+    endif()
+  endforeach()
+  string(JSON wrong GET "${json}" benchmarks ${index} wrong)
+  if(NOT wrong EQUAL 0)
+    message(SEND_ERROR "${name} gave a wrong answer")
+  endif()
+  string(JSON time GET "${json}" benchmarks ${index} real_time)
+  if(NOT time GREATER 0)
+    message(SEND_ERROR "${name}: real_time is ${time}")
+  endif()
+  if(name MATCHES "^sptrsv/grid2d:12/")
+    # The 5-point grid's triangle: its rows, and a level an anti-diagonal.
+    foreach(expected rows=144 nnz=408 levels=23)
+      string(REPLACE "=" ";" expected "${expected}")
+      list(GET expected 0 counter)
+      list(GET expected 1 number)
+      string(JSON value GET "${json}" benchmarks ${index} ${counter})
+      if(NOT value EQUAL number)
+        message(SEND_ERROR "${name}: ${counter} is ${value}, not ${number}")
+      endif()
+    endforeach()
+  endif()
+  if(name MATCHES "/(automatic|subgraphs)/")
+    foreach(counter subgraphs subgraph_levels external_share plan_bytes
+        predicted_us)
+      string(JSON value GET "${json}" benchmarks ${index} ${counter})
+    endforeach()
+  endif()
+endforeach()
+
+file(READ ${csv_file} csv)
+foreach(matrix IN LISTS matrices)
+  foreach(algorithm IN LISTS own peers)
+    set(name "sptrsv/${matrix}/${algorithm}/rhs:${rhs}/${scalar}")
+    if(NOT name IN_LIST names)
+      message(SEND_ERROR "${name} is not among ${names}")
+    endif()
+    string(FIND "${csv}" "${matrix},${algorithm}," place)
+    if(place LESS 0)
+      message(SEND_ERROR "${matrix}, ${algorithm} is not in ${csv_file}")
+    endif()
+  endforeach()
+endforeach()
+foreach(text "pays after" "geometric mean speedup of automatic"
+    "x serial" "x KK")
+  string(FIND "${output}" "${text}" place)
+  if(place LESS 0)
+    message(SEND_ERROR "'${text}' is not in the output\n${output}")
+  endif()
+endforeach()

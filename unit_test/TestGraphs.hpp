@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TESTGRAPHS_HPP
+#define STRATA_TESTGRAPHS_HPP
+
+#include <Kokkos_Core.hpp>
+#include <Strata_DependencyGraph.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace Strata {
+namespace TestGraphs {
+
+using Graph = DependencyGraph<Kokkos::HostSpace>;
+
+/// A graph from the sources of each vertex, all smaller than the vertex.
+inline Graph make_graph(const std::vector<std::set<int>>& sources) {
+  Graph graph;
+  graph.num_vertices = int(sources.size());
+  std::int64_t edges = 0;
+  for (const auto& row : sources) edges += std::int64_t(row.size());
+  graph.row_map = decltype(graph.row_map)("row_map", sources.size() + 1);
+  graph.entries = decltype(graph.entries)("entries", edges);
+  edges = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (int j : sources[i]) graph.entries(edges++) = j;
+    graph.row_map(i + 1) = edges;
+  }
+  return graph;
+}
+
+/// About `degree` edges into each vertex, from up to `reach` before it.
+inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::set<int>> sources(n);
+  for (int i = 1; i < n; ++i) {
+    const int first = std::max(0, i - reach);
+    int wanted = std::poisson_distribution<int>(degree)(random);
+    wanted = std::min(wanted, i - first);
+    while (int(sources[i].size()) < wanted)
+      sources[i].insert(
+          std::uniform_int_distribution<int>(first, i - 1)(random));
+  }
+  return make_graph(sources);
+}
+
+/// Every vertex needs all before it.
+inline Graph dense_graph(int n) {
+  std::vector<std::set<int>> sources(n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) sources[i].insert(j);
+  return make_graph(sources);
+}
+
+inline Graph chain_graph(int n) {
+  std::vector<std::set<int>> sources(n);
+  for (int i = 1; i < n; ++i) sources[i] = {i - 1};
+  return make_graph(sources);
+}
+
+/// The last vertex needs all others, which need nothing.
+inline Graph arrow_graph(int n) {
+  std::vector<std::set<int>> sources(n);
+  for (int j = 0; j + 1 < n; ++j) sources[n - 1].insert(j);
+  return make_graph(sources);
+}
+
+/// Lower triangle of the 5-point (nz = 1) or 7-point stencil.
+inline Graph grid_graph(int nx, int ny, int nz = 1) {
+  std::vector<std::set<int>> sources(nx * ny * nz);
+  for (int z = 0, v = 0; z < nz; ++z)
+    for (int y = 0; y < ny; ++y)
+      for (int x = 0; x < nx; ++x, ++v) {
+        if (x > 0) sources[v].insert(v - 1);
+        if (y > 0) sources[v].insert(v - nx);
+        if (z > 0) sources[v].insert(v - nx * ny);
+      }
+  return make_graph(sources);
+}
+
+/// `count` chains, vertex v in chain v modulo count; chain c stops after
+/// c + 1 vertices if `uneven`, which leaves isolated vertices behind it.
+inline Graph interleaved_chains(int count, int length, bool uneven) {
+  std::vector<std::set<int>> sources(count * length);
+  for (int v = count; v < count * length; ++v)
+    if (!uneven || v / count <= v % count) sources[v] = {v - count};
+  return make_graph(sources);
+}
+
+/// Ten vertices and ten edges, one of them vertex 6's from 3 and 5 (counted
+/// from one), as in 004's Figure 1.
+inline Graph ten_vertices() {
+  std::vector<std::set<int>> sources(10);
+  sources[2] = {0};
+  sources[3] = {1};
+  sources[4] = {1};
+  sources[5] = {2, 4};
+  sources[6] = {3};
+  sources[7] = {5};
+  sources[8] = {5, 6};
+  sources[9] = {7};
+  return make_graph(sources);
+}
+
+/// Graphs of every kind, small enough for plain references.
+inline std::vector<std::pair<std::string, Graph>> all_graphs() {
+  std::vector<std::pair<std::string, Graph>> graphs;
+  graphs.emplace_back("empty", make_graph({}));
+  graphs.emplace_back("no views", Graph{});
+  graphs.emplace_back("one vertex", make_graph({{}}));
+  graphs.emplace_back("isolated", make_graph(std::vector<std::set<int>>(37)));
+  graphs.emplace_back("ten", ten_vertices());
+  graphs.emplace_back("chain", chain_graph(301));
+  graphs.emplace_back("arrow", arrow_graph(257));
+  graphs.emplace_back("dense", dense_graph(60));
+  graphs.emplace_back("grid", grid_graph(23, 17));
+  graphs.emplace_back("grid3d", grid_graph(7, 8, 9));
+  graphs.emplace_back("chains", interleaved_chains(13, 9, false));
+  graphs.emplace_back("uneven chains", interleaved_chains(20, 20, true));
+  unsigned seed = 0;
+  for (const double degree : {0.3, 1.0, 2.5, 9.0})
+    for (const int reach : {4, 40, 400})
+      graphs.emplace_back("random " + std::to_string(degree) + " within " +
+                              std::to_string(reach),
+                          random_graph(400, degree, reach, ++seed));
+  return graphs;
+}
+
+}  // namespace TestGraphs
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Sourced by the scripts beside this folder.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# The comment at the head of the calling script is its help.
+show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$0"; }
+
+# need_value OPTION NUMBER_OF_WORDS_LEFT
+need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }
+
+check_backend() {
+  case $1 in
+    serial | openmp | cuda) ;;
+    *) die "--backend $1: serial, openmp or cuda is wanted" ;;
+  esac
+}
+
+# Compilers of template code take up to 2 GB each, so memory counts as well.
+jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/MemAvailable/ {print int($2 / 2000000)}' /proc/meminfo)
+  [ "$memory" -ge 1 ] || memory=1
+  echo $((cores < memory ? cores : memory))
+}
+
+# Puts nvcc, which nvcc_wrapper calls by that name, on the PATH.
+find_nvcc() {
+  command -v nvcc >/dev/null && return
+  local dir
+  for dir in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+    if [ -n "$dir" ] && [ -x "$dir/bin/nvcc" ]; then
+      export PATH="$dir/bin:$PATH"
+      return
+    fi
+  done
+  return 1
+}
+
+# quietly LOG COMMAND...: the output goes to the log and is shown on failure.
+quietly() {
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    die "failed: $* (all of its output: $log)"
+  fi
+}

@@ -12,11 +12,7 @@
 #include <memory>
 #include <string>
 
-#if __has_include(<KokkosSparse_SortCrs.hpp>)
-#include <KokkosSparse_SortCrs.hpp>
-#else
-#include <KokkosKernels_SparseUtils.hpp>
-#endif
+#include <detail/Strata_KokkosCompat.hpp>
 #if __has_include(<KokkosSparse_IOUtils.hpp>)
 #include <KokkosSparse_IOUtils.hpp>
 #else
@@ -26,7 +22,7 @@
 namespace Strata {
 namespace Detail {
 
-#if __has_include(<KokkosSparse_SortCrs.hpp>)
+#if STRATA_IMPL_SORT_IN_KOKKOSSPARSE
 namespace SortRoom = ::KokkosSparse;
 #else
 namespace SortRoom = ::KokkosKernels::Impl;
@@ -36,7 +32,6 @@ namespace ReaderRoom = ::KokkosSparse::Impl;
 #else
 namespace ReaderRoom = ::KokkosKernels::Impl;
 #endif
-
 #if defined(KOKKOSKERNELS_VERSION) && KOKKOSKERNELS_VERSION >= 40600
 namespace SpilukRoom = ::KokkosSparse;
 #else

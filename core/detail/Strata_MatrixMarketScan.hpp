@@ -81,7 +81,7 @@ class MatrixMarketScan {
                          const std::string& problem) const {
     throw FileError(path_, problem,
                     "check that it is a whole Matrix Market file",
-                    lines.number());
+                    lines.number() > 0 ? lines.number() : -1);
   }
 
   bool next_data(GzipLines& lines, std::string& line) {

@@ -20,19 +20,19 @@ namespace Detail {
 class TemporaryFile {
  public:
   TemporaryFile() {
-    std::error_code ignored;
-    path_ =
-        (std::filesystem::temp_directory_path(ignored) / "strata-XXXXXX.mtx")
-            .string();
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    path_ = (folder / "strata-XXXXXX.mtx").string();
+    if (error) fail("has no folder: " + error.message());
     const int descriptor = ::mkstemps(path_.data(), 4);
-    if (descriptor < 0) fail("can't be created");
+    if (descriptor < 0) fail_with_reason("can't be created");
     stream_ = ::fdopen(descriptor, "w");
     if (stream_) return;
     const int reason = errno;
     ::close(descriptor);
     std::remove(path_.c_str());
     errno = reason;
-    fail("can't be opened");
+    fail_with_reason("can't be opened");
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -45,21 +45,25 @@ class TemporaryFile {
 
   void write(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size())
-      fail("can't be written");
+      fail_with_reason("can't be written");
   }
 
   /// Nothing can be written after this; what was is in the file.
   void close() {
     std::FILE* stream = stream_;
     stream_ = nullptr;
-    if (stream && std::fclose(stream) != 0) fail("can't be written");
+    if (stream && std::fclose(stream) != 0)
+      fail_with_reason("can't be written");
   }
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
-    throw FileError(path_, problem + " (" + std::strerror(errno) + ")",
+    throw FileError(path_, problem,
                     "set TMPDIR to a writable folder with room for the "
                     "uncompressed matrix");
+  }
+  [[noreturn]] void fail_with_reason(const std::string& problem) const {
+    fail(problem + " (" + std::strerror(errno) + ")");
   }
 
   std::string path_;

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <Strata_Gallery.hpp>
+#include <Strata_MatrixMarket.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+
+#include "HostMatrix.hpp"
+
+namespace {
+
+using Device = Kokkos::DefaultExecutionSpace;
+using Complex = Kokkos::complex<double>;
+template <class Scalar, class Ordinal = int, class Offset = int>
+using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Offset>;
+
+/// A folder of its own, in which every temporary file has to be gone in the
+/// end.
+class MatrixMarket : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern =
+        (std::filesystem::path(testing::TempDir()) / "strata-test-XXXXXX")
+            .string();
+    ASSERT_TRUE(mkdtemp(pattern.data()));
+    folder_ = pattern;
+    scratch_ = folder_ / "scratch";
+    std::filesystem::create_directory(scratch_);
+    if (const char* old = std::getenv("TMPDIR")) old_tmpdir_ = old;
+    setenv("TMPDIR", scratch_.c_str(), 1);
+  }
+  void TearDown() override {
+    EXPECT_TRUE(std::filesystem::is_empty(scratch_));
+    if (old_tmpdir_.empty())
+      unsetenv("TMPDIR");
+    else
+      setenv("TMPDIR", old_tmpdir_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string plain(const std::string& text) {
+    const std::string path = (folder_ / "matrix").string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::string gzipped(const std::string& text) {
+    const std::string path = (folder_ / "matrix.mtx.gz").string();
+    gzFile file = gzopen(path.c_str(), "wb");
+    EXPECT_EQ(gzwrite(file, text.data(), text.size()),
+              static_cast<int>(text.size()));
+    gzclose(file);
+    return path;
+  }
+
+  template <class Scalar = double>
+  HostMatrix<Scalar> read(const std::string& text) {
+    const HostMatrix<Scalar> from_plain(
+        Strata::read_matrix_market<Crs<Scalar>>(plain(text)));
+    const HostMatrix<Scalar> from_gzip(
+        Strata::read_matrix_market<Crs<Scalar>>(gzipped(text)));
+    EXPECT_EQ(from_plain.row_map, from_gzip.row_map);
+    EXPECT_EQ(from_plain.entries, from_gzip.entries);
+    EXPECT_EQ(from_plain.values, from_gzip.values);
+    return from_plain;
+  }
+
+  template <class Scalar>
+  void expect_matrix(const std::string& text,
+                     const std::vector<std::int64_t>& row_map,
+                     const std::vector<std::int64_t>& entries,
+                     const std::vector<Scalar>& values) {
+    const auto A = read<Scalar>(text);
+    EXPECT_EQ(A.rows, static_cast<std::int64_t>(row_map.size()) - 1);
+    EXPECT_EQ(A.columns, A.rows);
+    EXPECT_EQ(A.row_map, row_map) << text;
+    EXPECT_EQ(A.entries, entries) << text;
+    EXPECT_EQ(A.values, values) << text;
+  }
+
+  template <class Error = Strata::FileError, class Matrix = Crs<double>>
+  void expect_error(const std::string& text, const std::string& says) {
+    for (const std::string& path : {plain(text), gzipped(text)}) try {
+        Strata::read_matrix_market<Matrix>(path);
+        ADD_FAILURE() << "read:\n" << text;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(says), std::string::npos)
+            << error.what();
+        EXPECT_EQ(error.argument(), path);
+      }
+  }
+
+  std::filesystem::path folder_, scratch_;
+  std::string old_tmpdir_;
+};
+
+const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+
+TEST_F(MatrixMarket, WhatIsWrittenIsRead) {
+  const HostMatrix<double> A(
+      Strata::gallery<Crs<double>>(Device(), "circuit:500"));
+  std::ostringstream text;
+  text << general << "% a comment\n%\n"
+       << A.rows << ' ' << A.rows << ' ' << A.entries.size() << '\n'
+       << std::setprecision(17);
+  // By columns, as files usually are.
+  std::vector<std::ostringstream> columns(A.rows);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      columns[A.entries[k]] << std::setprecision(17) << i + 1 << ' '
+                            << A.entries[k] + 1 << ' ' << A.values[k] << '\n';
+  for (const auto& column : columns) text << column.str();
+  expect_matrix<double>(text.str(), A.row_map, A.entries, A.values);
+
+  const HostMatrix<float> wide(
+      Strata::read_matrix_market<Crs<float, std::int64_t, std::size_t>>(
+          plain(text.str())));
+  EXPECT_EQ(wide.entries, A.entries);
+  for (std::size_t k = 0; k < A.values.size(); ++k)
+    ASSERT_EQ(wide.values[k], static_cast<float>(A.values[k]));
+}
+
+TEST_F(MatrixMarket, EveryFieldAndSymmetry) {
+  expect_matrix<double>(general + "2 2 3\n2 1 -3.5\n1 1 0\n2 2 1e-3\n",
+                        {0, 1, 3}, {0, 0, 1}, {0, -3.5, 1e-3});
+  expect_matrix<double>(
+      "%%MatrixMarket matrix coordinate integer symmetric\n"
+      "3 3 3\n3 1 -7\n2 2 4\n1 1 +2\n",
+      {0, 2, 3, 4}, {0, 2, 1, 0}, {2, -7, 4, -7});
+  expect_matrix<double>(
+      "%%MatrixMarket matrix coordinate pattern symmetric\n"
+      "3 3 3\n1 1\n3 2\n2 1\n",
+      {0, 2, 4, 5}, {0, 1, 0, 2, 1}, {1, 1, 1, 1, 1});
+  expect_matrix<double>(
+      "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2\n",
+      {0, 1, 2}, {1, 1}, {1, 1});
+  expect_matrix<double>(
+      "%%MatrixMarket matrix coordinate real skew-symmetric\n"
+      "2 2 1\n2 1 3\n",
+      {0, 1, 2}, {1, 0}, {-3, 3});
+  expect_matrix<Complex>(
+      "%%MatrixMarket matrix coordinate complex general\n"
+      "2 2 2\n1 2 1.5 -2\n2 2 0 1\n",
+      {0, 1, 2}, {1, 1}, {Complex(1.5, -2), Complex(0, 1)});
+  expect_matrix<Complex>(
+      "%%MatrixMarket matrix coordinate complex hermitian\n"
+      "2 2 2\n1 1 3 0\n2 1 1 4\n",
+      {0, 2, 3}, {0, 1, 0}, {Complex(3, 0), Complex(1, -4), Complex(1, 4)});
+  expect_matrix<Complex>(
+      "%%MatrixMarket matrix coordinate complex symmetric\n"
+      "2 2 1\n2 1 1 4\n",
+      {0, 1, 2}, {1, 0}, {Complex(1, 4), Complex(1, 4)});
+  // Narrower fields into complex matrices.
+  expect_matrix<Complex>(general + "1 1 1\n1 1 2.5\n", {0, 1}, {0},
+                         {Complex(2.5, 0)});
+  expect_matrix<Complex>(
+      "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2\n",
+      {0, 1}, {0}, {Complex(2, 0)});
+  expect_matrix<Complex>(
+      "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", {0, 1},
+      {0}, {Complex(1, 0)});
+}
+
+TEST_F(MatrixMarket, FreeFormsOfTheFormat) {
+  expect_matrix<double>(
+      "%%matrixmarket  MATRIX Coordinate\tDouble General  \r\n"
+      "\r\n%c\r\n  % indented\r\n  2\t2 2 \r\n"
+      "\n1 1 1.25D+1\r\n% between\r\n\n 2   2\t-2d0 \r\n\n%end\n",
+      {0, 1, 2}, {0, 1}, {12.5, -2});
+  // No end of the last line; a number below the smallest double.
+  expect_matrix<double>(general + "1 1 1\n1 1 1e-400", {0, 1}, {0}, {0});
+  expect_matrix<double>(general + "0 0 0\n", {0}, {}, {});
+  expect_matrix<double>(general + "2 2 0\n", {0, 0, 0}, {}, {});
+}
+
+TEST_F(MatrixMarket, RepeatedEntriesAreLeftToTheMatrixCheck) {
+  expect_matrix<double>(general + "1 1 2\n1 1 3\n1 1 3\n", {0, 2}, {0, 0},
+                        {3, 3});
+  // In a symmetric file they would be lost.
+  const std::string symmetric =
+      "%%MatrixMarket matrix coordinate real symmetric\n";
+  expect_error(symmetric + "2 2 2\n2 1 3\n1 2 3\n", "mirror image");
+  expect_error(symmetric + "2 2 2\n2 1 3\n2 1 4\n", "named twice");
+}
+
+TEST_F(MatrixMarket, BannersThatCantBeReadAreErrors) {
+  expect_error("", ": is empty");
+  expect_error("1 1 1\n1 1 1\n", "line 1: does not begin with %%MatrixMarket");
+  const std::string start = "%%MatrixMarket ";
+  expect_error(start + "vector coordinate real general\n", "holds a 'vector'");
+  expect_error(start + "matrix array real general\n1 1\n1\n",
+               "format 'array' is not supported");
+  expect_error(start + "matrix coordinate quaternion general\n",
+               "field 'quaternion'");
+  expect_error(start + "matrix coordinate real\n", "symmetry ''");
+  expect_error(start + "matrix coordinate real lopsided\n",
+               "symmetry 'lopsided'");
+  expect_error(start + "matrix coordinate real general again\n", "sixth word");
+  expect_error(start + "matrix coordinate real hermitian\n1 1 0\n",
+               "can't be hermitian");
+  expect_error(start + "matrix coordinate pattern skew-symmetric\n1 1 0\n",
+               "can't be skew-symmetric");
+  expect_error(start + "matrix coordinate complex general\n1 1 0\n",
+               "complex values");
+}
+
+TEST_F(MatrixMarket, SizesThatCantBeReadAreErrors) {
+  expect_error(general, "no line with the numbers");
+  expect_error(general + "% only comments\n\n", "no line with the numbers");
+  expect_error(general + "2\n", "line 2: the number of columns is missing");
+  expect_error(general + "%\n2 2\n", "line 3: the number of entries");
+  expect_error(general + "2 2 1 1\n", "'1' is one word too many");
+  expect_error(general + "2 -2 1\n", "'-2' is not a whole number");
+  expect_error(general + "2 2.0 1\n", "'2.0' is not a whole number");
+  expect_error(general + "2 99999999999999999999 1\n", "too large");
+  expect_error(general + "3 2 1\n1 1 1\n", "not square: 3 rows and 2 columns");
+}
+
+TEST_F(MatrixMarket, EntriesThatCantBeReadAreErrors) {
+  const std::string two = general + "2 2 2\n";
+  expect_error(two, "ends after 0 of 2");
+  expect_error(two + "1 1 1\n", "line 3: the file ends after 1 of 2");
+  expect_error(two + "1 1 1\n2 2 1\n1 2 1\n", "line 5: there is text after");
+  expect_error(two + "1 1 1\n0 2 1\n", "line 4: the row 0 is not in 1..2");
+  expect_error(two + "1 3 1\n2 2 1\n", "line 3: the column 3 is not in 1..2");
+  expect_error(two + "-1 1 1\n2 2 1\n", "row '-1' is not a whole number");
+  expect_error(two + "1.0 1 1\n2 2 1\n", "row '1.0'");
+  expect_error(two + "1 1\n2 2 1\n", "the value is missing");
+  expect_error(two + "1\n2 2 1\n", "the column is missing");
+  expect_error(two + "1 1 1 1\n2 2 1\n", "'1' is one word too many");
+  for (const auto* bad : {"one", "nan", "inf", "-Inf", "0x10", "1e", "1.2.3",
+                          "1,5", "--1", "1-", "."})
+    expect_error(two + "1 1 " + bad + "\n2 2 1\n",
+                 std::string("line 3: '") + bad + "' is not a finite number");
+  expect_error(two + "1 1 1e999\n2 2 1\n", "'1e999' is too large");
+  expect_error<Strata::FileError, Crs<float>>(two + "1 1 1e99\n2 2 1\n",
+                                              "'1e99' is too large");
+  const std::string start = "%%MatrixMarket matrix coordinate ";
+  expect_error(start + "integer general\n1 1 1\n1 1 2.5\n",
+               "'2.5' is not an integer");
+  expect_error(start + "integer general\n1 1 1\n1 1 9223372036854775808\n",
+               "does not fit 64 bits");
+  expect_error(start + "pattern general\n1 1 1\n1 1 2\n", "one word too many");
+  expect_error(start + "real skew-symmetric\n1 1 1\n1 1 2\n",
+               "stores a diagonal entry");
+  expect_error<Strata::FileError, Crs<Complex>>(
+      start + "complex general\n1 1 1\n1 1 2\n", "the value is missing");
+  expect_error<Strata::FileError, Crs<Complex>>(
+      start + "complex hermitian\n1 1 1\n1 1 2 1\n", "complex diagonal entry");
+}
+
+TEST_F(MatrixMarket, IndexTypesTooNarrowAreErrors) {
+  using Strata::IndexOverflowError;
+  expect_error<IndexOverflowError>(general + "2147483647 2147483647 0\n",
+                                   "ordinal type");
+  expect_error<IndexOverflowError>(general + "9 9 2147483648\n", "offset type");
+  expect_error<IndexOverflowError>(
+      "%%MatrixMarket matrix coordinate real symmetric\n9 9 1073741824\n",
+      "2 times 1073741824");
+}
+
+TEST_F(MatrixMarket, FilesThatCantBeReadAreErrors) {
+  const auto fails = [](const std::string& path) {
+    try {
+      Strata::read_matrix_market<Crs<double>>(path);
+      ADD_FAILURE() << path << " was read";
+    } catch (const Strata::FileError& error) {
+      EXPECT_EQ(error.argument(), path);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(fails((folder_ / "none.mtx").string()).find("can't be opened"),
+            std::string::npos);
+  fails(folder_.string());
+
+  std::string text = general + "3000 3000 3000\n";
+  for (int i = 1; i <= 3000; ++i)
+    text += std::to_string(i) + " " + std::to_string(i) + " " +
+            std::to_string(1. / i) + "\n";
+  const std::string path = gzipped(text);
+  const auto size = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, size / 2);
+  EXPECT_NE(fails(path).find("decompressed"), std::string::npos);
+
+  gzipped(text);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file << "damage";
+  }
+  fails(path);
+
+  setenv("TMPDIR", (folder_ / "nowhere").c_str(), 1);
+  gzipped(text);
+  EXPECT_THROW(Strata::read_matrix_market<Crs<double>>(path),
+               Strata::FileError);
+}
+
+}  // namespace

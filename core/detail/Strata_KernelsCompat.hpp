@@ -9,10 +9,9 @@
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_spiluk.hpp>
 #include <Kokkos_Core.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
 #include <memory>
 #include <string>
-
-#include <detail/Strata_KokkosCompat.hpp>
 #if __has_include(<KokkosSparse_IOUtils.hpp>)
 #include <KokkosSparse_IOUtils.hpp>
 #else

@@ -152,6 +152,68 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 #endif
 }
 
+/// Smallest of the lanes' values.
+KOKKOS_INLINE_FUNCTION unsigned lane_min(unsigned value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(0xffffffffu, value);
+#else
+  for (int offset = 16; offset > 0; offset >>= 1) {
+    const unsigned other = __shfl_xor_sync(0xffffffffu, value, offset);
+    value = other < value ? other : value;
+  }
+  return value;
+#endif
+#else
+  return value;
+#endif
+}
+
+/// Number of set bits of `mask` below bit `bit`.
+KOKKOS_INLINE_FUNCTION int bits_below(unsigned mask, int bit) {
+  mask &= (1u << bit) - 1u;
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __popc(mask);
+#else
+  return __builtin_popcount(mask);
+#endif
+}
+
+/// Orders this thread's accesses as seen by the threads of its team.
+KOKKOS_INLINE_FUNCTION void team_fence() {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  __threadfence_block();
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/// Copies 16 bytes from global memory to scratch, both aligned to 16, without
+/// waiting where the device can. The copies begun up to a commit form a group;
+/// `copy_async_wait<n>` waits until at most n groups of this thread are under
+/// way.
+KOKKOS_INLINE_FUNCTION void copy_async_16(void* scratch, const void* global) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(scratch));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+               "l"(global)
+               : "memory");
+#else
+  memcpy(scratch, global, 16);
+#endif
+}
+KOKKOS_INLINE_FUNCTION void copy_async_commit() {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int groups>
+KOKKOS_INLINE_FUNCTION void copy_async_wait() {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+#endif
+}
+
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE

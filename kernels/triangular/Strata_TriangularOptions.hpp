@@ -23,7 +23,9 @@ enum class Algorithm {
   /// Sub-graphs in team scratch, a launch a sub-graph level (004).
   subgraphs,
   /// Level sets in one launch; rows wait for the rows they need.
-  pipelined
+  pipelined,
+  /// Sub-graphs in one launch; rows wait for the rows they need.
+  pipelined_subgraphs
 };
 
 inline const char* to_string(Algorithm a) {
@@ -36,6 +38,8 @@ inline const char* to_string(Algorithm a) {
       return "subgraphs";
     case Algorithm::pipelined:
       return "pipelined";
+    case Algorithm::pipelined_subgraphs:
+      return "pipelined_subgraphs";
     default:
       return "automatic";
   }
@@ -45,11 +49,12 @@ inline const char* to_string(Algorithm a) {
 inline Algorithm algorithm_from_string(const std::string& name) {
   for (const Algorithm a :
        {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-        Algorithm::subgraphs, Algorithm::pipelined})
+        Algorithm::subgraphs, Algorithm::pipelined,
+        Algorithm::pipelined_subgraphs})
     if (name == to_string(a)) return a;
   throw OptionError("algorithm", "'" + name + "' is unknown",
-                    "use automatic, substitution, level_sets, subgraphs or "
-                    "pipelined");
+                    "use automatic, substitution, level_sets, subgraphs, "
+                    "pipelined or pipelined_subgraphs");
 }
 
 struct TriangularOptions {

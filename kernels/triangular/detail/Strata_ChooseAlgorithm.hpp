@@ -6,6 +6,7 @@
 #include <Strata_TriangularOptions.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
+#include <detail/Strata_StreamAlgorithm.hpp>
 #include <detail/Strata_SubgraphSolve.hpp>
 #include <detail/Strata_SubstitutionSolve.hpp>
 #include <memory>
@@ -53,6 +54,16 @@ std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>> choose_algorithm(
           exec, analysis, best.subgraphs, schedule,
           is_cuda<ExecutionSpace> ? options.team_size ? options.team_size : 256
                                   : 1);
+    }
+    case Algorithm::pipelined_subgraphs: {
+      using Solve = StreamAlgorithm<Scalar, ExecutionSpace>;
+      ChunkShape shape;
+      shape.max_local = Solve::max_local(exec);
+      shape.max_rows =
+          options.max_subgraph_rows ? options.max_subgraph_rows : 1024;
+      shape.max_rows = std::min(shape.max_rows, shape.max_local / 2);
+      shape.band_levels = options.team_size ? options.team_size : 32;
+      return std::make_shared<Solve>(exec, analysis, shape);
     }
     default:
       report.algorithm = Algorithm::pipelined;

@@ -73,6 +73,14 @@ struct Pending {
   }
 };
 
+template <class Scalar, class MemorySpace>
+struct ResetPending {
+  Kokkos::View<Scalar*, MemorySpace> buffer;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    Pending<Scalar>::reset(buffer.data() + i);
+  }
+};
+
 }  // namespace Detail
 }  // namespace Strata
 

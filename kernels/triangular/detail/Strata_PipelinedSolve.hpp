@@ -7,14 +7,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class MemorySpace>
-struct ResetPending {
-  Kokkos::View<Scalar*, MemorySpace> buffer;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    Pending<Scalar>::reset(buffer.data() + i);
-  }
-};
-
 /// Level sets without launches between them: see PipelinedSolve and
 /// PipelinedBlockSolve for how rows wait and why that ends.
 ///

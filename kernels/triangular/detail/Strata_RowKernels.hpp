@@ -5,6 +5,7 @@
 #include <Strata_RowChunks.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <detail/Strata_PipelineState.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -131,12 +132,6 @@ struct LevelSetRun {
             system.finish(system.b(row, first_column + r) - total, position);
     }
   }
-};
-
-/// Counters of a pipelined solve, in device memory. They return to their
-/// starting point by themselves, so that a recorded launch can be replayed.
-struct PipelineState {
-  enum : int { ticket = 0, finished = 1, epoch = 2, size = 3 };
 };
 
 /// One right-hand side in one launch; values are their own flags.

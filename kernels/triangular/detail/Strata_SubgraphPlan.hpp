@@ -7,22 +7,11 @@
 #include <Strata_Subgraphs.hpp>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
-
-/// A copy of a host vector in `MemorySpace`.
-template <class T, class MemorySpace>
-Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
-                                        const std::vector<T>& from) {
-  Kokkos::View<T*, MemorySpace> view(
-      Kokkos::view_alloc(label, Kokkos::WithoutInitializing), from.size());
-  Kokkos::deep_copy(view, Kokkos::View<const T*, Kokkos::HostSpace,
-                                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                              from.data(), from.size()));
-  return view;
-}
 
 /// Sub-graphs and schedule as the kernel reads them: marks instead of tests.
 template <class MemorySpace>

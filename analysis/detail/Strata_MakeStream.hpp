@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_MAKE_STREAM_HPP
+#define STRATA_MAKE_STREAM_HPP
+
+#include <Strata_SubgraphStream.hpp>
+#include <algorithm>
+#include <cstring>
+#include <detail/Strata_ToDevice.hpp>
+#include <numeric>
+
+namespace Strata {
+namespace Detail {
+
+/// Lays the sub-graphs of a partition out as a stream, pattern only: values
+/// and diagonals are filled in later.
+class StreamBuilder {
+ public:
+  using Graph = DependencyGraph<Kokkos::HostSpace>;
+
+  /// @param chunk_of     sub-graph of each vertex, in a valid sequence
+  /// @param width        lanes that work together
+  /// @param scalar_bytes size of a value
+  /// @param max_row_externals as in ChunkShape
+  StreamBuilder(const Graph& graph, const LevelSets& levels,
+                const std::vector<int>& chunk_of, int width,
+                std::size_t scalar_bytes, int max_row_externals)
+      : graph_(graph),
+        levels_(levels),
+        chunk_of_(chunk_of),
+        width_(width),
+        scalar_bytes_(scalar_bytes),
+        max_row_externals_(max_row_externals) {
+    order_rows();
+    number_exports();
+    local_of_.assign(graph.num_vertices, 0);
+    external_for_.assign(graph.num_vertices, -1);
+    for (std::size_t g = 0; g + 1 < first_position_.size(); ++g)
+      add_subgraph(static_cast<int>(g));
+  }
+
+  /// Copies the stream to `MemorySpace`. Cost: its bytes.
+  template <class MemorySpace>
+  SubgraphStream<MemorySpace> finish(std::int64_t num_values) const {
+    SubgraphStream<MemorySpace> stream;
+    const int n = graph_.num_vertices;
+    stream.num_rows = n;
+    stream.num_exports = num_exports_;
+    stream.max_local = max_local_;
+    stream.largest_pass = largest_pass_;
+    std::vector<unsigned> row(n);
+    std::vector<std::int64_t> diagonal(n);
+    for (int p = 0; p < n; ++p) {
+      row[p] = static_cast<unsigned>(graph_.row_of(vertex_at_[p]));
+      diagonal[p] = graph_.diagonal_origin(vertex_at_[p]);
+    }
+    const std::string label = "Strata::SubgraphStream::";
+    stream.bytes =
+        to_device<unsigned char, MemorySpace>(label + "bytes", bytes_);
+    stream.subgraph =
+        to_device<StreamSubgraph, MemorySpace>(label + "subgraph", subgraphs_);
+    stream.external =
+        to_device<int, MemorySpace>(label + "external", externals_);
+    stream.pass = to_device<PassOrigin, MemorySpace>(label + "pass", passes_);
+    stream.row = to_device<unsigned, MemorySpace>(label + "row", row);
+    stream.diagonal_origin = OriginIndex<MemorySpace>(label + "diagonal_origin",
+                                                      diagonal, num_values);
+    stream.origin =
+        OriginIndex<MemorySpace>(label + "origin", origins_, num_values);
+    return stream;
+  }
+
+ private:
+  static constexpr int max_steps = 4;
+
+  std::int64_t length(int v) const {
+    return graph_.row_map(v + 1) - graph_.row_map(v);
+  }
+
+  /// Positions: sub-graph by sub-graph, in each by level set, long rows first.
+  void order_rows() {
+    const int n = graph_.num_vertices;
+    int count = 0;
+    for (int v = 0; v < n; ++v) count = std::max(count, chunk_of_[v] + 1);
+    first_position_.assign(count + 1, 0);
+    for (int v = 0; v < n; ++v) ++first_position_[chunk_of_[v] + 1];
+    for (int g = 0; g < count; ++g)
+      first_position_[g + 1] += first_position_[g];
+    vertex_at_.resize(n);
+    std::vector<int> next(first_position_);
+    for (const int v : levels_.vertices) vertex_at_[next[chunk_of_[v]]++] = v;
+    for (int g = 0; g < count; ++g) {
+      const auto end = vertex_at_.begin() + first_position_[g + 1];
+      for (auto begin = vertex_at_.begin() + first_position_[g];
+           begin != end;) {
+        const int level = levels_.level_of[*begin];
+        auto last = begin;
+        while (last != end && levels_.level_of[*last] == level) ++last;
+        std::stable_sort(begin, last,
+                         [&](int a, int b) { return length(a) > length(b); });
+        begin = last;
+      }
+    }
+  }
+
+  void number_exports() {
+    const int n = graph_.num_vertices;
+    export_of_.assign(n, -1);
+    for (int i = 0; i < n; ++i)
+      for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
+        const int j = graph_.entries(k);
+        if (chunk_of_[j] != chunk_of_[i]) export_of_[j] = 0;
+      }
+    for (int p = 0; p < n; ++p)
+      if (int& number = export_of_[vertex_at_[p]]; number == 0)
+        number = num_exports_++;
+  }
+
+  struct Entry {
+    int source;  // place in scratch, or export
+    std::int64_t origin;
+  };
+
+  void add_subgraph(int g) {
+    const int begin = first_position_[g], end = first_position_[g + 1];
+    StreamSubgraph subgraph{};
+    subgraph.first_unit = static_cast<std::int64_t>(bytes_.size() / 16);
+    subgraph.first_position = begin;
+    subgraph.rows = end - begin;
+    subgraph.first_external = static_cast<int>(externals_.size());
+    // Exports are numbered by position.
+    subgraph.first_export = exports_before_;
+    for (int p = begin; p < end; ++p) local_of_[vertex_at_[p]] = 1 + p - begin;
+    const std::size_t first_pass = passes_.size();
+    pass_sizes_.clear();
+    exports_so_far_ = 0;
+    for (int p = begin; p < end;) {
+      const int level = levels_.level_of[vertex_at_[p]];
+      const std::int64_t longest = length(vertex_at_[p]);
+      int log_lanes = 0;
+      while ((1 << log_lanes) < width_ && longest > std::int64_t{max_steps}
+                                                        << log_lanes)
+        ++log_lanes;
+      int rows = 0;
+      while (p + rows < end && rows < (width_ >> log_lanes) &&
+             levels_.level_of[vertex_at_[p + rows]] == level)
+        ++rows;
+      add_rows(subgraph, p, rows, log_lanes);
+      p += rows;
+    }
+    subgraph.externals =
+        static_cast<int>(externals_.size()) - subgraph.first_external;
+    subgraph.passes = static_cast<int>(passes_.size() - first_pass);
+    for (int a = 0; a <= stream_ahead; ++a)
+      subgraph.first_sizes[a] =
+          a < subgraph.passes ? pass_sizes_[a] : std::uint16_t{0};
+    // Now that the sizes are known: each header tells of a later pass.
+    for (int a = 0; a < subgraph.passes; ++a) {
+      StreamPass header;
+      unsigned char* const at =
+          bytes_.data() + 16 * passes_[first_pass + a].first_unit;
+      std::memcpy(&header, at, sizeof header);
+      const int ahead = a + stream_ahead + 1;
+      header.size_ahead =
+          ahead < subgraph.passes ? pass_sizes_[ahead] : std::uint16_t{0};
+      std::memcpy(at, &header, sizeof header);
+    }
+    exports_before_ += exports_so_far_;
+    max_local_ = std::max(max_local_, 1 + subgraph.rows + subgraph.externals);
+    subgraphs_.push_back(subgraph);
+  }
+
+  /// All passes of `rows` rows from position p on.
+  void add_rows(const StreamSubgraph& subgraph, int p, int rows,
+                int log_lanes) {
+    const int g = chunk_of_[vertex_at_[p]];
+    std::vector<std::vector<Entry>>& near = near_;
+    std::vector<std::vector<Entry>>& far = far_;
+    near.resize(std::max<std::size_t>(near.size(), rows));
+    far.resize(std::max<std::size_t>(far.size(), rows));
+    for (int r = 0; r < rows; ++r) {
+      near[r].clear();
+      far[r].clear();
+      const int v = vertex_at_[p + r];
+      int outside = 0;
+      for (auto k = graph_.row_map(v); k < graph_.row_map(v + 1); ++k)
+        outside += chunk_of_[graph_.entries(k)] != g;
+      const bool direct = outside > max_row_externals_;
+      for (auto k = graph_.row_map(v); k < graph_.row_map(v + 1); ++k) {
+        const int j = graph_.entries(k);
+        if (chunk_of_[j] == g) {
+          near[r].push_back({local_of_[j], graph_.origin(k)});
+        } else if (direct) {
+          far[r].push_back({export_of_[j], graph_.origin(k)});
+        } else {
+          // local_of_ of a vertex of an earlier sub-graph is free to hold its
+          // place here; `external_for_` tells for which sub-graph it does.
+          if (external_for_[j] != g) {
+            external_for_[j] = g;
+            local_of_[j] = 1 + subgraph.rows +
+                           static_cast<int>(externals_.size()) -
+                           subgraph.first_external;
+            externals_.push_back(export_of_[j]);
+          }
+          near[r].push_back({local_of_[j], graph_.origin(k)});
+        }
+      }
+    }
+    const auto steps = [&](const std::vector<std::vector<Entry>>& lists) {
+      std::size_t longest = 0;
+      for (int r = 0; r < rows; ++r)
+        longest = std::max(longest, lists[r].size());
+      return static_cast<int>((longest + (1u << log_lanes) - 1) >> log_lanes);
+    };
+    const int near_steps = steps(near), far_steps = steps(far);
+
+    // A row without entries still needs one pass to finish.
+    for (int s = 0; s < std::max(near_steps, far_steps ? 0 : 1); s += max_steps)
+      add_pass(subgraph, p, rows, log_lanes, near, s,
+               std::min(max_steps, near_steps - s), false,
+               s + max_steps >= near_steps && far_steps == 0);
+    for (int s = 0; s < far_steps; s += max_steps)
+      add_pass(subgraph, p, rows, log_lanes, far, s,
+               std::min(max_steps, far_steps - s), true,
+               s + max_steps >= far_steps);
+  }
+
+  void add_pass(const StreamSubgraph& subgraph, int p, int rows, int log_lanes,
+                const std::vector<std::vector<Entry>>& lists, int first_step,
+                int steps, bool direct, bool finishes) {
+    const int per_row = 1 << log_lanes, active = rows * per_row;
+    StreamPass header{};
+    header.first_row = static_cast<std::uint16_t>(p - subgraph.first_position);
+    header.need =
+        static_cast<std::uint16_t>(externals_.size() - subgraph.first_external);
+    header.rows = static_cast<std::uint8_t>(rows);
+    header.log_lanes = static_cast<std::uint8_t>(log_lanes);
+    header.steps = static_cast<std::uint8_t>(steps);
+    header.flags = static_cast<std::uint8_t>((finishes ? pass_finishes : 0) |
+                                             (direct ? pass_reads_exports : 0));
+    header.first_export = static_cast<std::uint16_t>(exports_so_far_);
+    if (finishes)
+      for (int r = 0; r < rows; ++r)
+        if (export_of_[vertex_at_[p + r]] >= 0) {
+          header.export_mask |= 1u << r;
+          ++exports_so_far_;
+        }
+
+    const std::size_t at = bytes_.size();
+    const std::size_t values = std::size_t(steps) * active;
+    const std::size_t index_bytes = direct ? 4 : 2;
+    const std::size_t size =
+        (16 + (rows + values) * scalar_bytes_ + values * index_bytes + 15) / 16;
+    bytes_.resize(at + 16 * size, 0);
+    std::memcpy(bytes_.data() + at, &header, sizeof header);
+    passes_.push_back({static_cast<std::int64_t>(at / 16),
+                       static_cast<std::int64_t>(origins_.size()), p});
+    pass_sizes_.push_back(static_cast<std::uint16_t>(size));
+    largest_pass_ = std::max(largest_pass_, static_cast<int>(size));
+    unsigned char* const index =
+        bytes_.data() + at + 16 + (rows + values) * scalar_bytes_;
+    for (int s = 0; s < steps; ++s)
+      for (int l = 0; l < active; ++l) {
+        const auto& list = lists[l >> log_lanes];
+        const std::size_t e =
+            std::size_t(first_step + s) * per_row + l % per_row;
+        // Padding multiplies zero by the scratch's zero; where exports are
+        // read, it has no number.
+        const bool used = e < list.size();
+        origins_.push_back(used ? list[e].origin : -1);
+        const std::size_t slot = std::size_t(s) * active + l;
+        if (direct) {
+          const std::int32_t source = used ? list[e].source : -1;
+          std::memcpy(index + 4 * slot, &source, 4);
+        } else {
+          const std::uint16_t source =
+              static_cast<std::uint16_t>(used ? list[e].source : 0);
+          std::memcpy(index + 2 * slot, &source, 2);
+        }
+      }
+  }
+
+  const Graph& graph_;
+  const LevelSets& levels_;
+  const std::vector<int>& chunk_of_;
+  int width_;
+  std::size_t scalar_bytes_;
+  int max_row_externals_;
+
+  std::vector<int> first_position_, vertex_at_, export_of_, local_of_;
+  std::vector<int> external_for_;
+  int num_exports_ = 0, max_local_ = 1, largest_pass_ = 1, exports_so_far_ = 0,
+      exports_before_ = 0;
+  std::vector<unsigned char> bytes_;
+  std::vector<StreamSubgraph> subgraphs_;
+  std::vector<int> externals_;
+  std::vector<PassOrigin> passes_;
+  std::vector<std::uint16_t> pass_sizes_;
+  std::vector<std::int64_t> origins_;
+  std::vector<std::vector<Entry>> near_, far_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_STREAM_ALGORITHM_HPP
+#define STRATA_STREAM_ALGORITHM_HPP
+
+#include <algorithm>
+#include <detail/Strata_BandChunks.hpp>
+#include <detail/Strata_MakeStream.hpp>
+#include <detail/Strata_RowPolicy.hpp>
+#include <detail/Strata_StreamKernel.hpp>
+#include <detail/Strata_TriangularAlgorithm.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Sub-graphs in one launch: see StreamSolve.
+///
+/// Solves with one solver object share its workspace and must not overlap.
+template <class Scalar, class ExecutionSpace>
+class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  using Kernel = StreamSolve<Scalar, ExecutionSpace>;
+
+  /// Bytes of a pass at most: header, diagonals, four steps.
+  static constexpr std::size_t largest_pass_bytes =
+      16 + Kernel::width * (sizeof(Scalar) + 4 * (sizeof(Scalar) + 4)) + 16;
+
+  /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
+  static int max_local(const ExecutionSpace& exec) {
+    const std::size_t ring =
+        Kernel::scratch_bytes(int(largest_pass_bytes / 16), 0);
+    const std::size_t bytes = team_scratch_bytes(exec);
+    return static_cast<int>(std::min<std::size_t>(
+        bytes < ring ? 0 : (bytes - ring) / sizeof(Scalar), 65000));
+  }
+
+  StreamAlgorithm(const ExecutionSpace& exec,
+                  const TriangularAnalysis<ExecutionSpace>& analysis,
+                  const ChunkShape& shape)
+      : StreamAlgorithm(
+            exec, analysis,
+            band_chunks(analysis.host_graph, analysis.levels, shape), shape) {}
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    const int subgraphs = static_cast<int>(stream_.subgraph.extent(0));
+    const int slot_bytes = 16 * stream_.largest_pass;
+    const std::size_t scratch =
+        Kernel::scratch_bytes(stream_.largest_pass, stream_.max_local);
+    for (std::int64_t first = 0; first < columns;) {
+      const int now = static_cast<int>(
+          std::min<std::int64_t>(columns - first, export_columns_));
+      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, subgraphs * now,
+                                                Kernel::team_size);
+      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch)));
+      Kokkos::parallel_for(
+          "Strata::Triangular::solve::pipelined_subgraphs", policy,
+          Kernel{stream_.bytes.data(), stream_.subgraph.data(),
+                 stream_.external.data(), stream_.row.data(), exports_.data(),
+                 state_.data(), stream_.num_exports, now, export_columns_,
+                 slot_bytes, this->divide_, b.from(first), x.from(first)});
+      first += now;
+    }
+  }
+
+ private:
+  StreamAlgorithm(const ExecutionSpace& exec,
+                  const TriangularAnalysis<ExecutionSpace>& analysis,
+                  const std::vector<int>& chunk_of, const ChunkShape& shape)
+      : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
+                              Kernel::width, sizeof(Scalar),
+                              shape.max_row_externals)
+                    .template finish<Memory>(analysis.num_values)) {
+    this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
+    // Room for more right-hand sides at once, up to the stream's own size.
+    const std::size_t one =
+        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
+    export_columns_ = static_cast<int>(std::min<std::size_t>(
+        32, std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
+    exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
+    Kokkos::parallel_for(
+        "Strata::Stream::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(exports_.extent(0))),
+        ResetPending<Scalar, Memory>{exports_});
+    state_ = Kokkos::View<unsigned*, Memory>("Strata::Stream::state",
+                                             PipelineState::size);
+    exec.fence();
+  }
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    const auto passes = static_cast<std::int64_t>(stream_.pass.extent(0));
+    for_each_row("Strata::Stream::pack", exec, passes, stream_.origin.size(),
+                 PackStream<Scalar, Memory>{stream_, values, this->diagonal_,
+                                            this->conjugated_});
+  }
+  std::size_t entry_bytes() const override {
+    return stream_.bytes.extent(0) +
+           stream_.subgraph.extent(0) * sizeof(StreamSubgraph) +
+           stream_.external.extent(0) * sizeof(int) +
+           stream_.pass.extent(0) * sizeof(PassOrigin) +
+           stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar);
+  }
+
+  SubgraphStream<Memory> stream_;
+  int export_columns_ = 1;
+  Kokkos::View<Scalar*, Memory> exports_;
+  Kokkos::View<unsigned*, Memory> state_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -12,24 +12,27 @@
 namespace Strata {
 
 /// A pass: the entries of up to `width` lanes' worth of rows of one level set
-/// within a sub-graph, at most `max_steps` a lane.
+/// within a sub-graph, at most `pass_steps` a lane.
 ///
-/// In the stream a pass is this header, the reciprocal diagonals of its rows,
-/// its values and its sources, in this order, padded to 16 bytes. Row r of the
-/// pass belongs to lanes r * 2^log_lanes and up; value and source of step s and
-/// lane l are number s * (rows * 2^log_lanes) + l.
+/// In the stream a pass is this header; its values; its sources; the reciprocal
+/// diagonals of its rows; where `pass_exports` is set, the 32-bit mask of rows
+/// that are exported. It is padded to 16 bytes. Row r of the pass belongs to
+/// lanes r * 2^log_lanes and up; value and source of step s and lane l are
+/// number s * active + l.
 struct StreamPass {
-  /// First row, counted within the sub-graph.
+  /// First row: its place in the sub-graph's scratch.
   std::uint16_t first_row;
   /// External values that must have arrived.
   std::uint16_t need;
-  /// Size, in 16 bytes, of the pass `stream_ahead` passes on.
-  std::uint16_t size_ahead;
+  /// Bytes from the header to the sources and to the diagonals.
+  std::uint16_t source_offset, diagonal_offset;
   /// Number of the sub-graph's exports before this pass.
   std::uint16_t first_export;
-  /// Rows of this pass (bit r) that other sub-graphs read.
-  std::uint32_t export_mask;
-  std::uint8_t rows, log_lanes, steps;
+  /// Size of the pass in 16-byte units.
+  std::uint16_t size;
+  /// Lanes in use: rows * 2^log_lanes.
+  std::uint8_t active;
+  std::uint8_t log_lanes, steps;
   std::uint8_t flags;
 };
 static_assert(sizeof(StreamPass) == 16, "the stream is made of 16-byte units");
@@ -39,20 +42,29 @@ enum : std::uint8_t {
   pass_finishes = 1,
   /// Sources are numbers of exports (32 bits), read where they are published;
   /// otherwise places in the sub-graph's scratch (16 bits).
-  pass_reads_exports = 2
+  pass_reads_exports = 2,
+  /// Some rows are read by other sub-graphs.
+  pass_exports = 4,
+  /// The last pass of its stage.
+  pass_ends_stage = 8
 };
 
-/// Passes that are on their way while one is worked on.
-constexpr int stream_ahead = 7;
+/// Steps of a pass at most: entries a lane holds in registers at once.
+constexpr int pass_steps = 4;
+
+/// The stream of a sub-graph is cut into stages of at most this many 16-byte
+/// units, which no pass straddles; stages begin at multiples of it from the
+/// sub-graph's start and are copied to scratch as a whole.
+constexpr int stage_units = 256;
 
 /// A sub-graph in the stream. Its scratch holds a zero, its rows in the order
 /// of use, then its external values in the order of need.
 struct StreamSubgraph {
   std::int64_t first_unit;  // 16-byte units from the start of the stream
+  int units, stages;
   int first_position, rows;
   int first_external, externals;
-  int first_export, passes;
-  std::uint16_t first_sizes[stream_ahead + 1];
+  int first_export;
 };
 
 /// Where the values of a pass come from: for packing.
@@ -65,8 +77,7 @@ struct PassOrigin {
 template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
-  int max_local = 0;     // largest number of scalars in scratch
-  int largest_pass = 0;  // units
+  int max_local = 0;  // largest number of scalars in scratch
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> external;  // export numbers

@@ -4,6 +4,7 @@
 
 #include <Strata_SubgraphStream.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <detail/Strata_ToDevice.hpp>
 #include <numeric>
@@ -46,7 +47,6 @@ class StreamBuilder {
     stream.num_rows = n;
     stream.num_exports = num_exports_;
     stream.max_local = max_local_;
-    stream.largest_pass = largest_pass_;
     std::vector<unsigned> row(n);
     std::vector<std::int64_t> diagonal(n);
     for (int p = 0; p < n; ++p) {
@@ -70,8 +70,6 @@ class StreamBuilder {
   }
 
  private:
-  static constexpr int max_steps = 4;
-
   std::int64_t length(int v) const {
     return graph_.row_map(v + 1) - graph_.row_map(v);
   }
@@ -130,14 +128,14 @@ class StreamBuilder {
     // Exports are numbered by position.
     subgraph.first_export = exports_before_;
     for (int p = begin; p < end; ++p) local_of_[vertex_at_[p]] = 1 + p - begin;
-    const std::size_t first_pass = passes_.size();
-    pass_sizes_.clear();
     exports_so_far_ = 0;
+    stage_room_ = stage_units;
+    subgraph.stages = 1;
     for (int p = begin; p < end;) {
       const int level = levels_.level_of[vertex_at_[p]];
       const std::int64_t longest = length(vertex_at_[p]);
       int log_lanes = 0;
-      while ((1 << log_lanes) < width_ && longest > std::int64_t{max_steps}
+      while ((1 << log_lanes) < width_ && longest > std::int64_t{pass_steps}
                                                         << log_lanes)
         ++log_lanes;
       int rows = 0;
@@ -149,29 +147,15 @@ class StreamBuilder {
     }
     subgraph.externals =
         static_cast<int>(externals_.size()) - subgraph.first_external;
-    subgraph.passes = static_cast<int>(passes_.size() - first_pass);
-    for (int a = 0; a <= stream_ahead; ++a)
-      subgraph.first_sizes[a] =
-          a < subgraph.passes ? pass_sizes_[a] : std::uint16_t{0};
-    // Now that the sizes are known: each header tells of a later pass.
-    for (int a = 0; a < subgraph.passes; ++a) {
-      StreamPass header;
-      unsigned char* const at =
-          bytes_.data() + 16 * passes_[first_pass + a].first_unit;
-      std::memcpy(&header, at, sizeof header);
-      const int ahead = a + stream_ahead + 1;
-      header.size_ahead =
-          ahead < subgraph.passes ? pass_sizes_[ahead] : std::uint16_t{0};
-      std::memcpy(at, &header, sizeof header);
-    }
+    mark_last_pass();
+    subgraph.units = static_cast<int>(bytes_.size() / 16 - subgraph.first_unit);
     exports_before_ += exports_so_far_;
     max_local_ = std::max(max_local_, 1 + subgraph.rows + subgraph.externals);
     subgraphs_.push_back(subgraph);
   }
 
   /// All passes of `rows` rows from position p on.
-  void add_rows(const StreamSubgraph& subgraph, int p, int rows,
-                int log_lanes) {
+  void add_rows(StreamSubgraph& subgraph, int p, int rows, int log_lanes) {
     const int g = chunk_of_[vertex_at_[p]];
     std::vector<std::vector<Entry>>& near = near_;
     std::vector<std::vector<Entry>>& far = far_;
@@ -214,50 +198,66 @@ class StreamBuilder {
     const int near_steps = steps(near), far_steps = steps(far);
 
     // A row without entries still needs one pass to finish.
-    for (int s = 0; s < std::max(near_steps, far_steps ? 0 : 1); s += max_steps)
+    for (int s = 0; s < std::max(near_steps, far_steps ? 0 : 1);
+         s += pass_steps)
       add_pass(subgraph, p, rows, log_lanes, near, s,
-               std::min(max_steps, near_steps - s), false,
-               s + max_steps >= near_steps && far_steps == 0);
-    for (int s = 0; s < far_steps; s += max_steps)
+               std::min(pass_steps, near_steps - s), false,
+               s + pass_steps >= near_steps && far_steps == 0);
+    for (int s = 0; s < far_steps; s += pass_steps)
       add_pass(subgraph, p, rows, log_lanes, far, s,
-               std::min(max_steps, far_steps - s), true,
-               s + max_steps >= far_steps);
+               std::min(pass_steps, far_steps - s), true,
+               s + pass_steps >= far_steps);
   }
 
-  void add_pass(const StreamSubgraph& subgraph, int p, int rows, int log_lanes,
+  void add_pass(StreamSubgraph& subgraph, int p, int rows, int log_lanes,
                 const std::vector<std::vector<Entry>>& lists, int first_step,
                 int steps, bool direct, bool finishes) {
     const int per_row = 1 << log_lanes, active = rows * per_row;
+    const std::size_t values = std::size_t(steps) * active;
+    const auto aligned = [&](std::size_t bytes) {
+      return (bytes + scalar_bytes_ - 1) / scalar_bytes_ * scalar_bytes_;
+    };
+    std::uint32_t export_mask = 0;
+    if (finishes)
+      for (int r = 0; r < rows; ++r)
+        if (export_of_[vertex_at_[p + r]] >= 0) export_mask |= 1u << r;
     StreamPass header{};
-    header.first_row = static_cast<std::uint16_t>(p - subgraph.first_position);
+    header.first_row =
+        static_cast<std::uint16_t>(1 + p - subgraph.first_position);
     header.need =
         static_cast<std::uint16_t>(externals_.size() - subgraph.first_external);
-    header.rows = static_cast<std::uint8_t>(rows);
+    header.source_offset =
+        static_cast<std::uint16_t>(16 + values * scalar_bytes_);
+    header.diagonal_offset = static_cast<std::uint16_t>(
+        aligned(header.source_offset + values * (direct ? 4 : 2)));
+    const std::size_t mask_offset =
+        header.diagonal_offset + rows * scalar_bytes_;
+    header.size = static_cast<std::uint16_t>(
+        (mask_offset + (export_mask ? 4 : 0) + 15) / 16);
+    header.active = static_cast<std::uint8_t>(active);
     header.log_lanes = static_cast<std::uint8_t>(log_lanes);
     header.steps = static_cast<std::uint8_t>(steps);
     header.flags = static_cast<std::uint8_t>((finishes ? pass_finishes : 0) |
-                                             (direct ? pass_reads_exports : 0));
+                                             (direct ? pass_reads_exports : 0) |
+                                             (export_mask ? pass_exports : 0));
     header.first_export = static_cast<std::uint16_t>(exports_so_far_);
-    if (finishes)
-      for (int r = 0; r < rows; ++r)
-        if (export_of_[vertex_at_[p + r]] >= 0) {
-          header.export_mask |= 1u << r;
-          ++exports_so_far_;
-        }
+    for (std::uint32_t m = export_mask; m; m &= m - 1) ++exports_so_far_;
 
+    if (header.size > stage_room_) {
+      mark_last_pass();
+      bytes_.resize(bytes_.size() + 16 * std::size_t(stage_room_), 0);
+      stage_room_ = stage_units;
+      ++subgraph.stages;
+    }
+    stage_room_ -= header.size;
     const std::size_t at = bytes_.size();
-    const std::size_t values = std::size_t(steps) * active;
-    const std::size_t index_bytes = direct ? 4 : 2;
-    const std::size_t size =
-        (16 + (rows + values) * scalar_bytes_ + values * index_bytes + 15) / 16;
-    bytes_.resize(at + 16 * size, 0);
+    bytes_.resize(at + 16 * std::size_t(header.size), 0);
     std::memcpy(bytes_.data() + at, &header, sizeof header);
+    if (export_mask)
+      std::memcpy(bytes_.data() + at + mask_offset, &export_mask, 4);
     passes_.push_back({static_cast<std::int64_t>(at / 16),
                        static_cast<std::int64_t>(origins_.size()), p});
-    pass_sizes_.push_back(static_cast<std::uint16_t>(size));
-    largest_pass_ = std::max(largest_pass_, static_cast<int>(size));
-    unsigned char* const index =
-        bytes_.data() + at + 16 + (rows + values) * scalar_bytes_;
+    unsigned char* const index = bytes_.data() + at + header.source_offset;
     for (int s = 0; s < steps; ++s)
       for (int l = 0; l < active; ++l) {
         const auto& list = lists[l >> log_lanes];
@@ -279,6 +279,12 @@ class StreamBuilder {
       }
   }
 
+  /// Tells the pass that was added last that its stage ends with it.
+  void mark_last_pass() {
+    bytes_[16 * passes_.back().first_unit + offsetof(StreamPass, flags)] |=
+        pass_ends_stage;
+  }
+
   const Graph& graph_;
   const LevelSets& levels_;
   const std::vector<int>& chunk_of_;
@@ -288,13 +294,12 @@ class StreamBuilder {
 
   std::vector<int> first_position_, vertex_at_, export_of_, local_of_;
   std::vector<int> external_for_;
-  int num_exports_ = 0, max_local_ = 1, largest_pass_ = 1, exports_so_far_ = 0,
+  int num_exports_ = 0, max_local_ = 1, stage_room_ = 0, exports_so_far_ = 0,
       exports_before_ = 0;
   std::vector<unsigned char> bytes_;
   std::vector<StreamSubgraph> subgraphs_;
   std::vector<int> externals_;
   std::vector<PassOrigin> passes_;
-  std::vector<std::uint16_t> pass_sizes_;
   std::vector<std::int64_t> origins_;
   std::vector<std::vector<Entry>> near_, far_;
 };

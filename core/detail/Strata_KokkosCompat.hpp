@@ -214,6 +214,16 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
+/// The same pointer, which is known to point to team scratch: lets the compiler
+/// use the shorter instructions for it.
+template <class T>
+KOKKOS_INLINE_FUNCTION T* in_scratch(T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  __builtin_assume(__isShared(p));
+#endif
+  return p;
+}
+
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE

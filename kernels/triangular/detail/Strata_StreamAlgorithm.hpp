@@ -23,17 +23,12 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   using Kernel = StreamSolve<Scalar, ExecutionSpace>;
 
-  /// Bytes of a pass at most: header, diagonals, four steps.
-  static constexpr std::size_t largest_pass_bytes =
-      16 + Kernel::width * (sizeof(Scalar) + 4 * (sizeof(Scalar) + 4)) + 16;
-
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
-    const std::size_t ring =
-        Kernel::scratch_bytes(int(largest_pass_bytes / 16), 0);
+    const std::size_t fixed = Kernel::scratch_bytes(0);
     const std::size_t bytes = team_scratch_bytes(exec);
     return static_cast<int>(std::min<std::size_t>(
-        bytes < ring ? 0 : (bytes - ring) / sizeof(Scalar), 65000));
+        bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
   }
 
   StreamAlgorithm(const ExecutionSpace& exec,
@@ -47,9 +42,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     const int subgraphs = static_cast<int>(stream_.subgraph.extent(0));
-    const int slot_bytes = 16 * stream_.largest_pass;
-    const std::size_t scratch =
-        Kernel::scratch_bytes(stream_.largest_pass, stream_.max_local);
+    const std::size_t scratch = Kernel::scratch_bytes(stream_.max_local);
     for (std::int64_t first = 0; first < columns;) {
       const int now = static_cast<int>(
           std::min<std::int64_t>(columns - first, export_columns_));
@@ -61,7 +54,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           Kernel{stream_.bytes.data(), stream_.subgraph.data(),
                  stream_.external.data(), stream_.row.data(), exports_.data(),
                  state_.data(), stream_.num_exports, now, export_columns_,
-                 slot_bytes, this->divide_, b.from(first), x.from(first)});
+                 this->divide_, b.from(first), x.from(first)});
       first += now;
     }
   }

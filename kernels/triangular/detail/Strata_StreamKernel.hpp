@@ -16,7 +16,7 @@ namespace Detail {
 ///
 /// Scratch holds a zero, x of the sub-graph's rows (b at first), and the
 /// outside values; the solving warp therefore reads nothing but scratch. Its
-/// entries arrive there `stream_ahead` passes early by asynchronous copies. The
+/// entries arrive there some stages early by asynchronous copies. The
 /// fetching warp polls four outside values a lane at a time, in the order of
 /// need, and tells by a counter in scratch how many have arrived without a gap.
 /// A row that others need is published the moment it is known.
@@ -41,7 +41,9 @@ struct StreamSolve {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool two_warps = width > 1;
   static constexpr int team_size = two_warps ? 2 * width : 1;
-  static constexpr int ring_slots = stream_ahead + 1;
+  /// Stages in scratch.
+  static constexpr int ring_stages = 3;
+  static constexpr int ring_bytes = ring_stages * stage_units * 16;
   /// Outside values a lane polls at once.
   static constexpr int fetches = 4;
 
@@ -54,15 +56,13 @@ struct StreamSolve {
   std::int64_t num_exports;
   int columns;         // right-hand sides of this launch
   int export_columns;  // for how many `exports` has room
-  int slot_bytes;      // of the largest pass
   bool divide;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
-  /// Scratch: ring, counter (padded to 16 bytes), scalars.
-  static std::size_t scratch_bytes(int largest_pass, int max_local) {
-    return std::size_t(ring_slots) * largest_pass * 16 + 32 +
-           std::size_t(max_local) * sizeof(Scalar);
+  /// Scratch: ring, counter (padded to 16 bytes), scalars, room to align.
+  static std::size_t scratch_bytes(int max_local) {
+    return ring_bytes + 32 + std::size_t(max_local) * sizeof(Scalar);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -82,12 +82,13 @@ struct StreamSolve {
     Scalar* const next = exports + (parity ? 0 : half) + column * num_exports;
 
     auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(ring_bytes() + 32));
+        team.team_scratch(0).get_shmem(ring_bytes + 32));
     address = (address + 15) / 16 * 16;
-    unsigned char* const ring = reinterpret_cast<unsigned char*>(address);
+    unsigned char* const ring =
+        in_scratch(reinterpret_cast<unsigned char*>(address));
     volatile unsigned* const arrived =
-        reinterpret_cast<volatile unsigned*>(ring + ring_bytes());
-    Scalar* const local = reinterpret_cast<Scalar*>(ring + ring_bytes() + 16);
+        reinterpret_cast<volatile unsigned*>(ring + ring_bytes);
+    Scalar* const local = reinterpret_cast<Scalar*>(ring + ring_bytes + 16);
 
     const int rank = team.team_rank();
     const int rows = mine.rows;
@@ -123,24 +124,22 @@ struct StreamSolve {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION int ring_bytes() const {
-    return ring_slots * slot_bytes;
-  }
-
-  /// Copies `units` of the stream into a ring slot, a commit group of its own.
-  KOKKOS_INLINE_FUNCTION void copy_pass(std::int64_t unit, int units,
-                                        unsigned char* slot, int lane) const {
-    for (int u = lane; u < units; u += width)
-      copy_async_16(slot + 16 * u, bytes + 16 * (unit + u));
+  /// Copies a stage of the stream into its place in the ring; empty beyond the
+  /// last, so that every call makes one group.
+  KOKKOS_INLINE_FUNCTION void copy_stage(const StreamSubgraph& mine, int stage,
+                                         unsigned char* to, int lane) const {
+    const int first = stage * stage_units;
+    const int end =
+        first + stage_units < mine.units ? first + stage_units : mine.units;
+    const unsigned char* const from = bytes + 16 * (mine.first_unit + first);
+    for (int u = lane; u < end - first; u += width)
+      copy_async_16(to + 16 * u, from + 16 * u);
     copy_async_commit();
   }
   KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine,
                                          unsigned char* ring, int lane) const {
-    std::int64_t unit = mine.first_unit;
-    for (int a = 0; a < stream_ahead; ++a) {
-      copy_pass(unit, mine.first_sizes[a], ring + a * slot_bytes, lane);
-      unit += mine.first_sizes[a];
-    }
+    for (int stage = 0; stage < ring_stages - 1; ++stage)
+      copy_stage(mine, stage, ring + stage * stage_units * 16, lane);
   }
 
   /// The fetching warp. Lane l brings values l, l + 32 * fetches, ... of each
@@ -185,11 +184,68 @@ struct StreamSolve {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void wait_for(unsigned need,
-                                       volatile unsigned* arrived) const {
-    while (*arrived < need) {
+  /// Waits until `need` outside values are in scratch; returns how many are.
+  KOKKOS_INLINE_FUNCTION unsigned wait_for(const StreamSubgraph& mine,
+                                           unsigned known, unsigned need,
+                                           volatile unsigned* arrived,
+                                           Scalar* local,
+                                           const Scalar* current) const {
+    if constexpr (two_warps) {
+      do {
+        known = *arrived;
+      } while (known < need);
+      team_fence();
+    } else {
+      for (; known < need; ++known)
+        for (int turn = 0; !Pending<Scalar>::read(
+                 current + external[mine.first_external + known],
+                 local[1 + mine.rows + known]);
+             ++turn)
+          pause_while_waiting(turn);
     }
-    team_fence();
+    return known;
+  }
+
+  /// A pass as the lanes hold it: its header, and the lane's own part.
+  struct Work {
+    StreamPass header;
+    const unsigned char* at;
+    Scalar value[pass_steps];
+    std::uint16_t source[pass_steps];
+    Scalar diagonal;
+  };
+
+  KOKKOS_INLINE_FUNCTION static void load(const unsigned char* at, int lane,
+                                          Work& work) {
+    const StreamPass header = load_header(at);
+    work.header = header;
+    work.at = at;
+    const Scalar* const value =
+        reinterpret_cast<const Scalar*>(at + sizeof(StreamPass));
+    const std::uint16_t* const source =
+        reinterpret_cast<const std::uint16_t*>(at + header.source_offset);
+    const bool in =
+        lane < header.active && !(header.flags & pass_reads_exports);
+    for (int s = 0; s < pass_steps; ++s) {
+      const bool use = in && s < header.steps;
+      work.value[s] = use ? value[s * header.active + lane] : Scalar(0);
+      work.source[s] = use ? source[s * header.active + lane] : 0;
+    }
+    work.diagonal =
+        lane < header.active
+            ? reinterpret_cast<const Scalar*>(
+                  at + header.diagonal_offset)[lane >> header.log_lanes]
+            : Scalar(0);
+  }
+  KOKKOS_INLINE_FUNCTION static StreamPass load_header(
+      const unsigned char* at) {
+    struct alignas(16) Units {
+      unsigned word[4];
+    };
+    const Units units = *reinterpret_cast<const Units*>(at);
+    StreamPass header;
+    memcpy(&header, &units, 16);
+    return header;
   }
 
   KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine,
@@ -197,86 +253,100 @@ struct StreamSolve {
                                     volatile unsigned* arrived, Scalar* local,
                                     Scalar* current, Scalar* next,
                                     int lane) const {
-    std::int64_t unit = mine.first_unit;
-    for (int a = 0; a < stream_ahead; ++a) unit += mine.first_sizes[a];
-    int size = mine.first_sizes[stream_ahead];
-    int slot = 0, ahead = stream_ahead;
     unsigned known = 0;
     Scalar sum(0);
-    for (int pass = 0; pass < mine.passes; ++pass) {
-      copy_pass(unit, size, ring + ahead * slot_bytes, lane);
-      unit += size;
-      copy_async_wait<stream_ahead>();
-      lane_barrier();
-      const unsigned char* const at = ring + slot * slot_bytes;
-      const StreamPass header = *reinterpret_cast<const StreamPass*>(at);
-      size = header.size_ahead;
-      slot = slot + 1 == ring_slots ? 0 : slot + 1;
-      ahead = ahead + 1 == ring_slots ? 0 : ahead + 1;
+    int slot = 0, stage = 0;
+    copy_async_wait<ring_stages - 2>();
+    lane_barrier();
+    Work work;
+    load(ring, lane, work);
+    while (true) {
+      if (known < work.header.need)
+        known =
+            wait_for(mine, known, work.header.need, arrived, local, current);
+      Scalar from[pass_steps];
+      for (int s = 0; s < pass_steps; ++s) from[s] = local[work.source[s]];
 
-      if (known < header.need) {
-        if (two_warps) {
-          wait_for(header.need, arrived);
-          known = *arrived;
-        } else {
-          for (; known < header.need; ++known)
-            for (int turn = 0; !Pending<Scalar>::read(
-                     current + external[mine.first_external + known],
-                     local[1 + mine.rows + known]);
-                 ++turn)
-              pause_while_waiting(turn);
-        }
-      }
-      const int active = header.rows << header.log_lanes;
-      const Scalar* const diagonal =
-          reinterpret_cast<const Scalar*>(at + sizeof(StreamPass));
-      const Scalar* const value = diagonal + header.rows;
-      const void* const index = value + header.steps * active;
-      if (lane < active) {
-        if (header.flags & pass_reads_exports)
-          add_exports(static_cast<const int*>(index), value, header.steps,
-                      active, lane, current, sum);
-        else
-          for (int s = 0; s < header.steps; ++s) {
-            const int k = s * active + lane;
-            sum +=
-                value[k] * local[static_cast<const std::uint16_t*>(index)[k]];
-          }
-      }
-      if (header.flags & pass_finishes) {
-        sum = lane_group_sum(sum, 1 << header.log_lanes);
-        const int r = lane >> header.log_lanes;
-        if (r < header.rows && lane == (r << header.log_lanes)) {
-          const int i = 1 + header.first_row + r;
-          const Scalar left = local[i] - sum;
-          const Scalar result =
-              divide ? left / diagonal[r] : left * diagonal[r];
-          local[i] = result;
-          if (header.export_mask >> r & 1u) {
-            const std::int64_t e = mine.first_export + header.first_export +
-                                   bits_below(header.export_mask, r);
-            Pending<Scalar>::publish(current + e, result);
-            Pending<Scalar>::reset(next + e);
-          }
-        }
+      // While those are on their way: the pass after this one.
+      const bool ends_stage = work.header.flags & pass_ends_stage;
+      const bool last = ends_stage && stage + 1 == mine.stages;
+      Work following;
+      if (!ends_stage) load(work.at + 16 * work.header.size, lane, following);
+
+      for (int s = 0; s < pass_steps; ++s) sum += work.value[s] * from[s];
+      if (work.header.flags & pass_reads_exports)
+        add_exports(work, lane, current, sum);
+      if (work.header.flags & pass_finishes) {
+        sum = lane_group_sum(sum, 1 << work.header.log_lanes);
+        finish_row(mine, work, lane, sum, local, current, next);
         sum = Scalar(0);
       }
       lane_barrier();
+      if (last) return;
+      if (ends_stage) {
+        // The stage just left is free: bring a later one there.
+        ++stage;
+        copy_stage(
+            mine, stage + ring_stages - 2,
+            ring + (slot == 0 ? ring_stages - 1 : slot - 1) * stage_units * 16,
+            lane);
+        slot = slot + 1 == ring_stages ? 0 : slot + 1;
+        copy_async_wait<ring_stages - 2>();
+        lane_barrier();
+        load(ring + slot * stage_units * 16, lane, following);
+      }
+      work = following;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void finish_row(const StreamSubgraph& mine,
+                                         const Work& work, int lane,
+                                         const Scalar& sum, Scalar* local,
+                                         Scalar* current, Scalar* next) const {
+    const int r = lane >> work.header.log_lanes;
+    if (lane >= work.header.active || lane != (r << work.header.log_lanes))
+      return;
+    const int i = work.header.first_row + r;
+    const Scalar left = local[i] - sum;
+    const Scalar result = divide ? left / work.diagonal : left * work.diagonal;
+    local[i] = result;
+    if (!(work.header.flags & pass_exports)) return;
+    const int rows = work.header.active >> work.header.log_lanes;
+    const unsigned mask = *reinterpret_cast<const unsigned*>(
+        work.at + work.header.diagonal_offset + rows * sizeof(Scalar));
+    if (mask >> r & 1u) {
+      const std::int64_t e =
+          mine.first_export + work.header.first_export + bits_below(mask, r);
+      Pending<Scalar>::publish(current + e, result);
+      Pending<Scalar>::reset(next + e);
     }
   }
 
   /// A long row's entries, read where their sources are published.
-  KOKKOS_INLINE_FUNCTION void add_exports(const int* index, const Scalar* value,
-                                          int steps, int active, int lane,
+  KOKKOS_INLINE_FUNCTION void add_exports(const Work& work, int lane,
                                           const Scalar* current,
                                           Scalar& sum) const {
-    for (int s = 0; s < steps; ++s) {
-      const int source = index[s * active + lane];
-      if (source < 0) continue;
-      Scalar from;
-      for (int turn = 0; !Pending<Scalar>::read(current + source, from); ++turn)
+    if (lane >= work.header.active) return;
+    const int* const index =
+        reinterpret_cast<const int*>(work.at + work.header.source_offset);
+    const Scalar* const value =
+        reinterpret_cast<const Scalar*>(work.at + sizeof(StreamPass));
+    Scalar from[pass_steps];
+    bool ready[pass_steps];
+    int source[pass_steps];
+    for (int s = 0; s < pass_steps; ++s) {
+      source[s] =
+          s < work.header.steps ? index[s * work.header.active + lane] : -1;
+      ready[s] =
+          source[s] < 0 || Pending<Scalar>::read(current + source[s], from[s]);
+    }
+    for (int s = 0; s < pass_steps; ++s) {
+      if (source[s] < 0) continue;
+      for (int turn = 0; !ready[s]; ++turn) {
         pause_while_waiting(turn);
-      sum += value[s * active + lane] * from;
+        ready[s] = Pending<Scalar>::read(current + source[s], from[s]);
+      }
+      sum += value[s * work.header.active + lane] * from[s];
     }
   }
 };
@@ -294,14 +364,16 @@ struct PackStream {
     const PassOrigin origin = stream.pass(pass);
     unsigned char* const at = stream.bytes.data() + 16 * origin.first_unit;
     const StreamPass header = *reinterpret_cast<const StreamPass*>(at);
-    Scalar* const to = reinterpret_cast<Scalar*>(at + sizeof(StreamPass));
-    for (int r = lane; r < header.rows; r += lanes)
+    Scalar* const value = reinterpret_cast<Scalar*>(at + sizeof(StreamPass));
+    Scalar* const to = reinterpret_cast<Scalar*>(at + header.diagonal_offset);
+    const int rows = header.active >> header.log_lanes;
+    for (int r = lane; r < rows; r += lanes)
       to[r] = diagonal(origin.first_position + r);
-    const int count = (header.rows << header.log_lanes) * header.steps;
+    const int count = header.active * header.steps;
     for (int k = lane; k < count; k += lanes) {
       const std::int64_t from = stream.origin(origin.first_slot + k);
       const Scalar v = from < 0 ? Scalar(0) : values[from];
-      to[header.rows + k] = conjugated ? conjugate(v) : v;
+      value[k] = conjugated ? conjugate(v) : v;
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <detail/Strata_ForEachSubgraph.hpp>
 #include <detail/Strata_SlotAssignment.hpp>
 #include <vector>
 
@@ -60,28 +61,25 @@ inline SlotCounts count_slots(const DependencyGraph<Kokkos::HostSpace>& graph,
   SlotCounts counts{std::vector<int>(count), std::vector<int>(count),
                     std::vector<std::int64_t>(count)};
   std::vector<int> ready(subgraphs.num_vertices, 0);
-  Kokkos::parallel_for(
-      "Strata::Analysis::count_slots",
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace,
-                          Kokkos::Schedule<Kokkos::Dynamic>>(0, count),
-      [&](const int g) {
-        std::vector<std::uint64_t> earliest;
-        int external = 0, internal = 0;
-        std::int64_t edges = 0;
-        Detail::assign_slots(
-            graph, subgraphs, g, ready.data(), earliest,
-            [&](int, std::int64_t, int slot) {
-              external = std::max(external, slot + 1);
-              ++edges;
-            },
-            [&](int, std::int64_t, int slot) {
-              internal = std::max(internal, slot + 1);
-              ++edges;
-            });
-        counts.external[g] = external;
-        counts.internal[g] = internal;
-        counts.edges[g] = edges;
-      });
+  Detail::for_each_subgraph("Strata::Analysis::count_slots", count,
+                            graph.num_edges(), [&](const int g) {
+                              std::vector<std::uint64_t> earliest;
+                              int external = 0, internal = 0;
+                              std::int64_t edges = 0;
+                              Detail::assign_slots(
+                                  graph, subgraphs, g, ready.data(), earliest,
+                                  [&](int, std::int64_t, int slot) {
+                                    external = std::max(external, slot + 1);
+                                    ++edges;
+                                  },
+                                  [&](int, std::int64_t, int slot) {
+                                    internal = std::max(internal, slot + 1);
+                                    ++edges;
+                                  });
+                              counts.external[g] = external;
+                              counts.internal[g] = internal;
+                              counts.edges[g] = edges;
+                            });
   return counts;
 }
 
@@ -91,8 +89,6 @@ inline SlotCounts count_slots(const DependencyGraph<Kokkos::HostSpace>& graph,
 /// back.
 inline Schedule make_schedule(const DependencyGraph<Kokkos::HostSpace>& graph,
                               const Subgraphs& subgraphs) {
-  using policy = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace,
-                                     Kokkos::Schedule<Kokkos::Dynamic>>;
   const int count = subgraphs.count;
   Schedule schedule;
   SlotList* const lists[2] = {&schedule.external, &schedule.internal};
@@ -104,8 +100,8 @@ inline Schedule make_schedule(const DependencyGraph<Kokkos::HostSpace>& graph,
 
   std::vector<int> slot_of(graph.num_edges());
   std::vector<int> ready(subgraphs.num_vertices, 0);
-  Kokkos::parallel_for(
-      "Strata::Analysis::make_schedule::assign", policy(0, count),
+  Detail::for_each_subgraph(
+      "Strata::Analysis::make_schedule::assign", count, graph.num_edges(),
       [&](const int g) {
         std::vector<std::uint64_t> earliest;
         std::int64_t slots[2] = {0, 0}, edges[2] = {0, 0};
@@ -138,8 +134,8 @@ inline Schedule make_schedule(const DependencyGraph<Kokkos::HostSpace>& graph,
     list.entry.resize(edges);
   }
 
-  Kokkos::parallel_for(
-      "Strata::Analysis::make_schedule::place", policy(0, count),
+  Detail::for_each_subgraph(
+      "Strata::Analysis::make_schedule::place", count, graph.num_edges(),
       [&](const int g) {
         const int first = subgraphs.vertex_map[g];
         const int last = subgraphs.vertex_map[g + 1];

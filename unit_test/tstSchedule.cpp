@@ -62,6 +62,22 @@ TEST(Schedule, KeepsItsPromises) {
   });
 }
 
+TEST(Schedule, KeepsItsPromisesWhenManyThreadsMakeIt) {
+  const auto graph = TestGraphs::random_graph(30000, 4, 3000, 17);
+  ASSERT_GT(graph.num_edges(), 100000);
+  PartitionOptions options;
+  options.max_rows = 500;
+  options.work_limit = 0;
+  const auto made = partition(graph, find_level_sets(graph), options);
+  const auto& s = made.subgraphs;
+  ASSERT_TRUE(is_feasible(graph, s, 500));
+  const auto schedule = make_schedule(graph, s);
+  EXPECT_TRUE(check_schedule(graph, s, schedule));
+  for (int g = 0; g < s.count; ++g)
+    EXPECT_EQ(made.slots.internal[g], schedule.internal.slot_map[g + 1] -
+                                          schedule.internal.slot_map[g]);
+}
+
 TEST(Schedule, SlotsAreThoseOfTheDocument) {
   // Algorithms 4 and 5 word for word, with one set a slot: every edge begins
   // in the slot after its source's last, and moves to the first free one.

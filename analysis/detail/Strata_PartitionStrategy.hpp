@@ -107,14 +107,15 @@ class SplitProblem {
 
  private:
   std::vector<Strategy> heuristic_strategies(SortCriterion criterion) const {
-    // Single starting vertices can be dealt out in one way only.
+    // A single starting vertex can be dealt out in one way only, and starts one
+    // sub-graph however many are allowed.
     const bool one_deal = *std::max_element(roots_.begin(), roots_.end()) == 1;
     std::vector<Strategy> list;
     for (const int percent : {100, 150})
       for (const auto each : sort_criteria)
         for (const auto deal : {RootDeal::cyclic, RootDeal::blocked}) {
           if ((criterion != SortCriterion::automatic && each != criterion) ||
-              (one_deal && deal == RootDeal::blocked))
+              (one_deal && (deal == RootDeal::blocked || percent > 100)))
             continue;
           Strategy strategy;
           strategy.percent = percent;

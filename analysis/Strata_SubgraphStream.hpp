@@ -2,9 +2,7 @@
 #ifndef STRATA_SUBGRAPH_STREAM_HPP
 #define STRATA_SUBGRAPH_STREAM_HPP
 
-#include <Strata_DependencyGraph.hpp>
-#include <Strata_LevelSets.hpp>
-#include <Strata_Subgraphs.hpp>
+#include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <detail/Strata_OriginIndex.hpp>
 #include <vector>
@@ -15,38 +13,53 @@ namespace Strata {
 /// within a sub-graph, at most `pass_steps` a lane.
 ///
 /// In the stream a pass is this header; its values; its sources; the reciprocal
-/// diagonals of its rows; where `pass_exports` is set, the 32-bit mask of rows
-/// that are exported. It is padded to 16 bytes. Row r of the pass belongs to
+/// diagonals of its rows; and padding to 16 bytes. Row r of the pass belongs to
 /// lanes r * 2^log_lanes and up; value and source of step s and lane l are
-/// number s * active + l.
+/// number s * active + l. Rows that other sub-graphs read come first.
+///
+/// Four words of bit fields rather than a struct of small members: taking a
+/// word apart costs less than loading its bytes.
 struct StreamPass {
-  /// First row: its place in the sub-graph's scratch.
-  std::uint16_t first_row;
-  /// External values that must have arrived.
-  std::uint16_t need;
-  /// Bytes from the header to the sources and to the diagonals.
-  std::uint16_t source_offset, diagonal_offset;
-  /// Number of the sub-graph's exports before this pass.
-  std::uint16_t first_export;
-  /// Size of the pass in 16-byte units.
-  std::uint16_t size;
-  /// Lanes in use: rows * 2^log_lanes.
-  std::uint8_t active;
-  std::uint8_t log_lanes, steps;
-  std::uint8_t flags;
+  /// 16 bits: place of the first row in the sub-graph's scratch. 16 bits:
+  /// number of outside values that must have arrived.
+  std::uint32_t first_row_need;
+  /// 16 bits each: bytes from the header to the sources, to the diagonals.
+  std::uint32_t offsets;
+  /// 16 bits: number of the sub-graph's exports before this pass. 16 bits: size
+  /// of the pass in 16-byte units.
+  std::uint32_t first_export_size;
+  /// 8 bits: lanes in use. 4 bits: log2 of the lanes of a row. 4 bits: steps.
+  /// 8 bits: exported rows. 8 bits: flags.
+  std::uint32_t shape;
+
+  KOKKOS_INLINE_FUNCTION int first_row() const {
+    return first_row_need & 0xffffu;
+  }
+  KOKKOS_INLINE_FUNCTION unsigned need() const { return first_row_need >> 16; }
+  KOKKOS_INLINE_FUNCTION int source_offset() const { return offsets & 0xffffu; }
+  KOKKOS_INLINE_FUNCTION int diagonal_offset() const { return offsets >> 16; }
+  KOKKOS_INLINE_FUNCTION int first_export() const {
+    return first_export_size & 0xffffu;
+  }
+  KOKKOS_INLINE_FUNCTION int size() const { return first_export_size >> 16; }
+  KOKKOS_INLINE_FUNCTION int active() const { return shape & 0xffu; }
+  KOKKOS_INLINE_FUNCTION int log_lanes() const { return shape >> 8 & 0xfu; }
+  KOKKOS_INLINE_FUNCTION int steps() const { return shape >> 12 & 0xfu; }
+  KOKKOS_INLINE_FUNCTION int exported() const { return shape >> 16 & 0xffu; }
+  KOKKOS_INLINE_FUNCTION bool has(std::uint32_t flag) const {
+    return shape & flag;
+  }
 };
 static_assert(sizeof(StreamPass) == 16, "the stream is made of 16-byte units");
 
-enum : std::uint8_t {
+enum : std::uint32_t {
   /// The rows' last pass: sum up and finish them.
-  pass_finishes = 1,
+  pass_finishes = 1u << 24,
   /// Sources are numbers of exports (32 bits), read where they are published;
   /// otherwise places in the sub-graph's scratch (16 bits).
-  pass_reads_exports = 2,
-  /// Some rows are read by other sub-graphs.
-  pass_exports = 4,
+  pass_reads_exports = 2u << 24,
   /// The last pass of its stage.
-  pass_ends_stage = 8
+  pass_ends_stage = 4u << 24
 };
 
 /// Steps of a pass at most: entries a lane holds in registers at once.
@@ -64,7 +77,7 @@ struct StreamSubgraph {
   int units, stages;
   int first_position, rows;
   int first_external, externals;
-  int first_export;
+  int first_export, exports;
 };
 
 /// Where the values of a pass come from: for packing.

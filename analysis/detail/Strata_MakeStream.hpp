@@ -2,9 +2,10 @@
 #ifndef STRATA_MAKE_STREAM_HPP
 #define STRATA_MAKE_STREAM_HPP
 
+#include <Strata_DependencyGraph.hpp>
+#include <Strata_LevelSets.hpp>
 #include <Strata_SubgraphStream.hpp>
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <detail/Strata_ToDevice.hpp>
 #include <numeric>
@@ -31,8 +32,11 @@ class StreamBuilder {
         width_(width),
         scalar_bytes_(scalar_bytes),
         max_row_externals_(max_row_externals) {
+    mark_exports();
     order_rows();
-    number_exports();
+    for (int p = 0; p < graph.num_vertices; ++p)
+      if (int& number = export_of_[vertex_at_[p]]; number == 0)
+        number = num_exports_++;
     local_of_.assign(graph.num_vertices, 0);
     external_for_.assign(graph.num_vertices, -1);
     for (std::size_t g = 0; g + 1 < first_position_.size(); ++g)
@@ -74,7 +78,13 @@ class StreamBuilder {
     return graph_.row_map(v + 1) - graph_.row_map(v);
   }
 
-  /// Positions: sub-graph by sub-graph, in each by level set, long rows first.
+  /// Rows of one level set that share passes.
+  struct Group {
+    int first_position, rows, log_lanes;
+  };
+
+  /// Positions: sub-graph by sub-graph, in each by level set, long rows first;
+  /// cut into groups, in each of which exported rows come first.
   void order_rows() {
     const int n = graph_.num_vertices;
     int count = 0;
@@ -86,21 +96,36 @@ class StreamBuilder {
     vertex_at_.resize(n);
     std::vector<int> next(first_position_);
     for (const int v : levels_.vertices) vertex_at_[next[chunk_of_[v]]++] = v;
+    group_map_.assign(1, 0);
     for (int g = 0; g < count; ++g) {
-      const auto end = vertex_at_.begin() + first_position_[g + 1];
-      for (auto begin = vertex_at_.begin() + first_position_[g];
-           begin != end;) {
-        const int level = levels_.level_of[*begin];
-        auto last = begin;
-        while (last != end && levels_.level_of[*last] == level) ++last;
-        std::stable_sort(begin, last,
+      const int end = first_position_[g + 1];
+      for (int p = first_position_[g]; p < end;) {
+        const int level = levels_.level_of[vertex_at_[p]];
+        int last = p;
+        while (last < end && levels_.level_of[vertex_at_[last]] == level)
+          ++last;
+        std::stable_sort(vertex_at_.begin() + p, vertex_at_.begin() + last,
                          [&](int a, int b) { return length(a) > length(b); });
-        begin = last;
+        while (p < last) p += add_group(p, last);
       }
+      group_map_.push_back(static_cast<int>(groups_.size()));
     }
   }
+  int add_group(int p, int last) {
+    const std::int64_t longest = length(vertex_at_[p]);
+    int log_lanes = 0;
+    while ((1 << log_lanes) < width_ && longest > std::int64_t{pass_steps}
+                                                      << log_lanes)
+      ++log_lanes;
+    const int rows = std::min(last - p, width_ >> log_lanes);
+    std::stable_partition(vertex_at_.begin() + p, vertex_at_.begin() + p + rows,
+                          [&](int v) { return export_of_[v] >= 0; });
+    groups_.push_back({p, rows, log_lanes});
+    return rows;
+  }
 
-  void number_exports() {
+  /// 0 for the vertices that other sub-graphs need, -1 for the rest.
+  void mark_exports() {
     const int n = graph_.num_vertices;
     export_of_.assign(n, -1);
     for (int i = 0; i < n; ++i)
@@ -108,9 +133,6 @@ class StreamBuilder {
         const int j = graph_.entries(k);
         if (chunk_of_[j] != chunk_of_[i]) export_of_[j] = 0;
       }
-    for (int p = 0; p < n; ++p)
-      if (int& number = export_of_[vertex_at_[p]]; number == 0)
-        number = num_exports_++;
   }
 
   struct Entry {
@@ -131,24 +153,14 @@ class StreamBuilder {
     exports_so_far_ = 0;
     stage_room_ = stage_units;
     subgraph.stages = 1;
-    for (int p = begin; p < end;) {
-      const int level = levels_.level_of[vertex_at_[p]];
-      const std::int64_t longest = length(vertex_at_[p]);
-      int log_lanes = 0;
-      while ((1 << log_lanes) < width_ && longest > std::int64_t{pass_steps}
-                                                        << log_lanes)
-        ++log_lanes;
-      int rows = 0;
-      while (p + rows < end && rows < (width_ >> log_lanes) &&
-             levels_.level_of[vertex_at_[p + rows]] == level)
-        ++rows;
-      add_rows(subgraph, p, rows, log_lanes);
-      p += rows;
-    }
+    for (int k = group_map_[g]; k < group_map_[g + 1]; ++k)
+      add_rows(subgraph, groups_[k].first_position, groups_[k].rows,
+               groups_[k].log_lanes);
     subgraph.externals =
         static_cast<int>(externals_.size()) - subgraph.first_external;
     mark_last_pass();
     subgraph.units = static_cast<int>(bytes_.size() / 16 - subgraph.first_unit);
+    subgraph.exports = exports_so_far_;
     exports_before_ += exports_so_far_;
     max_local_ = std::max(max_local_, 1 + subgraph.rows + subgraph.externals);
     subgraphs_.push_back(subgraph);
@@ -217,47 +229,43 @@ class StreamBuilder {
     const auto aligned = [&](std::size_t bytes) {
       return (bytes + scalar_bytes_ - 1) / scalar_bytes_ * scalar_bytes_;
     };
-    std::uint32_t export_mask = 0;
+    const std::size_t source_offset =
+        sizeof(StreamPass) + values * scalar_bytes_;
+    const std::size_t diagonal_offset =
+        aligned(source_offset + values * (direct ? 4 : 2));
+    const int size =
+        static_cast<int>((diagonal_offset + rows * scalar_bytes_ + 15) / 16);
+    int exported = 0;
     if (finishes)
-      for (int r = 0; r < rows; ++r)
-        if (export_of_[vertex_at_[p + r]] >= 0) export_mask |= 1u << r;
-    StreamPass header{};
-    header.first_row =
-        static_cast<std::uint16_t>(1 + p - subgraph.first_position);
-    header.need =
-        static_cast<std::uint16_t>(externals_.size() - subgraph.first_external);
-    header.source_offset =
-        static_cast<std::uint16_t>(16 + values * scalar_bytes_);
-    header.diagonal_offset = static_cast<std::uint16_t>(
-        aligned(header.source_offset + values * (direct ? 4 : 2)));
-    const std::size_t mask_offset =
-        header.diagonal_offset + rows * scalar_bytes_;
-    header.size = static_cast<std::uint16_t>(
-        (mask_offset + (export_mask ? 4 : 0) + 15) / 16);
-    header.active = static_cast<std::uint8_t>(active);
-    header.log_lanes = static_cast<std::uint8_t>(log_lanes);
-    header.steps = static_cast<std::uint8_t>(steps);
-    header.flags = static_cast<std::uint8_t>((finishes ? pass_finishes : 0) |
-                                             (direct ? pass_reads_exports : 0) |
-                                             (export_mask ? pass_exports : 0));
-    header.first_export = static_cast<std::uint16_t>(exports_so_far_);
-    for (std::uint32_t m = export_mask; m; m &= m - 1) ++exports_so_far_;
+      while (exported < rows && export_of_[vertex_at_[p + exported]] >= 0)
+        ++exported;
+    const auto halves = [](std::size_t low, std::size_t high) {
+      return static_cast<std::uint32_t>(low | high << 16);
+    };
+    StreamPass header;
+    header.first_row_need = halves(1 + p - subgraph.first_position,
+                                   externals_.size() - subgraph.first_external);
+    header.offsets = halves(source_offset, diagonal_offset);
+    header.first_export_size = halves(exports_so_far_, size);
+    header.shape = static_cast<std::uint32_t>(active | log_lanes << 8 |
+                                              steps << 12 | exported << 16) |
+                   (finishes ? pass_finishes : 0u) |
+                   (direct ? pass_reads_exports : 0u);
+    exports_so_far_ += exported;
 
-    if (header.size > stage_room_) {
+    if (size > stage_room_) {
       mark_last_pass();
       bytes_.resize(bytes_.size() + 16 * std::size_t(stage_room_), 0);
       stage_room_ = stage_units;
       ++subgraph.stages;
     }
-    stage_room_ -= header.size;
+    stage_room_ -= size;
     const std::size_t at = bytes_.size();
-    bytes_.resize(at + 16 * std::size_t(header.size), 0);
+    bytes_.resize(at + 16 * std::size_t(size), 0);
     std::memcpy(bytes_.data() + at, &header, sizeof header);
-    if (export_mask)
-      std::memcpy(bytes_.data() + at + mask_offset, &export_mask, 4);
     passes_.push_back({static_cast<std::int64_t>(at / 16),
                        static_cast<std::int64_t>(origins_.size()), p});
-    unsigned char* const index = bytes_.data() + at + header.source_offset;
+    unsigned char* const index = bytes_.data() + at + source_offset;
     for (int s = 0; s < steps; ++s)
       for (int l = 0; l < active; ++l) {
         const auto& list = lists[l >> log_lanes];
@@ -281,8 +289,11 @@ class StreamBuilder {
 
   /// Tells the pass that was added last that its stage ends with it.
   void mark_last_pass() {
-    bytes_[16 * passes_.back().first_unit + offsetof(StreamPass, flags)] |=
-        pass_ends_stage;
+    unsigned char* const at = bytes_.data() + 16 * passes_.back().first_unit;
+    StreamPass header;
+    std::memcpy(&header, at, sizeof header);
+    header.shape |= pass_ends_stage;
+    std::memcpy(at, &header, sizeof header);
   }
 
   const Graph& graph_;
@@ -293,7 +304,8 @@ class StreamBuilder {
   int max_row_externals_;
 
   std::vector<int> first_position_, vertex_at_, export_of_, local_of_;
-  std::vector<int> external_for_;
+  std::vector<int> external_for_, group_map_;
+  std::vector<Group> groups_;
   int num_exports_ = 0, max_local_ = 1, stage_room_ = 0, exports_so_far_ = 0,
       exports_before_ = 0;
   std::vector<unsigned char> bytes_;

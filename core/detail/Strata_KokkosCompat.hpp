@@ -48,6 +48,24 @@ inline constexpr bool is_cuda = false;
 template <class ExecutionSpace>
 inline constexpr int lane_width = is_cuda<ExecutionSpace> ? 32 : 1;
 
+/// The value that lane (own lane xor `mask`) holds. All lanes must call it.
+template <class T>
+KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  static_assert(sizeof(T) % 4 == 0, "lanes exchange whole 32-bit words");
+  int words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+  for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+    words[w] = __shfl_xor_sync(0xffffffffu, words[w], mask);
+  T other;
+  memcpy(&other, words, sizeof(T));
+  return other;
+#else
+  (void)mask;
+  return value;
+#endif
+}
+
 /// Sum of `value` over groups of `group` neighbouring lanes (a power of two,
 /// at most lane_width); every lane of a group gets the same bits. All lanes of
 /// the warp must call it with the same `group`.
@@ -55,14 +73,25 @@ template <class T>
 KOKKOS_INLINE_FUNCTION T lane_group_sum(T value, int group) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
   static_assert(sizeof(T) % 4 == 0, "lane_group_sum moves whole 32-bit words");
-  for (int offset = group >> 1; offset > 0; offset >>= 1) {
-    T other;
-    int in[sizeof(T) / 4], out[sizeof(T) / 4];
-    memcpy(in, &value, sizeof(T));
-    for (unsigned w = 0; w < sizeof(T) / 4; ++w)
-      out[w] = __shfl_xor_sync(0xffffffffu, in[w], offset);
-    memcpy(&other, out, sizeof(T));
-    value += other;
+  // Straight-line code for the lanes that there are.
+  switch (group) {
+    case 32:
+      value += lane_xor(value, 16);
+      [[fallthrough]];
+    case 16:
+      value += lane_xor(value, 8);
+      [[fallthrough]];
+    case 8:
+      value += lane_xor(value, 4);
+      [[fallthrough]];
+    case 4:
+      value += lane_xor(value, 2);
+      [[fallthrough]];
+    case 2:
+      value += lane_xor(value, 1);
+      break;
+    default:
+      break;
   }
 #else
   (void)group;

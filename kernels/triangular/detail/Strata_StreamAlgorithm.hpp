@@ -79,8 +79,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(exports_.extent(0))),
         ResetPending<Scalar, Memory>{exports_});
-    state_ = Kokkos::View<unsigned*, Memory>("Strata::Stream::state",
-                                             PipelineState::size);
+    state_ = Kokkos::View<unsigned*, Memory>(
+        "Strata::Stream::state", PipelineState::size + export_columns_);
     exec.fence();
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {

@@ -73,8 +73,8 @@ struct StreamSolve {
           t = Kokkos::atomic_fetch_add(&state[PipelineState::ticket], 1u);
         },
         ticket);
-    const unsigned parity = state[PipelineState::epoch] & 1u;
     const int column = static_cast<int>(ticket % columns);
+    const unsigned parity = state[PipelineState::size + column] & 1u;
     const StreamSubgraph& mine = subgraph[ticket / columns];
     const std::int64_t half = num_exports * export_columns;
     Scalar* const current =
@@ -99,12 +99,14 @@ struct StreamSolve {
     }
     for (int i = rank; i < rows; i += team_size)
       local[1 + i] = b(row[mine.first_position + i], column);
+    for (int e = rank; e < mine.exports; e += team_size)
+      Pending<Scalar>::reset(next + mine.first_export + e);
     team.team_barrier();
 
     if (!two_warps) {
-      solve(mine, ring, arrived, local, current, next, rank);
+      solve(mine, ring, arrived, local, current, rank);
     } else if (rank < width) {
-      solve(mine, ring, arrived, local, current, next, rank);
+      solve(mine, ring, arrived, local, current, rank);
     } else {
       fetch(mine, arrived, local + 1 + rows, current, rank - width);
     }
@@ -118,7 +120,8 @@ struct StreamSolve {
       if (done + 1 == static_cast<unsigned>(team.league_size())) {
         state[PipelineState::ticket] = 0;
         state[PipelineState::finished] = 0;
-        state[PipelineState::epoch] += 1;
+        // Columns that this launch did not use keep their buffers.
+        for (int c = 0; c < columns; ++c) state[PipelineState::size + c] += 1;
       }
     });
   }
@@ -138,7 +141,7 @@ struct StreamSolve {
   }
   KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine,
                                          unsigned char* ring, int lane) const {
-    for (int stage = 0; stage < ring_stages - 1; ++stage)
+    for (int stage = 0; stage < ring_stages; ++stage)
       copy_stage(mine, stage, ring + stage * stage_units * 16, lane);
   }
 
@@ -158,12 +161,17 @@ struct StreamSolve {
     }
     unsigned known = 0;
     for (int turn = 0; known < count;) {
+      // While nothing moves, only the next few are polled: lanes that ask for
+      // values of the far future slow down the one that matters.
+      const unsigned horizon = known + (turn == 0 ? stride : width);
       Scalar value[fetches];
       bool ready[fetches];
+#pragma unroll
       for (int f = 0; f < fetches; ++f)
-        ready[f] = source[f] >= 0 &&
+        ready[f] = source[f] >= 0 && place[f] < horizon &&
                    Pending<Scalar>::read(current + source[f], value[f]);
       unsigned first = count;
+#pragma unroll
       for (int f = 0; f < fetches; ++f) {
         if (ready[f]) {
           to[place[f]] = value[f];
@@ -209,134 +217,155 @@ struct StreamSolve {
   /// A pass as the lanes hold it: its header, and the lane's own part.
   struct Work {
     StreamPass header;
-    const unsigned char* at;
+    StreamPass following;  // header of the next pass of the stage
+    int at;                // bytes from the start of the ring
     Scalar value[pass_steps];
-    std::uint16_t source[pass_steps];
-    Scalar diagonal;
+    int source[pass_steps];
+    Scalar diagonal, right_hand_side;
   };
 
-  KOKKOS_INLINE_FUNCTION static void load(const unsigned char* at, int lane,
-                                          Work& work) {
-    const StreamPass header = load_header(at);
-    work.header = header;
-    work.at = at;
-    const Scalar* const value =
-        reinterpret_cast<const Scalar*>(at + sizeof(StreamPass));
-    const std::uint16_t* const source =
-        reinterpret_cast<const std::uint16_t*>(at + header.source_offset);
-    const bool in =
-        lane < header.active && !(header.flags & pass_reads_exports);
-    for (int s = 0; s < pass_steps; ++s) {
-      const bool use = in && s < header.steps;
-      work.value[s] = use ? value[s * header.active + lane] : Scalar(0);
-      work.source[s] = use ? source[s * header.active + lane] : 0;
-    }
-    work.diagonal =
-        lane < header.active
-            ? reinterpret_cast<const Scalar*>(
-                  at + header.diagonal_offset)[lane >> header.log_lanes]
-            : Scalar(0);
-  }
   KOKKOS_INLINE_FUNCTION static StreamPass load_header(
       const unsigned char* at) {
     struct alignas(16) Units {
       unsigned word[4];
     };
     const Units units = *reinterpret_cast<const Units*>(at);
-    StreamPass header;
-    memcpy(&header, &units, 16);
-    return header;
+    return StreamPass{units.word[0], units.word[1], units.word[2],
+                      units.word[3]};
   }
+
+  /// Loads what does not have to be waited for. The header is known already,
+  /// so that nothing here depends on anything else here.
+  KOKKOS_INLINE_FUNCTION static void load(const unsigned char* ring,
+                                          const Scalar* local,
+                                          const StreamPass& header, int at,
+                                          int lane, Work& work) {
+    work.header = header;
+    work.at = at;
+    if (!header.has(pass_ends_stage))
+      work.following = load_header(ring + at + 16 * header.size());
+    const int active = header.active();
+    const Scalar* const value =
+        reinterpret_cast<const Scalar*>(ring + at + sizeof(StreamPass)) + lane;
+    const std::uint16_t* const source =
+        reinterpret_cast<const std::uint16_t*>(ring + at +
+                                               header.source_offset()) +
+        lane;
+    const bool in = lane < active && !header.has(pass_reads_exports);
+    const int steps = header.steps();
+#pragma unroll
+    for (int s = 0; s < pass_steps; ++s) {
+      const bool use = in && s < steps;
+      work.value[s] = use ? value[s * active] : Scalar(0);
+      work.source[s] = use ? source[s * active] : 0;
+    }
+    const int r = lane >> header.log_lanes();
+    if (lane < active) {
+      work.diagonal = reinterpret_cast<const Scalar*>(
+          ring + at + header.diagonal_offset())[r];
+      work.right_hand_side = local[header.first_row() + r];
+    }
+  }
+
+  /// What the solving warp keeps from pass to pass.
+  struct Solver {
+    unsigned char* ring;
+    volatile unsigned* arrived;
+    Scalar* local;
+    Scalar* current;  // the sub-graph's first export is exports[first_export]
+    int first_export, stages;
+    unsigned known;
+    int slot, stage;
+    Scalar sum;
+  };
 
   KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine,
                                     unsigned char* ring,
                                     volatile unsigned* arrived, Scalar* local,
-                                    Scalar* current, Scalar* next,
-                                    int lane) const {
-    unsigned known = 0;
-    Scalar sum(0);
-    int slot = 0, stage = 0;
-    copy_async_wait<ring_stages - 2>();
+                                    Scalar* current, int lane) const {
+    Solver state{ring,        arrived, local, current, mine.first_export,
+                 mine.stages, 0u,      0,     0,       Scalar(0)};
+    copy_async_wait<ring_stages - 1>();
     lane_barrier();
-    Work work;
-    load(ring, lane, work);
-    while (true) {
-      if (known < work.header.need)
-        known =
-            wait_for(mine, known, work.header.need, arrived, local, current);
-      Scalar from[pass_steps];
-      for (int s = 0; s < pass_steps; ++s) from[s] = local[work.source[s]];
-
-      // While those are on their way: the pass after this one.
-      const bool ends_stage = work.header.flags & pass_ends_stage;
-      const bool last = ends_stage && stage + 1 == mine.stages;
-      Work following;
-      if (!ends_stage) load(work.at + 16 * work.header.size, lane, following);
-
-      for (int s = 0; s < pass_steps; ++s) sum += work.value[s] * from[s];
-      if (work.header.flags & pass_reads_exports)
-        add_exports(work, lane, current, sum);
-      if (work.header.flags & pass_finishes) {
-        sum = lane_group_sum(sum, 1 << work.header.log_lanes);
-        finish_row(mine, work, lane, sum, local, current, next);
-        sum = Scalar(0);
-      }
-      lane_barrier();
-      if (last) return;
-      if (ends_stage) {
-        // The stage just left is free: bring a later one there.
-        ++stage;
-        copy_stage(
-            mine, stage + ring_stages - 2,
-            ring + (slot == 0 ? ring_stages - 1 : slot - 1) * stage_units * 16,
-            lane);
-        slot = slot + 1 == ring_stages ? 0 : slot + 1;
-        copy_async_wait<ring_stages - 2>();
-        lane_barrier();
-        load(ring + slot * stage_units * 16, lane, following);
-      }
-      work = following;
+    Work even, odd;
+    load(ring, local, load_header(ring), 0, lane, even);
+    // Two works by turns, so that none is copied.
+    while (advance(mine, state, lane, even, odd) &&
+           advance(mine, state, lane, odd, even)) {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void finish_row(const StreamSubgraph& mine,
-                                         const Work& work, int lane,
-                                         const Scalar& sum, Scalar* local,
-                                         Scalar* current, Scalar* next) const {
-    const int r = lane >> work.header.log_lanes;
-    if (lane >= work.header.active || lane != (r << work.header.log_lanes))
-      return;
-    const int i = work.header.first_row + r;
-    const Scalar left = local[i] - sum;
-    const Scalar result = divide ? left / work.diagonal : left * work.diagonal;
-    local[i] = result;
-    if (!(work.header.flags & pass_exports)) return;
-    const int rows = work.header.active >> work.header.log_lanes;
-    const unsigned mask = *reinterpret_cast<const unsigned*>(
-        work.at + work.header.diagonal_offset + rows * sizeof(Scalar));
-    if (mask >> r & 1u) {
-      const std::int64_t e =
-          mine.first_export + work.header.first_export + bits_below(mask, r);
-      Pending<Scalar>::publish(current + e, result);
-      Pending<Scalar>::reset(next + e);
+  /// Does the pass `work` and loads the one after it; false after the last.
+  KOKKOS_INLINE_FUNCTION bool advance(const StreamSubgraph& mine, Solver& state,
+                                      int lane, const Work& work,
+                                      Work& next) const {
+    const StreamPass header = work.header;
+    if (state.known < header.need())
+      state.known = wait_for(mine, state.known, header.need(), state.arrived,
+                             state.local, state.current);
+    Scalar from[pass_steps];
+#pragma unroll
+    for (int s = 0; s < pass_steps; ++s) from[s] = state.local[work.source[s]];
+
+    // While those are on their way: the pass after this one.
+    const bool ends_stage = header.has(pass_ends_stage);
+    if (!ends_stage)
+      load(state.ring, state.local, work.following,
+           work.at + 16 * header.size(), lane, next);
+
+#pragma unroll
+    for (int s = 0; s < pass_steps; ++s) state.sum += work.value[s] * from[s];
+    if (header.has(pass_reads_exports))
+      add_exports(work, state.ring, lane, state.current, state.sum);
+    if (header.has(pass_finishes)) {
+      const int log_lanes = header.log_lanes();
+      const Scalar sum = lane_group_sum(state.sum, 1 << log_lanes);
+      state.sum = Scalar(0);
+      const int r = lane >> log_lanes;
+      if (lane < header.active() && lane == (r << log_lanes)) {
+        const Scalar left = work.right_hand_side - sum;
+        const Scalar result =
+            divide ? left / work.diagonal : left * work.diagonal;
+        state.local[header.first_row() + r] = result;
+        if (r < header.exported())
+          Pending<Scalar>::publish(
+              state.current + (state.first_export + header.first_export() + r),
+              result);
+      }
     }
+    lane_barrier();
+    if (ends_stage) {
+      if (++state.stage == state.stages) return false;
+      // The stage just left is free: bring a later one there.
+      const int free = state.slot;
+      state.slot = free + 1 == ring_stages ? 0 : free + 1;
+      copy_async_wait<ring_stages - 2>();
+      lane_barrier();
+      copy_stage(mine, state.stage + ring_stages - 1,
+                 state.ring + free * stage_units * 16, lane);
+      const int at = state.slot * stage_units * 16;
+      load(state.ring, state.local, load_header(state.ring + at), at, lane,
+           next);
+    }
+    return true;
   }
 
   /// A long row's entries, read where their sources are published.
-  KOKKOS_INLINE_FUNCTION void add_exports(const Work& work, int lane,
+  KOKKOS_INLINE_FUNCTION void add_exports(const Work& work,
+                                          const unsigned char* ring, int lane,
                                           const Scalar* current,
                                           Scalar& sum) const {
-    if (lane >= work.header.active) return;
-    const int* const index =
-        reinterpret_cast<const int*>(work.at + work.header.source_offset);
+    const int active = work.header.active();
+    if (lane >= active) return;
+    const int* const index = reinterpret_cast<const int*>(
+        ring + work.at + work.header.source_offset());
     const Scalar* const value =
-        reinterpret_cast<const Scalar*>(work.at + sizeof(StreamPass));
+        reinterpret_cast<const Scalar*>(ring + work.at + sizeof(StreamPass));
     Scalar from[pass_steps];
     bool ready[pass_steps];
     int source[pass_steps];
     for (int s = 0; s < pass_steps; ++s) {
-      source[s] =
-          s < work.header.steps ? index[s * work.header.active + lane] : -1;
+      source[s] = s < work.header.steps() ? index[s * active + lane] : -1;
       ready[s] =
           source[s] < 0 || Pending<Scalar>::read(current + source[s], from[s]);
     }
@@ -346,7 +375,7 @@ struct StreamSolve {
         pause_while_waiting(turn);
         ready[s] = Pending<Scalar>::read(current + source[s], from[s]);
       }
-      sum += value[s * work.header.active + lane] * from[s];
+      sum += value[s * active + lane] * from[s];
     }
   }
 };
@@ -365,11 +394,11 @@ struct PackStream {
     unsigned char* const at = stream.bytes.data() + 16 * origin.first_unit;
     const StreamPass header = *reinterpret_cast<const StreamPass*>(at);
     Scalar* const value = reinterpret_cast<Scalar*>(at + sizeof(StreamPass));
-    Scalar* const to = reinterpret_cast<Scalar*>(at + header.diagonal_offset);
-    const int rows = header.active >> header.log_lanes;
+    Scalar* const to = reinterpret_cast<Scalar*>(at + header.diagonal_offset());
+    const int rows = header.active() >> header.log_lanes();
     for (int r = lane; r < rows; r += lanes)
       to[r] = diagonal(origin.first_position + r);
-    const int count = header.active * header.steps;
+    const int count = header.active() * header.steps();
     for (int k = lane; k < count; k += lanes) {
       const std::int64_t from = stream.origin(origin.first_slot + k);
       const Scalar v = from < 0 ? Scalar(0) : values[from];

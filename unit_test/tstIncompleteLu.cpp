@@ -53,10 +53,11 @@ void expect_factors(const std::string& spec) {
   }
 }
 
+// The levels of cubed_sphere:5 are wider than a step on a host.
 TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern) {
   for (const auto* spec :
        {"grid2d:25", "grid2d9:12", "grid3d:9", "triangulated:20x13",
-        "lattice:20", "cubed_sphere:2", "diagonal:100", "band:300",
+        "lattice:20", "cubed_sphere:5", "diagonal:100", "band:300",
         "circuit:900", "gene:150", "chain:200", "chain:1", "arrow:90",
         "random:500x5", "block_diagonal:4x60:0.2"})
     expect_factors<Crs>(spec);

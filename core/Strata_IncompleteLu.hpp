@@ -26,6 +26,7 @@ namespace Detail {
 template <class Ordinal>
 struct EliminationSteps {
   std::vector<Ordinal> order, step_start;
+  std::int64_t longest_step = 0;
 };
 
 /// Level sets of L, each cut into steps of at most `rows_at_once` rows. Works
@@ -58,6 +59,9 @@ auto elimination_steps(const CrsMatrix& L, std::int64_t rows_at_once) {
          row += rows_at_once)
       steps.step_start.push_back(static_cast<Ordinal>(row));
   steps.step_start.push_back(static_cast<Ordinal>(rows));
+  for (std::size_t s = 1; s < steps.step_start.size(); ++s)
+    steps.longest_step = std::max<std::int64_t>(
+        steps.longest_step, steps.step_start[s] - steps.step_start[s - 1]);
   steps.order.resize(rows);
   for (std::size_t row = 0; row < rows; ++row)
     steps.order[level_start[level[row]]++] = static_cast<Ordinal>(row);
@@ -82,9 +86,9 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 /// spiluk_symbolic is not called: with no fill, L and U have the pattern of A,
 /// and it would have the numeric phase hold (rows of the largest level set) x
 /// (rows) integers, 30 GB for a 7-point grid of 100^3 points. Instead the
-/// levels are cut into steps for which that array stays within 256 MiB on a
-/// host and 4 GiB on a device (or a row a thread, or one row, if those exceed
-/// it).
+/// levels are cut into steps for which that array stays within `work_bytes` (0:
+/// 1 GiB on a host, 4 GiB on a device), or a row a thread, or one row, if those
+/// exceed it. Each step is a kernel.
 ///
 /// Waits for `exec`, works on the default instance of its space, and returns
 /// when both factors are complete. A is not changed.
@@ -95,7 +99,8 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 /// is not finite.
 template <class CrsMatrix>
 IncompleteLu<CrsMatrix> incomplete_lu(
-    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    std::int64_t work_bytes = 0) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
   using Ordinal = typename Types::Ordinal;
   using Memory = typename Types::MemorySpace;
@@ -127,13 +132,11 @@ IncompleteLu<CrsMatrix> incomplete_lu(
             " entries of a factor do not fit the ordinal type of the matrix",
         "use a wider ordinal type");
 
-  const std::int64_t budget = std::int64_t{on_host ? 256 : 4096} << 20;
-  const std::int64_t rows_at_once = std::min(
-      rows,
-      std::max<std::int64_t>(
-          on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
-          budget / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
-  const auto steps = Detail::elimination_steps(L, rows_at_once);
+  if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
+  const auto steps = Detail::elimination_steps(
+      L, std::max<std::int64_t>(
+             on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
+             work_bytes / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
   const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
 
   Handle handle;
@@ -144,10 +147,11 @@ IncompleteLu<CrsMatrix> incomplete_lu(
   Detail::copy_to_front(spiluk.get_level_idx(), steps.order);
   Detail::copy_to_front(spiluk.get_level_ptr(), steps.step_start);
   spiluk.set_num_levels(num_steps);
-  spiluk.set_level_maxrows(rows_at_once);
+  spiluk.set_level_maxrows(steps.longest_step);
   // Teams of the usual size would idle on the short rows of most matrices.
   spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
-  Detail::fill_later_spiluk_parts(spiluk, num_steps, rows_at_once, rows, 0);
+  Detail::fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows,
+                                  0);
   spiluk.set_symbolic_complete();
 
   exec.fence();

@@ -18,10 +18,10 @@ using ComplexCrs =
     KokkosSparse::CrsMatrix<Complex, std::int64_t, Device, void, std::size_t>;
 
 template <class Matrix>
-void expect_factors(const std::string& spec) {
+void expect_factors(const std::string& spec, std::int64_t work_bytes = 0) {
   using Scalar = typename Matrix::value_type;
   const auto A = Strata::gallery<Matrix>(Device(), spec);
-  const auto factors = Strata::incomplete_lu(Device(), A);
+  const auto factors = Strata::incomplete_lu(Device(), A, work_bytes);
   const HostMatrix<Scalar> a(A), l(factors.L), u(factors.U);
   ASSERT_EQ(l.rows, a.rows);
   ASSERT_EQ(u.rows, a.rows);
@@ -65,6 +65,13 @@ TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern) {
 TEST(IncompleteLu, ComplexValuesAndWideIndices) {
   for (const auto* spec : {"grid3d:6", "circuit:400", "lattice:12"})
     expect_factors<ComplexCrs>(spec);
+}
+
+TEST(IncompleteLu, LittleWorkSpaceChangesNothing) {
+  // A row at a time, or about ten.
+  for (const std::int64_t work_bytes : {1, 10 * 320 * 4})
+    for (const auto* spec : {"cubed_sphere:2", "diagonal:320", "gene:150"})
+      expect_factors<Crs>(spec, work_bytes);
 }
 
 TEST(IncompleteLu, ADenseMatrixIsFactorisedWhole) {

@@ -25,8 +25,9 @@ struct StreamPass {
   std::uint32_t first_row_need;
   /// 16 bits each: bytes from the header to the sources, to the diagonals.
   std::uint32_t offsets;
-  /// 16 bits: number of the sub-graph's exports before this pass. 16 bits: size
-  /// of the pass in 16-byte units.
+  /// 16 bits: number of the sub-graph's exports before this pass. 12 bits: size
+  /// of the pass in 16-byte units. 4 bits: level sets of the sub-graph between
+  /// this pass and the one before it in the same warp's stream.
   std::uint32_t first_export_size;
   /// 8 bits: lanes in use. 4 bits: log2 of the lanes of a row. 4 bits: steps.
   /// 8 bits: exported rows. 8 bits: flags.
@@ -41,7 +42,12 @@ struct StreamPass {
   KOKKOS_INLINE_FUNCTION int first_export() const {
     return first_export_size & 0xffffu;
   }
-  KOKKOS_INLINE_FUNCTION int size() const { return first_export_size >> 16; }
+  KOKKOS_INLINE_FUNCTION int size() const {
+    return first_export_size >> 16 & 0xfffu;
+  }
+  KOKKOS_INLINE_FUNCTION int levels_passed() const {
+    return first_export_size >> 28;
+  }
   KOKKOS_INLINE_FUNCTION int active() const { return shape & 0xffu; }
   KOKKOS_INLINE_FUNCTION int log_lanes() const { return shape >> 8 & 0xfu; }
   KOKKOS_INLINE_FUNCTION int steps() const { return shape >> 12 & 0xfu; }
@@ -63,18 +69,26 @@ enum : std::uint32_t {
 };
 
 /// Steps of a pass at most: entries a lane holds in registers at once.
-constexpr int pass_steps = 4;
+constexpr int pass_steps(std::size_t scalar_bytes) {
+  return scalar_bytes > 8 ? 2 : 4;
+}
 
-/// The stream of a sub-graph is cut into stages of at most this many 16-byte
-/// units, which no pass straddles; stages begin at multiples of it from the
-/// sub-graph's start and are copied to scratch as a whole.
-constexpr int stage_units = 256;
+/// Each warp's part of a sub-graph's stream is cut into stages of at most this
+/// many 16-byte units, which no pass straddles; stages begin at multiples of it
+/// and are copied to scratch as a whole.
+constexpr int stage_units = 128;
+
+/// Warps that solve a sub-graph together.
+constexpr int max_solving_warps = 4;
 
 /// A sub-graph in the stream. Its scratch holds a zero, its rows in the order
 /// of use, then its external values in the order of need.
 struct StreamSubgraph {
-  std::int64_t first_unit;  // 16-byte units from the start of the stream
-  int units, stages;
+  /// Each warp's part: from which 16-byte unit of the stream on, how many.
+  std::int64_t first_unit[max_solving_warps];
+  int units[max_solving_warps];
+  /// Level sets that have rows in this sub-graph.
+  int levels;
   int first_position, rows;
   int first_external, externals;
   int first_export, exports;
@@ -91,6 +105,7 @@ template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
   int max_local = 0;  // largest number of scalars in scratch
+  int warps = 1;      // that solve a sub-graph
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> external;  // export numbers

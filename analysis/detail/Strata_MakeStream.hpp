@@ -21,15 +21,18 @@ class StreamBuilder {
 
   /// @param chunk_of     sub-graph of each vertex, in a valid sequence
   /// @param width        lanes that work together
+  /// @param warps        groups of lanes that solve a sub-graph together
   /// @param scalar_bytes size of a value
   /// @param max_row_externals as in ChunkShape
   StreamBuilder(const Graph& graph, const LevelSets& levels,
-                const std::vector<int>& chunk_of, int width,
+                const std::vector<int>& chunk_of, int width, int warps,
                 std::size_t scalar_bytes, int max_row_externals)
       : graph_(graph),
         levels_(levels),
         chunk_of_(chunk_of),
         width_(width),
+        warps_(warps),
+        steps_(pass_steps(scalar_bytes)),
         scalar_bytes_(scalar_bytes),
         max_row_externals_(max_row_externals) {
     mark_exports();
@@ -51,6 +54,7 @@ class StreamBuilder {
     stream.num_rows = n;
     stream.num_exports = num_exports_;
     stream.max_local = max_local_;
+    stream.warps = warps_;
     std::vector<unsigned> row(n);
     std::vector<std::int64_t> diagonal(n);
     for (int p = 0; p < n; ++p) {
@@ -114,8 +118,7 @@ class StreamBuilder {
   int add_group(int p, int last) {
     const std::int64_t longest = length(vertex_at_[p]);
     int log_lanes = 0;
-    while ((1 << log_lanes) < width_ && longest > std::int64_t{pass_steps}
-                                                      << log_lanes)
+    while ((1 << log_lanes) < width_ && longest > std::int64_t{steps_} << log_lanes)
       ++log_lanes;
     const int rows = std::min(last - p, width_ >> log_lanes);
     std::stable_partition(vertex_at_.begin() + p, vertex_at_.begin() + p + rows,
@@ -143,31 +146,61 @@ class StreamBuilder {
   void add_subgraph(int g) {
     const int begin = first_position_[g], end = first_position_[g + 1];
     StreamSubgraph subgraph{};
-    subgraph.first_unit = static_cast<std::int64_t>(bytes_.size() / 16);
     subgraph.first_position = begin;
     subgraph.rows = end - begin;
     subgraph.first_external = static_cast<int>(externals_.size());
     // Exports are numbered by position.
     subgraph.first_export = exports_before_;
     for (int p = begin; p < end; ++p) local_of_[vertex_at_[p]] = 1 + p - begin;
+    const std::size_t first_pass = passes_.size();
     exports_so_far_ = 0;
-    stage_room_ = stage_units;
-    subgraph.stages = 1;
-    for (int k = group_map_[g]; k < group_map_[g + 1]; ++k)
-      add_rows(subgraph, groups_[k].first_position, groups_[k].rows,
-               groups_[k].log_lanes);
+    for (Part& part : parts_) part = Part{};
+    int level = -1, warp = 0;
+    for (int k = group_map_[g]; k < group_map_[g + 1]; ++k) {
+      const Group& group = groups_[k];
+      const int its_level = levels_.level_of[vertex_at_[group.first_position]];
+      if (its_level != level) ++subgraph.levels;
+      level = its_level;
+      add_rows(subgraph, group, parts_[warp]);
+      warp = warp + 1 == warps_ ? 0 : warp + 1;
+    }
+    append_parts(subgraph, first_pass);
     subgraph.externals =
         static_cast<int>(externals_.size()) - subgraph.first_external;
-    mark_last_pass();
-    subgraph.units = static_cast<int>(bytes_.size() / 16 - subgraph.first_unit);
     subgraph.exports = exports_so_far_;
     exports_before_ += exports_so_far_;
     max_local_ = std::max(max_local_, 1 + subgraph.rows + subgraph.externals);
     subgraphs_.push_back(subgraph);
   }
 
-  /// All passes of `rows` rows from position p on.
-  void add_rows(StreamSubgraph& subgraph, int p, int rows, int log_lanes) {
+  /// One warp's part of a sub-graph while it is made.
+  struct Part {
+    std::vector<unsigned char> bytes;
+    std::size_t last_pass = 0;
+    int room = stage_units;  // units left in the current stage
+    int levels = 1;          // of the sub-graph, up to its last pass
+  };
+
+  /// Puts the warps' parts one after the other and tells the passes from
+  /// `first_pass` on, which count from the start of their part, where they are.
+  void append_parts(StreamSubgraph& subgraph, std::size_t first_pass) {
+    for (int w = 0; w < warps_; ++w) {
+      Part& part = parts_[w];
+      if (!part.bytes.empty()) end_stage(part);
+      subgraph.first_unit[w] = static_cast<std::int64_t>(bytes_.size() / 16);
+      subgraph.units[w] = static_cast<int>(part.bytes.size() / 16);
+      bytes_.insert(bytes_.end(), part.bytes.begin(), part.bytes.end());
+    }
+    for (std::size_t k = first_pass; k < passes_.size(); ++k)
+      passes_[k].first_unit += subgraph.first_unit[pass_warp_[k - first_pass]];
+    pass_warp_.clear();
+  }
+
+  /// All passes of a group of rows.
+  void add_rows(const StreamSubgraph& subgraph, const Group& group,
+                Part& part) {
+    const int p = group.first_position, rows = group.rows;
+    const int log_lanes = group.log_lanes;
     const int g = chunk_of_[vertex_at_[p]];
     std::vector<std::vector<Entry>>& near = near_;
     std::vector<std::vector<Entry>>& far = far_;
@@ -210,20 +243,18 @@ class StreamBuilder {
     const int near_steps = steps(near), far_steps = steps(far);
 
     // A row without entries still needs one pass to finish.
-    for (int s = 0; s < std::max(near_steps, far_steps ? 0 : 1);
-         s += pass_steps)
-      add_pass(subgraph, p, rows, log_lanes, near, s,
-               std::min(pass_steps, near_steps - s), false,
-               s + pass_steps >= near_steps && far_steps == 0);
-    for (int s = 0; s < far_steps; s += pass_steps)
-      add_pass(subgraph, p, rows, log_lanes, far, s,
-               std::min(pass_steps, far_steps - s), true,
-               s + pass_steps >= far_steps);
+    for (int s = 0; s < std::max(near_steps, far_steps ? 0 : 1); s += steps_)
+      add_pass(subgraph, part, p, rows, log_lanes, near, s,
+               std::min(steps_, near_steps - s), false,
+               s + steps_ >= near_steps && far_steps == 0);
+    for (int s = 0; s < far_steps; s += steps_)
+      add_pass(subgraph, part, p, rows, log_lanes, far, s,
+               std::min(steps_, far_steps - s), true, s + steps_ >= far_steps);
   }
 
-  void add_pass(StreamSubgraph& subgraph, int p, int rows, int log_lanes,
-                const std::vector<std::vector<Entry>>& lists, int first_step,
-                int steps, bool direct, bool finishes) {
+  void add_pass(const StreamSubgraph& subgraph, Part& part, int p, int rows,
+                int log_lanes, const std::vector<std::vector<Entry>>& lists,
+                int first_step, int steps, bool direct, bool finishes) {
     const int per_row = 1 << log_lanes, active = rows * per_row;
     const std::size_t values = std::size_t(steps) * active;
     const auto aligned = [&](std::size_t bytes) {
@@ -246,26 +277,29 @@ class StreamBuilder {
     header.first_row_need = halves(1 + p - subgraph.first_position,
                                    externals_.size() - subgraph.first_external);
     header.offsets = halves(source_offset, diagonal_offset);
-    header.first_export_size = halves(exports_so_far_, size);
+    header.first_export_size =
+        halves(exports_so_far_, size | (subgraph.levels - part.levels) << 12);
+    part.levels = subgraph.levels;
     header.shape = static_cast<std::uint32_t>(active | log_lanes << 8 |
                                               steps << 12 | exported << 16) |
                    (finishes ? pass_finishes : 0u) |
                    (direct ? pass_reads_exports : 0u);
     exports_so_far_ += exported;
 
-    if (size > stage_room_) {
-      mark_last_pass();
-      bytes_.resize(bytes_.size() + 16 * std::size_t(stage_room_), 0);
-      stage_room_ = stage_units;
-      ++subgraph.stages;
+    if (size > part.room) {
+      end_stage(part);
+      part.bytes.resize(part.bytes.size() + 16 * std::size_t(part.room), 0);
+      part.room = stage_units;
     }
-    stage_room_ -= size;
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + 16 * std::size_t(size), 0);
-    std::memcpy(bytes_.data() + at, &header, sizeof header);
+    part.room -= size;
+    const std::size_t at = part.bytes.size();
+    part.last_pass = at;
+    part.bytes.resize(at + 16 * std::size_t(size), 0);
+    std::memcpy(part.bytes.data() + at, &header, sizeof header);
     passes_.push_back({static_cast<std::int64_t>(at / 16),
                        static_cast<std::int64_t>(origins_.size()), p});
-    unsigned char* const index = bytes_.data() + at + source_offset;
+    pass_warp_.push_back(static_cast<int>(&part - parts_));
+    unsigned char* const index = part.bytes.data() + at + source_offset;
     for (int s = 0; s < steps; ++s)
       for (int l = 0; l < active; ++l) {
         const auto& list = lists[l >> log_lanes];
@@ -288,8 +322,8 @@ class StreamBuilder {
   }
 
   /// Tells the pass that was added last that its stage ends with it.
-  void mark_last_pass() {
-    unsigned char* const at = bytes_.data() + 16 * passes_.back().first_unit;
+  static void end_stage(Part& part) {
+    unsigned char* const at = part.bytes.data() + part.last_pass;
     StreamPass header;
     std::memcpy(&header, at, sizeof header);
     header.shape |= pass_ends_stage;
@@ -299,14 +333,14 @@ class StreamBuilder {
   const Graph& graph_;
   const LevelSets& levels_;
   const std::vector<int>& chunk_of_;
-  int width_;
+  int width_, warps_, steps_;
   std::size_t scalar_bytes_;
   int max_row_externals_;
 
   std::vector<int> first_position_, vertex_at_, export_of_, local_of_;
   std::vector<int> external_for_, group_map_;
   std::vector<Group> groups_;
-  int num_exports_ = 0, max_local_ = 1, stage_room_ = 0, exports_so_far_ = 0,
+  int num_exports_ = 0, max_local_ = 1, exports_so_far_ = 0,
       exports_before_ = 0;
   std::vector<unsigned char> bytes_;
   std::vector<StreamSubgraph> subgraphs_;
@@ -314,6 +348,8 @@ class StreamBuilder {
   std::vector<PassOrigin> passes_;
   std::vector<std::int64_t> origins_;
   std::vector<std::vector<Entry>> near_, far_;
+  Part parts_[max_solving_warps];
+  std::vector<int> pass_warp_;
 };
 
 }  // namespace Detail

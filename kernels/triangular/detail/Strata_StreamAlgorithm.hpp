@@ -21,7 +21,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
  public:
   using typename Base::Memory;
-  using Kernel = StreamSolve<Scalar, ExecutionSpace>;
+  template <bool divide>
+  using KernelFor = StreamSolve<Scalar, ExecutionSpace, divide>;
+  using Kernel = KernelFor<false>;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
@@ -41,30 +43,38 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    const int subgraphs = static_cast<int>(stream_.subgraph.extent(0));
-    const std::size_t scratch = Kernel::scratch_bytes(stream_.max_local);
     for (std::int64_t first = 0; first < columns;) {
       const int now = static_cast<int>(
           std::min<std::int64_t>(columns - first, export_columns_));
-      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, subgraphs * now,
-                                                Kernel::team_size);
-      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch)));
-      Kokkos::parallel_for(
-          "Strata::Triangular::solve::pipelined_subgraphs", policy,
-          Kernel{stream_.bytes.data(), stream_.subgraph.data(),
-                 stream_.external.data(), stream_.row.data(), exports_.data(),
-                 state_.data(), stream_.num_exports, now, export_columns_,
-                 this->divide_, b.from(first), x.from(first)});
+      if (this->divide_)
+        launch<true>(exec, b.from(first), x.from(first), now);
+      else
+        launch<false>(exec, b.from(first), x.from(first), now);
       first += now;
     }
   }
 
  private:
+  template <bool divide>
+  void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x, int columns) const {
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
+        Kernel::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
+                                   Kernel::scratch_bytes(stream_.max_local))));
+    Kokkos::parallel_for(
+        "Strata::Triangular::solve::pipelined_subgraphs", policy,
+        KernelFor<divide>{stream_.bytes.data(), stream_.subgraph.data(),
+                          stream_.external.data(), stream_.row.data(),
+                          exports_.data(), state_.data(), stream_.num_exports,
+                          columns, export_columns_, b, x});
+  }
   StreamAlgorithm(const ExecutionSpace& exec,
                   const TriangularAnalysis<ExecutionSpace>& analysis,
                   const std::vector<int>& chunk_of, const ChunkShape& shape)
       : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
-                              Kernel::width, sizeof(Scalar),
+                              Kernel::width, Kernel::warps, sizeof(Scalar),
                               shape.max_row_externals)
                     .template finish<Memory>(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);

@@ -10,12 +10,12 @@
 namespace Strata {
 namespace Detail {
 
-/// All sub-graphs in one launch. A team of two warps takes a sub-graph and a
-/// right-hand side: one warp solves, the other fetches what the first will
-/// need from other sub-graphs.
+/// All sub-graphs in one launch. A team takes a sub-graph and a right-hand
+/// side: some warps solve, with a barrier between level sets, one fetches what
+/// they will need from other sub-graphs.
 ///
 /// Scratch holds a zero, x of the sub-graph's rows (b at first), and the
-/// outside values; the solving warp therefore reads nothing but scratch. Its
+/// outside values; the solving warps therefore read nothing but scratch. Their
 /// entries arrive there some stages early by asynchronous copies. The
 /// fetching warp polls four outside values a lane at a time, in the order of
 /// need, and tells by a counter in scratch how many have arrived without a gap.
@@ -34,16 +34,21 @@ namespace Detail {
 ///
 /// Exports have two buffers: a solve publishes in one and resets the other, the
 /// last team swaps them.
-template <class Scalar, class ExecutionSpace>
+template <class Scalar, class ExecutionSpace, bool divide>
 struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr bool two_warps = width > 1;
-  static constexpr int team_size = two_warps ? 2 * width : 1;
+  /// Solving warps; a host's one thread does all.
+  static constexpr int warps = width > 1 ? max_solving_warps : 1;
+  static constexpr bool fetches_apart = width > 1;
+  static constexpr int solvers = warps * width;
+  static constexpr int team_size = solvers + (fetches_apart ? width : 0);
+  static constexpr int max_steps = pass_steps(sizeof(Scalar));
   /// Stages in scratch.
-  static constexpr int ring_stages = 3;
+  static constexpr int ring_stages = 2;
   static constexpr int ring_bytes = ring_stages * stage_units * 16;
+  static constexpr int rings_bytes = warps * ring_bytes;
   /// Outside values a lane polls at once.
   static constexpr int fetches = 4;
 
@@ -56,13 +61,12 @@ struct StreamSolve {
   std::int64_t num_exports;
   int columns;         // right-hand sides of this launch
   int export_columns;  // for how many `exports` has room
-  bool divide;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
-  /// Scratch: ring, counter (padded to 16 bytes), scalars, room to align.
+  /// Scratch: rings, counter (padded to 16 bytes), scalars, room to align.
   static std::size_t scratch_bytes(int max_local) {
-    return ring_bytes + 32 + std::size_t(max_local) * sizeof(Scalar);
+    return rings_bytes + 32 + std::size_t(max_local) * sizeof(Scalar);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -82,17 +86,18 @@ struct StreamSolve {
     Scalar* const next = exports + (parity ? 0 : half) + column * num_exports;
 
     auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(ring_bytes + 32));
+        team.team_scratch(0).get_shmem(rings_bytes + 32));
     address = (address + 15) / 16 * 16;
     unsigned char* const ring =
         in_scratch(reinterpret_cast<unsigned char*>(address));
     volatile unsigned* const arrived =
-        reinterpret_cast<volatile unsigned*>(ring + ring_bytes);
-    Scalar* const local = reinterpret_cast<Scalar*>(ring + ring_bytes + 16);
+        reinterpret_cast<volatile unsigned*>(ring + rings_bytes);
+    Scalar* const local = reinterpret_cast<Scalar*>(ring + rings_bytes + 16);
 
     const int rank = team.team_rank();
     const int rows = mine.rows;
-    if (rank < width) start_ring(mine, ring, rank);
+    const int warp = rank / width, lane = rank % width;
+    if (rank < solvers) start_ring(mine, warp, ring + warp * ring_bytes, lane);
     if (rank == 0) {
       *arrived = 0;
       local[0] = Scalar(0);
@@ -103,13 +108,11 @@ struct StreamSolve {
       Pending<Scalar>::reset(next + mine.first_export + e);
     team.team_barrier();
 
-    if (!two_warps) {
-      solve(mine, ring, arrived, local, current, rank);
-    } else if (rank < width) {
-      solve(mine, ring, arrived, local, current, rank);
-    } else {
-      fetch(mine, arrived, local + 1 + rows, current, rank - width);
-    }
+    if (rank < solvers)
+      solve(mine, warp, ring + warp * ring_bytes, arrived, local, current,
+            lane);
+    else
+      fetch(mine, arrived, local + 1 + rows, current, lane);
     team.team_barrier();
     for (int i = rank; i < rows; i += team_size)
       x(row[mine.first_position + i], column) = local[1 + i];
@@ -129,20 +132,21 @@ struct StreamSolve {
  private:
   /// Copies a stage of the stream into its place in the ring; empty beyond the
   /// last, so that every call makes one group.
-  KOKKOS_INLINE_FUNCTION void copy_stage(const StreamSubgraph& mine, int stage,
-                                         unsigned char* to, int lane) const {
+  KOKKOS_INLINE_FUNCTION void copy_stage(std::int64_t first_unit, int units,
+                                         int stage, unsigned char* to,
+                                         int lane) const {
     const int first = stage * stage_units;
-    const int end =
-        first + stage_units < mine.units ? first + stage_units : mine.units;
-    const unsigned char* const from = bytes + 16 * (mine.first_unit + first);
+    const int end = first + stage_units < units ? first + stage_units : units;
+    const unsigned char* const from = bytes + 16 * (first_unit + first);
     for (int u = lane; u < end - first; u += width)
       copy_async_16(to + 16 * u, from + 16 * u);
     copy_async_commit();
   }
-  KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine,
+  KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine, int warp,
                                          unsigned char* ring, int lane) const {
     for (int stage = 0; stage < ring_stages; ++stage)
-      copy_stage(mine, stage, ring + stage * stage_units * 16, lane);
+      copy_stage(mine.first_unit[warp], mine.units[warp], stage,
+                 ring + stage * stage_units * 16, lane);
   }
 
   /// The fetching warp. Lane l brings values l, l + 32 * fetches, ... of each
@@ -198,7 +202,7 @@ struct StreamSolve {
                                            volatile unsigned* arrived,
                                            Scalar* local,
                                            const Scalar* current) const {
-    if constexpr (two_warps) {
+    if constexpr (fetches_apart) {
       do {
         known = *arrived;
       } while (known < need);
@@ -219,8 +223,8 @@ struct StreamSolve {
     StreamPass header;
     StreamPass following;  // header of the next pass of the stage
     int at;                // bytes from the start of the ring
-    Scalar value[pass_steps];
-    int source[pass_steps];
+    Scalar value[max_steps];
+    int source[max_steps];
     Scalar diagonal, right_hand_side;
   };
 
@@ -254,7 +258,7 @@ struct StreamSolve {
     const bool in = lane < active && !header.has(pass_reads_exports);
     const int steps = header.steps();
 #pragma unroll
-    for (int s = 0; s < pass_steps; ++s) {
+    for (int s = 0; s < max_steps; ++s) {
       const bool use = in && s < steps;
       work.value[s] = use ? value[s * active] : Scalar(0);
       work.source[s] = use ? source[s * active] : 0;
@@ -267,32 +271,53 @@ struct StreamSolve {
     }
   }
 
-  /// What the solving warp keeps from pass to pass.
+  /// What a solving warp keeps from pass to pass.
   struct Solver {
     unsigned char* ring;
     volatile unsigned* arrived;
     Scalar* local;
-    Scalar* current;  // the sub-graph's first export is exports[first_export]
-    int first_export, stages;
+    Scalar* exports;  // the sub-graph's first
+    Scalar* current;
+    std::int64_t first_unit;
+    int units;
     unsigned known;
-    int slot, stage;
+    int slot, stage, level;
     Scalar sum;
   };
 
-  KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine,
+  KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine, int warp,
                                     unsigned char* ring,
                                     volatile unsigned* arrived, Scalar* local,
                                     Scalar* current, int lane) const {
-    Solver state{ring,        arrived, local, current, mine.first_export,
-                 mine.stages, 0u,      0,     0,       Scalar(0)};
-    copy_async_wait<ring_stages - 1>();
-    lane_barrier();
-    Work even, odd;
-    load(ring, local, load_header(ring), 0, lane, even);
-    // Two works by turns, so that none is copied.
-    while (advance(mine, state, lane, even, odd) &&
-           advance(mine, state, lane, odd, even)) {
+    Solver state{ring,
+                 arrived,
+                 local,
+                 current + mine.first_export,
+                 current,
+                 mine.first_unit[warp],
+                 mine.units[warp],
+                 0u,
+                 0,
+                 0,
+                 1,
+                 Scalar(0)};
+    if (state.units > 0) {
+      copy_async_wait<ring_stages - 1>();
+      lane_barrier();
+      Work even, odd;
+      load(ring, local, load_header(ring), 0, lane, even);
+      // Two works by turns, so that none is copied.
+      while (advance(mine, state, lane, even, odd) &&
+             advance(mine, state, lane, odd, even)) {
+      }
     }
+    for (; state.level < mine.levels; ++state.level) level_barrier();
+  }
+
+  /// Between two level sets of the sub-graph: what the solving warps stored is
+  /// there for all of them.
+  KOKKOS_INLINE_FUNCTION static void level_barrier() {
+    if constexpr (warps > 1) partial_team_barrier(solvers);
   }
 
   /// Does the pass `work` and loads the one after it; false after the last.
@@ -300,12 +325,14 @@ struct StreamSolve {
                                       int lane, const Work& work,
                                       Work& next) const {
     const StreamPass header = work.header;
+    for (int l = header.levels_passed(); l > 0; --l) level_barrier();
+    state.level += header.levels_passed();
     if (state.known < header.need())
       state.known = wait_for(mine, state.known, header.need(), state.arrived,
                              state.local, state.current);
-    Scalar from[pass_steps];
+    Scalar from[max_steps];
 #pragma unroll
-    for (int s = 0; s < pass_steps; ++s) from[s] = state.local[work.source[s]];
+    for (int s = 0; s < max_steps; ++s) from[s] = state.local[work.source[s]];
 
     // While those are on their way: the pass after this one.
     const bool ends_stage = header.has(pass_ends_stage);
@@ -314,39 +341,40 @@ struct StreamSolve {
            work.at + 16 * header.size(), lane, next);
 
 #pragma unroll
-    for (int s = 0; s < pass_steps; ++s) state.sum += work.value[s] * from[s];
+    for (int s = 0; s < max_steps; ++s) state.sum += work.value[s] * from[s];
     if (header.has(pass_reads_exports))
       add_exports(work, state.ring, lane, state.current, state.sum);
-    if (header.has(pass_finishes)) {
-      const int log_lanes = header.log_lanes();
-      const Scalar sum = lane_group_sum(state.sum, 1 << log_lanes);
-      state.sum = Scalar(0);
-      const int r = lane >> log_lanes;
-      if (lane < header.active() && lane == (r << log_lanes)) {
-        const Scalar left = work.right_hand_side - sum;
-        const Scalar result =
-            divide ? left / work.diagonal : left * work.diagonal;
-        state.local[header.first_row() + r] = result;
-        if (r < header.exported())
-          Pending<Scalar>::publish(
-              state.current + (state.first_export + header.first_export() + r),
-              result);
-      }
-    }
+    const int log_lanes = header.log_lanes();
+    const Scalar sum = lane_group_sum(state.sum, 1 << log_lanes);
+    const bool finishes = header.has(pass_finishes);
+    if (finishes) state.sum = Scalar(0);
+    // The lanes of a row hold the same bits and store them to one place.
+    const Scalar left = work.right_hand_side - sum;
+    const Scalar result = divide ? left / work.diagonal : left * work.diagonal;
+    const int r = lane >> log_lanes;
+    if (finishes && lane < header.active())
+      state.local[header.first_row() + r] = result;
+    if (r < header.exported() && lane == (r << log_lanes))
+      Pending<Scalar>::publish(state.exports + header.first_export() + r,
+                               result);
     lane_barrier();
-    if (ends_stage) {
-      if (++state.stage == state.stages) return false;
-      // The stage just left is free: bring a later one there.
-      const int free = state.slot;
-      state.slot = free + 1 == ring_stages ? 0 : free + 1;
-      copy_async_wait<ring_stages - 2>();
-      lane_barrier();
-      copy_stage(mine, state.stage + ring_stages - 1,
-                 state.ring + free * stage_units * 16, lane);
-      const int at = state.slot * stage_units * 16;
-      load(state.ring, state.local, load_header(state.ring + at), at, lane,
-           next);
-    }
+    if (ends_stage) return next_stage(state, lane, next);
+    return true;
+  }
+
+  /// Goes to the next stage, if there is one, and lets a later one take the
+  /// place of the stage just left.
+  KOKKOS_INLINE_FUNCTION bool next_stage(Solver& state, int lane,
+                                         Work& next) const {
+    if (++state.stage * stage_units >= state.units) return false;
+    const int free = state.slot;
+    state.slot = free + 1 == ring_stages ? 0 : free + 1;
+    copy_async_wait<ring_stages - 2>();
+    lane_barrier();
+    copy_stage(state.first_unit, state.units, state.stage + ring_stages - 1,
+               state.ring + free * stage_units * 16, lane);
+    const int at = state.slot * stage_units * 16;
+    load(state.ring, state.local, load_header(state.ring + at), at, lane, next);
     return true;
   }
 
@@ -361,15 +389,15 @@ struct StreamSolve {
         ring + work.at + work.header.source_offset());
     const Scalar* const value =
         reinterpret_cast<const Scalar*>(ring + work.at + sizeof(StreamPass));
-    Scalar from[pass_steps];
-    bool ready[pass_steps];
-    int source[pass_steps];
-    for (int s = 0; s < pass_steps; ++s) {
+    Scalar from[max_steps];
+    bool ready[max_steps];
+    int source[max_steps];
+    for (int s = 0; s < max_steps; ++s) {
       source[s] = s < work.header.steps() ? index[s * active + lane] : -1;
       ready[s] =
           source[s] < 0 || Pending<Scalar>::read(current + source[s], from[s]);
     }
-    for (int s = 0; s < pass_steps; ++s) {
+    for (int s = 0; s < max_steps; ++s) {
       if (source[s] < 0) continue;
       for (int turn = 0; !ready[s]; ++turn) {
         pause_while_waiting(turn);

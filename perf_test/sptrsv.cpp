@@ -8,6 +8,7 @@
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
+#include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <fstream>
@@ -75,18 +76,28 @@ int exit_code(const std::vector<SptrsvResult>& results) {
   return code;
 }
 
-/// Standard output has to stay pure where Google Benchmark writes JSON there.
-std::ostream& stream_for_people(int argc, char** argv) {
+/// What Google Benchmark's flags say of its output.
+struct OutputFlags {
+  bool display_for_people = true;  ///< else standard output has to stay pure
+  bool json_file = false;
+};
+OutputFlags output_flags(int argc, char** argv) {
+  OutputFlags flags;
+  bool file = false, json = true;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
-    if (starts_with(flag, "--benchmark_format=") &&
-        flag != "--benchmark_format=console")
-      return std::cerr;
+    if (starts_with(flag, "--benchmark_format="))
+      flags.display_for_people = flag == "--benchmark_format=console";
+    if (starts_with(flag, "--benchmark_out=")) file = true;
+    if (starts_with(flag, "--benchmark_out_format="))
+      json = flag == "--benchmark_out_format=json";
   }
-  return std::cout;
+  flags.json_file = file && json;
+  return flags;
 }
 
-int run_all(const SptrsvOptions& options, std::ostream& people) {
+int run_all(const SptrsvOptions& options, const OutputFlags& output) {
+  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
   benchmark::AddCustomContext("factor", options.factor_name);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
@@ -94,7 +105,7 @@ int run_all(const SptrsvOptions& options, std::ostream& people) {
   const auto runner = make_runner_of(options, people);
   std::vector<SptrsvResult> results;
   register_all(*runner, options, results);
-  benchmark::RunSpecifiedBenchmarks();
+  run_benchmarks(output.json_file);
   benchmark::Shutdown();
 
   print_table(people, results);
@@ -116,7 +127,7 @@ int run_all(const SptrsvOptions& options, std::ostream& people) {
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
   try {
-    std::ostream& people = stream_for_people(argc, argv);
+    const OutputFlags output = output_flags(argc, argv);
     const SptrsvOptions options =
         parse_options(argc, argv, Strata::Detail::is_cuda<Space>);
     if (options.help) {
@@ -127,7 +138,7 @@ int main(int argc, char** argv) {
     Kokkos::ScopeGuard guard(argc, argv);
     // Each library has taken what it knows by now.
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, people);
+    return run_all(options, output);
   } catch (const std::exception& error) {
     std::cerr << "strata_perf_sptrsv: " << error.what() << '\n';
     return EXIT_FAILURE;

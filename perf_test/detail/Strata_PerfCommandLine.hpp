@@ -45,11 +45,15 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string item = list.substr(begin, end - begin);
-    bool known = false;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i] == item ||
-          (!item.empty() && !is_own(all[i]) && starts_with(all[i], item)))
-        known = wanted[i] = true;
+    const auto in_full = std::find(all.begin(), all.end(), item);
+    bool known = in_full != all.end();
+    if (known) {
+      wanted[in_full - all.begin()] = true;
+    } else if (!item.empty()) {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (!is_own(all[i]) && starts_with(all[i], item))
+          known = wanted[i] = true;
+    }
     if (!known)
       throw OptionError("--algorithms", "there is no algorithm '" + item + "'",
                         "name some of automatic, substitution, level_sets, "

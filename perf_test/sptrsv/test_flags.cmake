@@ -48,8 +48,8 @@ endif()
 # Standard output is JSON and nothing else where JSON is asked for there.
 execute_process(COMMAND ${program} ${good} --benchmark_format=json
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_QUIET)
-string(JSON name ERROR_VARIABLE problem GET "${output}" benchmarks 0 run_name)
+string(JSON name ERROR_VARIABLE problem GET "${output}" benchmarks 0 name)
 if(NOT code EQUAL 0 OR problem OR
-    NOT name MATCHES "^sptrsv/chain:20/serial_substitution/rhs:1/double")
+    NOT name STREQUAL "sptrsv/chain:20/serial_substitution/rhs:1/double")
   message(SEND_ERROR "--benchmark_format=json: exit code ${code}\n${output}")
 endif()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Sourced by the scripts beside this folder.
+# shellcheck shell=bash
+# Sourced by the scripts beside this folder, with `root` for them to use.
 set -euo pipefail
+# shellcheck disable=SC2034
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() { printf '==> %s\n' "$*" >&2; }

@@ -118,8 +118,10 @@ class StreamBuilder {
   int add_group(int p, int last) {
     const std::int64_t longest = length(vertex_at_[p]);
     int log_lanes = 0;
-    while ((1 << log_lanes) < width_ && longest > std::int64_t{steps_} << log_lanes)
-      ++log_lanes;
+    // Groups of 1, 4 or 16 lanes: see lane_group_sum_by_four.
+    while ((4 << log_lanes) <= width_ && longest > std::int64_t{steps_}
+                                                       << log_lanes)
+      log_lanes += 2;
     const int rows = std::min(last - p, width_ >> log_lanes);
     std::stable_partition(vertex_at_.begin() + p, vertex_at_.begin() + p + rows,
                           [&](int v) { return export_of_[v] >= 0; });

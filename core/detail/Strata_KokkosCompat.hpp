@@ -48,48 +48,22 @@ inline constexpr bool is_cuda = false;
 template <class ExecutionSpace>
 inline constexpr int lane_width = is_cuda<ExecutionSpace> ? 32 : 1;
 
-/// value += value of lane xor `mask`, if `group` is larger than `mask`: without
-/// a branch, as a branch costs about as much as the exchange.
-template <int mask>
-KOKKOS_INLINE_FUNCTION void add_lane_xor(double& value, int group) {
+/// The value that lane (own lane xor `mask`) holds. All lanes must call it.
+template <class T>
+KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
-  asm volatile(
-      "{\n\t.reg .pred p;\n\t.reg .b32 lo, hi;\n\t.reg .f64 other;\n\t"
-      "setp.gt.s32 p, %1, %2;\n\t"
-      "mov.b64 {lo, hi}, %0;\n\t"
-      "@p shfl.sync.bfly.b32 lo, lo, %2, 31, -1;\n\t"
-      "@p shfl.sync.bfly.b32 hi, hi, %2, 31, -1;\n\t"
-      "mov.b64 other, {lo, hi};\n\t"
-      "@p add.f64 %0, %0, other;\n\t}"
-      : "+d"(value)
-      : "r"(group), "n"(mask));
+  static_assert(sizeof(T) % 4 == 0, "lanes exchange whole 32-bit words");
+  int words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+  for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+    words[w] = __shfl_xor_sync(0xffffffffu, words[w], mask);
+  T other;
+  memcpy(&other, words, sizeof(T));
+  return other;
 #else
-  (void)value;
-  (void)group;
+  (void)mask;
+  return value;
 #endif
-}
-template <int mask>
-KOKKOS_INLINE_FUNCTION void add_lane_xor(float& value, int group) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  asm volatile(
-      "{\n\t.reg .pred p;\n\t.reg .f32 other;\n\t"
-      "setp.gt.s32 p, %1, %2;\n\t"
-      "mov.f32 other, %0;\n\t"
-      "@p shfl.sync.bfly.b32 other, other, %2, 31, -1;\n\t"
-      "@p add.f32 %0, %0, other;\n\t}"
-      : "+f"(value)
-      : "r"(group), "n"(mask));
-#else
-  (void)value;
-  (void)group;
-#endif
-}
-template <int mask, class R>
-KOKKOS_INLINE_FUNCTION void add_lane_xor(Kokkos::complex<R>& value, int group) {
-  R re = value.real(), im = value.imag();
-  add_lane_xor<mask>(re, group);
-  add_lane_xor<mask>(im, group);
-  value = Kokkos::complex<R>(re, im);
 }
 
 /// Sum of `value` over groups of `group` neighbouring lanes (a power of two,
@@ -97,11 +71,23 @@ KOKKOS_INLINE_FUNCTION void add_lane_xor(Kokkos::complex<R>& value, int group) {
 /// the warp must call it with the same `group`.
 template <class T>
 KOKKOS_INLINE_FUNCTION T lane_group_sum(T value, int group) {
-  add_lane_xor<16>(value, group);
-  add_lane_xor<8>(value, group);
-  add_lane_xor<4>(value, group);
-  add_lane_xor<2>(value, group);
-  add_lane_xor<1>(value, group);
+  for (int mask = group >> 1; mask > 0; mask >>= 1)
+    value += lane_xor(value, mask);
+  return value;
+}
+
+/// The same for groups of 1, 4 or 16 lanes: fewer branches, which cost about
+/// as much as an exchange each.
+template <class T>
+KOKKOS_INLINE_FUNCTION T lane_group_sum_by_four(T value, int group) {
+  if (group > 1) {
+    if (group > 4) {
+      value += lane_xor(value, 8);
+      value += lane_xor(value, 4);
+    }
+    value += lane_xor(value, 2);
+    value += lane_xor(value, 1);
+  }
   return value;
 }
 

@@ -311,7 +311,8 @@ struct StreamSolve {
              advance(mine, state, lane, odd, even)) {
       }
     }
-    for (; state.level < mine.levels; ++state.level) level_barrier();
+    if constexpr (warps > 1)
+      for (; state.level < mine.levels; ++state.level) level_barrier();
   }
 
   /// Between two level sets of the sub-graph: what the solving warps stored is
@@ -325,8 +326,10 @@ struct StreamSolve {
                                       int lane, const Work& work,
                                       Work& next) const {
     const StreamPass header = work.header;
-    for (int l = header.levels_passed(); l > 0; --l) level_barrier();
-    state.level += header.levels_passed();
+    if constexpr (warps > 1) {
+      for (int l = header.levels_passed(); l > 0; --l) level_barrier();
+      state.level += header.levels_passed();
+    }
     if (state.known < header.need())
       state.known = wait_for(mine, state.known, header.need(), state.arrived,
                              state.local, state.current);
@@ -345,7 +348,7 @@ struct StreamSolve {
     if (header.has(pass_reads_exports))
       add_exports(work, state.ring, lane, state.current, state.sum);
     const int log_lanes = header.log_lanes();
-    const Scalar sum = lane_group_sum(state.sum, 1 << log_lanes);
+    const Scalar sum = lane_group_sum_by_four(state.sum, 1 << log_lanes);
     const bool finishes = header.has(pass_finishes);
     if (finishes) state.sum = Scalar(0);
     // The lanes of a row hold the same bits and store them to one place.

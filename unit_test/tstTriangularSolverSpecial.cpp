@@ -38,10 +38,11 @@ void expect_like_substitution(const TriangularSolver<Scalar, Space>& solver,
                               const std::vector<Scalar>& b) {
   const std::int64_t n = system.A.rows;
   const auto expected = system.solve(b.data());
-  std::vector<Scalar> all;
-  for (int c = 0; c < 9; ++c) all.insert(all.end(), b.begin(), b.end());
   for (const int k : {1, 9}) {
-    const auto x = solve(solver, all, k);
+    std::vector<Scalar> columns;
+    for (int c = 0; c < k; ++c)
+      columns.insert(columns.end(), b.begin(), b.end());
+    const auto x = solve(solver, columns, k);
     for (std::int64_t i = 0; i < n * k; ++i) {
       const auto& e = expected[i % n];
       ASSERT_EQ(ScalarParts<Scalar>::finite(x[i]),

@@ -15,8 +15,8 @@ using Strata::Detail::Pending;
 using Complex = Kokkos::complex<double>;
 using ComplexFloat = Kokkos::complex<float>;
 
-/// Publishes value i at place i and reads it back; `ready` gets two bits: before
-/// and after.
+/// Publishes value i at place i and reads it back; `ready` gets two bits:
+/// before and after.
 template <class Scalar>
 struct Publish {
   Kokkos::View<Scalar*, Memory> value, place, back;
@@ -121,8 +121,7 @@ TYPED_TEST(PendingValues, BothReservedNumbersAreQuietNaNs) {
     const auto word = word_of<TypeParam>(bits);
     EXPECT_NE(word, word);
     // The quiet bit is the highest of the significand.
-    const int digits =
-        std::numeric_limits<typename P::Word>::digits;
+    const int digits = std::numeric_limits<typename P::Word>::digits;
     EXPECT_EQ((bits >> (digits - 2)) & 1u, 1u);
   }
 }

@@ -82,17 +82,16 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
         longest = std::max(longest, end - begin);
         ASSERT_LE(end - begin, std::int64_t(lanes) * k.steps);
         for (std::int64_t e = 0; e < std::int64_t(lanes) * k.steps; ++e) {
-          const auto slot = k.first_slot + e / lanes * k.rows * lanes +
-                            r * lanes + e % lanes;
+          const auto slot =
+              k.first_slot + e / lanes * k.rows * lanes + r * lanes + e % lanes;
           if (begin + e >= end) {
             ASSERT_EQ(source(slot), -1);
             ASSERT_EQ(origin(slot), -1);
             continue;
           }
           const int from = host.row_of(host.entries(begin + e));
-          ASSERT_EQ(source(slot), numbering == SourceNumbering::row
-                                      ? from
-                                      : position[from]);
+          ASSERT_EQ(source(slot),
+                    numbering == SourceNumbering::row ? from : position[from]);
           ASSERT_EQ(origin(slot), host.origin(begin + e));
           ASSERT_LT(position[from], plan.num_rows);
           ASSERT_LT(position[from], p) << "a source comes later";
@@ -125,10 +124,9 @@ TEST(RowChunks, LongRowsGetLanes) {
   const auto graph = with_origins(TestGraphs::arrow_graph(1000), false);
   for (const int max_steps : {1, 3, 100})
     expect_chunks(graph, 32, max_steps, SourceNumbering::row);
-  const auto plan =
-      make_row_chunks(Space(), mirror_graph(Space(), graph), graph,
-                      find_level_sets(graph), 4000, 32, 4,
-                      SourceNumbering::row);
+  const auto plan = make_row_chunks(Space(), mirror_graph(Space(), graph),
+                                    graph, find_level_sets(graph), 4000, 32, 4,
+                                    SourceNumbering::row);
   const auto chunk = on_host(plan.chunk);
   const RowChunk& last = chunk(plan.num_chunks() - 1);
   EXPECT_EQ(last.rows, 1);
@@ -145,11 +143,10 @@ TEST(RowChunks, RowsOfALevelAreSortedByLengthWithinAWindow) {
     for (int j = 0; j < (i % 2 ? 9 : 1); ++j) row.insert((i + j) % 20);
     sources.push_back(row);
   }
-  const auto graph =
-      with_origins(TestGraphs::make_graph(sources), false);
-  const auto plan = make_row_chunks(
-      Space(), mirror_graph(Space(), graph), graph, find_level_sets(graph),
-      4000, 4, 9, SourceNumbering::row);
+  const auto graph = with_origins(TestGraphs::make_graph(sources), false);
+  const auto plan =
+      make_row_chunks(Space(), mirror_graph(Space(), graph), graph,
+                      find_level_sets(graph), 4000, 4, 9, SourceNumbering::row);
   // A window of 32 rows has 16 of each length: 2 * 4 chunks of each.
   const std::int64_t entries = graph.num_edges();
   EXPECT_EQ(plan.num_slots, entries);

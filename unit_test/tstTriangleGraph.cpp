@@ -41,8 +41,9 @@ struct Expected {
         }
       }
     for (auto& edges : into)
-      std::sort(edges.begin(), edges.end(),
-                [](const Edge& a, const Edge& b) { return a.source < b.source; });
+      std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+        return a.source < b.source;
+      });
   }
 };
 
@@ -83,8 +84,7 @@ std::vector<TriangleInput> inputs() {
   std::vector<TriangleInput> all;
   for (const auto uplo : {Uplo::lower, Uplo::upper})
     for (const auto diag : {Diag::non_unit, Diag::unit})
-      for (const auto op :
-           {Op::none, Op::transpose, Op::conjugate_transpose}) {
+      for (const auto op : {Op::none, Op::transpose, Op::conjugate_transpose}) {
         TriangleInput input;
         input.uplo = uplo;
         input.diag = diag;

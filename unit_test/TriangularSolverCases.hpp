@@ -19,8 +19,9 @@ struct Variant {
 /// Every algorithm: add new ones here.
 inline std::vector<Variant> algorithms() {
   std::vector<Variant> all;
-  for (const auto a : {Algorithm::substitution, Algorithm::level_sets,
-                       Algorithm::subgraphs, Algorithm::pipelined}) {
+  for (const auto a :
+       {Algorithm::substitution, Algorithm::level_sets, Algorithm::subgraphs,
+        Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
     TriangularOptions options;
     options.algorithm = a;
     all.push_back({to_string(a), options});
@@ -46,6 +47,11 @@ inline std::vector<Variant> variants() {
   options.team_size = 33;
   options.partition = PartitionMethod::level_bands;
   all.push_back({"subgraphs of 24 rows", options});
+  options = {};
+  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.max_subgraph_rows = 7;
+  options.max_right_hand_sides = 8;
+  all.push_back({"pipelined sub-graphs of 7 rows", options});
   return all;
 }
 

@@ -109,6 +109,10 @@ struct IndexOverflowError : Error {
 struct OptionError : Error {
   using Error::Error;
 };
+/// A handle is used before the call that makes it ready.
+struct HandleError : Error {
+  using Error::Error;
+};
 /// A gallery name that can't be understood.
 struct GalleryError : Error {
   using Error::Error;

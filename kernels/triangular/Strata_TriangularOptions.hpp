@@ -6,9 +6,7 @@
 #include <Strata_PartitionMethod.hpp>
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
-#include <cstddef>
 #include <string>
-#include <vector>
 
 namespace Strata {
 
@@ -80,41 +78,6 @@ struct TriangularOptions {
   /// solved in several launches. Four bytes a row for each eight of them.
   int max_right_hand_sides = 32;
 };
-
-/// One algorithm as the automatic choice saw it.
-struct TriangularCandidate {
-  Algorithm algorithm;
-  double predicted_us;
-  std::string note;
-};
-
-/// What was chosen and why, in numbers.
-struct TriangularReport {
-  Algorithm algorithm = Algorithm::automatic;
-  std::string reason;
-  std::int64_t rows = 0;
-  /// Entries the solve uses: strict triangle, and the diagonal unless unit.
-  std::int64_t entries = 0;
-  int levels = 0;
-  // The next six are 0 unless the algorithm is `subgraphs`.
-  int subgraphs = 0, subgraph_levels = 0;
-  std::int64_t internal_slots = 0, external_slots = 0;
-  /// Share of edges between sub-graphs, 0 to 1.
-  double external_share = 0;
-  int max_subgraph_rows = 0;
-  /// Bytes of device memory that the solver holds.
-  std::size_t plan_bytes = 0;
-  /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
-  std::size_t crs_bytes = 0;
-  /// Predicted time of a solve with one right-hand side, microseconds.
-  double predicted_solve_us = 0;
-  /// Time of the constructor, microseconds.
-  double analysis_us = 0;
-  std::vector<TriangularCandidate> candidates;
-};
-
-/// The report as lines of text.
-std::string to_string(const TriangularReport& report);
 
 }  // namespace Strata
 

@@ -4,8 +4,9 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_PatternFingerprint.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 #include <memory>
@@ -139,6 +140,7 @@ class TriangularSolver {
                std::int64_t columns, Uplo uplo, Diag diag,
                const TriangularOptions& options) {
     check_value_type<Values>();
+    Detail::check_options(options);
     Kokkos::Profiling::pushRegion("Strata::TriangularSolver::analysis");
     Kokkos::Timer timer;
     auto report = std::make_shared<TriangularReport>();

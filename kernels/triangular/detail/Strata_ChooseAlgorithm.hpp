@@ -3,7 +3,7 @@
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
 #include <Strata_Partition.hpp>
-#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
 #include <detail/Strata_StreamAlgorithm.hpp>

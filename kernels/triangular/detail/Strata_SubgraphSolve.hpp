@@ -25,7 +25,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return static_cast<int>(bytes / sizeof(Scalar)) - 1;
   }
 
-  SubgraphSolve(const ExecutionSpace&,
+  SubgraphSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis,
                 const Subgraphs& subgraphs, const Schedule& schedule,
                 int team_size)
@@ -33,6 +33,16 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         isolated_(static_cast<int>(subgraphs.isolated.size())),
         scratch_(Kernel::scratch_bytes(subgraphs.largest())),
         team_size_(team_size) {
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+    const int largest =
+        policy.team_size_max(Kernel{}, Kokkos::ParallelForTag());
+    if (team_size > largest)
+      throw OptionError("team_size",
+                        "is " + std::to_string(team_size) +
+                            ", this device runs at most " +
+                            std::to_string(largest),
+                        "pass a smaller number, or 0 for a size that suits");
     plan_ = make_subgraph_plan<Memory>(analysis.host_graph, subgraphs, schedule,
                                        analysis.num_values);
     external_value_ = Base::make_values(plan_.external.origin.size());

@@ -19,6 +19,21 @@ std::pair<std::uintptr_t, std::uintptr_t> byte_range(const View& v) {
   return {first, first + (last + 1) * sizeof(typename View::value_type)};
 }
 
+/// Whether two blocks of the same extents and strides that start `apart`
+/// elements apart lie between each other's lines, like two columns of a matrix
+/// stored by rows.
+inline bool interleaved(std::int64_t apart, std::int64_t rows,
+                        std::int64_t columns, std::int64_t row_stride,
+                        std::int64_t column_stride) {
+  const bool by_rows = columns == 1 || row_stride > column_stride;
+  const std::int64_t period = by_rows ? row_stride : column_stride;
+  const std::int64_t step = by_rows ? column_stride : row_stride;
+  const std::int64_t length = ((by_rows ? columns : rows) - 1) * step + 1;
+  if (period < 1) return false;
+  const std::int64_t offset = apart % period;
+  return offset >= length && period - offset >= length;
+}
+
 /// Extents of b and x against the system's `rows`, types and spaces against
 /// the solver's, and that x is b or apart from it.
 /// @throws SizeMismatchError, AliasError
@@ -53,8 +68,16 @@ void check_vectors(std::int64_t rows, const B& b, const X& x) {
   if (from.first < to.second && to.first < from.second) {
     const auto rb = multi_vector_ref(b);
     const auto rx = multi_vector_ref(x);
-    if (from.first != to.first || rb.row_stride != rx.row_stride ||
-        (num_columns(b) > 1 && rb.column_stride != rx.column_stride))
+    const std::int64_t columns = num_columns(b);
+    const bool alike = rb.row_stride == rx.row_stride &&
+                       (columns == 1 || rb.column_stride == rx.column_stride);
+    const std::uintptr_t bytes =
+        from.first < to.first ? to.first - from.first : from.first - to.first;
+    const bool apart =
+        bytes % sizeof(Scalar) == 0 &&
+        interleaved(static_cast<std::int64_t>(bytes / sizeof(Scalar)), rows,
+                    columns, rb.row_stride, rb.column_stride);
+    if (!alike || (bytes != 0 && !apart))
       throw AliasError("x", "shares part of its memory with b",
                        "pass b itself to solve in place, or separate views");
   }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TRIANGULAR_REPORT_HPP
+#define STRATA_TRIANGULAR_REPORT_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <iomanip>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace Strata {
+
+/// One algorithm as the automatic choice saw it.
+struct TriangularCandidate {
+  Algorithm algorithm;
+  double predicted_us;
+  std::string note;
+};
+
+/// What was chosen and why, in numbers.
+struct TriangularReport {
+  Algorithm algorithm = Algorithm::automatic;
+  std::string reason;
+  std::int64_t rows = 0;
+  /// Entries the solve uses: strict triangle, and the diagonal unless unit.
+  std::int64_t entries = 0;
+  int levels = 0;
+  // The next six are 0 unless the algorithm is `subgraphs`.
+  int subgraphs = 0, subgraph_levels = 0;
+  std::int64_t internal_slots = 0, external_slots = 0;
+  /// Share of edges between sub-graphs, 0 to 1.
+  double external_share = 0;
+  int max_subgraph_rows = 0;
+  /// Bytes of device memory that the solver holds.
+  std::size_t plan_bytes = 0;
+  /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
+  std::size_t crs_bytes = 0;
+  /// Predicted time of a solve with one right-hand side, microseconds.
+  double predicted_solve_us = 0;
+  /// Time of the constructor, microseconds.
+  double analysis_us = 0;
+  std::vector<TriangularCandidate> candidates;
+};
+
+/// The report as lines of text, `name: value` each; the candidates' lines are
+/// indented. Numbers that the algorithm does not have are left out.
+inline std::string to_string(const TriangularReport& report) {
+  std::ostringstream out;
+  const auto line = [&](const char* name) -> std::ostream& {
+    return out << name << ": ";
+  };
+  const auto microseconds = [](double us) {
+    std::ostringstream text;
+    text << std::setprecision(us < 1000 ? 3 : 6) << us << " us";
+    return text.str();
+  };
+  line("algorithm") << to_string(report.algorithm) << '\n';
+  if (!report.reason.empty()) line("reason") << report.reason << '\n';
+  line("rows") << report.rows << '\n';
+  line("entries") << report.entries << '\n';
+  line("level sets") << report.levels << '\n';
+  if (report.subgraphs > 0) {
+    line("sub-graphs") << report.subgraphs << " in " << report.subgraph_levels
+                       << " levels, at most " << report.max_subgraph_rows
+                       << " rows each\n";
+    line("time slots") << report.internal_slots << " internal, "
+                       << report.external_slots << " external\n";
+    line("external edges") << std::setprecision(3)
+                           << 100 * report.external_share << " %\n";
+  }
+  line("memory") << report.plan_bytes << " bytes, " << report.crs_bytes
+                 << " as a CRS matrix\n";
+  if (report.predicted_solve_us > 0)
+    line("predicted solve") << microseconds(report.predicted_solve_us) << '\n';
+  line("analysis") << microseconds(report.analysis_us) << '\n';
+  if (!report.candidates.empty()) out << "candidates:\n";
+  for (const auto& candidate : report.candidates) {
+    out << "  " << to_string(candidate.algorithm) << ": "
+        << microseconds(candidate.predicted_us);
+    if (!candidate.note.empty()) out << ", " << candidate.note;
+    out << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_OPTION_CHECKS_HPP
+#define STRATA_OPTION_CHECKS_HPP
+
+#include <Strata_TriangularOptions.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Options that no device and no matrix could honour. @throws OptionError
+inline void check_options(const TriangularOptions& options) {
+  const auto at_least = [](const char* name, int value, int least,
+                           const char* remedy) {
+    if (value < least)
+      throw OptionError(name, "is " + std::to_string(value), remedy);
+  };
+  at_least("max_subgraph_rows", options.max_subgraph_rows, 0,
+           "pass a positive number, or 0 for what the team scratch holds");
+  at_least("team_size", options.team_size, 0,
+           "pass a positive number, or 0 for a size that suits the system");
+  at_least("max_right_hand_sides", options.max_right_hand_sides, 1,
+           "pass a positive number");
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

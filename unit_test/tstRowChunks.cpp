@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <Strata_RowChunks.hpp>
+
+#include "TestGraphs.hpp"
+
+namespace Strata {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+template <class View>
+auto on_host(const View& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+/// Edge k's value stands at 3 k + 1, vertex v's diagonal at 3 v, and that of
+/// every fifth vertex nowhere.
+TestGraphs::Graph with_origins(TestGraphs::Graph graph, bool reversed) {
+  graph.reversed = reversed;
+  graph.origin = decltype(graph.origin)("origin", graph.num_edges());
+  graph.diagonal_origin =
+      decltype(graph.diagonal_origin)("diagonal", graph.num_vertices);
+  for (std::int64_t k = 0; k < graph.num_edges(); ++k)
+    graph.origin(k) = 3 * k + 1;
+  for (int v = 0; v < graph.num_vertices; ++v)
+    graph.diagonal_origin(v) = v % 5 ? 3 * v : -1;
+  return graph;
+}
+
+void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
+                   SourceNumbering numbering) {
+  const Space exec;
+  const auto levels = find_level_sets(host);
+  const auto graph = mirror_graph(exec, host);
+  const std::int64_t num_values =
+      3 * (host.num_edges() + host.num_vertices) + 1;
+  const auto plan = make_row_chunks(exec, graph, host, levels, num_values,
+                                    width, max_steps, numbering);
+  const auto row = on_host(plan.row);
+  const auto chunk = on_host(plan.chunk);
+  const auto source = on_host(plan.source);
+  const int n = host.num_vertices;
+  ASSERT_EQ(plan.num_rows, n);
+  ASSERT_EQ(static_cast<int>(row.extent(0)), n);
+  ASSERT_EQ(plan.num_levels(), levels.num_levels);
+  ASSERT_EQ(plan.level_chunk_map.back(), plan.num_chunks());
+  ASSERT_EQ(static_cast<std::int64_t>(source.extent(0)), plan.num_slots);
+  Detail::OriginIndex<Kokkos::HostSpace> origin, diagonal;
+  origin.narrow = on_host(plan.origin.narrow);
+  diagonal.narrow = on_host(plan.diagonal_origin.narrow);
+
+  // Positions are a permutation of the rows.
+  std::vector<int> position(n, -1);
+  for (int p = 0; p < n; ++p) {
+    ASSERT_LT(row(p), static_cast<unsigned>(n));
+    ASSERT_EQ(position[row(p)], -1) << "row " << row(p) << " twice";
+    position[row(p)] = p;
+    const int v = host.row_of(static_cast<int>(row(p)));
+    ASSERT_EQ(diagonal(p), host.diagonal_origin(v));
+  }
+  std::int64_t next_slot = 0;
+  int next_position = 0;
+  for (int level = 0; level < levels.num_levels; ++level)
+    for (int c = plan.level_chunk_map[level];
+         c < plan.level_chunk_map[level + 1]; ++c) {
+      const RowChunk& k = chunk(c);
+      const int lanes = 1 << k.log_lanes;
+      ASSERT_GE(k.rows, 1);
+      ASSERT_LE(k.rows * lanes, width);
+      ASSERT_EQ(k.first_position, next_position);
+      ASSERT_EQ(k.first_slot, next_slot);
+      next_position += k.rows;
+      next_slot += std::int64_t(k.rows) * lanes * k.steps;
+      std::int64_t longest = 0;
+      for (int r = 0; r < k.rows; ++r) {
+        const int p = k.first_position + r;
+        const int v = host.row_of(static_cast<int>(row(p)));
+        ASSERT_EQ(levels.level_of[v], level) << "vertex " << v;
+        const auto begin = host.row_map(v), end = host.row_map(v + 1);
+        longest = std::max(longest, end - begin);
+        ASSERT_LE(end - begin, std::int64_t(lanes) * k.steps);
+        for (std::int64_t e = 0; e < std::int64_t(lanes) * k.steps; ++e) {
+          const auto slot =
+              k.first_slot + e / lanes * k.rows * lanes + r * lanes + e % lanes;
+          if (begin + e >= end) {
+            ASSERT_EQ(source(slot), -1);
+            ASSERT_EQ(origin(slot), -1);
+            continue;
+          }
+          const int from = host.row_of(host.entries(begin + e));
+          ASSERT_EQ(source(slot),
+                    numbering == SourceNumbering::row ? from : position[from]);
+          ASSERT_EQ(origin(slot), host.origin(begin + e));
+          ASSERT_LT(position[from], plan.num_rows);
+          ASSERT_LT(position[from], p) << "a source comes later";
+        }
+      }
+      // No step is spent on padding alone, and lanes stop long rows from
+      // taking more than max_steps while there are lanes to have.
+      ASSERT_EQ(k.steps, (longest + lanes - 1) / lanes);
+      if (lanes * 2 <= width) ASSERT_LE(k.steps, max_steps);
+      if (lanes > 1) ASSERT_GT(longest, std::int64_t(max_steps) * lanes / 2);
+    }
+  EXPECT_EQ(next_position, n);
+  EXPECT_EQ(next_slot, plan.num_slots);
+}
+
+TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
+  for (const auto& [name, graph] : TestGraphs::all_graphs())
+    for (const int width : {1, 4, 32})
+      for (const bool reversed : {false, true})
+        for (const auto numbering :
+             {SourceNumbering::row, SourceNumbering::position}) {
+          SCOPED_TRACE(name + ", width " + std::to_string(width) +
+                       (reversed ? ", reversed" : ""));
+          expect_chunks(with_origins(graph, reversed), width, 4, numbering);
+          if (HasFailure()) return;
+        }
+}
+
+TEST(RowChunks, LongRowsGetLanes) {
+  const auto graph = with_origins(TestGraphs::arrow_graph(1000), false);
+  for (const int max_steps : {1, 3, 100})
+    expect_chunks(graph, 32, max_steps, SourceNumbering::row);
+  const auto plan = make_row_chunks(Space(), mirror_graph(Space(), graph),
+                                    graph, find_level_sets(graph), 4000, 32, 4,
+                                    SourceNumbering::row);
+  const auto chunk = on_host(plan.chunk);
+  const RowChunk& last = chunk(plan.num_chunks() - 1);
+  EXPECT_EQ(last.rows, 1);
+  EXPECT_EQ(last.log_lanes, 5);
+  EXPECT_EQ(last.steps, 32);
+}
+
+TEST(RowChunks, RowsOfALevelAreSortedByLengthWithinAWindow) {
+  // Alternating rows of 1 and 9 entries behind a level of 20: sorted, chunks of
+  // four short rows have one step.
+  std::vector<std::set<int>> sources(20);
+  for (int i = 0; i < 64; ++i) {
+    std::set<int> row;
+    for (int j = 0; j < (i % 2 ? 9 : 1); ++j) row.insert((i + j) % 20);
+    sources.push_back(row);
+  }
+  const auto graph = with_origins(TestGraphs::make_graph(sources), false);
+  const auto plan =
+      make_row_chunks(Space(), mirror_graph(Space(), graph), graph,
+                      find_level_sets(graph), 4000, 4, 9, SourceNumbering::row);
+  // A window of 32 rows has 16 of each length: 2 * 4 chunks of each.
+  const std::int64_t entries = graph.num_edges();
+  EXPECT_EQ(plan.num_slots, entries);
+}
+
+}  // namespace
+}  // namespace Strata

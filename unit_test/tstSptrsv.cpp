@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <Strata_Sptrsv.hpp>
+
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using Handle =
+    Experimental::KokkosKernelsHandle<int, int, double, Space, Memory, Memory>;
+using Matrix = SolverMatrix<double, Space>;
+
+/// One system and its vectors.
+struct Problem {
+  HostMatrix<double> A;
+  Uplo uplo;
+  Matrix matrix;
+  std::vector<double> b;
+  Kokkos::View<double*, Memory> b_view, x_view;
+
+  explicit Problem(Uplo uplo_, int n = 200, unsigned seed = 1)
+      : A(make_triangle<double>(random_pattern(n, 4.0, n, 2), uplo_,
+                                StoredDiagonal::value, seed)),
+        uplo(uplo_),
+        matrix(A.to_device<Matrix>()),
+        b(random_values<double>(n, 3)),
+        b_view("b", n),
+        x_view("x", n) {
+    const auto host = Kokkos::create_mirror_view(b_view);
+    std::copy(b.begin(), b.end(), host.data());
+    Kokkos::deep_copy(b_view, host);
+  }
+  bool lower() const { return uplo == Uplo::lower; }
+  const decltype(Matrix::graph)& graph() const { return matrix.graph; }
+  std::vector<double> x() const {
+    Kokkos::fence();
+    const auto host =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x_view);
+    return {host.data(), host.data() + host.extent(0)};
+  }
+  void expect_solved() const {
+    HostSystem<double>{A, uplo, Diag::non_unit}.expect_solution(b.data(),
+                                                                x().data());
+  }
+  /// New values in the same place.
+  void change_values(unsigned seed) {
+    A = make_triangle<double>(random_pattern(static_cast<int>(A.rows), 4.0,
+                                             static_cast<int>(A.rows), 2),
+                              uplo, StoredDiagonal::value, seed);
+    const auto host = Kokkos::create_mirror_view(matrix.values);
+    std::copy(A.values.begin(), A.values.end(), host.data());
+    Kokkos::deep_copy(matrix.values, host);
+  }
+};
+
+TEST(Sptrsv, SolvesLikeKokkosKernels) {
+  for (const auto uplo : {Uplo::lower, Uplo::upper}) {
+    const Problem p(uplo);
+    Handle handle;
+    handle.create_sptrsv_handle(Experimental::SPTRSVAlgorithm::SEQLVLSCHD_TP1,
+                                200, p.lower());
+    EXPECT_FALSE(handle.get_sptrsv_handle()->is_symbolic_complete());
+    sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
+    EXPECT_TRUE(handle.get_sptrsv_handle()->is_symbolic_complete());
+    EXPECT_EQ(handle.get_sptrsv_handle()->is_lower_tri(), p.lower());
+    EXPECT_EQ(handle.get_sptrsv_handle()->is_upper_tri(), !p.lower());
+    EXPECT_EQ(handle.get_sptrsv_handle()->get_nrows(), 200u);
+    EXPECT_GT(handle.get_sptrsv_handle()->get_num_levels(), 1u);
+    sptrsv_solve(&handle, p.graph().row_map, p.graph().entries, p.matrix.values,
+                 p.b_view, p.x_view);
+    p.expect_solved();
+    handle.destroy_sptrsv_handle();
+    EXPECT_EQ(handle.get_sptrsv_handle(), nullptr);
+  }
+}
+
+TEST(Sptrsv, EveryOverloadInEitherNamespace) {
+  const Problem p(Uplo::lower);
+  const auto& row_map = p.graph().row_map;
+  const auto& entries = p.graph().entries;
+  const auto& values = p.matrix.values;
+  Space space;
+  for (const auto& variant : algorithms()) {
+    SCOPED_TRACE(variant.name);
+    Handle handle;
+    handle.create_sptrsv_handle(variant.options.algorithm, 200, true);
+    const auto solve_and_expect = [&] {
+      Kokkos::deep_copy(p.x_view, std::nan(""));
+      Strata::sptrsv_solve(&handle, row_map, entries, values, p.b_view,
+                           p.x_view);
+      p.expect_solved();
+      Kokkos::deep_copy(p.x_view, std::nan(""));
+      Strata::Experimental::sptrsv_solve(space, &handle, row_map, entries,
+                                         values, p.b_view, p.x_view);
+      p.expect_solved();
+    };
+    Strata::sptrsv_symbolic(&handle, row_map, entries);
+    solve_and_expect();
+    Strata::sptrsv_symbolic(space, &handle, row_map, entries);
+    solve_and_expect();
+    Strata::Experimental::sptrsv_symbolic(&handle, row_map, entries, values);
+    solve_and_expect();
+    Strata::Experimental::sptrsv_symbolic(space, &handle, row_map, entries,
+                                          values);
+    solve_and_expect();
+    EXPECT_EQ(handle.get_sptrsv_handle()->get_algorithm(),
+              variant.options.algorithm);
+  }
+}
+
+TEST(Sptrsv, ValuesChangedInPlaceAreSeen) {
+  Problem p(Uplo::upper);
+  Handle handle;
+  handle.create_sptrsv_handle(Algorithm::automatic, 200, false);
+  sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries,
+                  p.matrix.values);
+  for (unsigned seed = 1; seed < 5; ++seed) {
+    p.change_values(seed);
+    sptrsv_solve(&handle, p.graph().row_map, p.graph().entries, p.matrix.values,
+                 p.b_view, p.x_view);
+    p.expect_solved();
+  }
+}
+
+TEST(Sptrsv, FixedValuesArePackedOnceAnAddress) {
+  Problem p(Uplo::lower);
+  Handle handle;
+  handle.create_sptrsv_handle(Algorithm::automatic, 200, true);
+  sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
+  handle.get_sptrsv_handle()->set_values_fixed(true);
+  const auto solve_with = [&](const Matrix& matrix) {
+    sptrsv_solve(&handle, matrix.graph.row_map, matrix.graph.entries,
+                 matrix.values, p.b_view, p.x_view);
+    return p.x();
+  };
+  const auto x = solve_with(p.matrix);
+  p.expect_solved();
+  // The promise is taken at its word.
+  p.change_values(2);
+  EXPECT_TRUE(same_bits(solve_with(p.matrix), x));
+  // Another address, and the promise taken back.
+  const Problem other(Uplo::lower, 200, 3);
+  EXPECT_FALSE(same_bits(solve_with(other.matrix), x));
+  handle.get_sptrsv_handle()->set_values_fixed(false);
+  solve_with(p.matrix);
+  p.expect_solved();
+}
+
+TEST(Sptrsv, ManyRightHandSidesAndOptions) {
+  const Problem p(Uplo::lower);
+  Handle handle;
+  handle.create_sptrsv_handle(Algorithm::subgraphs, 200, true);
+  handle.get_sptrsv_handle()->options().op = Op::transpose;
+  handle.get_sptrsv_handle()->options().max_subgraph_rows = 20;
+  sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
+  const auto b = random_values<double>(200 * 5, 4);
+  const auto b_view = to_columns<double, Space>(b, 200, 5);
+  const Columns<double, Space> x_view("x", 200, 5);
+  sptrsv_solve(&handle, p.graph().row_map, p.graph().entries, p.matrix.values,
+               b_view, x_view);
+  const auto x = to_vector(x_view);
+  for (int c = 0; c < 5; ++c)
+    HostSystem<double>{p.A, Uplo::lower, Diag::non_unit, Op::transpose}
+        .expect_solution(b.data() + 200 * c, x.data() + 200 * c);
+  EXPECT_GT(handle.get_sptrsv_handle()->solver().report().subgraphs, 9);
+}
+
+template <class Fault, class F>
+void expect_error(const F& f, const std::string& argument,
+                  const std::string& problem) {
+  try {
+    f();
+    ADD_FAILURE() << "no error: " << problem;
+  } catch (const Fault& error) {
+    EXPECT_EQ(error.argument(), argument);
+    EXPECT_NE(error.problem().find(problem), std::string::npos) << error.what();
+  }
+}
+
+TEST(Sptrsv, MisuseIsAnError) {
+  const Problem p(Uplo::lower), shorter(Uplo::lower, 199);
+  const auto before = p.x();
+  Handle handle;
+  const auto symbolic = [&](const Problem& q) {
+    sptrsv_symbolic(&handle, q.graph().row_map, q.graph().entries);
+  };
+  const auto solve = [&](const Problem& q, const auto& b, const auto& x) {
+    sptrsv_solve(&handle, q.graph().row_map, q.graph().entries, q.matrix.values,
+                 b, x);
+  };
+  expect_error<HandleError>([&] { symbolic(p); }, "handle",
+                            "has no sptrsv handle");
+  expect_error<HandleError>([&] { solve(p, p.b_view, p.x_view); }, "handle",
+                            "has no sptrsv handle");
+  handle.create_sptrsv_handle(Algorithm::automatic, 200, true);
+  expect_error<HandleError>([&] { solve(p, p.b_view, p.x_view); }, "handle",
+                            "has not been analysed");
+  expect_error<SizeMismatchError>([&] { symbolic(shorter); }, "row_map",
+                                  "created for 200 rows");
+  const Problem upper(Uplo::upper);
+  expect_error<WrongTriangleError>([&] { symbolic(upper); }, "entries",
+                                   "lower triangle");
+  symbolic(p);
+  expect_error<SizeMismatchError>([&] { solve(shorter, p.b_view, p.x_view); },
+                                  "row_map", "has 200 elements");
+  expect_error<SizeMismatchError>([&] { solve(p, shorter.b_view, p.x_view); },
+                                  "b", "has 199 rows");
+  expect_error<AliasError>(
+      [&] {
+        const Kokkos::View<double*, Memory> both("both", 201);
+        solve(p, Kokkos::subview(both, Kokkos::make_pair(0, 200)),
+              Kokkos::subview(both, Kokkos::make_pair(1, 201)));
+      },
+      "x", "shares");
+  // A zero comes with the values, long after the pattern.
+  auto bad = p.A;
+  bad.values[bad.row_map[8] - 1] = 0;
+  const auto bad_matrix = bad.to_device<Matrix>();
+  expect_error<ZeroDiagonalError>(
+      [&] {
+        sptrsv_solve(&handle, p.graph().row_map, p.graph().entries,
+                     bad_matrix.values, p.b_view, p.x_view);
+      },
+      "values", "row 7");
+  EXPECT_TRUE(same_bits(p.x(), before));
+  solve(p, p.b_view, p.x_view);
+  p.expect_solved();
+}
+
+TEST(Sptrsv, NoRows) {
+  const Problem p(Uplo::lower, 0);
+  Handle handle;
+  handle.create_sptrsv_handle(Algorithm::automatic, 0, true);
+  sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
+  sptrsv_solve(&handle, p.graph().row_map, p.graph().entries, p.matrix.values,
+               p.b_view, p.x_view);
+  EXPECT_EQ(handle.get_sptrsv_handle()->get_num_levels(), 0u);
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

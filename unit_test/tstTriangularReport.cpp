@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <Strata_TriangularReport.hpp>
+
+namespace {
+
+using Strata::Algorithm;
+using Strata::TriangularReport;
+
+TEST(TriangularReport, HoldsEveryNumber) {
+  TriangularReport report;
+  report.algorithm = Algorithm::subgraphs;
+  report.reason = "it was asked for";
+  report.rows = 1001;
+  report.entries = 5002;
+  report.levels = 103;
+  report.subgraphs = 24;
+  report.subgraph_levels = 7;
+  report.internal_slots = 905;
+  report.external_slots = 306;
+  report.external_share = 0.125;
+  report.max_subgraph_rows = 600;
+  report.plan_bytes = 123456;
+  report.crs_bytes = 65432;
+  report.predicted_solve_us = 87.65;
+  report.analysis_us = 123456.7;
+  report.candidates = {{Algorithm::pipelined, 99.5, "many levels"},
+                       {Algorithm::substitution, 20000, ""}};
+  EXPECT_EQ(to_string(report),
+            "algorithm: subgraphs\n"
+            "reason: it was asked for\n"
+            "rows: 1001\n"
+            "entries: 5002\n"
+            "level sets: 103\n"
+            "sub-graphs: 24 in 7 levels, at most 600 rows each\n"
+            "time slots: 905 internal, 306 external\n"
+            "external edges: 12.5 %\n"
+            "memory: 123456 bytes, 65432 as a CRS matrix\n"
+            "predicted solve: 87.7 us\n"
+            "analysis: 123457 us\n"
+            "candidates:\n"
+            "  pipelined: 99.5 us, many levels\n"
+            "  substitution: 20000 us\n");
+}
+
+TEST(TriangularReport, LeavesOutWhatTheAlgorithmDoesNotHave) {
+  TriangularReport report;
+  report.algorithm = Algorithm::level_sets;
+  report.rows = 3;
+  report.entries = 4;
+  report.levels = 2;
+  EXPECT_EQ(to_string(report),
+            "algorithm: level_sets\n"
+            "rows: 3\n"
+            "entries: 4\n"
+            "level sets: 2\n"
+            "memory: 0 bytes, 0 as a CRS matrix\n"
+            "analysis: 0 us\n");
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows, chunks and sub-graphs that wait for each other, far more of them than
+// the device runs at once. A defect would show as a test that never ends: CTest
+// ends it, and runs the program once more with more threads than cores.
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Solver = TriangularSolver<double, Space>;
+
+/// Small teams and sub-graphs on top of the usual variants.
+std::vector<Variant> crowded_variants() {
+  auto all = variants();
+  for (const auto method :
+       {PartitionMethod::heuristic, PartitionMethod::level_bands})
+    for (const int rows : {1, 2, 65}) {
+      TriangularOptions options;
+      options.algorithm = Algorithm::subgraphs;
+      options.partition = method;
+      options.max_subgraph_rows = rows;
+      options.team_size = rows;
+      all.push_back({"sub-graphs of " + std::to_string(rows), options});
+    }
+  return all;
+}
+
+void expect_no_deadlock(const Pattern& pattern, Uplo uplo, int repeats) {
+  const auto A = make_triangle<double>(pattern, uplo);
+  for (const auto& variant : crowded_variants()) {
+    SCOPED_TRACE(pattern.name + ", " + to_string(uplo) + ", " + variant.name);
+    const Solver solver(Space(), A.to_device<SolverMatrix<double, Space>>(),
+                        uplo, Diag::non_unit, variant.options);
+    expect_solver(solver, HostSystem<double>{A, uplo, Diag::non_unit});
+    for (const std::int64_t k : {1, 2, 40}) {
+      const auto b = random_values<double>(A.rows * k, 1);
+      const auto b_view = to_columns<double, Space>(b, A.rows, k);
+      const Columns<double, Space> x_view("x", A.rows, k);
+      const Space exec;
+      for (int i = 0; i < repeats; ++i) solver.solve(exec, b_view, x_view);
+      EXPECT_TRUE(same_bits(to_vector(x_view), solve(solver, b, k)));
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(TriangularSolver, LongChains) {
+  expect_no_deadlock(chain_pattern(400), Uplo::lower, 5);
+  expect_no_deadlock(chains_pattern(3, 120), Uplo::upper, 5);
+}
+
+TEST(TriangularSolver, WideAndNarrowLevelsInTurn) {
+  expect_no_deadlock(wave_pattern({900, 1, 700, 1, 1, 800, 2, 1}), Uplo::lower,
+                     5);
+  expect_no_deadlock(wave_pattern(std::vector<int>(120, 4)), Uplo::upper, 5);
+}
+
+/// Every row waits for the last rows before it as well as for the first ones.
+TEST(TriangularSolver, NearAndFarDependencies) {
+  Pattern pattern = empty_pattern("near and far", 400);
+  for (int i = 1; i < 400; ++i) {
+    std::set<int> columns{i - 1, i / 2, i / 3, 0};
+    pattern.rows[i].assign(columns.begin(), columns.end());
+  }
+  expect_no_deadlock(pattern, Uplo::lower, 5);
+}
+
+TEST(TriangularSolver, ThousandsOfSolves) {
+  const auto A =
+      make_triangle<double>(random_pattern(60, 2.0, 20, 8), Uplo::lower);
+  for (const auto& variant : algorithms()) {
+    SCOPED_TRACE(variant.name);
+    const Solver solver(Space(), A.to_device<SolverMatrix<double, Space>>(),
+                        Uplo::lower, Diag::non_unit, variant.options);
+    const auto b = random_values<double>(60, 1);
+    const auto expected = solve(solver, b);
+    const auto b_view = to_columns<double, Space>(b, 60, 1);
+    const Columns<double, Space> x_view("x", 60, 1);
+    const Space exec;
+    for (int i = 0; i < 3000; ++i) solver.solve(exec, b_view, x_view);
+    EXPECT_TRUE(same_bits(to_vector(x_view), expected));
+  }
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

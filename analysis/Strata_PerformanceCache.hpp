@@ -61,7 +61,7 @@ inline std::string cache_file_name(const std::string& key) {
   return name + '-' + std::to_string(hash) + ".txt";
 }
 
-constexpr const char* performance_cache_header = "Strata performance 1";
+constexpr const char* performance_cache_header = "Strata performance 2";
 
 }  // namespace Detail
 
@@ -77,10 +77,11 @@ inline std::optional<PerformanceParameters> read_performance_cache(
   PerformanceParameters p;
   if (!std::getline(file, header) ||
       header != Detail::performance_cache_header ||
-      !std::getline(file, found) || found != key ||
-      !(file >> p.alpha >> p.tau >> p.tau_external >> p.tau_edge >> last) ||
-      last != "end")
+      !std::getline(file, found) || found != key)
     return std::nullopt;
+  PerformanceParameters::for_each(
+      p, [&](const char*, double& value) { file >> value; });
+  if (!(file >> last) || last != "end") return std::nullopt;
   try {
     check_parameters(p);
   } catch (const OptionError&) {
@@ -104,10 +105,10 @@ inline bool write_performance_cache(const std::string& key,
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text.precision(std::numeric_limits<double>::max_digits10);
-  text << Detail::performance_cache_header << '\n'
-       << key << '\n'
-       << parameters.alpha << ' ' << parameters.tau << ' '
-       << parameters.tau_external << ' ' << parameters.tau_edge << "\nend\n";
+  text << Detail::performance_cache_header << '\n' << key << '\n';
+  PerformanceParameters::for_each(
+      parameters, [&](const char*, double value) { text << value << '\n'; });
+  text << "end\n";
 
   std::random_device random;
   const auto name = Detail::cache_file_name(key);

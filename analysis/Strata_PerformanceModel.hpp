@@ -30,22 +30,47 @@ struct PerformanceParameters {
   /// 0 leaves (5) as 004 has it. The default is 16 bytes an edge at a 132nd of
   /// 4.3 TB/s.
   double tau_edge = 0.0005;
+
+  // Ours, for the algorithms that 004 does not have.
+  /// One narrow level set by one team of `level_sets`.
+  double narrow_level = 1.0;
+  /// One level set of `pipelined`: a value handed on through memory.
+  double handover = 1.0;
+  /// One pass of `pipelined_subgraphs`, level barrier included.
+  double pass = 0.4;
+  /// Memory traffic, bytes a microsecond (megabytes a second).
+  double bytes_per_us = 3.0e6;
+  /// `substitution`: a row and an entry by one thread.
+  double serial_row = 0.5, serial_entry = 0.1;
+
+  /// Every parameter by name, in the order of the cache file.
+  template <class Parameters, class Visitor>
+  static void for_each(Parameters& p, const Visitor& visit) {
+    visit("alpha", p.alpha);
+    visit("tau", p.tau);
+    visit("tau_external", p.tau_external);
+    visit("tau_edge", p.tau_edge);
+    visit("narrow_level", p.narrow_level);
+    visit("handover", p.handover);
+    visit("pass", p.pass);
+    visit("bytes_per_us", p.bytes_per_us);
+    visit("serial_row", p.serial_row);
+    visit("serial_entry", p.serial_entry);
+  }
 };
 
-/// Throws OptionError unless every parameter is finite and not negative, and
-/// alpha, tau and tau_external are positive.
-inline void check_parameters(const PerformanceParameters& p) {
-  const auto check = [](const char* name, double value, bool zero_allowed) {
-    if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed))
-      throw OptionError(
-          std::string("PerformanceParameters::") + name,
-          std::to_string(value) + " microseconds can't be a duration",
-          "measure it again or leave the default");
-  };
-  check("alpha", p.alpha, false);
-  check("tau", p.tau, false);
-  check("tau_external", p.tau_external, false);
-  check("tau_edge", p.tau_edge, true);
+/// Throws OptionError unless every parameter is finite and positive; tau_edge
+/// may be zero.
+inline void check_parameters(const PerformanceParameters& parameters) {
+  PerformanceParameters::for_each(
+      parameters, [](const char* name, double value) {
+        const bool zero_allowed = std::string(name) == "tau_edge";
+        if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed))
+          throw OptionError(
+              std::string("PerformanceParameters::") + name,
+              std::to_string(value) + " microseconds can't be a duration",
+              "measure it again or leave the default");
+      });
 }
 
 /// Predicted time of one solve by sub-graphs, in microseconds: 004's (5),

@@ -2,74 +2,106 @@
 #ifndef STRATA_CHOOSE_ALGORITHM_HPP
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
-#include <Strata_Partition.hpp>
-#include <Strata_TriangularReport.hpp>
-#include <detail/Strata_LevelSetSolve.hpp>
-#include <detail/Strata_PipelinedSolve.hpp>
-#include <detail/Strata_StreamAlgorithm.hpp>
-#include <detail/Strata_SubgraphSolve.hpp>
-#include <detail/Strata_SubstitutionSolve.hpp>
-#include <memory>
+#include <detail/Strata_BandChunks.hpp>
+#include <detail/Strata_MakeAlgorithm.hpp>
+#include <detail/Strata_MeasureParameters.hpp>
+#include <detail/Strata_PredictSolve.hpp>
 
 namespace Strata {
 namespace Detail {
 
+/// The shapes of chunks worth a look: small ones keep many teams busy, long
+/// bands keep a narrow graph in one team's scratch, wide ones keep grids
+/// together. Each look costs a pass over the graph.
 template <class Scalar, class ExecutionSpace>
-std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>> choose_algorithm(
+std::vector<ChunkShape> chunk_shapes(const ExecutionSpace& exec,
+                                     const TriangularOptions& options, int n) {
+  const int max_local =
+      StreamAlgorithm<Scalar, ExecutionSpace>::max_local(exec);
+  std::vector<ChunkShape> shapes;
+  const auto add = [&](int rows, int band_levels) {
+    ChunkShape shape;
+    shape.max_rows = options.max_subgraph_rows > 0
+                         ? std::min(options.max_subgraph_rows, max_local / 2)
+                         : std::min(rows, max_local / 2);
+    shape.band_levels = band_levels;
+    shape.max_local = max_local;
+    shape.max_row_externals = std::min(256, max_local / 4);
+    shapes.push_back(shape);
+  };
+  add(512, 32);
+  if (n < 4000000) add(2048, 16);
+  if (n < 1000000) add(1024, 1000);
+  if (n < 200000) add(32, 16);
+  return shapes;
+}
+
+/// The algorithm of `options`, or the one with the smallest prediction.
+/// Fills in what the report says of the choice.
+template <class Scalar, class ExecutionSpace>
+AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     const ExecutionSpace& exec, TriangularAnalysis<ExecutionSpace>& analysis,
     const TriangularOptions& options, TriangularReport& report) {
   analysis.host_graph = mirror_graph(Kokkos::HostSpace(), analysis.graph);
   analysis.levels = find_level_sets(analysis.host_graph);
   report.levels = analysis.levels.num_levels;
-  report.algorithm = options.algorithm;
-  switch (options.algorithm) {
-    case Algorithm::substitution:
-      return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
-          exec, analysis);
-    case Algorithm::level_sets:
-      return std::make_shared<LevelSetSolve<Scalar, ExecutionSpace>>(exec,
-                                                                     analysis);
-    case Algorithm::subgraphs: {
-      using Solve = SubgraphSolve<Scalar, ExecutionSpace>;
-      PartitionOptions partition_options;
-      partition_options.max_rows = Solve::max_rows(exec);
-      if (options.max_subgraph_rows > 0)
-        partition_options.max_rows =
-            std::min(partition_options.max_rows, options.max_subgraph_rows);
-      partition_options.concurrency = device_units(exec);
-      partition_options.method = options.partition;
-      partition_options.criterion = options.criterion;
-      const Partition best =
-          partition(analysis.host_graph, analysis.levels, partition_options);
-      const auto schedule = make_schedule(analysis.host_graph, best.subgraphs);
-      report.subgraphs = best.subgraphs.count;
-      report.subgraph_levels = best.subgraphs.num_levels;
-      report.external_share = best.subgraphs.external_share();
-      report.internal_slots = schedule.internal.num_slots();
-      report.external_slots = schedule.external.num_slots();
-      report.max_subgraph_rows = partition_options.max_rows;
-      report.predicted_solve_us = best.candidates[best.chosen].predicted_us;
-      report.reason = best.candidates[best.chosen].name;
-      return std::make_shared<Solve>(
-          exec, analysis, best.subgraphs, schedule,
-          is_cuda<ExecutionSpace> ? options.team_size ? options.team_size : 256
-                                  : 1);
-    }
-    case Algorithm::pipelined_subgraphs: {
-      using Solve = StreamAlgorithm<Scalar, ExecutionSpace>;
-      ChunkShape shape;
-      shape.max_local = Solve::max_local(exec);
-      shape.max_rows =
-          options.max_subgraph_rows ? options.max_subgraph_rows : 1024;
-      shape.max_rows = std::min(shape.max_rows, shape.max_local / 2);
-      shape.band_levels = options.team_size ? options.team_size : 32;
-      return std::make_shared<Solve>(exec, analysis, shape);
-    }
-    default:
-      report.algorithm = Algorithm::pipelined;
-      return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
-          exec, analysis, options.max_right_hand_sides);
+  const auto parameters = performance_parameters<Scalar>(exec);
+  const SolvePrediction predict(parameters, analysis.host_graph,
+                                analysis.levels, sizeof(Scalar),
+                                device_units(exec), lane_width<ExecutionSpace>);
+  const bool automatic = options.algorithm == Algorithm::automatic;
+  const auto wanted = [&](Algorithm a) {
+    return automatic || options.algorithm == a;
+  };
+
+  std::vector<int> chunks;
+  const auto consider = [&](Algorithm a, double us, const std::string& note) {
+    report.candidates.push_back({a, us, note});
+  };
+  if (wanted(Algorithm::substitution))
+    consider(Algorithm::substitution, predict.substitution(), "");
+  if (wanted(Algorithm::level_sets)) {
+    using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
+    consider(Algorithm::level_sets,
+             predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
   }
+  if (wanted(Algorithm::pipelined))
+    consider(Algorithm::pipelined, predict.pipelined(), "");
+  // A host has no lanes that could fetch while others solve.
+  const bool streams = is_cuda<ExecutionSpace> ||
+                       options.algorithm == Algorithm::pipelined_subgraphs;
+  if (wanted(Algorithm::pipelined_subgraphs) && streams) {
+    double best = 0;
+    std::string note;
+    for (const ChunkShape& shape : chunk_shapes<Scalar>(
+             exec, options, analysis.host_graph.num_vertices)) {
+      auto candidate = band_chunks(analysis.host_graph, analysis.levels, shape);
+      const double us = predict.pipelined_subgraphs(candidate);
+      if (!chunks.empty() && us >= best) continue;
+      best = us;
+      chunks = std::move(candidate);
+      note = "chunks of up to " + std::to_string(shape.max_rows) +
+             " rows in bands of " + std::to_string(shape.band_levels) +
+             " level sets";
+    }
+    consider(Algorithm::pipelined_subgraphs, best, note);
+  }
+
+  const TriangularCandidate* chosen = nullptr;
+  for (const auto& candidate : report.candidates)
+    if (!chosen || candidate.predicted_us < chosen->predicted_us)
+      chosen = &candidate;
+  report.algorithm = chosen ? chosen->algorithm : options.algorithm;
+  if (chosen) {
+    report.predicted_solve_us = chosen->predicted_us;
+    report.reason =
+        automatic ? "the smallest prediction of those considered" : "asked for";
+    if (!chosen->note.empty()) report.reason += "; " + chosen->note;
+  } else {
+    report.reason = "asked for; ";
+  }
+  return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
+                                parameters, chunks, report);
 }
 
 }  // namespace Detail

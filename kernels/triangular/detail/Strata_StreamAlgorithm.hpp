@@ -3,7 +3,6 @@
 #define STRATA_STREAM_ALGORITHM_HPP
 
 #include <algorithm>
-#include <detail/Strata_BandChunks.hpp>
 #include <detail/Strata_MakeStream.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
@@ -33,12 +32,34 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
   }
 
+  /// @param chunk_of sub-graph of each vertex, in a valid sequence, each within
+  ///                 `max_local` (see band_chunks)
   StreamAlgorithm(const ExecutionSpace& exec,
                   const TriangularAnalysis<ExecutionSpace>& analysis,
-                  const ChunkShape& shape)
-      : StreamAlgorithm(
-            exec, analysis,
-            band_chunks(analysis.host_graph, analysis.levels, shape), shape) {}
+                  const std::vector<int>& chunk_of)
+      : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
+                              Kernel::width, Kernel::warps, sizeof(Scalar),
+                              std::min(256, max_local(exec) / 4))
+                    .template finish<Memory>(analysis.num_values)) {
+    this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
+    // Room for more right-hand sides at once, up to the stream's own size.
+    const std::size_t one =
+        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
+    export_columns_ = static_cast<int>(std::min<std::size_t>(
+        32, std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
+    exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
+    Kokkos::parallel_for(
+        "Strata::Stream::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(exports_.extent(0))),
+        ResetPending<Scalar, Memory>{exports_});
+    state_ = Kokkos::View<unsigned*, Memory>(
+        "Strata::Stream::state", PipelineState::size + export_columns_);
+    exec.fence();
+  }
+  int num_subgraphs() const {
+    return static_cast<int>(stream_.subgraph.extent(0));
+  }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
@@ -69,29 +90,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                           stream_.external.data(), stream_.row.data(),
                           exports_.data(), state_.data(), stream_.num_exports,
                           columns, export_columns_, b, x});
-  }
-  StreamAlgorithm(const ExecutionSpace& exec,
-                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                  const std::vector<int>& chunk_of, const ChunkShape& shape)
-      : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
-                              Kernel::width, Kernel::warps, sizeof(Scalar),
-                              shape.max_row_externals)
-                    .template finish<Memory>(analysis.num_values)) {
-    this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
-    // Room for more right-hand sides at once, up to the stream's own size.
-    const std::size_t one =
-        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
-    export_columns_ = static_cast<int>(std::min<std::size_t>(
-        32, std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
-    exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
-    Kokkos::parallel_for(
-        "Strata::Stream::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(exports_.extent(0))),
-        ResetPending<Scalar, Memory>{exports_});
-    state_ = Kokkos::View<unsigned*, Memory>(
-        "Strata::Stream::state", PipelineState::size + export_columns_);
-    exec.fence();
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     const auto passes = static_cast<std::int64_t>(stream_.pass.extent(0));

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_MAKE_ALGORITHM_HPP
+#define STRATA_MAKE_ALGORITHM_HPP
+
+#include <Strata_Partition.hpp>
+#include <Strata_TriangularReport.hpp>
+#include <detail/Strata_LevelSetSolve.hpp>
+#include <detail/Strata_PipelinedSolve.hpp>
+#include <detail/Strata_StreamAlgorithm.hpp>
+#include <detail/Strata_SubgraphSolve.hpp>
+#include <detail/Strata_SubstitutionSolve.hpp>
+#include <memory>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+using AlgorithmPointer =
+    std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>>;
+
+/// 004's partition for this device: scratch gives n_max, the multiprocessors
+/// the number of sub-graphs that run at once.
+template <class Scalar, class ExecutionSpace>
+PartitionOptions partition_options(const ExecutionSpace& exec,
+                                   const TriangularOptions& options,
+                                   const PerformanceParameters& parameters) {
+  PartitionOptions result;
+  result.max_rows = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec);
+  if (options.max_subgraph_rows > 0)
+    result.max_rows = std::min(result.max_rows, options.max_subgraph_rows);
+  result.concurrency = device_units(exec);
+  result.method = options.partition;
+  result.criterion = options.criterion;
+  result.parameters = parameters;
+  return result;
+}
+
+template <class Scalar, class ExecutionSpace>
+AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis,
+    const TriangularOptions& options, const PerformanceParameters& parameters,
+    TriangularReport& report) {
+  const auto limits = partition_options<Scalar>(exec, options, parameters);
+  const Partition best =
+      partition(analysis.host_graph, analysis.levels, limits);
+  const auto schedule = make_schedule(analysis.host_graph, best.subgraphs);
+  report.subgraphs = best.subgraphs.count;
+  report.subgraph_levels = best.subgraphs.num_levels;
+  report.external_share = best.subgraphs.external_share();
+  report.internal_slots = schedule.internal.num_slots();
+  report.external_slots = schedule.external.num_slots();
+  report.max_subgraph_rows = limits.max_rows;
+  report.predicted_solve_us = best.candidates[best.chosen].predicted_us;
+  report.reason += "partition: " + best.candidates[best.chosen].name;
+  const int team_size = !is_cuda<ExecutionSpace> ? 1
+                        : options.team_size > 0  ? options.team_size
+                                                 : 256;
+  return std::make_shared<SubgraphSolve<Scalar, ExecutionSpace>>(
+      exec, analysis, best.subgraphs, schedule, team_size);
+}
+
+/// The algorithm of that name (not `automatic`) for an analysed matrix.
+/// `chunks` is used by `pipelined_subgraphs`.
+template <class Scalar, class ExecutionSpace>
+AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis, Algorithm algorithm,
+    const TriangularOptions& options, const PerformanceParameters& parameters,
+    const std::vector<int>& chunks, TriangularReport& report) {
+  switch (algorithm) {
+    case Algorithm::substitution:
+      return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
+          exec, analysis);
+    case Algorithm::level_sets:
+      return std::make_shared<LevelSetSolve<Scalar, ExecutionSpace>>(exec,
+                                                                     analysis);
+    case Algorithm::subgraphs:
+      return make_subgraphs<Scalar>(exec, analysis, options, parameters,
+                                    report);
+    case Algorithm::pipelined:
+      return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
+          exec, analysis, options.max_right_hand_sides);
+    default: {
+      auto stream = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
+          exec, analysis, chunks);
+      report.subgraphs = stream->num_subgraphs();
+      return stream;
+    }
+  }
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

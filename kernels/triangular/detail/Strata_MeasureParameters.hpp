@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_MEASURE_PARAMETERS_HPP
+#define STRATA_MEASURE_PARAMETERS_HPP
+
+#include <Strata_PerformanceCache.hpp>
+#include <algorithm>
+#include <detail/Strata_MakeAlgorithm.hpp>
+#include <map>
+#include <mutex>
+#include <typeinfo>
+
+namespace Strata {
+namespace Detail {
+
+/// Measures the parameters of the performance model with the kernels
+/// themselves on small made-up systems. A few dozen milliseconds.
+template <class Scalar, class ExecutionSpace>
+class ParameterMeasurement {
+ public:
+  explicit ParameterMeasurement(const ExecutionSpace& exec) : exec_(exec) {}
+
+  PerformanceParameters run() {
+    PerformanceParameters p;
+    const int n = 1024;
+    const auto one = band(1, 1), chain = band(n, 1);
+    const auto positive = [](double us) { return std::max(us, 1e-6); };
+    using LevelSetsOf = LevelSetSolve<Scalar, ExecutionSpace>;
+    using Pipelined = PipelinedAlgorithm<Scalar, ExecutionSpace>;
+    using Stream = StreamAlgorithm<Scalar, ExecutionSpace>;
+    using Substitution = SubstitutionSolve<Scalar, ExecutionSpace>;
+    p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
+    p.narrow_level =
+        positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
+    p.handover = positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
+    p.pass = positive(
+        (time(Stream(exec_, chain, std::vector<int>(n, 0)), n) - p.alpha) / n);
+    const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
+    p.tau = positive((internal - p.alpha) / (n - 1));
+    // One row that needs many of another sub-graph: a slot for each.
+    const int sources = 255;
+    std::vector<int> apart(sources + 1, 0);
+    apart.back() = 1;
+    p.tau_external = positive(
+        (time_subgraphs(star(sources), apart) - 2 * p.alpha) / sources);
+    p.tau_edge = 0;
+    const double narrow = time(Substitution(exec_, chain), n);
+    const double wide = time(Substitution(exec_, band(n, 17)), n);
+    p.serial_entry = positive((wide - narrow) / (16. * n));
+    p.serial_row = positive(narrow / n - p.serial_entry);
+    p.bytes_per_us = bandwidth();
+    return p;
+  }
+
+ private:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Analysis = TriangularAnalysis<ExecutionSpace>;
+
+  /// Row i needs the `half` rows before it; unit diagonal.
+  Analysis band(int n, int half) const {
+    std::vector<std::int64_t> row_map(1, 0);
+    std::vector<int> entries;
+    for (int i = 0; i < n; ++i) {
+      for (int j = std::max(0, i - half); j < i; ++j) entries.push_back(j);
+      row_map.push_back(static_cast<std::int64_t>(entries.size()));
+    }
+    return analysis(row_map, entries);
+  }
+  /// The last row needs all the others.
+  Analysis star(int sources) const {
+    std::vector<std::int64_t> row_map(sources + 1, 0);
+    std::vector<int> entries;
+    for (int j = 0; j < sources; ++j) entries.push_back(j);
+    row_map.push_back(sources);
+    return analysis(row_map, entries);
+  }
+  static Analysis analysis(const std::vector<std::int64_t>& row_map,
+                           const std::vector<int>& entries) {
+    Analysis result;
+    auto& host = result.host_graph;
+    const std::string label = "Strata::MeasureParameters::graph";
+    std::vector<std::int64_t> origin(entries.size());
+    for (std::size_t k = 0; k < origin.size(); ++k)
+      origin[k] = static_cast<std::int64_t>(k);
+    host.num_vertices = static_cast<int>(row_map.size()) - 1;
+    host.row_map = to_device<std::int64_t, Kokkos::HostSpace>(label, row_map);
+    host.entries = to_device<int, Kokkos::HostSpace>(label, entries);
+    host.origin = to_device<std::int64_t, Kokkos::HostSpace>(label, origin);
+    host.diagonal_origin = to_device<std::int64_t, Kokkos::HostSpace>(
+        label, std::vector<std::int64_t>(host.num_vertices, -1));
+    result.graph = mirror_graph(Memory(), host);
+    result.levels = find_level_sets(host);
+    result.num_values = static_cast<std::int64_t>(entries.size());
+    return result;
+  }
+
+  double time_subgraphs(const Analysis& system,
+                        const std::vector<int>& subgraph_of) const {
+    const auto subgraphs = subgraphs_from_map(system.host_graph, subgraph_of);
+    return time(SubgraphSolve<Scalar, ExecutionSpace>(
+                    exec_, system, subgraphs,
+                    make_schedule(system.host_graph, subgraphs),
+                    is_cuda<ExecutionSpace> ? 256 : 1),
+                system.graph.num_vertices);
+  }
+
+  /// Median time of a solve, in microseconds, of batches without a wait in
+  /// between. Small values keep every solution finite.
+  template <class Solve>
+  double time(Solve&& solve, int n) const {
+    Kokkos::View<Scalar*, Memory> values("Strata::MeasureParameters::values",
+                                         64 * n + 64);
+    Kokkos::View<Scalar*, Memory> b("Strata::MeasureParameters::b", n);
+    Kokkos::View<Scalar*, Memory> x("Strata::MeasureParameters::x", n);
+    Kokkos::deep_copy(values, Scalar(0.01));
+    Kokkos::deep_copy(b, Scalar(1));
+    solve.set_values(exec_, values.data());
+    const MultiVectorRef<const Scalar> from{b.data(), 1, n};
+    const MultiVectorRef<Scalar> to{x.data(), 1, n};
+    const int batch = 8;
+    double times[5];
+    for (int warm = 0; warm < 2; ++warm) solve.solve(exec_, from, to, 1);
+    for (double& t : times) {
+      exec_.fence();
+      Kokkos::Timer timer;
+      for (int i = 0; i < batch; ++i) solve.solve(exec_, from, to, 1);
+      exec_.fence();
+      t = timer.seconds() * 1e6 / batch;
+    }
+    std::sort(std::begin(times), std::end(times));
+    return times[2];
+  }
+
+  /// Bytes read and written a microsecond by a large copy.
+  double bandwidth() const {
+    const std::size_t count = std::size_t(is_cuda<ExecutionSpace> ? 32 : 4)
+                              << 20;
+    Kokkos::View<double*, Memory> from("Strata::MeasureParameters::from",
+                                       count);
+    Kokkos::View<double*, Memory> to("Strata::MeasureParameters::to", count);
+    double best = 1e300;
+    for (int i = 0; i < 4; ++i) {
+      exec_.fence();
+      Kokkos::Timer timer;
+      Kokkos::deep_copy(exec_, to, from);
+      exec_.fence();
+      best = std::min(best, timer.seconds() * 1e6);
+    }
+    return 2. * sizeof(double) * count / std::max(best, 1e-3);
+  }
+
+  ExecutionSpace exec_;
+};
+
+/// The parameters for this device and scalar: from this process, else from the
+/// cache file, else measured now (and kept in both).
+template <class Scalar, class ExecutionSpace>
+PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
+  static std::mutex mutex;
+  static std::map<std::string, PerformanceParameters> known;
+  const std::string key =
+      performance_key(device_name(exec), typeid(Scalar).name());
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  auto cached = read_performance_cache(key);
+  if (!cached) {
+    cached = ParameterMeasurement<Scalar, ExecutionSpace>(exec).run();
+    write_performance_cache(key, *cached);
+  }
+  return known[key] = *cached;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PREDICT_SOLVE_HPP
+#define STRATA_PREDICT_SOLVE_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <Strata_LevelSets.hpp>
+#include <Strata_PerformanceModel.hpp>
+#include <algorithm>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// Predicted microseconds of a solve with one right-hand side, from features
+/// of the pattern and measured parameters. The factors that are not parameters
+/// were fitted on an H200; see docs/performance.md for how well they do.
+class SolvePrediction {
+ public:
+  SolvePrediction(const PerformanceParameters& parameters,
+                  const DependencyGraph<Kokkos::HostSpace>& graph,
+                  const LevelSets& levels, std::size_t scalar_bytes, int units,
+                  int width)
+      : p_(parameters),
+        graph_(graph),
+        levels_(levels),
+        units_(units),
+        width_(width) {
+    // Packed entries and rows: values, columns, b, x and two copies of x.
+    bytes_us_ = (double(graph.num_edges()) * double(scalar_bytes + 4) +
+                 graph.num_vertices * double(4 * scalar_bytes + 8)) /
+                p_.bytes_per_us;
+  }
+
+  double substitution() const {
+    return serial(graph_.num_vertices, graph_.num_edges());
+  }
+
+  /// `narrow_chunks` and `warps` as in LevelSetSolve.
+  double level_sets(int narrow_chunks, int warps) const {
+    double total = bytes_us_;
+    bool open = false;
+    for (int l = 0; l < levels_.num_levels; ++l) {
+      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
+      std::int64_t entries = 0;
+      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
+        const int v = levels_.vertices[q];
+        entries += graph_.row_map(v + 1) - graph_.row_map(v);
+      }
+      const double chunks =
+          width_ > 1 ? std::max(rows / double(width_), entries / (4. * width_))
+                     : rows;
+      const bool narrow = chunks <= narrow_chunks;
+      if (!narrow || !open) total += p_.alpha;
+      open = narrow;
+      if (width_ == 1)
+        total += serial(rows, entries) / (narrow ? 1 : units_);
+      else
+        total += p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.);
+    }
+    return total;
+  }
+
+  double pipelined() const {
+    if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
+    double total = p_.alpha + bytes_us_;
+    for (int l = 0; l < levels_.num_levels; ++l) {
+      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
+      // Wide level sets take more than a hand-over: teams come and go.
+      total += p_.handover * (1 + std::min(1.2, rows / 1000.));
+    }
+    return total;
+  }
+
+  /// `chunk_of`: sub-graph of each vertex.
+  double pipelined_subgraphs(const std::vector<int>& chunk_of) const {
+    if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
+    // A row that needs, from outside, a row of the level set just before makes
+    // its level set wait for a hand-over.
+    std::int64_t handed = 0;
+    for (int i = 0; i < graph_.num_vertices; ++i)
+      for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
+        const int j = graph_.entries(k);
+        if (chunk_of[j] != chunk_of[i] &&
+            levels_.level_of[j] + 1 == levels_.level_of[i]) {
+          ++handed;
+          break;
+        }
+      }
+    const double n = std::max(1, graph_.num_vertices);
+    const double mean = double(graph_.num_edges()) / n;
+    const double a_level =
+        p_.pass * (1 + mean / 64) + p_.handover * double(handed) / n;
+    return p_.alpha + 2 * bytes_us_ + levels_.num_levels * a_level;
+  }
+
+  /// No partition can do better than this: a slot a level set.
+  double subgraphs_at_least() const {
+    return p_.alpha + levels_.num_levels * p_.tau + bytes_us_;
+  }
+
+ private:
+  double serial(double rows, double entries) const {
+    return rows * p_.serial_row + entries * p_.serial_entry;
+  }
+
+  PerformanceParameters p_;
+  const DependencyGraph<Kokkos::HostSpace>& graph_;
+  const LevelSets& levels_;
+  int units_, width_;
+  double bytes_us_ = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

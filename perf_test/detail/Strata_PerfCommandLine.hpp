@@ -57,7 +57,7 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
     if (!known)
       throw OptionError("--algorithms", "there is no algorithm '" + item + "'",
                         "name some of automatic, substitution, level_sets, "
-                        "subgraphs, pipelined, serial, kokkos_kernels, "
+                        "subgraphs, pipelined, pipelined_subgraphs, serial, kokkos_kernels, "
                         "cusparse, with commas between");
     begin = end + 1;
   }
@@ -172,6 +172,7 @@ inline std::string usage() {
                       ilu0-l | ilu0-u: a factor of its incomplete LU without fill
   --algorithms LIST   comma separated; default all that this build has
                         ours:  automatic substitution level_sets subgraphs pipelined
+                              pipelined_subgraphs
                         peers: serial kokkos_kernels cusparse (or one in full)
   --rhs N             right-hand sides solved at once (default 1)
   --scalar S          float | double (default) | complex_float | complex_double

@@ -90,8 +90,8 @@ struct StreamSubgraph {
   /// Level sets that have rows in this sub-graph.
   int levels;
   int first_position, rows;
-  int first_external, externals;
-  int first_export, exports;
+  std::int64_t first_external;
+  int externals, first_export, exports;
 };
 
 /// Where the values of a pass come from: for packing.

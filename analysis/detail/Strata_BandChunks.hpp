@@ -14,7 +14,7 @@ namespace Detail {
 struct ChunkShape {
   int band_levels = 32;
   int max_rows = 1024;
-  /// Rows and distinct outside sources together.
+  /// Rows, distinct outside sources and the scratch's zero together.
   int max_local = 4096;
   /// A row with more outside sources than this does not count them: it reads
   /// them where they are published.
@@ -60,7 +60,7 @@ inline std::vector<int> band_chunks(
       };
       int fresh = rows < shape.max_rows ? count() : 0;
       if (rows >= shape.max_rows ||
-          rows + 1 + externals + fresh > shape.max_local) {
+          rows + 2 + externals + fresh > shape.max_local) {
         ++chunk;
         rows = externals = 0;
         fresh = count();

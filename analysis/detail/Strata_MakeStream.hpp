@@ -150,7 +150,7 @@ class StreamBuilder {
     StreamSubgraph subgraph{};
     subgraph.first_position = begin;
     subgraph.rows = end - begin;
-    subgraph.first_external = static_cast<int>(externals_.size());
+    subgraph.first_external = static_cast<std::int64_t>(externals_.size());
     // Exports are numbered by position.
     subgraph.first_export = exports_before_;
     for (int p = begin; p < end; ++p) local_of_[vertex_at_[p]] = 1 + p - begin;
@@ -167,8 +167,8 @@ class StreamBuilder {
       warp = warp + 1 == warps_ ? 0 : warp + 1;
     }
     append_parts(subgraph, first_pass);
-    subgraph.externals =
-        static_cast<int>(externals_.size()) - subgraph.first_external;
+    subgraph.externals = static_cast<int>(
+        static_cast<std::int64_t>(externals_.size()) - subgraph.first_external);
     subgraph.exports = exports_so_far_;
     exports_before_ += exports_so_far_;
     max_local_ = std::max(max_local_, 1 + subgraph.rows + subgraph.externals);
@@ -227,9 +227,10 @@ class StreamBuilder {
           // place here; `external_for_` tells for which sub-graph it does.
           if (external_for_[j] != g) {
             external_for_[j] = g;
-            local_of_[j] = 1 + subgraph.rows +
-                           static_cast<int>(externals_.size()) -
-                           subgraph.first_external;
+            local_of_[j] =
+                1 + subgraph.rows +
+                static_cast<int>(static_cast<std::int64_t>(externals_.size()) -
+                                 subgraph.first_external);
             externals_.push_back(export_of_[j]);
           }
           near[r].push_back({local_of_[j], graph_.origin(k)});

@@ -15,6 +15,7 @@
 #endif
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -29,6 +30,12 @@
 #define STRATA_IMPL_ON_CUDA_DEVICE 1
 #else
 #define STRATA_IMPL_ON_CUDA_DEVICE 0
+#endif
+
+#if defined(__CUDACC__)
+#define STRATA_IMPL_UNROLL _Pragma("unroll")
+#else
+#define STRATA_IMPL_UNROLL
 #endif
 
 namespace Strata {
@@ -200,16 +207,6 @@ KOKKOS_INLINE_FUNCTION unsigned lane_min(unsigned value) {
 #endif
 }
 
-/// Number of set bits of `mask` below bit `bit`.
-KOKKOS_INLINE_FUNCTION int bits_below(unsigned mask, int bit) {
-  mask &= (1u << bit) - 1u;
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return __popc(mask);
-#else
-  return __builtin_popcount(mask);
-#endif
-}
-
 /// Orders this thread's accesses as seen by the threads of its team.
 KOKKOS_INLINE_FUNCTION void team_fence() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -294,6 +291,28 @@ int device_units(const ExecutionSpace& exec) {
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
 
+/// A profiling region that ends with its scope, exceptions included.
+class ProfilingRegion {
+ public:
+  explicit ProfilingRegion(const char* name) {
+    Kokkos::Profiling::pushRegion(name);
+  }
+  ~ProfilingRegion() { Kokkos::Profiling::popRegion(); }
+  ProfilingRegion(const ProfilingRegion&) = delete;
+  ProfilingRegion& operator=(const ProfilingRegion&) = delete;
+};
+
+/// The host processor's model, where the system tells it.
+inline std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) {
+      const auto colon = line.find(':');
+      if (colon != std::string::npos) return line.substr(colon + 1);
+    }
+  return "host";
+}
+
 /// Name of the device, as a key for what was measured on it.
 template <class ExecutionSpace>
 std::string device_name(const ExecutionSpace& exec) {
@@ -305,7 +324,7 @@ std::string device_name(const ExecutionSpace& exec) {
     return "cuda";
   }
 #endif
-  return std::string(ExecutionSpace::name()) + "-" +
+  return std::string(ExecutionSpace::name()) + processor_name() + "-" +
          std::to_string(device_units(exec));
 }
 

@@ -140,8 +140,8 @@ template <class RowMap, class Entries, class Values>
         "row " + std::to_string(row) + " spans [" + std::to_string(begin) +
             ", " + std::to_string(end) + ") of " + std::to_string(stored) +
             " entries",
-        "make it start at 0, never decrease, and end at the number of entries",
-        row, std::to_string(at_begin ? begin : end));
+        "make it start at 0, never decrease, and end within the entries", row,
+        std::to_string(at_begin ? begin : end));
   }
   if (kind == missing_diagonal_fault)
     throw MissingDiagonalError(

@@ -27,11 +27,13 @@ struct TriangularReport {
   /// Entries the solve uses: strict triangle, and the diagonal unless unit.
   std::int64_t entries = 0;
   int levels = 0;
-  // The next six are 0 unless the algorithm is `subgraphs`.
-  int subgraphs = 0, subgraph_levels = 0;
-  std::int64_t internal_slots = 0, external_slots = 0;
-  /// Share of edges between sub-graphs, 0 to 1.
+  /// Sub-graphs, and the share of edges between them, 0 to 1; 0 for the
+  /// algorithms that have none.
+  int subgraphs = 0;
   double external_share = 0;
+  // The next four are 0 unless the algorithm is `subgraphs`.
+  int subgraph_levels = 0;
+  std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
   /// Bytes of device memory that the solver holds.
   std::size_t plan_bytes = 0;
@@ -62,11 +64,14 @@ inline std::string to_string(const TriangularReport& report) {
   line("entries") << report.entries << '\n';
   line("level sets") << report.levels << '\n';
   if (report.subgraphs > 0) {
-    line("sub-graphs") << report.subgraphs << " in " << report.subgraph_levels
-                       << " levels, at most " << report.max_subgraph_rows
-                       << " rows each\n";
-    line("time slots") << report.internal_slots << " internal, "
-                       << report.external_slots << " external\n";
+    line("sub-graphs") << report.subgraphs;
+    if (report.subgraph_levels > 0) {
+      out << " in " << report.subgraph_levels << " levels, at most "
+          << report.max_subgraph_rows << " rows each\n";
+      line("time slots") << report.internal_slots << " internal, "
+                         << report.external_slots << " external";
+    }
+    out << '\n';
     line("external edges") << std::setprecision(3)
                            << 100 * report.external_share << " %\n";
   }

@@ -16,9 +16,9 @@ namespace Strata {
 /// Solves op(A) x = b for one triangular matrix A and many right-hand sides b.
 ///
 /// The constructor checks A, analyses its pattern and packs its values; A is
-/// not referred to afterwards. Copies of a solver share plan and workspace, and
-/// solves that share them must not overlap in time: give each stream that works
-/// at the same time a solver of its own.
+/// not referred to afterwards. Copies of a solver share plan, values and
+/// workspace, and solves that share them must not overlap in time: give each
+/// stream that works at the same time a solver of its own.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where A, b and x are accessible and solves run
@@ -60,7 +60,8 @@ class TriangularSolver {
   }
 
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
-  /// wait, so it can be recorded into a CUDA graph.
+  /// wait. A CUDA graph that recorded it must be recorded again after
+  /// update_values.
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
@@ -70,13 +71,12 @@ class TriangularSolver {
     Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
     const std::int64_t columns = Detail::num_columns(x);
     if (report_->rows == 0 || columns == 0) return;
-    Kokkos::Profiling::pushRegion("Strata::TriangularSolver::solve");
+    const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
     const auto from = Detail::multi_vector_ref(b);
     algorithm_->solve(exec,
                       Detail::MultiVectorRef<const Scalar>{
                           from.data, from.row_stride, from.column_stride},
                       Detail::multi_vector_ref(x), columns);
-    Kokkos::Profiling::popRegion();
   }
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
@@ -92,6 +92,8 @@ class TriangularSolver {
             class = typename RowMap::memory_space>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
+    check_index_view<RowMap>();
+    check_index_view<Entries>();
     if (row_map.extent(0) != row_map_extent_ ||
         entries.extent(0) != num_values_ ||
         Detail::pattern_fingerprint(exec, row_map, entries) != fingerprint_)
@@ -120,6 +122,15 @@ class TriangularSolver {
   const TriangularReport& report() const { return *report_; }
 
  private:
+  template <class View>
+  static void check_index_view() {
+    static_assert(View::rank == 1,
+                  "Strata: row map and entries are views of rank 1");
+    static_assert(
+        Kokkos::SpaceAccessibility<ExecutionSpace,
+                                   typename View::memory_space>::accessible,
+        "Strata: the matrix must be accessible from the execution space");
+  }
   template <class Values>
   static void check_value_type() {
     static_assert(
@@ -140,8 +151,10 @@ class TriangularSolver {
                std::int64_t columns, Uplo uplo, Diag diag,
                const TriangularOptions& options) {
     check_value_type<Values>();
+    check_index_view<RowMap>();
+    check_index_view<Entries>();
     Detail::check_options(options);
-    Kokkos::Profiling::pushRegion("Strata::TriangularSolver::analysis");
+    const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
     Kokkos::Timer timer;
     auto report = std::make_shared<TriangularReport>();
     Detail::TriangularAnalysis<ExecutionSpace> analysis;
@@ -170,7 +183,6 @@ class TriangularSolver {
     report->plan_bytes = algorithm_->bytes();
     report->analysis_us = timer.seconds() * 1e6;
     report_ = report;
-    Kokkos::Profiling::popRegion();
   }
 
   std::shared_ptr<Detail::TriangularAlgorithm<Scalar, ExecutionSpace>>

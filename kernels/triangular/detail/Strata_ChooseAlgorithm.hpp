@@ -45,38 +45,42 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   analysis.host_graph = mirror_graph(Kokkos::HostSpace(), analysis.graph);
   analysis.levels = find_level_sets(analysis.host_graph);
   report.levels = analysis.levels.num_levels;
+  // Nothing has to be predicted for the algorithms without a choice inside.
+  const bool predicts = options.algorithm == Algorithm::automatic ||
+                        options.algorithm == Algorithm::subgraphs ||
+                        options.algorithm == Algorithm::pipelined_subgraphs;
+  if (!predicts) {
+    report.algorithm = options.algorithm;
+    report.reason = "asked for";
+    return make_algorithm<Scalar>(exec, analysis, options.algorithm, options,
+                                  PerformanceParameters{}, {}, report);
+  }
   const auto parameters = performance_parameters<Scalar>(exec);
   const SolvePrediction predict(parameters, analysis.host_graph,
                                 analysis.levels, sizeof(Scalar),
                                 device_units(exec), lane_width<ExecutionSpace>);
   const bool automatic = options.algorithm == Algorithm::automatic;
-  const auto wanted = [&](Algorithm a) {
-    return automatic || options.algorithm == a;
-  };
-
   std::vector<int> chunks;
   const auto consider = [&](Algorithm a, double us, const std::string& note) {
     report.candidates.push_back({a, us, note});
   };
-  if (wanted(Algorithm::substitution))
+  if (automatic) {
     consider(Algorithm::substitution, predict.substitution(), "");
-  if (wanted(Algorithm::level_sets)) {
     using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
     consider(Algorithm::level_sets,
              predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
-  }
-  if (wanted(Algorithm::pipelined))
     consider(Algorithm::pipelined, predict.pipelined(), "");
+  }
   // A host has no lanes that could fetch while others solve.
-  const bool streams = is_cuda<ExecutionSpace> ||
-                       options.algorithm == Algorithm::pipelined_subgraphs;
-  if (wanted(Algorithm::pipelined_subgraphs) && streams) {
+  if ((automatic && is_cuda<ExecutionSpace>) ||
+      options.algorithm == Algorithm::pipelined_subgraphs) {
     double best = 0;
     std::string note;
     for (const ChunkShape& shape : chunk_shapes<Scalar>(
              exec, options, analysis.host_graph.num_vertices)) {
       auto candidate = band_chunks(analysis.host_graph, analysis.levels, shape);
-      const double us = predict.pipelined_subgraphs(candidate);
+      const double us =
+          predict.pipelined_subgraphs(candidate, shape.max_row_externals);
       if (!chunks.empty() && us >= best) continue;
       best = us;
       chunks = std::move(candidate);
@@ -85,6 +89,24 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
              " level sets";
     }
     consider(Algorithm::pipelined_subgraphs, best, note);
+  }
+
+  // 004's own algorithm where one sub-graph holds everything, unless even a
+  // slot a level set is too much: elsewhere its partition costs more than all
+  // the rest of the analysis.
+  if (automatic && is_cuda<ExecutionSpace> &&
+      analysis.host_graph.num_vertices <=
+          SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec)) {
+    double least = predict.subgraphs_at_least();
+    for (const auto& candidate : report.candidates)
+      if (candidate.predicted_us < least) least = -1;
+    if (least > 0) {
+      const Partition best =
+          partition(analysis.host_graph, analysis.levels,
+                    partition_options<Scalar>(exec, options, parameters));
+      consider(Algorithm::subgraphs, best.candidates[best.chosen].predicted_us,
+               "");
+    }
   }
 
   const TriangularCandidate* chosen = nullptr;
@@ -98,7 +120,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
         automatic ? "the smallest prediction of those considered" : "asked for";
     if (!chosen->note.empty()) report.reason += "; " + chosen->note;
   } else {
-    report.reason = "asked for; ";
+    report.reason = "asked for";
   }
   return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
                                 parameters, chunks, report);

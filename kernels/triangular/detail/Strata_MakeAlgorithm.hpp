@@ -52,12 +52,23 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
   report.external_slots = schedule.external.num_slots();
   report.max_subgraph_rows = limits.max_rows;
   report.predicted_solve_us = best.candidates[best.chosen].predicted_us;
-  report.reason += "partition: " + best.candidates[best.chosen].name;
+  report.reason += "; partition: " + best.candidates[best.chosen].name;
   const int team_size = !is_cuda<ExecutionSpace> ? 1
                         : options.team_size > 0  ? options.team_size
                                                  : 256;
   return std::make_shared<SubgraphSolve<Scalar, ExecutionSpace>>(
       exec, analysis, best.subgraphs, schedule, team_size);
+}
+
+/// Share of the edges between different sub-graphs.
+inline double external_share(const DependencyGraph<Kokkos::HostSpace>& graph,
+                             const std::vector<int>& subgraph_of) {
+  std::int64_t external = 0;
+  for (int i = 0; i < graph.num_vertices; ++i)
+    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
+      external += subgraph_of[graph.entries(k)] != subgraph_of[i];
+  return graph.num_edges() == 0 ? 0.
+                                : double(external) / double(graph.num_edges());
 }
 
 /// The algorithm of that name (not `automatic`) for an analysed matrix.
@@ -85,6 +96,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       auto stream = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, chunks);
       report.subgraphs = stream->num_subgraphs();
+      report.external_share = external_share(analysis.host_graph, chunks);
       return stream;
     }
   }

@@ -7,6 +7,7 @@
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <typeinfo>
 
 namespace Strata {
@@ -19,11 +20,16 @@ class ParameterMeasurement {
  public:
   explicit ParameterMeasurement(const ExecutionSpace& exec) : exec_(exec) {}
 
-  PerformanceParameters run() {
+  /// Nothing where the machine was too busy for the differences to make sense.
+  std::optional<PerformanceParameters> run() const {
     PerformanceParameters p;
     const int n = 1024;
+    bool sound = true;
     const auto one = band(1, 1), chain = band(n, 1);
-    const auto positive = [](double us) { return std::max(us, 1e-6); };
+    const auto positive = [&sound](double us) {
+      sound = sound && us > 0;
+      return us;
+    };
     using LevelSetsOf = LevelSetSolve<Scalar, ExecutionSpace>;
     using Pipelined = PipelinedAlgorithm<Scalar, ExecutionSpace>;
     using Stream = StreamAlgorithm<Scalar, ExecutionSpace>;
@@ -42,12 +48,12 @@ class ParameterMeasurement {
     apart.back() = 1;
     p.tau_external = positive(
         (time_subgraphs(star(sources), apart) - 2 * p.alpha) / sources);
-    p.tau_edge = 0;
     const double narrow = time(Substitution(exec_, chain), n);
     const double wide = time(Substitution(exec_, band(n, 17)), n);
     p.serial_entry = positive((wide - narrow) / (16. * n));
     p.serial_row = positive(narrow / n - p.serial_entry);
     p.bytes_per_us = bandwidth();
+    if (!sound) return std::nullopt;
     return p;
   }
 
@@ -103,8 +109,9 @@ class ParameterMeasurement {
                 system.graph.num_vertices);
   }
 
-  /// Median time of a solve, in microseconds, of batches without a wait in
-  /// between. Small values keep every solution finite.
+  /// Time of a solve, in microseconds, in the fastest of some batches without a
+  /// wait in between: others may use the machine. Small values keep every
+  /// solution finite.
   template <class Solve>
   double time(Solve&& solve, int n) const {
     Kokkos::View<Scalar*, Memory> values("Strata::MeasureParameters::values",
@@ -117,22 +124,21 @@ class ParameterMeasurement {
     const MultiVectorRef<const Scalar> from{b.data(), 1, n};
     const MultiVectorRef<Scalar> to{x.data(), 1, n};
     const int batch = 8;
-    double times[5];
+    double best = 1e300;
     for (int warm = 0; warm < 2; ++warm) solve.solve(exec_, from, to, 1);
-    for (double& t : times) {
+    for (int repeat = 0; repeat < 7; ++repeat) {
       exec_.fence();
       Kokkos::Timer timer;
       for (int i = 0; i < batch; ++i) solve.solve(exec_, from, to, 1);
       exec_.fence();
-      t = timer.seconds() * 1e6 / batch;
+      best = std::min(best, timer.seconds() * 1e6 / batch);
     }
-    std::sort(std::begin(times), std::end(times));
-    return times[2];
+    return best;
   }
 
   /// Bytes read and written a microsecond by a large copy.
   double bandwidth() const {
-    const std::size_t count = std::size_t(is_cuda<ExecutionSpace> ? 32 : 4)
+    const std::size_t count = std::size_t(is_cuda<ExecutionSpace> ? 8 : 1)
                               << 20;
     Kokkos::View<double*, Memory> from("Strata::MeasureParameters::from",
                                        count);
@@ -152,7 +158,7 @@ class ParameterMeasurement {
 };
 
 /// The parameters for this device and scalar: from this process, else from the
-/// cache file, else measured now (and kept in both).
+/// cache file, else measured now and kept in both, else the defaults.
 template <class Scalar, class ExecutionSpace>
 PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
   static std::mutex mutex;
@@ -164,8 +170,13 @@ PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
   if (found != known.end()) return found->second;
   auto cached = read_performance_cache(key);
   if (!cached) {
-    cached = ParameterMeasurement<Scalar, ExecutionSpace>(exec).run();
-    write_performance_cache(key, *cached);
+    const ParameterMeasurement<Scalar, ExecutionSpace> measurement(exec);
+    for (int attempt = 0; attempt < 3 && !cached; ++attempt)
+      cached = measurement.run();
+    if (cached)
+      write_performance_cache(key, *cached);
+    else
+      cached = PerformanceParameters{};
   }
   return known[key] = *cached;
 }

@@ -28,7 +28,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position),
-        capacity_((max_right_hand_sides + block - 1) / block) {
+        capacity_((std::min(max_right_hand_sides, 1024) + block - 1) / block) {
     const std::int64_t n = this->chunks_.num_rows;
     buffers_ = Kokkos::View<Scalar*, Memory>(
         Kokkos::view_alloc("Strata::Pipelined::buffers",
@@ -62,8 +62,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       return;
     }
     for (std::int64_t first = 0; first < columns;) {
-      const int now = static_cast<int>(
-          std::min<std::int64_t>(columns - first, capacity_ * block));
+      const int now = static_cast<int>(std::min<std::int64_t>(
+          {columns - first, std::int64_t{capacity_} * block,
+           std::int64_t{std::max(1, (1 << 30) / teams)} * block}));
       const int blocks = (now + block - 1) / block;
       Kokkos::parallel_for(
           "Strata::Triangular::solve::pipelined_block",

@@ -55,7 +55,9 @@ class SolvePrediction {
       if (width_ == 1)
         total += serial(rows, entries) / (narrow ? 1 : units_);
       else
-        total += p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.);
+        total +=
+            p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.) +
+            longest_row(l) / (4. * width_) * p_.narrow_level / 2;
     }
     return total;
   }
@@ -65,32 +67,61 @@ class SolvePrediction {
     double total = p_.alpha + bytes_us_;
     for (int l = 0; l < levels_.num_levels; ++l) {
       const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
-      // Wide level sets take more than a hand-over: teams come and go.
-      total += p_.handover * (1 + std::min(1.2, rows / 1000.));
+      const double batches = longest_row(l) / (4. * width_);
+      // Wide level sets take more than a hand-over: teams come and go. A long
+      // row is begun when its warp starts, and may be all there is to wait for.
+      total += p_.handover * (1 + std::min(3.2, rows / 1000.) + batches / 2);
+      total = std::max(total, 2.5 * p_.handover * batches);
     }
     return total;
   }
 
-  /// `chunk_of`: sub-graph of each vertex.
-  double pipelined_subgraphs(const std::vector<int>& chunk_of) const {
+  /// @param chunk_of          sub-graph of each vertex
+  /// @param max_row_externals as in ChunkShape
+  double pipelined_subgraphs(const std::vector<int>& chunk_of,
+                             int max_row_externals) const {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
-    // A row that needs, from outside, a row of the level set just before makes
-    // its level set wait for a hand-over.
-    std::int64_t handed = 0;
-    for (int i = 0; i < graph_.num_vertices; ++i)
-      for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
-        const int j = graph_.entries(k);
-        if (chunk_of[j] != chunk_of[i] &&
-            levels_.level_of[j] + 1 == levels_.level_of[i]) {
-          ++handed;
-          break;
+    const double lane_entries = width_ / 2 * 4;  // of a row in a pass
+    std::vector<int> last_level;
+    double total = p_.alpha + 2 * bytes_us_;
+    for (int l = 0; l < levels_.num_levels; ++l) {
+      // A row that needs, from outside, a row of the level set just before
+      // makes its level set wait for a hand-over. Outside values arrive at a
+      // rate, four for every lane of the fetching warp in a hand-over; about a
+      // third of the references repeat a value.
+      std::int64_t handed = 0, outside = 0, parts = 0;
+      double longest = 0;
+      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
+        const int i = levels_.vertices[q];
+        const int chunk = chunk_of[i];
+        if (chunk >= static_cast<int>(last_level.size()))
+          last_level.resize(chunk + 1, -1);
+        parts += last_level[chunk] != l;
+        last_level[chunk] = l;
+        bool late = false;
+        std::int64_t from_outside = 0;
+        for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
+          const int j = graph_.entries(k);
+          if (chunk_of[j] == chunk) continue;
+          ++from_outside;
+          late = late || levels_.level_of[j] + 1 == l;
+        }
+        handed += late;
+        const double passes =
+            double(graph_.row_map(i + 1) - graph_.row_map(i)) / lane_entries;
+        if (from_outside <= max_row_externals) {
+          outside += from_outside;
+          longest = std::max(longest, p_.pass * passes);
+        } else {
+          longest = std::max(longest, 1.5 * p_.handover * passes);
         }
       }
-    const double n = std::max(1, graph_.num_vertices);
-    const double mean = double(graph_.num_edges()) / n;
-    const double a_level =
-        p_.pass * (1 + mean / 64) + p_.handover * double(handed) / n;
-    return p_.alpha + 2 * bytes_us_ + levels_.num_levels * a_level;
+      const double rows = levels_.level_map[l + 1] - levels_.level_map[l];
+      total +=
+          std::max(p_.pass, longest) + p_.handover * double(handed) / rows +
+          p_.handover * 2 / 3 * double(outside) / double(parts) / (4. * width_);
+    }
+    return total;
   }
 
   /// No partition can do better than this: a slot a level set.
@@ -99,6 +130,15 @@ class SolvePrediction {
   }
 
  private:
+  double longest_row(int level) const {
+    std::int64_t longest = 0;
+    for (int q = levels_.level_map[level]; q < levels_.level_map[level + 1];
+         ++q) {
+      const int v = levels_.vertices[q];
+      longest = std::max(longest, graph_.row_map(v + 1) - graph_.row_map(v));
+    }
+    return double(longest);
+  }
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;
   }

@@ -107,7 +107,6 @@ struct LevelSetRun {
                                     int first_column) const {
     MultiVectorRef<Scalar> x = system.x;
     x.data += first_column * x.column_stride;
-    // The last block repeats its last right-hand side rather than branch.
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
     const int columns =

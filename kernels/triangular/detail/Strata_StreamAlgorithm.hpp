@@ -65,8 +65,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     for (std::int64_t first = 0; first < columns;) {
-      const int now = static_cast<int>(
-          std::min<std::int64_t>(columns - first, export_columns_));
+      const int now = static_cast<int>(std::min<std::int64_t>(
+          {columns - first, export_columns_,
+           std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
       if (this->divide_)
         launch<true>(exec, b.from(first), x.from(first), now);
       else
@@ -79,9 +80,12 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   template <bool divide>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
-    Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
-        Kernel::team_size);
+    // Registers for four teams a multiprocessor: more sub-graphs under way at
+    // once are worth more than a few spilled values.
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::LaunchBounds<Kernel::team_size, 4>>
+        policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
+               Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
                                    Kernel::scratch_bytes(stream_.max_local))));
     Kokkos::parallel_for(

@@ -24,10 +24,11 @@ namespace Detail {
 /// Why it can't deadlock, however few teams run at once: tickets are drawn in
 /// the order of sub-graphs by teams that are already running. Edges never lead
 /// to a smaller number, so a team waits only for rows of sub-graphs with
-/// smaller tickets, all drawn; within a team, the solving warp waits for the
-/// fetching one, which waits for nobody in its team. So of the unfinished
+/// smaller tickets, all drawn; within a team, the solving warps wait for the
+/// fetching one, which waits for nobody in its team, and for each other at
+/// barriers that all of them reach equally often. So of the unfinished
 /// sub-graphs drawn, the smallest waits for none, finishes, and so on; teams
-/// not yet scheduled hold no ticket and nobody waits for them. The two warps of
+/// not yet scheduled hold no ticket and nobody waits for them. The warps of
 /// a team make progress independently of each other; a host has one thread a
 /// team, which does both jobs in turn and then waits only for smaller tickets.
 /// NaN and Inf are values like any other (see Pending).
@@ -170,12 +171,12 @@ struct StreamSolve {
       const unsigned horizon = known + (turn == 0 ? stride : width);
       Scalar value[fetches];
       bool ready[fetches];
-#pragma unroll
+      STRATA_IMPL_UNROLL
       for (int f = 0; f < fetches; ++f)
         ready[f] = source[f] >= 0 && place[f] < horizon &&
                    Pending<Scalar>::read(current + source[f], value[f]);
       unsigned first = count;
-#pragma unroll
+      STRATA_IMPL_UNROLL
       for (int f = 0; f < fetches; ++f) {
         if (ready[f]) {
           to[place[f]] = value[f];
@@ -186,9 +187,13 @@ struct StreamSolve {
       }
       team_fence();
       first = lane_min(first);
+      lane_barrier();
       if (first != known) {
         known = first;
-        if (lane == 0) *arrived = known;
+        if (lane == 0) {
+          team_fence();
+          *arrived = known;
+        }
         turn = 0;
       } else {
         pause_while_waiting(turn++);
@@ -257,7 +262,7 @@ struct StreamSolve {
         lane;
     const bool in = lane < active && !header.has(pass_reads_exports);
     const int steps = header.steps();
-#pragma unroll
+    STRATA_IMPL_UNROLL
     for (int s = 0; s < max_steps; ++s) {
       const bool use = in && s < steps;
       work.value[s] = use ? value[s * active] : Scalar(0);
@@ -334,7 +339,7 @@ struct StreamSolve {
       state.known = wait_for(mine, state.known, header.need(), state.arrived,
                              state.local, state.current);
     Scalar from[max_steps];
-#pragma unroll
+    STRATA_IMPL_UNROLL
     for (int s = 0; s < max_steps; ++s) from[s] = state.local[work.source[s]];
 
     // While those are on their way: the pass after this one.
@@ -343,7 +348,7 @@ struct StreamSolve {
       load(state.ring, state.local, work.following,
            work.at + 16 * header.size(), lane, next);
 
-#pragma unroll
+    STRATA_IMPL_UNROLL
     for (int s = 0; s < max_steps; ++s) state.sum += work.value[s] * from[s];
     if (header.has(pass_reads_exports))
       add_exports(work, state.ring, lane, state.current, state.sum);

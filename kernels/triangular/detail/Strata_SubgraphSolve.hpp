@@ -64,15 +64,21 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     for (std::size_t level = 0; level + 1 < level_map_.size(); ++level) {
       const int first = level_map_[level];
       const int count = level_map_[level + 1] - first;
-      Kokkos::TeamPolicy<ExecutionSpace> policy(
-          exec, count * static_cast<int>(columns), team_size_);
-      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
-      Kokkos::parallel_for(
-          "Strata::Triangular::solve::subgraphs", policy,
-          Kernel{Kernel::make_edges(plan_.external, external_value_),
-                 Kernel::make_edges(plan_.internal, internal_value_),
-                 plan_.order.data(), plan_.vertex_map.data(), plan_.row.data(),
-                 this->diagonal_.data(), this->divide_, b, x, first, count});
+      const std::int64_t at_once = std::max(1, (1 << 30) / count);
+      for (std::int64_t done = 0; done < columns; done += at_once) {
+        const int now =
+            static_cast<int>(std::min<std::int64_t>(columns - done, at_once));
+        Kokkos::TeamPolicy<ExecutionSpace> policy(exec, count * now,
+                                                  team_size_);
+        policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+        Kokkos::parallel_for(
+            "Strata::Triangular::solve::subgraphs", policy,
+            Kernel{Kernel::make_edges(plan_.external, external_value_),
+                   Kernel::make_edges(plan_.internal, internal_value_),
+                   plan_.order.data(), plan_.vertex_map.data(),
+                   plan_.row.data(), this->diagonal_.data(), this->divide_,
+                   b.from(done), x.from(done), first, count});
+      }
     }
   }
 

@@ -55,10 +55,11 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
           known = wanted[i] = true;
     }
     if (!known)
-      throw OptionError("--algorithms", "there is no algorithm '" + item + "'",
-                        "name some of automatic, substitution, level_sets, "
-                        "subgraphs, pipelined, pipelined_subgraphs, serial, kokkos_kernels, "
-                        "cusparse, with commas between");
+      throw OptionError(
+          "--algorithms", "there is no algorithm '" + item + "'",
+          "name some of automatic, substitution, level_sets, "
+          "subgraphs, pipelined, pipelined_subgraphs, serial, kokkos_kernels, "
+          "cusparse, with commas between");
     begin = end + 1;
   }
   std::vector<std::string> chosen;

@@ -83,7 +83,8 @@ class SolvePrediction {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     const double lane_entries = width_ / 2 * 4;  // of a row in a pass
     std::vector<int> last_level;
-    double total = p_.alpha + 2 * bytes_us_;
+    // Teams begin with a ticket and their rows of b.
+    double total = p_.alpha + 2 * p_.handover + 2 * bytes_us_;
     for (int l = 0; l < levels_.num_levels; ++l) {
       // A row that needs, from outside, a row of the level set just before
       // makes its level set wait for a hand-over. Outside values arrive at a

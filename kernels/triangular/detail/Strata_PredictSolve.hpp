@@ -118,9 +118,13 @@ class SolvePrediction {
         }
       }
       const double rows = levels_.level_map[l + 1] - levels_.level_map[l];
-      total +=
-          std::max(p_.pass, longest) + p_.handover * double(handed) / rows +
+      const double part =
+          std::max(p_.pass, longest) +
           p_.handover * 2 / 3 * double(outside) / double(parts) / (4. * width_);
+      // The path through the level sets, and the teams' work where there are
+      // more than run at once (four a multiprocessor).
+      total += part + p_.handover * double(handed) / rows +
+               part * double(parts) / (4. * units_);
     }
     return total;
   }

@@ -32,7 +32,7 @@
 #define STRATA_IMPL_ON_CUDA_DEVICE 0
 #endif
 
-#if defined(__CUDACC__)
+#if STRATA_IMPL_ON_CUDA_DEVICE
 #define STRATA_IMPL_UNROLL _Pragma("unroll")
 #else
 #define STRATA_IMPL_UNROLL

@@ -52,8 +52,9 @@ class SolvePrediction {
       const bool narrow = chunks <= narrow_chunks;
       if (!narrow || !open) total += p_.alpha;
       open = narrow;
+      // Level order scatters what substitution reads in a row: twice the time.
       if (width_ == 1)
-        total += serial(rows, entries) / (narrow ? 1 : units_);
+        total += 2 * serial(rows, entries) / (narrow ? 1 : units_);
       else
         total +=
             p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.) +

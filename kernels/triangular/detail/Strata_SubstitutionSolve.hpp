@@ -84,11 +84,20 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
+    const SubstitutionKernel<Scalar, ExecutionSpace> kernel{
+        row_map_, source_, value_,    this->diagonal_,
+        b,        x,       reversed_, this->divide_};
+    // One work item on a host: waking its threads would cost a small system
+    // more than the solve.
+    if constexpr (!is_cuda<ExecutionSpace>) {
+      if (columns == 1) {
+        exec.fence();
+        kernel(0);
+        return;
+      }
+    }
     Kokkos::parallel_for("Strata::Triangular::solve::substitution",
-                         RangeOf<ExecutionSpace>(exec, 0, columns),
-                         SubstitutionKernel<Scalar, ExecutionSpace>{
-                             row_map_, source_, value_, this->diagonal_, b, x,
-                             reversed_, this->divide_});
+                         RangeOf<ExecutionSpace>(exec, 0, columns), kernel);
   }
 
  private:

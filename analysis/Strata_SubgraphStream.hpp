@@ -5,113 +5,82 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <detail/Strata_OriginIndex.hpp>
-#include <vector>
 
 namespace Strata {
 
-/// A pass: the entries of up to `width` lanes' worth of rows of one level set
-/// within a sub-graph, at most `pass_steps` a lane.
+/// What one lane does in one step: x_out -= sum of value * x_source over a few
+/// entries of one row.
 ///
-/// In the stream a pass is this header; its values; its sources; the reciprocal
-/// diagonals of its rows; and padding to 16 bytes. Row r of the pass belongs to
-/// lanes r * 2^log_lanes and up; value and source of step s and lane l are
-/// number s * active + l. Rows that other sub-graphs read come first.
-///
-/// Four words of bit fields rather than a struct of small members: taking a
-/// word apart costs less than loading its bytes.
-struct StreamPass {
-  /// 16 bits: place of the first row in the sub-graph's scratch. 16 bits:
-  /// number of outside values that must have arrived.
-  std::uint32_t first_row_need;
-  /// 16 bits each: bytes from the header to the sources, to the diagonals.
-  std::uint32_t offsets;
-  /// 16 bits: number of the sub-graph's exports before this pass. 12 bits: size
-  /// of the pass in 16-byte units. 4 bits: level sets of the sub-graph between
-  /// this pass and the one before it in the same warp's stream.
-  std::uint32_t first_export_size;
-  /// 8 bits: lanes in use. 4 bits: log2 of the lanes of a row. 4 bits: steps.
-  /// 8 bits: exported rows. 8 bits: flags.
-  std::uint32_t shape;
+/// A record holds its values, then its sources and `out` as 16-bit places in
+/// the team's scratch, counted in bytes. Unused entries are zero times the
+/// scratch's zero. The two lowest bits of `out`, free as scalars are aligned to
+/// four bytes, are flags.
+struct StreamRecord {
+  int scalar_bytes, entries, bytes;
 
-  KOKKOS_INLINE_FUNCTION int first_row() const {
-    return first_row_need & 0xffffu;
+  explicit constexpr StreamRecord(std::size_t scalar)
+      : scalar_bytes(static_cast<int>(scalar)),
+        entries(scalar == 4 ? 5 : scalar == 8 ? 3 : 2),
+        bytes(scalar == 16 ? 48 : 32) {}
+  KOKKOS_FUNCTION constexpr int units() const { return bytes / 16; }
+  /// Byte of value `e`, of source `e`, and of `out` within the record.
+  KOKKOS_FUNCTION constexpr int value_at(int e) const {
+    return e * scalar_bytes;
   }
-  KOKKOS_INLINE_FUNCTION unsigned need() const { return first_row_need >> 16; }
-  KOKKOS_INLINE_FUNCTION int source_offset() const { return offsets & 0xffffu; }
-  KOKKOS_INLINE_FUNCTION int diagonal_offset() const { return offsets >> 16; }
-  KOKKOS_INLINE_FUNCTION int first_export() const {
-    return first_export_size & 0xffffu;
+  KOKKOS_FUNCTION constexpr int source_at(int e) const {
+    return entries * scalar_bytes + 2 * e;
   }
-  KOKKOS_INLINE_FUNCTION int size() const {
-    return first_export_size >> 16 & 0xfffu;
-  }
-  KOKKOS_INLINE_FUNCTION int levels_passed() const {
-    return first_export_size >> 28;
-  }
-  KOKKOS_INLINE_FUNCTION int active() const { return shape & 0xffu; }
-  KOKKOS_INLINE_FUNCTION int log_lanes() const { return shape >> 8 & 0xfu; }
-  KOKKOS_INLINE_FUNCTION int steps() const { return shape >> 12 & 0xfu; }
-  KOKKOS_INLINE_FUNCTION int exported() const { return shape >> 16 & 0xffu; }
-  KOKKOS_INLINE_FUNCTION bool has(std::uint32_t flag) const {
-    return shape & flag;
-  }
-};
-static_assert(sizeof(StreamPass) == 16, "the stream is made of 16-byte units");
-
-enum : std::uint32_t {
-  /// The rows' last pass: sum up and finish them.
-  pass_finishes = 1u << 24,
-  /// Sources are numbers of exports (32 bits), read where they are published;
-  /// otherwise places in the sub-graph's scratch (16 bits).
-  pass_reads_exports = 2u << 24,
-  /// The last pass of its stage.
-  pass_ends_stage = 4u << 24
+  KOKKOS_FUNCTION constexpr int out_at() const { return source_at(entries); }
 };
 
-/// Steps of a pass at most: entries a lane holds in registers at once.
-constexpr int pass_steps(std::size_t scalar_bytes) {
-  return scalar_bytes > 8 ? 2 : 4;
-}
+enum : unsigned {
+  /// The row's last step, and other sub-graphs need it.
+  record_publishes = 1,
+  /// The lane has nothing to do in this step.
+  record_idle = 2
+};
 
-/// Each warp's part of a sub-graph's stream is cut into stages of at most this
-/// many 16-byte units, which no pass straddles; stages begin at multiples of it
-/// and are copied to scratch as a whole.
-constexpr int stage_units = 128;
+/// Warps that solve a sub-graph together, at most.
+constexpr int max_stream_warps = 4;
 
-/// Warps that solve a sub-graph together.
-constexpr int max_solving_warps = 4;
-
-/// A sub-graph in the stream. Its scratch holds a zero, its rows in the order
-/// of use, then its external values in the order of need.
+/// A sub-graph in the stream. Its scratch holds a zero, the values of other
+/// sub-graphs in the order of need, then its rows, exported ones first.
 struct StreamSubgraph {
-  /// Each warp's part: from which 16-byte unit of the stream on, how many.
-  std::int64_t first_unit[max_solving_warps];
-  int units[max_solving_warps];
-  /// Level sets that have rows in this sub-graph.
-  int levels;
+  /// Each warp's first stage: its records of one step, lane by lane.
+  std::int64_t first_stage[max_stream_warps];
+  /// Each warp's number of stages.
+  int stages[max_stream_warps];
+  std::int64_t first_import, first_mask;
+  int steps;
   int first_position, rows;
-  std::int64_t first_external;
-  int externals, first_export, exports;
-};
-
-/// Where the values of a pass come from: for packing.
-struct PassOrigin {
-  std::int64_t first_unit, first_slot;
-  int first_position;
+  int first_export, exports, imports;
 };
 
 /// Sub-graphs in the order and form in which one launch consumes them.
+///
+/// Unit u (16 bytes) of lane l's record in stage s is at byte
+/// ((s * units + u) * width + l) * 16. A warp has a stage for each step in
+/// which it has work: bit k of mask(first_mask + warps * b + w) tells whether
+/// warp w works in step 32 b + k.
 template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
-  int max_local = 0;  // largest number of scalars in scratch
-  int warps = 1;      // that solve a sub-graph
+  int width = 1, warps = 1, entries = 1;
+  int max_local = 0;           // largest number of scalars in scratch
+  int critical_steps = 0;      // steps on the longest path, waits included
+  std::int64_t num_steps = 0;  // of all sub-graphs together
+  std::int64_t num_stages = 0, num_imports = 0;
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
-  Kokkos::View<int*, MemorySpace> external;  // export numbers
-  Kokkos::View<PassOrigin*, MemorySpace> pass;
+  Kokkos::View<std::uint32_t*, MemorySpace> mask;
+  Kokkos::View<int*, MemorySpace> import;  // export numbers
+  Kokkos::View<int*, MemorySpace> stage_subgraph;
   Kokkos::View<unsigned*, MemorySpace> row;  // position -> user's row
+  /// Of each position's diagonal; of entry e of lane l's record in stage s, at
+  /// (s * width + l) * entries + e.
   Detail::OriginIndex<MemorySpace> diagonal_origin, origin;
+
+  int num_subgraphs() const { return static_cast<int>(subgraph.extent(0)); }
 };
 
 }  // namespace Strata

@@ -13,12 +13,17 @@
 #include <KokkosKernels_SparseUtils.hpp>
 #define STRATA_IMPL_SORT_IN_KOKKOSSPARSE 0
 #endif
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <vector>
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#include <cub/device/device_radix_sort.cuh>
+#endif
 
 #if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
 #error "Strata needs Kokkos 3.4 or newer"
@@ -80,21 +85,6 @@ template <class T>
 KOKKOS_INLINE_FUNCTION T lane_group_sum(T value, int group) {
   for (int mask = group >> 1; mask > 0; mask >>= 1)
     value += lane_xor(value, mask);
-  return value;
-}
-
-/// The same for groups of 1, 4 or 16 lanes: fewer branches, which cost about
-/// as much as an exchange each.
-template <class T>
-KOKKOS_INLINE_FUNCTION T lane_group_sum_by_four(T value, int group) {
-  if (group > 1) {
-    if (group > 4) {
-      value += lane_xor(value, 8);
-      value += lane_xor(value, 4);
-    }
-    value += lane_xor(value, 2);
-    value += lane_xor(value, 1);
-  }
   return value;
 }
 
@@ -190,23 +180,6 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 #endif
 }
 
-/// Smallest of the lanes' values.
-KOKKOS_INLINE_FUNCTION unsigned lane_min(unsigned value) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(0xffffffffu, value);
-#else
-  for (int offset = 16; offset > 0; offset >>= 1) {
-    const unsigned other = __shfl_xor_sync(0xffffffffu, value, offset);
-    value = other < value ? other : value;
-  }
-  return value;
-#endif
-#else
-  return value;
-#endif
-}
-
 /// Orders this thread's accesses as seen by the threads of its team.
 KOKKOS_INLINE_FUNCTION void team_fence() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -216,20 +189,9 @@ KOKKOS_INLINE_FUNCTION void team_fence() {
 #endif
 }
 
-/// Copies 16 bytes from global memory to scratch, both aligned to 16, without
-/// waiting where the device can. The copies begun up to a commit form a group;
-/// `copy_async_wait<n>` waits until at most n groups of this thread are under
-/// way.
-KOKKOS_INLINE_FUNCTION void copy_async_16(void* scratch, const void* global) {
-#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
-  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(scratch));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-               "l"(global)
-               : "memory");
-#else
-  memcpy(scratch, global, 16);
-#endif
-}
+/// Asynchronous copies to scratch (ScratchBytes::copy_async_16): those begun up
+/// to a commit form a group; `copy_async_wait<n>` waits until at most n groups
+/// of this thread are under way.
 KOKKOS_INLINE_FUNCTION void copy_async_commit() {
 #if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -242,15 +204,126 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
-/// The same pointer, which is known to point to team scratch: lets the compiler
-/// use the shorter instructions for it.
-template <class T>
-KOKKOS_INLINE_FUNCTION T* in_scratch(T* p) {
+/// True if `condition` holds for any lane of the warp. All lanes must call it.
+KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
-  __builtin_assume(__isShared(p));
+  return __any_sync(0xffffffffu, condition);
+#else
+  return condition;
 #endif
-  return p;
 }
+
+/// Has `value` computed by here: compilers like to leave work for later, even
+/// if there is time to spare now and none then.
+KOKKOS_INLINE_FUNCTION void compute_now(unsigned& value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("" : "+r"(value));
+#else
+  (void)value;
+#endif
+}
+
+/// Team scratch addressed by byte offsets. Loads and stores reach memory each
+/// time, in program order, and move 4, 8 or 16 bytes with one instruction.
+class ScratchBytes {
+ public:
+  KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    begin_ = static_cast<unsigned>(__cvta_generic_to_shared(begin));
+    // Otherwise the compiler works it out anew at each use.
+    asm volatile("mov.b32 %0, %0;" : "+r"(begin_));
+#else
+    begin_ = static_cast<unsigned char*>(begin);
+#endif
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION T load(unsigned offset) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "4, 8 or 16 bytes");
+    T value;
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    if constexpr (sizeof(T) == 4) {
+      unsigned word;
+      asm volatile("ld.volatile.shared.u32 %0, [%1];"
+                   : "=r"(word)
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, &word, 4);
+    } else if constexpr (sizeof(T) == 8) {
+      unsigned long long word;
+      asm volatile("ld.volatile.shared.u64 %0, [%1];"
+                   : "=l"(word)
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, &word, 8);
+    } else {
+      unsigned long long word[2];
+      asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(word[0]), "=l"(word[1])
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, word, 16);
+    }
+#else
+    memcpy(&value, begin_ + offset, sizeof(T));
+#endif
+    return value;
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void store(unsigned offset, const T& value) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "4, 8 or 16 bytes");
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    if constexpr (sizeof(T) == 4) {
+      unsigned word;
+      memcpy(&word, &value, 4);
+      asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(begin_ + offset),
+                   "r"(word)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      unsigned long long word;
+      memcpy(&word, &value, 8);
+      asm volatile("st.volatile.shared.u64 [%0], %1;" ::"r"(begin_ + offset),
+                   "l"(word)
+                   : "memory");
+    } else {
+      unsigned long long word[2];
+      memcpy(word, &value, 16);
+      asm volatile(
+          "st.volatile.shared.v2.u64 [%0], {%1, %2};" ::"r"(begin_ + offset),
+          "l"(word[0]), "l"(word[1])
+          : "memory");
+    }
+#else
+    memcpy(begin_ + offset, &value, sizeof(T));
+#endif
+  }
+  /// Copies 16 bytes from global memory, both ends aligned to 16: see
+  /// copy_async_commit and copy_async_wait.
+  KOKKOS_INLINE_FUNCTION void copy_async_16(unsigned offset,
+                                            const void* global) const {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(begin_ + offset),
+        "l"(global)
+        : "memory");
+#elif STRATA_IMPL_ON_CUDA_DEVICE
+    struct alignas(16) Unit {
+      unsigned word[4];
+    };
+    store(offset, *static_cast<const Unit*>(global));
+#else
+    memcpy(begin_ + offset, global, 16);
+#endif
+  }
+
+ private:
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned begin_;
+#else
+  unsigned char* begin_;
+#endif
+};
 
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
@@ -342,6 +415,65 @@ void sort_crs_rows(const ExecutionSpace& exec, const RowMap& row_map,
       row_map, entries, values);
 #endif
   ExecutionSpace().fence();
+}
+
+/// Sorts `count` keys by their lowest `bits` bits, the values along with them;
+/// equal keys keep their order. Cost: on CUDA CUB's radix sort, a pass for
+/// every eight bits, and one allocation; on hosts std::stable_sort. Fences
+/// `exec` on hosts, and on CUDA by freeing what it allocated.
+template <class ExecutionSpace>
+void sort_by_key(const ExecutionSpace& exec, std::uint64_t* keys, int* values,
+                 std::int64_t count, int bits) {
+  if (count < 2) return;
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    const auto check = [](cudaError_t error) {
+      if (error != cudaSuccess)
+        Kokkos::abort("Strata: sorting on the device failed");
+    };
+    const auto stream = exec.cuda_stream();
+    const std::size_t key_bytes = std::size_t(count) * sizeof(std::uint64_t);
+    const std::size_t value_bytes =
+        (std::size_t(count) * sizeof(int) + 255) / 256 * 256;
+    std::size_t work_bytes = 0;
+    cub::DoubleBuffer<std::uint64_t> key_buffer(keys, nullptr);
+    cub::DoubleBuffer<int> value_buffer(values, nullptr);
+    check(cub::DeviceRadixSort::SortPairs(nullptr, work_bytes, key_buffer,
+                                          value_buffer, count, 0, bits,
+                                          stream));
+    const Kokkos::View<char*, typename ExecutionSpace::memory_space> work(
+        Kokkos::view_alloc("Strata::sort_by_key::work",
+                           Kokkos::WithoutInitializing),
+        key_bytes + value_bytes + work_bytes + 512);
+    char* const values_at = work.data() + (key_bytes + 255) / 256 * 256;
+    key_buffer.d_buffers[1] = reinterpret_cast<std::uint64_t*>(work.data());
+    value_buffer.d_buffers[1] = reinterpret_cast<int*>(values_at);
+    check(cub::DeviceRadixSort::SortPairs(values_at + value_bytes, work_bytes,
+                                          key_buffer, value_buffer, count, 0,
+                                          bits, stream));
+    if (key_buffer.Current() != keys)
+      check(cudaMemcpyAsync(keys, key_buffer.Current(), key_bytes,
+                            cudaMemcpyDeviceToDevice, stream));
+    if (value_buffer.Current() != values)
+      check(cudaMemcpyAsync(values, value_buffer.Current(),
+                            std::size_t(count) * sizeof(int),
+                            cudaMemcpyDeviceToDevice, stream));
+    return;
+  }
+#endif
+  exec.fence();
+  const std::uint64_t mask =
+      bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{0};
+  std::vector<std::pair<std::uint64_t, int>> pairs(count);
+  for (std::int64_t i = 0; i < count; ++i) pairs[i] = {keys[i], values[i]};
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [mask](const auto& a, const auto& b) {
+                     return (a.first & mask) < (b.first & mask);
+                   });
+  for (std::int64_t i = 0; i < count; ++i) {
+    keys[i] = pairs[i].first;
+    values[i] = pairs[i].second;
+  }
 }
 
 }  // namespace Detail

@@ -2,37 +2,30 @@
 #ifndef STRATA_CHOOSE_ALGORITHM_HPP
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
-#include <detail/Strata_BandChunks.hpp>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_MeasureParameters.hpp>
 #include <detail/Strata_PredictSolve.hpp>
+#include <optional>
 
 namespace Strata {
 namespace Detail {
 
-/// The shapes of chunks worth a look: small ones keep many teams busy, long
-/// bands keep a narrow graph in one team's scratch, wide ones keep grids
-/// together. Each look costs a pass over the graph.
-template <class Scalar, class ExecutionSpace>
-std::vector<ChunkShape> chunk_shapes(const ExecutionSpace& exec,
-                                     const TriangularOptions& options, int n) {
-  const int max_local =
-      StreamAlgorithm<Scalar, ExecutionSpace>::max_local(exec);
-  std::vector<ChunkShape> shapes;
-  const auto add = [&](int rows, int band_levels) {
-    ChunkShape shape;
-    shape.max_rows = options.max_subgraph_rows > 0
-                         ? std::min(options.max_subgraph_rows, max_local / 2)
-                         : std::min(rows, max_local / 2);
+/// The shapes of sub-graphs worth a look: chunks of rows in the order of
+/// substitution keep a narrow graph's long paths together, bands of level sets
+/// keep wide ones busy. Each look costs about as much as finding the level sets.
+inline std::vector<StreamShape> stream_shapes(const TriangularOptions& options,
+                                              int n, int levels) {
+  std::vector<StreamShape> shapes;
+  const auto add = [&](int band_levels, int rows) {
+    StreamShape shape;
     shape.band_levels = band_levels;
-    shape.max_local = max_local;
-    shape.max_row_externals = std::min(256, max_local / 4);
+    shape.max_rows =
+        options.max_subgraph_rows > 0 ? options.max_subgraph_rows : rows;
     shapes.push_back(shape);
   };
-  add(512, 32);
-  if (n < 4000000) add(2048, 16);
-  if (n < 1000000) add(1024, 1000);
-  if (n < 200000) add(32, 16);
+  const double rows_a_level = double(n) / std::max(1, levels);
+  if (rows_a_level < 400) add(0, 1024);
+  if (rows_a_level >= 200) add(64, 1536);
   return shapes;
 }
 
@@ -49,18 +42,19 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   const bool predicts = options.algorithm == Algorithm::automatic ||
                         options.algorithm == Algorithm::subgraphs ||
                         options.algorithm == Algorithm::pipelined_subgraphs;
+  StreamBuilder<ExecutionSpace>* const no_stream = nullptr;
   if (!predicts) {
     report.algorithm = options.algorithm;
     report.reason = "asked for";
     return make_algorithm<Scalar>(exec, analysis, options.algorithm, options,
-                                  PerformanceParameters{}, {}, report);
+                                  PerformanceParameters{}, no_stream, report);
   }
   const auto parameters = performance_parameters<Scalar>(exec);
   const SolvePrediction predict(parameters, analysis.host_graph,
                                 analysis.levels, sizeof(Scalar),
                                 device_units(exec), lane_width<ExecutionSpace>);
   const bool automatic = options.algorithm == Algorithm::automatic;
-  std::vector<int> chunks;
+  std::optional<StreamBuilder<ExecutionSpace>> stream;
   const auto consider = [&](Algorithm a, double us, const std::string& note) {
     report.candidates.push_back({a, us, note});
   };
@@ -76,19 +70,29 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       options.algorithm == Algorithm::pipelined_subgraphs) {
     double best = 0;
     std::string note;
-    for (const ChunkShape& shape : chunk_shapes<Scalar>(
-             exec, options, analysis.host_graph.num_vertices)) {
-      auto candidate = band_chunks(analysis.host_graph, analysis.levels, shape);
-      const double us =
-          predict.pipelined_subgraphs(candidate, shape.max_row_externals);
-      if (!chunks.empty() && us >= best) continue;
+    const auto level = to_device<int, typename ExecutionSpace::memory_space>(
+        "Strata::Triangular::level", analysis.levels.level_of);
+    for (const StreamShape& shape :
+         stream_shapes(options, analysis.host_graph.num_vertices,
+                       analysis.levels.num_levels)) {
+      auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
+          exec, analysis.graph, level.data(), analysis.levels.num_levels,
+          shape);
+      if (!candidate.possible()) continue;
+      const double us = predict.pipelined_subgraphs(
+          candidate.critical_steps(), shape.hop, candidate.num_subgraphs(),
+          candidate.num_imports());
+      if (stream && us >= best) continue;
       best = us;
-      chunks = std::move(candidate);
-      note = "chunks of up to " + std::to_string(shape.max_rows) +
-             " rows in bands of " + std::to_string(shape.band_levels) +
-             " level sets";
+      stream = std::move(candidate);
+      note = std::to_string(stream->num_subgraphs()) + " sub-graphs of up to " +
+             std::to_string(shape.max_rows) + " rows in " +
+             (shape.band_levels > 0
+                  ? "bands of " + std::to_string(shape.band_levels) +
+                        " level sets"
+                  : "the order of substitution");
     }
-    consider(Algorithm::pipelined_subgraphs, best, note);
+    if (stream) consider(Algorithm::pipelined_subgraphs, best, note);
   }
 
   // 004's own algorithm where one sub-graph holds everything, unless even a
@@ -114,6 +118,14 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     if (!chosen || candidate.predicted_us < chosen->predicted_us)
       chosen = &candidate;
   report.algorithm = chosen ? chosen->algorithm : options.algorithm;
+  if (report.algorithm == Algorithm::pipelined_subgraphs && !stream) {
+    report.algorithm = Algorithm::pipelined;
+    report.reason =
+        "asked for pipelined_subgraphs, but a row needs more values from "
+        "outside its sub-graph than a team's scratch holds";
+    return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
+                                  parameters, no_stream, report);
+  }
   if (chosen) {
     report.predicted_solve_us = chosen->predicted_us;
     report.reason =
@@ -123,7 +135,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     report.reason = "asked for";
   }
   return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
-                                parameters, chunks, report);
+                                parameters, stream ? &*stream : nullptr,
+                                report);
 }
 
 }  // namespace Detail

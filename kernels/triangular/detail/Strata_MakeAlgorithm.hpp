@@ -60,25 +60,14 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
       exec, analysis, best.subgraphs, schedule, team_size);
 }
 
-/// Share of the edges between different sub-graphs.
-inline double external_share(const DependencyGraph<Kokkos::HostSpace>& graph,
-                             const std::vector<int>& subgraph_of) {
-  std::int64_t external = 0;
-  for (int i = 0; i < graph.num_vertices; ++i)
-    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
-      external += subgraph_of[graph.entries(k)] != subgraph_of[i];
-  return graph.num_edges() == 0 ? 0.
-                                : double(external) / double(graph.num_edges());
-}
-
 /// The algorithm of that name (not `automatic`) for an analysed matrix.
-/// `chunks` is used by `pipelined_subgraphs`.
+/// `stream` is used by `pipelined_subgraphs`.
 template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const ExecutionSpace& exec,
     const TriangularAnalysis<ExecutionSpace>& analysis, Algorithm algorithm,
     const TriangularOptions& options, const PerformanceParameters& parameters,
-    const std::vector<int>& chunks, TriangularReport& report) {
+    StreamBuilder<ExecutionSpace>* stream, TriangularReport& report) {
   switch (algorithm) {
     case Algorithm::substitution:
       return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
@@ -93,11 +82,10 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, options.max_right_hand_sides);
     default: {
-      auto stream = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
-          exec, analysis, chunks);
-      report.subgraphs = stream->num_subgraphs();
-      report.external_share = external_share(analysis.host_graph, chunks);
-      return stream;
+      auto solve = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
+          exec, analysis, *stream);
+      report.subgraphs = solve->num_subgraphs();
+      return solve;
     }
   }
 }

@@ -30,12 +30,16 @@ struct PendingBits<double> {
   using Bits = unsigned long long;
   static constexpr Bits pending = 0xfff85742d1b3a96eULL;
   static constexpr Bits plain_nan = 0x7ff8000000000000ULL;
+  /// The upper half of infinity; a NaN's is larger (as a pending value's), but
+  /// for rare ones with bits in the lower half only.
+  static constexpr unsigned infinity = 0x7ff00000U;
 };
 template <>
 struct PendingBits<float> {
   using Bits = unsigned;
   static constexpr Bits pending = 0xffc5d3b7U;
   static constexpr Bits plain_nan = 0x7fc00000U;
+  static constexpr unsigned infinity = 0x7f800000U;
 };
 
 /// Storage of values that are their own flags: a word is either pending or
@@ -51,13 +55,45 @@ struct Pending {
     Bits* w = reinterpret_cast<Bits*>(at);
     for (int i = 0; i < words; ++i) w[i] = Traits::pending;
   }
+  /// The value, or where its bits would mean "pending" the ordinary NaN.
+  KOKKOS_INLINE_FUNCTION static Scalar final(const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    for (int i = 0; i < words; ++i)
+      if (bits[i] == Traits::pending) bits[i] = Traits::plain_nan;
+    Scalar result;
+    memcpy(&result, bits, sizeof(Scalar));
+    return result;
+  }
   KOKKOS_INLINE_FUNCTION static void publish(Scalar* at, const Scalar& value) {
+    publish_final(at, final(value));
+  }
+  /// The same for what is known not to look pending.
+  KOKKOS_INLINE_FUNCTION static void publish_final(Scalar* at,
+                                                   const Scalar& value) {
     Bits bits[words];
     memcpy(bits, &value, sizeof(Scalar));
     Bits* w = reinterpret_cast<Bits*>(at);
-    for (int i = 0; i < words; ++i)
-      store_relaxed(w + i, bits[i] == Traits::pending ? Bits(Traits::plain_nan)
-                                                      : bits[i]);
+    for (int i = 0; i < words; ++i) store_relaxed(w + i, bits[i]);
+  }
+  /// True if any word of a copy is pending.
+  KOKKOS_INLINE_FUNCTION static bool is(const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    bool any = false;
+    for (int i = 0; i < words; ++i) any = any || bits[i] == Traits::pending;
+    return any;
+  }
+  /// True if any word of a copy is a quiet NaN, which a result is if a pending
+  /// value went into it.
+  KOKKOS_INLINE_FUNCTION static bool is_nan(const Scalar& value) {
+    constexpr int halves = sizeof(Scalar) / 4, of_word = sizeof(Word) / 4;
+    unsigned half[halves];
+    memcpy(half, &value, sizeof(Scalar));
+    bool any = false;
+    for (int i = of_word - 1; i < halves; i += of_word)
+      any = any || half[i] << 1 > Traits::infinity << 1;
+    return any;
   }
   /// Reads the value; false while any word of it is pending.
   KOKKOS_INLINE_FUNCTION static bool read(const Scalar* at, Scalar& value) {

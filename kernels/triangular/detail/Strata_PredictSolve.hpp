@@ -77,57 +77,21 @@ class SolvePrediction {
     return total;
   }
 
-  /// @param chunk_of          sub-graph of each vertex
-  /// @param max_row_externals as in ChunkShape
-  double pipelined_subgraphs(const std::vector<int>& chunk_of,
-                             int max_row_externals) const {
+  /// @param critical_steps steps on the longest path, of which `hop` for each
+  ///                       value from another sub-graph
+  /// @param subgraphs, imports their number, and that of values they need from
+  ///                       each other
+  double pipelined_subgraphs(int critical_steps, int hop, int subgraphs,
+                             std::int64_t imports) const {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
-    const double lane_entries = width_ / 2 * 4;  // of a row in a pass
-    std::vector<int> last_level;
-    // Teams begin with a ticket and their rows of b.
-    double total = p_.alpha + 2 * p_.handover + 2 * bytes_us_;
-    for (int l = 0; l < levels_.num_levels; ++l) {
-      // A row that needs, from outside, a row of the level set just before
-      // makes its level set wait for a hand-over. Outside values arrive at a
-      // rate, four for every lane of the fetching warp in a hand-over; about a
-      // third of the references repeat a value.
-      std::int64_t handed = 0, outside = 0, parts = 0;
-      double longest = 0;
-      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
-        const int i = levels_.vertices[q];
-        const int chunk = chunk_of[i];
-        if (chunk >= static_cast<int>(last_level.size()))
-          last_level.resize(chunk + 1, -1);
-        parts += last_level[chunk] != l;
-        last_level[chunk] = l;
-        bool late = false;
-        std::int64_t from_outside = 0;
-        for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
-          const int j = graph_.entries(k);
-          if (chunk_of[j] == chunk) continue;
-          ++from_outside;
-          late = late || levels_.level_of[j] + 1 == l;
-        }
-        handed += late;
-        const double passes =
-            double(graph_.row_map(i + 1) - graph_.row_map(i)) / lane_entries;
-        if (from_outside <= max_row_externals) {
-          outside += from_outside;
-          longest = std::max(longest, p_.pass * passes);
-        } else {
-          longest = std::max(longest, 1.5 * p_.handover * passes);
-        }
-      }
-      const double rows = levels_.level_map[l + 1] - levels_.level_map[l];
-      const double part =
-          std::max(p_.pass, longest) +
-          p_.handover * 2 / 3 * double(outside) / double(parts) / (4. * width_);
-      // The path through the level sets, and the teams' work where there are
-      // more than run at once (four a multiprocessor).
-      total += part + p_.handover * double(handed) / rows +
-               part * double(parts) / (4. * units_);
-    }
-    return total;
+    // Teams begin with a ticket, their part of b, and outside values.
+    const double begin = p_.alpha + 3 * p_.handover;
+    // Outside values come 64 at a time; on the longest path that is waited for
+    // once for each sub-graph passed.
+    const double passed =
+        std::max(0, critical_steps - levels_.num_levels) / double(hop);
+    const double fetch = double(imports) / subgraphs / 64 * p_.handover;
+    return begin + p_.pass * critical_steps + passed * fetch + 2 * bytes_us_;
   }
 
   /// No partition can do better than this: a slot a level set.

@@ -20,9 +20,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
  public:
   using typename Base::Memory;
-  template <bool divide>
-  using KernelFor = StreamSolve<Scalar, ExecutionSpace, divide>;
-  using Kernel = KernelFor<false>;
+  using Kernel = StreamSolve<Scalar, ExecutionSpace>;
+  using Builder = StreamBuilder<ExecutionSpace>;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
@@ -31,16 +30,20 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return static_cast<int>(std::min<std::size_t>(
         bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
   }
+  /// Sub-graphs of that shape, and the steps on their longest path.
+  static Builder make_builder(
+      const ExecutionSpace& exec,
+      const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+      const int* level, int num_levels, StreamShape shape) {
+    shape.max_local = std::min(shape.max_local, max_local(exec));
+    return Builder(exec, graph, level, num_levels, shape, Kernel::width,
+                   Kernel::warps, sizeof(Scalar));
+  }
 
-  /// @param chunk_of sub-graph of each vertex, in a valid sequence, each within
-  ///                 `max_local` (see band_chunks)
   StreamAlgorithm(const ExecutionSpace& exec,
                   const TriangularAnalysis<ExecutionSpace>& analysis,
-                  const std::vector<int>& chunk_of)
-      : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
-                              Kernel::width, Kernel::warps, sizeof(Scalar),
-                              std::min(256, max_local(exec) / 4))
-                    .template finish<Memory>(analysis.num_values)) {
+                  Builder& builder)
+      : stream_(builder.finish(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
     // Room for more right-hand sides at once, up to the stream's own size.
     const std::size_t one =
@@ -68,44 +71,41 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const int now = static_cast<int>(std::min<std::int64_t>(
           {columns - first, export_columns_,
            std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
-      if (this->divide_)
-        launch<true>(exec, b.from(first), x.from(first), now);
-      else
-        launch<false>(exec, b.from(first), x.from(first), now);
+      launch(exec, b.from(first), x.from(first), now);
       first += now;
     }
   }
 
  private:
-  template <bool divide>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
-    // Registers for four teams a multiprocessor: more sub-graphs under way at
-    // once are worth more than a few spilled values.
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Kernel::team_size, 4>>
+                       Kokkos::LaunchBounds<Kernel::team_size, 5>>
         policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
                Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
                                    Kernel::scratch_bytes(stream_.max_local))));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        KernelFor<divide>{stream_.bytes.data(), stream_.subgraph.data(),
-                          stream_.external.data(), stream_.row.data(),
-                          exports_.data(), state_.data(), stream_.num_exports,
-                          columns, export_columns_, b, x});
+        Kernel{stream_.bytes.data(), stream_.subgraph.data(),
+               stream_.mask.data(), stream_.import.data(), stream_.row.data(),
+               this->diagonal_.data(), exports_.data(), state_.data(),
+               stream_.num_exports, columns, export_columns_, this->divide_, b,
+               x});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    const auto passes = static_cast<std::int64_t>(stream_.pass.extent(0));
-    for_each_row("Strata::Stream::pack", exec, passes, stream_.origin.size(),
-                 PackStream<Scalar, Memory>{stream_, values, this->diagonal_,
-                                            this->conjugated_});
+    Kokkos::parallel_for(
+        "Strata::Stream::pack",
+        RangeOf<ExecutionSpace>(exec, 0, stream_.num_stages * stream_.width),
+        PackStream<Scalar, Memory>{stream_, values, this->diagonal_,
+                                   this->conjugated_, this->divide_});
   }
   std::size_t entry_bytes() const override {
     return stream_.bytes.extent(0) +
            stream_.subgraph.extent(0) * sizeof(StreamSubgraph) +
-           stream_.external.extent(0) * sizeof(int) +
-           stream_.pass.extent(0) * sizeof(PassOrigin) +
+           stream_.mask.extent(0) * sizeof(std::uint32_t) +
+           (stream_.import.extent(0) + stream_.stage_subgraph.extent(0)) *
+               sizeof(int) +
            stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar);
   }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ARENA_HPP
+#define STRATA_ARENA_HPP
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// Many short-lived arrays in one allocation: on a device an allocation costs
+/// as much as several launches. Two passes of the same code, the first to
+/// measure, the second to hand out.
+template <class MemorySpace>
+class Arena {
+ public:
+  /// An array of `count` elements, not initialized; null while measuring.
+  template <class T>
+  void take(T*& array, std::int64_t count) {
+    offset_ = (offset_ + 15) / 16 * 16;
+    array = block_.data() ? reinterpret_cast<T*>(block_.data() + offset_)
+                          : nullptr;
+    offset_ += sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 0);
+  }
+  /// Allocates what was measured.
+  void allocate(const std::string& label) {
+    block_ = Kokkos::View<char*, MemorySpace>(
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), offset_ + 16);
+    offset_ = 0;
+  }
+
+ private:
+  Kokkos::View<char*, MemorySpace> block_;
+  std::size_t offset_ = 0;
+};
+
+/// Runs `request(arena)` to measure, allocates, and runs it again.
+template <class MemorySpace, class Request>
+Arena<MemorySpace> make_arena(const std::string& label,
+                              const Request& request) {
+  Arena<MemorySpace> arena;
+  request(arena);
+  arena.allocate(label);
+  request(arena);
+  return arena;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_STREAM_PHASES_HPP
+#define STRATA_STREAM_PHASES_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <Strata_SubgraphStream.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// The data-parallel steps that lay a dependency graph out as a stream, and
+/// the arrays they work on; make_stream runs them. Every phase is deterministic:
+/// what atomics decide is a minimum, a sum or a set.
+template <class MemorySpace>
+struct StreamPhases {
+  using Index = std::int64_t;
+  using Key = std::uint64_t;
+
+  DependencyGraph<MemorySpace> graph;
+  SubgraphStream<MemorySpace> stream;
+  StreamRecord record{8};
+  /// Level of each vertex; level sets in a band; rows of a sub-graph.
+  const int* level = nullptr;
+  int band_levels = 1, bands = 1, max_rows = 1;
+  /// Steps that a value from another sub-graph is expected to take.
+  int hop = 0;
+  int num_subgraphs = 0, time_bits = 0;
+  Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
+
+  enum : int {
+    count_externals,
+    count_uniques,
+    count_local,
+    count_exports,
+    count_tasks,
+    count_time,
+    count_steps,
+    count_stages,
+    num_counts
+  };
+  Index* count = nullptr;
+
+  // Vertices, in the order of sub-graphs (p) or by number (i).
+  Key* band_key = nullptr;
+  int *order = nullptr, *subgraph_of = nullptr, *export_before = nullptr;
+  int *position_of = nullptr, *time = nullptr, *first_task = nullptr;
+  int* exported = nullptr;
+  int *band_first = nullptr, *band_chunk = nullptr;
+  // Sub-graphs.
+  int *first_vertex = nullptr, *import_count = nullptr, *step_first = nullptr;
+  // Edges.
+  int* unique_of = nullptr;
+  Index* slot_of = nullptr;
+  // Edges between sub-graphs, sorted, and the distinct sources among them.
+  Key* external_key = nullptr;
+  int *external_edge = nullptr, *unique_source = nullptr;
+  int *unique_subgraph = nullptr, *unique_local = nullptr;
+  Key* need_key = nullptr;
+  int* need_unique = nullptr;
+  // Tasks: a record each.
+  Key* task_key = nullptr;
+  int *task = nullptr, *task_row = nullptr, *run_of = nullptr;
+  int* run_first = nullptr;
+  Index* place_of = nullptr;
+  // Steps.
+  int *step_warps = nullptr, *step_subgraph = nullptr;
+  int* stage_at = nullptr;
+
+  KOKKOS_INLINE_FUNCTION int team() const {
+    return stream.width * stream.warps;
+  }
+  KOKKOS_INLINE_FUNCTION Index first_edge(Index i) const {
+    return graph.row_map(i);
+  }
+  KOKKOS_INLINE_FUNCTION Index end_edge(Index i) const {
+    return graph.row_map(i + 1);
+  }
+  KOKKOS_INLINE_FUNCTION int records_of(Index i) const {
+    const Index m = end_edge(i) - first_edge(i);
+    return m == 0 ? 1 : static_cast<int>((m + record.entries - 1) /
+                                         record.entries);
+  }
+
+  // --- Partition: bands of level sets, cut into chunks of rows --------------
+
+  struct BandKeys {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandKeys, Index i) const {
+    band_key[i] = bands == 1 ? 0 : static_cast<Key>(level[i] / band_levels);
+    order[i] = static_cast<int>(i);
+    exported[i] = 0;
+    time[i] = -1;
+  }
+  struct BandStarts {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandStarts, Index p) const {
+    const Key b = band_key[p];
+    if (p == 0 || band_key[p - 1] != b) band_first[b] = static_cast<int>(p);
+    if (p + 1 == graph.num_vertices) band_first[bands] = graph.num_vertices;
+  }
+  struct BandChunkScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandChunkScan, Index b, Index& sum,
+                                         bool final) const {
+    const int rows = band_first[b + 1] - band_first[b];
+    if (final) band_chunk[b] = static_cast<int>(sum);
+    sum += (rows + max_rows - 1) / max_rows;
+    if (final && b + 1 == bands) band_chunk[bands] = static_cast<int>(sum);
+  }
+  KOKKOS_INLINE_FUNCTION int chunk_at(Index p) const {
+    const Key b = band_key[p];
+    const Index first = band_first[b], rows = band_first[b + 1] - first;
+    const Index chunks = band_chunk[b + 1] - band_chunk[b];
+    return band_chunk[b] + static_cast<int>((p - first) * chunks / rows);
+  }
+  struct AssignSubgraphs {};
+  KOKKOS_INLINE_FUNCTION void operator()(AssignSubgraphs, Index p) const {
+    const int g = chunk_at(p);
+    subgraph_of[order[p]] = g;
+    if (p == 0 || chunk_at(p - 1) != g) first_vertex[g] = static_cast<int>(p);
+    if (p + 1 == graph.num_vertices)
+      first_vertex[num_subgraphs] = graph.num_vertices;
+  }
+
+  // --- Values that sub-graphs need from others ------------------------------
+
+  struct ExternalScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(ExternalScan, Index i, Index& sum,
+                                         bool final) const {
+    const int g = subgraph_of[i];
+    for (Index k = first_edge(i); k < end_edge(i); ++k) {
+      const int j = graph.entries(k);
+      if (subgraph_of[j] == g) continue;
+      if (final && external_key) {
+        external_key[sum] =
+            static_cast<Key>(g) << 32 | static_cast<std::uint32_t>(j);
+        external_edge[sum] = static_cast<int>(k);
+      }
+      ++sum;
+    }
+    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
+  }
+  struct ClearSubgraphs {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearSubgraphs, Index g) const {
+    import_count[g] = 0;
+    if (g == 0) {
+      count[count_uniques] = 0;
+      count[count_local] = 0;
+    }
+  }
+  struct UniqueScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(UniqueScan, Index p, Index& sum,
+                                         bool final) const {
+    const Key key = external_key[p];
+    const bool fresh = p == 0 || external_key[p - 1] != key;
+    sum += fresh;
+    if (!final) return;
+    unique_of[external_edge[p]] = static_cast<int>(sum - 1);
+    if (fresh) {
+      const int j = static_cast<int>(key & 0xffffffffu);
+      const int g = static_cast<int>(key >> 32);
+      unique_source[sum - 1] = j;
+      unique_subgraph[sum - 1] = g;
+      exported[j] = 1;
+      Kokkos::atomic_fetch_add(&import_count[g], 1);
+    }
+    if (p + 1 == num_externals) count[count_uniques] = sum;
+  }
+  struct Capacity {};
+  KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {
+    const Index local =
+        1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
+    Kokkos::atomic_fetch_max(&count[count_local], local);
+  }
+
+  // --- Positions: by sub-graph, exported rows first --------------------------
+
+  struct ExportScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(ExportScan, Index p, Index& sum,
+                                         bool final) const {
+    if (final) export_before[p] = static_cast<int>(sum);
+    sum += exported[order[p]];
+    if (final && p + 1 == graph.num_vertices) {
+      export_before[p + 1] = static_cast<int>(sum);
+      count[count_exports] = sum;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION int exports_of(int g) const {
+    return export_before[first_vertex[g + 1]] - export_before[first_vertex[g]];
+  }
+  struct Positions {};
+  KOKKOS_INLINE_FUNCTION void operator()(Positions, Index p) const {
+    const int i = order[p], g = subgraph_of[i], first = first_vertex[g];
+    const int before = export_before[p] - export_before[first];
+    const int at =
+        exported[i] ? first + before
+                    : first + exports_of(g) + static_cast<int>(p) - first -
+                          before;
+    position_of[i] = at;
+    stream.row(at) = static_cast<unsigned>(graph.row_of(i));
+    stream.diagonal_origin.set(at, graph.diagonal_origin(i));
+  }
+
+  // --- Steps: the earliest that a row's last record can have -----------------
+
+  /// A source counts from the step after the one that makes it known.
+  KOKKOS_INLINE_FUNCTION int known_after(int j, int g) const {
+    return load_relaxed(time + j) + (subgraph_of[j] == g ? 0 : hop);
+  }
+  /// The step of row i's last record, its sources' steps being known.
+  ///
+  /// A row's records take one step each, the last one the newest sources. With
+  /// C(e) sources known no more than e steps before the newest, the last step
+  /// is the newest's plus 1 + max over e of ceil(C(e) / entries) - e - 1. e is
+  /// exact up to 15, beyond that in octaves from below, which errs to the later
+  /// side.
+  KOKKOS_INLINE_FUNCTION int step_of_row(Index i, int newest) const {
+    constexpr int exact = 16, bins = exact + 12;
+    const Index m = end_edge(i) - first_edge(i);
+    if (m <= record.entries) return newest + 1;
+    int number[bins] = {};
+    const int g = subgraph_of[i];
+    for (Index k = first_edge(i); k < end_edge(i); ++k) {
+      const int e = newest - known_after(graph.entries(k), g);
+      int bin = e;
+      if (e >= exact)
+        for (bin = exact; bin + 1 < bins && e >= exact << (bin - exact + 1);)
+          ++bin;
+      ++number[bin];
+    }
+    int late = 0, sum = 0;
+    for (int bin = 0; bin < bins; ++bin) {
+      sum += number[bin];
+      const int e = bin < exact ? bin : exact << (bin - exact);
+      const int u = (sum + record.entries - 1) / record.entries - e - 1;
+      late = u > late ? u : late;
+    }
+    return newest + 1 + late;
+  }
+
+  // --- Records, by sub-graph and step ----------------------------------------
+
+  struct TaskScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(TaskScan, Index i, Index& sum,
+                                         bool final) const {
+    if (final) first_task[i] = static_cast<int>(sum);
+    sum += records_of(i);
+    if (final && i + 1 == graph.num_vertices) count[count_tasks] = sum;
+  }
+  struct LatestStep {};
+  KOKKOS_INLINE_FUNCTION void operator()(LatestStep, Index i,
+                                         Index& latest) const {
+    if (time[i] > latest) latest = time[i];
+  }
+  struct TaskKeys {};
+  KOKKOS_INLINE_FUNCTION void operator()(TaskKeys, Index i) const {
+    const int records = records_of(i);
+    const Key group = static_cast<Key>(subgraph_of[i]) << time_bits;
+    for (int q = 0; q < records; ++q) {
+      const int t = first_task[i] + q;
+      task_key[t] = group | static_cast<Key>(time[i] - q);
+      task[t] = t;
+      task_row[t] = static_cast<int>(i);
+    }
+  }
+  struct RunScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(RunScan, Index p, Index& sum,
+                                         bool final) const {
+    const bool fresh = p == 0 || task_key[p] != task_key[p - 1];
+    sum += fresh;
+    if (!final) return;
+    run_of[p] = static_cast<int>(sum - 1);
+    if (fresh) run_first[sum - 1] = static_cast<int>(p);
+  }
+  KOKKOS_INLINE_FUNCTION int lane_at(Index p) const {
+    return static_cast<int>((p - run_first[run_of[p]]) % team());
+  }
+  struct StepScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(StepScan, Index p, Index& sum,
+                                         bool final) const {
+    const int lane = lane_at(p);
+    sum += lane == 0;
+    if (!final) return;
+    const Index step = sum - 1;
+    place_of[task[p]] = step * team() + lane;
+    if (lane == 0) {
+      const Key g = task_key[p] >> time_bits;
+      if (p == 0 || task_key[p - 1] >> time_bits != g)
+        step_first[g] = static_cast<int>(step);
+      step_subgraph[step] = static_cast<int>(g);
+    }
+    const bool last = p + 1 == num_tasks;
+    if (last || lane_at(p + 1) == 0)
+      step_warps[step] = lane / stream.width + 1;
+    if (last) {
+      count[count_steps] = sum;
+      step_first[num_subgraphs] = static_cast<int>(sum);
+    }
+  }
+
+  // --- Stages: the steps in which a warp works -------------------------------
+
+  struct StageScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(StageScan, Index at, Index& sum,
+                                         bool final) const {
+    const Index warp = at / num_steps, step = at % num_steps;
+    if (final) stage_at[at] = static_cast<int>(sum);
+    sum += step_warps[step] > warp;
+    if (final && at + 1 == num_steps * stream.warps) {
+      stage_at[at + 1] = static_cast<int>(sum);
+      count[count_stages] = sum;
+    }
+  }
+  struct MaskScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(MaskScan, Index g, Index& sum,
+                                         bool final) const {
+    const int steps = step_first[g + 1] - step_first[g];
+    if (final) stream.subgraph(g).first_mask = sum;
+    sum += Index{(steps + 31) / 32} * stream.warps;
+  }
+  struct ImportScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(ImportScan, Index g, Index& sum,
+                                         bool final) const {
+    if (final) stream.subgraph(g).first_import = sum;
+    sum += import_count[g];
+  }
+  struct DescribeSubgraphs {};
+  KOKKOS_INLINE_FUNCTION void operator()(DescribeSubgraphs, Index at) const {
+    const int g = static_cast<int>(at);
+    StreamSubgraph& s = stream.subgraph(g);
+    const int first = first_vertex[g];
+    s.steps = step_first[g + 1] - step_first[g];
+    for (int w = 0; w < max_stream_warps; ++w) {
+      const bool used = w < stream.warps;
+      const Index begin = used ? stage_at[w * num_steps + step_first[g]] : 0;
+      s.first_stage[w] = begin;
+      s.stages[w] =
+          used ? static_cast<int>(
+                     stage_at[w * num_steps + step_first[g + 1]] - begin)
+               : 0;
+    }
+    s.first_position = first;
+    s.rows = first_vertex[g + 1] - first;
+    s.first_export = export_before[first];
+    s.exports = exports_of(g);
+    s.imports = import_count[g];
+  }
+  struct Masks {};
+  KOKKOS_INLINE_FUNCTION void operator()(Masks, Index step) const {
+    const int g = step_subgraph[step];
+    const int k = static_cast<int>(step) - step_first[g];
+    for (int w = 0; w < step_warps[step]; ++w) {
+      Kokkos::atomic_fetch_or(&stream.mask(stream.subgraph(g).first_mask +
+                                           k / 32 * stream.warps + w),
+                              std::uint32_t{1} << k % 32);
+      stream.stage_subgraph(stage_at[w * num_steps + step]) = g;
+    }
+  }
+
+  // --- Contents ---------------------------------------------------------------
+
+  /// Lane's record number (stage * width + lane) of a place (step * team +
+  /// lane of the team).
+  KOKKOS_INLINE_FUNCTION Index record_at(Index place) const {
+    const Index step = place / team();
+    const int lane = static_cast<int>(place % team());
+    return Index{stage_at[lane / stream.width * num_steps + step]} *
+               stream.width +
+           lane % stream.width;
+  }
+  KOKKOS_INLINE_FUNCTION void put(Index number, int byte,
+                                  unsigned value) const {
+    const Index stage = number / stream.width, lane = number % stream.width;
+    unsigned char* const at =
+        stream.bytes.data() +
+        ((stage * record.units() + byte / 16) * stream.width + lane) * 16 +
+        byte % 16;
+    *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(value);
+  }
+  struct ClearNeeds {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearNeeds, Index u) const {
+    need_key[u] = ~Key{0} >> 1;
+    need_unique[u] = static_cast<int>(u);
+  }
+  /// Edges of row i, dealt to lanes: rank by age, newest first.
+  struct PlaceEdges {
+    StreamPhases phases;
+    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane,
+                                           int lanes) const {
+      const StreamPhases& s = phases;
+      const int g = s.subgraph_of[i], entries = s.record.entries;
+      const Index begin = s.first_edge(i), end = s.end_edge(i);
+      for (Index k = begin + lane; k < end; k += lanes) {
+        const int j = s.graph.entries(k), age = s.known_after(j, g);
+        int rank = 0;
+        for (Index other = begin; other < end; ++other) {
+          const int its = s.known_after(s.graph.entries(other), g);
+          rank += its > age || (its == age && other < k);
+        }
+        const Index place = s.place_of[s.first_task[i] + rank / entries];
+        s.slot_of[k] =
+            s.record_at(place) * entries + entries - 1 - rank % entries;
+        if (s.subgraph_of[j] != g)
+          Kokkos::atomic_fetch_min(&s.need_key[s.unique_of[k]],
+                                   static_cast<Key>(place / s.team()));
+      }
+    }
+  };
+  struct Imports {};
+  KOKKOS_INLINE_FUNCTION void operator()(Imports, Index p) const {
+    const int u = need_unique[p], j = unique_source[u];
+    unique_local[u] = static_cast<int>(
+        1 + p - stream.subgraph(unique_subgraph[u]).first_import);
+    const int from = subgraph_of[j];
+    stream.import(p) =
+        position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
+  }
+  struct ClearUnits {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearUnits, Index unit) const {
+    struct alignas(16) Unit {
+      std::uint16_t half[8];
+    };
+    Unit clear = {};
+    const int of_record =
+        static_cast<int>(unit / stream.width % record.units());
+    if (of_record == record.out_at() / 16)
+      clear.half[record.out_at() % 16 / 2] = record_idle;
+    reinterpret_cast<Unit*>(stream.bytes.data())[unit] = clear;
+  }
+  struct ClearOrigins {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearOrigins, Index slot) const {
+    stream.origin.set(slot, -1);
+  }
+  KOKKOS_INLINE_FUNCTION int local_of(int i) const {
+    const StreamSubgraph& s = stream.subgraph(subgraph_of[i]);
+    return 1 + s.imports + position_of[i] - s.first_position;
+  }
+  struct FillOuts {};
+  KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
+    const int i = task_row[t];
+    const bool publishes = exported[i] && t == first_task[i];
+    put(record_at(place_of[t]), record.out_at(),
+        static_cast<unsigned>(local_of(i) * record.scalar_bytes) |
+            (publishes ? unsigned{record_publishes} : 0u));
+  }
+  struct FillEdges {
+    StreamPhases phases;
+    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane,
+                                           int lanes) const {
+      const StreamPhases& s = phases;
+      const int g = s.subgraph_of[i], entries = s.record.entries;
+      for (Index k = s.first_edge(i) + lane; k < s.end_edge(i); k += lanes) {
+        const int j = s.graph.entries(k);
+        const int local = s.subgraph_of[j] == g
+                              ? s.local_of(j)
+                              : s.unique_local[s.unique_of[k]];
+        const Index slot = s.slot_of[k];
+        s.put(slot / entries,
+              s.record.source_at(static_cast<int>(slot % entries)),
+              static_cast<unsigned>(local * s.record.scalar_bytes));
+        s.stream.origin.set(slot, s.graph.origin(k));
+      }
+    }
+  };
+};
+
+/// Steps of all rows in one launch. Teams take tickets, in the order of
+/// substitution; a thread has a row and looks at its sources again and again
+/// until all are known.
+///
+/// Why it can't deadlock: tickets are drawn in order by running teams, and a
+/// row's sources have smaller numbers. A thread never waits inside a turn of
+/// its loop, so the smallest unfinished row is looked at again, whatever the
+/// other lanes of its warp still miss, and all its sources are finished.
+template <class ExecutionSpace>
+struct StreamSteps {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  StreamPhases<Memory> phases;
+  unsigned* ticket;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const std::int64_t n = phases.graph.num_vertices;
+    for (;;) {
+      unsigned mine = 0;
+      Kokkos::single(
+          Kokkos::PerTeam(team),
+          [&](unsigned& t) { t = Kokkos::atomic_fetch_add(ticket, 1u); }, mine);
+      const std::int64_t first =
+          static_cast<std::int64_t>(mine) * team.team_size();
+      if (first >= n) return;
+      const std::int64_t i = first + team.team_rank();
+      if (i < n) row(i);
+      team.team_barrier();
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void row(std::int64_t i) const {
+    const int g = phases.subgraph_of[i];
+    const std::int64_t end = phases.end_edge(i);
+    std::int64_t k = phases.first_edge(i);
+    int newest = 0;
+    bool done = false;
+    for (int turn = 0; !done; ++turn) {
+      for (; k < end; ++k) {
+        const int j = phases.graph.entries(k);
+        const int known = load_relaxed(phases.time + j);
+        if (known < 0) break;
+        const int after =
+            known + (phases.subgraph_of[j] == g ? 0 : phases.hop);
+        newest = after > newest ? after : newest;
+      }
+      if (k == end) {
+        store_relaxed(phases.time + i, phases.step_of_row(i, newest));
+        done = true;
+      } else {
+        pause_while_waiting(turn);
+      }
+    }
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -40,6 +40,9 @@ enum : unsigned {
   record_idle = 2
 };
 
+/// Lanes of a stage are a multiple of this.
+constexpr int stream_lane_grain = 4;
+
 /// Warps that solve a sub-graph together, at most.
 constexpr int max_stream_warps = 4;
 
@@ -48,9 +51,10 @@ constexpr int max_stream_warps = 4;
 struct StreamSubgraph {
   /// Each warp's first stage: its records of one step, lane by lane.
   std::int64_t first_stage[max_stream_warps];
+  std::int64_t first_record[max_stream_warps];
   /// Each warp's number of stages.
   int stages[max_stream_warps];
-  std::int64_t first_import, first_mask;
+  std::int64_t first_import, first_step;
   int steps;
   int first_position, rows;
   int first_export, exports, imports;
@@ -58,26 +62,27 @@ struct StreamSubgraph {
 
 /// Sub-graphs in the order and form in which one launch consumes them.
 ///
-/// Unit u (16 bytes) of lane l's record in stage s is at byte
-/// ((s * units + u) * width + l) * 16. A warp has a stage for each step in
-/// which it has work: bit k of mask(first_mask + warps * b + w) tells whether
-/// warp w works in step 32 b + k.
+/// A warp has a stage for each step in which it has work: step k of a sub-graph
+/// is one for the first step_warps(first_step + k) warps. Stage s holds the records of its first stage_lanes(s) lanes, numbers
+/// stage_first(s) and up; unit u (16 bytes) of lane l's is at byte
+/// stage_first(s) * record bytes + (u * stage_lanes(s) + l) * 16.
 template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
   int width = 1, warps = 1, entries = 1;
   int max_local = 0;           // largest number of scalars in scratch
+  int max_counts = 0;          // largest number of steps and stages
   int critical_steps = 0;      // steps on the longest path, waits included
   std::int64_t num_steps = 0;  // of all sub-graphs together
-  std::int64_t num_stages = 0, num_imports = 0;
+  std::int64_t num_stages = 0, num_records = 0, num_imports = 0;
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
-  Kokkos::View<std::uint32_t*, MemorySpace> mask;
   Kokkos::View<int*, MemorySpace> import;  // export numbers
-  Kokkos::View<int*, MemorySpace> stage_subgraph;
+  Kokkos::View<int*, MemorySpace> stage_subgraph, stage_first;
+  Kokkos::View<unsigned char*, MemorySpace> stage_lanes, step_warps;
   Kokkos::View<unsigned*, MemorySpace> row;  // position -> user's row
-  /// Of each position's diagonal; of entry e of lane l's record in stage s, at
-  /// (s * width + l) * entries + e.
+  /// Of each position's diagonal; of entry e of a record, at
+  /// number * entries + e.
   Detail::OriginIndex<MemorySpace> diagonal_origin, origin;
 
   int num_subgraphs() const { return static_cast<int>(subgraph.extent(0)); }

@@ -105,7 +105,7 @@ class StreamBuilder {
           arena.take(p.run_of, p.num_tasks);
           arena.take(p.run_first, p.num_tasks);
           arena.take(p.place_of, p.num_tasks);
-          arena.take(p.step_warps, p.num_tasks);
+          arena.take(p.step_records, p.num_tasks);
           arena.take(p.step_subgraph, p.num_tasks);
           arena.take(p.step_first, p.num_subgraphs + 1);
           arena.take(p.slot_of, p.graph.num_edges());
@@ -130,25 +130,35 @@ class StreamBuilder {
     scan<typename Phases::StageScan>("stages", p.num_steps * stream.warps);
     const std::int64_t stages = fetch_counts()[Phases::count_stages];
     stream.num_stages = stages;
-    const std::int64_t lanes = stages * stream.width;
-    stream.mask = Kokkos::View<std::uint32_t*, Memory>(
-        label + "mask", (p.num_steps / 32 + p.num_subgraphs) * stream.warps);
+    stream.step_warps = Kokkos::View<unsigned char*, Memory>(
+        view_alloc(label + "step_warps", WithoutInitializing),
+        p.num_steps + 16);
     stream.import = Kokkos::View<int*, Memory>(
         view_alloc(label + "import", WithoutInitializing), p.num_uniques);
     stream.stage_subgraph = Kokkos::View<int*, Memory>(
         view_alloc(label + "stage_subgraph", WithoutInitializing), stages);
+    stream.stage_first = Kokkos::View<int*, Memory>(
+        view_alloc(label + "stage_first", WithoutInitializing), stages + 1);
+    // Read in blocks, and ahead of need.
+    stream.stage_lanes = Kokkos::View<unsigned char*, Memory>(
+        view_alloc(label + "stage_lanes", WithoutInitializing), stages + 4 * stream.width);
+    scan<typename Phases::ImportScan>("imports", p.num_subgraphs);
+    run<typename Phases::DescribeSteps>("describe_steps", p.num_steps);
+    scan<typename Phases::RecordScan>("records", stages);
+    run<typename Phases::DescribeSubgraphs>("describe_subgraphs",
+                                            p.num_subgraphs);
+    const std::int64_t records = fetch_counts()[Phases::count_records];
+    stream.max_counts =
+        static_cast<int>(counts_host_(Phases::count_steps_stages));
+    stream.num_records = records;
     stream.bytes = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "bytes", WithoutInitializing),
-        lanes * p.record.bytes);
+        records * p.record.bytes);
     stream.origin = OriginIndex<Memory>(
-        label + "origin", lanes * p.record.entries, num_values);
-    scan<typename Phases::MaskScan>("masks", p.num_subgraphs);
-    scan<typename Phases::ImportScan>("imports", p.num_subgraphs);
-    run<typename Phases::DescribeSubgraphs>("subgraphs", p.num_subgraphs);
-    run<typename Phases::Masks>("fill_masks", p.num_steps);
-    run<typename Phases::ClearUnits>("clear", lanes * p.record.units());
+        label + "origin", records * p.record.entries, num_values);
+    run<typename Phases::ClearRecords>("clear", stages * stream.width);
     run<typename Phases::ClearOrigins>("clear_origins",
-                                       lanes * p.record.entries);
+                                       records * p.record.entries);
     run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);
     for_each_row("Strata::StreamBuilder::place_edges", exec_, n,
                  p.graph.num_edges(), typename Phases::PlaceEdges{p});

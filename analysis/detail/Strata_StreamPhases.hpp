@@ -37,6 +37,8 @@ struct StreamPhases {
     count_time,
     count_steps,
     count_stages,
+    count_records,
+    count_steps_stages,
     num_counts
   };
   Index* count = nullptr;
@@ -64,7 +66,7 @@ struct StreamPhases {
   int* run_first = nullptr;
   Index* place_of = nullptr;
   // Steps.
-  int *step_warps = nullptr, *step_subgraph = nullptr;
+  int *step_records = nullptr, *step_subgraph = nullptr;
   int* stage_at = nullptr;
 
   KOKKOS_INLINE_FUNCTION int team() const {
@@ -205,6 +207,9 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION int known_after(int j, int g) const {
     return load_relaxed(time + j) + (subgraph_of[j] == g ? 0 : hop);
   }
+  /// Sources looked at together: their latencies overlap.
+  static constexpr int batch = 8;
+
   /// The step of row i's last record, its sources' steps being known.
   ///
   /// A row's records take one step each, the last one the newest sources. With
@@ -214,17 +219,24 @@ struct StreamPhases {
   /// side.
   KOKKOS_INLINE_FUNCTION int step_of_row(Index i, int newest) const {
     constexpr int exact = 16, bins = exact + 12;
-    const Index m = end_edge(i) - first_edge(i);
+    const Index end = end_edge(i), m = end - first_edge(i);
     if (m <= record.entries) return newest + 1;
     int number[bins] = {};
     const int g = subgraph_of[i];
-    for (Index k = first_edge(i); k < end_edge(i); ++k) {
-      const int e = newest - known_after(graph.entries(k), g);
-      int bin = e;
-      if (e >= exact)
-        for (bin = exact; bin + 1 < bins && e >= exact << (bin - exact + 1);)
-          ++bin;
-      ++number[bin];
+    for (Index k = first_edge(i); k < end; k += batch) {
+      int after[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        after[u] = k + u < end ? known_after(graph.entries(k + u), g) : -1;
+      for (int u = 0; u < batch; ++u) {
+        if (k + u >= end) break;
+        const int e = newest - after[u];
+        int bin = e;
+        if (e >= exact)
+          for (bin = exact; bin + 1 < bins && e >= exact << (bin - exact + 1);)
+            ++bin;
+        ++number[bin];
+      }
     }
     int late = 0, sum = 0;
     for (int bin = 0; bin < bins; ++bin) {
@@ -289,7 +301,7 @@ struct StreamPhases {
     }
     const bool last = p + 1 == num_tasks;
     if (last || lane_at(p + 1) == 0)
-      step_warps[step] = lane / stream.width + 1;
+      step_records[step] = lane + 1;
     if (last) {
       count[count_steps] = sum;
       step_first[num_subgraphs] = static_cast<int>(sum);
@@ -303,18 +315,11 @@ struct StreamPhases {
                                          bool final) const {
     const Index warp = at / num_steps, step = at % num_steps;
     if (final) stage_at[at] = static_cast<int>(sum);
-    sum += step_warps[step] > warp;
+    sum += step_records[step] > warp * stream.width;
     if (final && at + 1 == num_steps * stream.warps) {
       stage_at[at + 1] = static_cast<int>(sum);
       count[count_stages] = sum;
     }
-  }
-  struct MaskScan {};
-  KOKKOS_INLINE_FUNCTION void operator()(MaskScan, Index g, Index& sum,
-                                         bool final) const {
-    const int steps = step_first[g + 1] - step_first[g];
-    if (final) stream.subgraph(g).first_mask = sum;
-    sum += Index{(steps + 31) / 32} * stream.warps;
   }
   struct ImportScan {};
   KOKKOS_INLINE_FUNCTION void operator()(ImportScan, Index g, Index& sum,
@@ -322,57 +327,76 @@ struct StreamPhases {
     if (final) stream.subgraph(g).first_import = sum;
     sum += import_count[g];
   }
+  /// Of each step: its warps, and their stages.
+  struct DescribeSteps {};
+  KOKKOS_INLINE_FUNCTION void operator()(DescribeSteps, Index step) const {
+    const int g = step_subgraph[step];
+    const int grain = stream.width < stream_lane_grain ? 1 : stream_lane_grain;
+    int records = step_records[step];
+    stream.step_warps(step) = static_cast<unsigned char>(
+        (records + stream.width - 1) / stream.width);
+    for (int w = 0; records > 0; ++w, records -= stream.width) {
+      const int stage = stage_at[w * num_steps + step];
+      const int lanes = records < stream.width ? records : stream.width;
+      stream.stage_subgraph(stage) = g;
+      stream.stage_lanes(stage) =
+          static_cast<unsigned char>((lanes + grain - 1) / grain * grain);
+    }
+  }
+  struct RecordScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(RecordScan, Index stage, Index& sum,
+                                         bool final) const {
+    if (final) stream.stage_first(stage) = static_cast<int>(sum);
+    sum += stream.stage_lanes(stage);
+    if (final && stage + 1 == stream.num_stages) {
+      stream.stage_first(stage + 1) = static_cast<int>(sum);
+      count[count_records] = sum;
+    }
+  }
   struct DescribeSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(DescribeSubgraphs, Index at) const {
     const int g = static_cast<int>(at);
     StreamSubgraph& s = stream.subgraph(g);
     const int first = first_vertex[g];
+    s.first_step = step_first[g];
     s.steps = step_first[g + 1] - step_first[g];
+    Index counts = s.steps;
     for (int w = 0; w < max_stream_warps; ++w) {
       const bool used = w < stream.warps;
       const Index begin = used ? stage_at[w * num_steps + step_first[g]] : 0;
       s.first_stage[w] = begin;
+      s.first_record[w] = stream.stage_first(begin);
       s.stages[w] =
           used ? static_cast<int>(
                      stage_at[w * num_steps + step_first[g + 1]] - begin)
                : 0;
+      counts += s.stages[w];
     }
+    Kokkos::atomic_fetch_max(&count[count_steps_stages], counts);
     s.first_position = first;
     s.rows = first_vertex[g + 1] - first;
     s.first_export = export_before[first];
     s.exports = exports_of(g);
     s.imports = import_count[g];
   }
-  struct Masks {};
-  KOKKOS_INLINE_FUNCTION void operator()(Masks, Index step) const {
-    const int g = step_subgraph[step];
-    const int k = static_cast<int>(step) - step_first[g];
-    for (int w = 0; w < step_warps[step]; ++w) {
-      Kokkos::atomic_fetch_or(&stream.mask(stream.subgraph(g).first_mask +
-                                           k / 32 * stream.warps + w),
-                              std::uint32_t{1} << k % 32);
-      stream.stage_subgraph(stage_at[w * num_steps + step]) = g;
-    }
-  }
 
   // --- Contents ---------------------------------------------------------------
 
-  /// Lane's record number (stage * width + lane) of a place (step * team +
-  /// lane of the team).
-  KOKKOS_INLINE_FUNCTION Index record_at(Index place) const {
-    const Index step = place / team();
-    const int lane = static_cast<int>(place % team());
-    return Index{stage_at[lane / stream.width * num_steps + step]} *
-               stream.width +
-           lane % stream.width;
+  /// Stage and lane of a place (step * team + lane of the team).
+  KOKKOS_INLINE_FUNCTION int stage_of(Index place) const {
+    return stage_at[place % team() / stream.width * num_steps +
+                    place / team()];
   }
-  KOKKOS_INLINE_FUNCTION void put(Index number, int byte,
+  KOKKOS_INLINE_FUNCTION int lane_of(Index place) const {
+    return static_cast<int>(place % team() % stream.width);
+  }
+  KOKKOS_INLINE_FUNCTION void put(Index place, int byte,
                                   unsigned value) const {
-    const Index stage = number / stream.width, lane = number % stream.width;
+    const int stage = stage_of(place), lane = lane_of(place);
     unsigned char* const at =
         stream.bytes.data() +
-        ((stage * record.units() + byte / 16) * stream.width + lane) * 16 +
-        byte % 16;
+        Index{stream.stage_first(stage)} * record.bytes +
+        (byte / 16 * stream.stage_lanes(stage) + lane) * 16 + byte % 16;
     *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(value);
   }
   struct ClearNeeds {};
@@ -396,8 +420,7 @@ struct StreamPhases {
           rank += its > age || (its == age && other < k);
         }
         const Index place = s.place_of[s.first_task[i] + rank / entries];
-        s.slot_of[k] =
-            s.record_at(place) * entries + entries - 1 - rank % entries;
+        s.slot_of[k] = place * entries + entries - 1 - rank % entries;
         if (s.subgraph_of[j] != g)
           Kokkos::atomic_fetch_min(&s.need_key[s.unique_of[k]],
                                    static_cast<Key>(place / s.team()));
@@ -413,17 +436,25 @@ struct StreamPhases {
     stream.import(p) =
         position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
   }
-  struct ClearUnits {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearUnits, Index unit) const {
+  /// Idle lanes and unused entries, in all stages: `at` counts lanes, 32 (or
+  /// the width) a stage.
+  struct ClearRecords {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearRecords, Index at) const {
     struct alignas(16) Unit {
       std::uint16_t half[8];
     };
-    Unit clear = {};
-    const int of_record =
-        static_cast<int>(unit / stream.width % record.units());
-    if (of_record == record.out_at() / 16)
-      clear.half[record.out_at() % 16 / 2] = record_idle;
-    reinterpret_cast<Unit*>(stream.bytes.data())[unit] = clear;
+    const Index stage = at / stream.width;
+    const int lane = static_cast<int>(at % stream.width);
+    const int lanes = stream.stage_lanes(stage);
+    if (lane >= lanes) return;
+    Unit* const units = reinterpret_cast<Unit*>(
+        stream.bytes.data() + Index{stream.stage_first(stage)} * record.bytes);
+    for (int u = 0; u < record.units(); ++u) {
+      Unit clear = {};
+      if (u == record.out_at() / 16)
+        clear.half[record.out_at() % 16 / 2] = record_idle;
+      units[u * lanes + lane] = clear;
+    }
   }
   struct ClearOrigins {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearOrigins, Index slot) const {
@@ -437,7 +468,7 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
     const int i = task_row[t];
     const bool publishes = exported[i] && t == first_task[i];
-    put(record_at(place_of[t]), record.out_at(),
+    put(place_of[t], record.out_at(),
         static_cast<unsigned>(local_of(i) * record.scalar_bytes) |
             (publishes ? unsigned{record_publishes} : 0u));
   }
@@ -453,10 +484,16 @@ struct StreamPhases {
                               ? s.local_of(j)
                               : s.unique_local[s.unique_of[k]];
         const Index slot = s.slot_of[k];
-        s.put(slot / entries,
-              s.record.source_at(static_cast<int>(slot % entries)),
+        const Index place = slot / entries;
+        const int e = static_cast<int>(slot % entries);
+        s.put(place, s.record.source_at(e),
               static_cast<unsigned>(local * s.record.scalar_bytes));
-        s.stream.origin.set(slot, s.graph.origin(k));
+        s.stream.origin.set(
+            (Index{s.stream.stage_first(s.stage_of(place))} +
+             s.lane_of(place)) *
+                    entries +
+                e,
+            s.graph.origin(k));
       }
     }
   };
@@ -500,14 +537,24 @@ struct StreamSteps {
     std::int64_t k = phases.first_edge(i);
     int newest = 0;
     bool done = false;
+    constexpr int batch = StreamPhases<Memory>::batch;
     for (int turn = 0; !done; ++turn) {
-      for (; k < end; ++k) {
-        const int j = phases.graph.entries(k);
-        const int known = load_relaxed(phases.time + j);
-        if (known < 0) break;
-        const int after =
-            known + (phases.subgraph_of[j] == g ? 0 : phases.hop);
-        newest = after > newest ? after : newest;
+      for (bool known = true; known && k < end;) {
+        int after[batch];
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u) {
+          after[u] = 0;
+          if (k + u >= end) continue;
+          const int j = phases.graph.entries(k + u);
+          const int step = load_relaxed(phases.time + j);
+          after[u] =
+              step < 0 ? -1
+                       : step + (phases.subgraph_of[j] == g ? 0 : phases.hop);
+        }
+        int first = 0;
+        for (; first < batch && k < end && after[first] >= 0; ++first, ++k)
+          newest = after[first] > newest ? after[first] : newest;
+        known = first == batch;
       }
       if (k == end) {
         store_relaxed(phases.time + i, phases.step_of_row(i, newest));

@@ -204,6 +204,16 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
+/// The value that lane `lane` holds. All lanes must call it.
+KOKKOS_INLINE_FUNCTION unsigned lane_get(unsigned value, int lane) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, value, lane);
+#else
+  (void)lane;
+  return value;
+#endif
+}
+
 /// True if `condition` holds for any lane of the warp. All lanes must call it.
 KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -224,7 +234,7 @@ KOKKOS_INLINE_FUNCTION void compute_now(unsigned& value) {
 }
 
 /// Team scratch addressed by byte offsets. Loads and stores reach memory each
-/// time, in program order, and move 4, 8 or 16 bytes with one instruction.
+/// time, in program order, and move 1, 4, 8 or 16 bytes with one instruction.
 class ScratchBytes {
  public:
   KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin) {
@@ -238,11 +248,19 @@ class ScratchBytes {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION T load(unsigned offset) const {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
-                  "4, 8 or 16 bytes");
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 ||
+                      sizeof(T) == 16,
+                  "1, 4, 8 or 16 bytes");
     T value;
 #if STRATA_IMPL_ON_CUDA_DEVICE
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 1) {
+      unsigned byte;
+      asm volatile("ld.volatile.shared.u8 %0, [%1];"
+                   : "=r"(byte)
+                   : "r"(begin_ + offset)
+                   : "memory");
+      value = static_cast<T>(byte);
+    } else if constexpr (sizeof(T) == 4) {
       unsigned word;
       asm volatile("ld.volatile.shared.u32 %0, [%1];"
                    : "=r"(word)
@@ -271,10 +289,15 @@ class ScratchBytes {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION void store(unsigned offset, const T& value) const {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
-                  "4, 8 or 16 bytes");
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 ||
+                      sizeof(T) == 16,
+                  "1, 4, 8 or 16 bytes");
 #if STRATA_IMPL_ON_CUDA_DEVICE
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 1) {
+      asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(begin_ + offset),
+                   "r"(static_cast<unsigned>(value))
+                   : "memory");
+    } else if constexpr (sizeof(T) == 4) {
       unsigned word;
       memcpy(&word, &value, 4);
       asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(begin_ + offset),

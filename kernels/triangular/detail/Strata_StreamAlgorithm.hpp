@@ -20,12 +20,17 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
  public:
   using typename Base::Memory;
-  using Kernel = StreamSolve<Scalar, ExecutionSpace>;
+  template <bool counts_in_scratch>
+  using KernelFor = StreamSolve<Scalar, ExecutionSpace, counts_in_scratch>;
+  using Kernel = KernelFor<true>;
   using Builder = StreamBuilder<ExecutionSpace>;
+
+  /// Room for numbers of steps and stages that is kept in any case.
+  static constexpr int usual_counts = 2048;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
-    const std::size_t fixed = Kernel::scratch_bytes(0);
+    const std::size_t fixed = Kernel::scratch_bytes(0, usual_counts);
     const std::size_t bytes = team_scratch_bytes(exec);
     return static_cast<int>(std::min<std::size_t>(
         bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
@@ -58,6 +63,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         ResetPending<Scalar, Memory>{exports_});
     state_ = Kokkos::View<unsigned*, Memory>(
         "Strata::Stream::state", PipelineState::size + export_columns_);
+    counts_in_scratch_ =
+        Kernel::scratch_bytes(stream_.max_local, stream_.max_counts) <=
+        team_scratch_bytes(exec);
     exec.fence();
   }
   int num_subgraphs() const {
@@ -71,24 +79,32 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const int now = static_cast<int>(std::min<std::int64_t>(
           {columns - first, export_columns_,
            std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
-      launch(exec, b.from(first), x.from(first), now);
+      if (counts_in_scratch_)
+        launch<true>(exec, b.from(first), x.from(first), now);
+      else
+        launch<false>(exec, b.from(first), x.from(first), now);
       first += now;
     }
   }
 
  private:
+  template <bool counts_in_scratch>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Kernel::team_size, 5>>
+                       Kokkos::LaunchBounds<Kernel::team_size, 4>>
         policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
                Kernel::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
-                                   Kernel::scratch_bytes(stream_.max_local))));
+                                   Kernel::scratch_bytes(
+                                       stream_.max_local,
+                                       counts_in_scratch ? stream_.max_counts
+                                                         : 0))));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        Kernel{stream_.bytes.data(), stream_.subgraph.data(),
-               stream_.mask.data(), stream_.import.data(), stream_.row.data(),
+        KernelFor<counts_in_scratch>{stream_.bytes.data(), stream_.subgraph.data(),
+               stream_.stage_lanes.data(), stream_.step_warps.data(),
+               stream_.import.data(), stream_.row.data(),
                this->diagonal_.data(), exports_.data(), state_.data(),
                stream_.num_exports, columns, export_columns_, this->divide_, b,
                x});
@@ -103,14 +119,16 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::size_t entry_bytes() const override {
     return stream_.bytes.extent(0) +
            stream_.subgraph.extent(0) * sizeof(StreamSubgraph) +
-           stream_.mask.extent(0) * sizeof(std::uint32_t) +
-           (stream_.import.extent(0) + stream_.stage_subgraph.extent(0)) *
+           (stream_.import.extent(0) + stream_.stage_subgraph.extent(0) +
+            stream_.stage_first.extent(0)) *
                sizeof(int) +
+           stream_.stage_lanes.extent(0) + stream_.step_warps.extent(0) +
            stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar);
   }
 
   SubgraphStream<Memory> stream_;
   int export_columns_ = 1;
+  bool counts_in_scratch_ = true;
   Kokkos::View<Scalar*, Memory> exports_;
   Kokkos::View<unsigned*, Memory> state_;
 };

@@ -54,7 +54,7 @@ struct alignas(16) StreamWork {
 ///
 /// Exports have two buffers: a solve publishes in one and resets the other, the
 /// last team swaps them.
-template <class Scalar, class ExecutionSpace>
+template <class Scalar, class ExecutionSpace, bool counts_in_scratch>
 struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
@@ -76,7 +76,8 @@ struct StreamSolve {
 
   const unsigned char* bytes;
   const StreamSubgraph* subgraph;
-  const std::uint32_t* mask;
+  const unsigned char* stage_lanes;
+  const unsigned char* step_warps;
   const int* import;
   const unsigned* row;
   const Scalar* diagonal;  // reciprocals, or the diagonal itself if `divide`
@@ -89,9 +90,11 @@ struct StreamSolve {
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
-  /// Scratch: rings, scalars, room to align.
-  static std::size_t scratch_bytes(int max_local) {
-    return rings_bytes + 16 + std::size_t(max_local) * sizeof(Scalar);
+  /// Scratch: rings, scalars, steps and stages a byte each, room to align and
+  /// to read ahead.
+  static std::size_t scratch_bytes(int max_local, int max_counts) {
+    return rings_bytes + 48 + std::size_t(max_local) * sizeof(Scalar) +
+           max_counts;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -111,12 +114,13 @@ struct StreamSolve {
     Scalar* const next = exports + (parity ? 0 : half) + column * num_exports;
 
     auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(rings_bytes + 16));
+        team.team_scratch(0).get_shmem(rings_bytes + 48));
     address = (address + 15) / 16 * 16;
     const ScratchBytes scratch(reinterpret_cast<void*>(address));
     const int rank = team.team_rank();
     const int warp = rank / width, lane = rank % width;
-    if (rank < solvers) start_ring(mine, warp, lane, scratch);
+    Stages stages = {};
+    if (rank < solvers) stages = start_ring(mine, warp, lane, scratch);
 
     const int imports = mine.imports, rows = mine.rows;
     const int* const list = import + mine.first_import;
@@ -140,10 +144,13 @@ struct StreamSolve {
     for (int e = rank; e < mine.exports; e += team_size)
       Pending<Scalar>::reset(next + mine.first_export + e);
     if (rank == 0) scratch.store(local(0), Scalar(0));
+    const unsigned counts = first_row + rows * unsigned(sizeof(Scalar));
+    if (counts_in_scratch) copy_counts(mine, rank, scratch, counts);
     team.team_barrier();
 
     if (rank < solvers)
-      solve(mine, warp, lane, scratch, first_row, current + mine.first_export);
+      solve(mine, warp, lane, scratch, stages, counts, first_row,
+            current + mine.first_export);
     else
       fetch(rank - solvers, imports, list, scratch, current);
     team.team_barrier();
@@ -168,22 +175,23 @@ struct StreamSolve {
   KOKKOS_INLINE_FUNCTION static unsigned local(int i) {
     return rings_bytes + unsigned(i) * unsigned(sizeof(Scalar));
   }
-  /// Copies the lane's record of the warp's stage at `from` to its place in
-  /// the ring; nothing if there is none, but every call makes one group.
+  struct alignas(16) Unit {
+    std::uint64_t half[2];
+  };
+  /// Copies the lane's record of a stage of `lanes` lanes at `from`, if it has
+  /// one, to its place in the ring. Every call makes one group.
   KOKKOS_INLINE_FUNCTION static void copy_record(const ScratchBytes& scratch,
                                                  unsigned to,
                                                  const unsigned char* from,
-                                                 bool any) {
-    if (any)
+                                                 int lanes, int lane) {
+    if (lane < lanes)
       for (int u = 0; u < units; ++u)
-        scratch.copy_async_16(to + u * width * 16, from + u * width * 16);
+        scratch.copy_async_16(to + u * width * 16,
+                              from + (u * lanes + lane) * 16);
     copy_async_commit();
   }
   KOKKOS_INLINE_FUNCTION static Work load_record(const ScratchBytes& scratch,
                                                  unsigned at) {
-    struct alignas(16) Unit {
-      std::uint64_t word[2];
-    };
     Unit unit[units];
     STRATA_IMPL_UNROLL
     for (int u = 0; u < units; ++u)
@@ -192,17 +200,72 @@ struct StreamSolve {
     memcpy(&work, unit, sizeof(Work));
     return work;
   }
-  KOKKOS_INLINE_FUNCTION const unsigned char* stream_of(
-      const StreamSubgraph& mine, int warp, int lane) const {
-    return bytes + mine.first_stage[warp] * stage_bytes + lane * 16;
+  /// Numbers of a byte each, one after the other, in scratch or global memory.
+  struct Bytes {
+    ScratchBytes scratch;
+    unsigned at;
+    const unsigned char* global;
+    KOKKOS_INLINE_FUNCTION unsigned next() {
+      if constexpr (counts_in_scratch)
+        return scratch.template load<unsigned char>(at++);
+      else
+        return *global++;
+    }
+  };
+  KOKKOS_INLINE_FUNCTION void copy_counts(const StreamSubgraph& mine, int rank,
+                                          const ScratchBytes& scratch,
+                                          unsigned to) const {
+    for (int k = rank; k < mine.steps; k += team_size)
+      scratch.store(to + k, step_warps[mine.first_step + k]);
+    to += mine.steps;
+    for (int w = 0; w < warps; ++w) {
+      for (int k = rank; k < mine.stages[w]; k += team_size)
+        scratch.store(to + k, stage_lanes[mine.first_stage[w] + k]);
+      to += mine.stages[w];
+    }
   }
-  KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine, int warp,
-                                         int lane,
-                                         const ScratchBytes& scratch) const {
-    const unsigned char* const from = stream_of(mine, warp, lane);
+
+  /// What is left to fetch of a warp's stages.
+  struct Stages {
+    const unsigned char* from;  // the next stage
+    unsigned coming;            // its lanes, if there is one
+    int left;
+    /// Lanes over 4 of the stages in the ring, four bits each, the oldest
+    /// lowest.
+    unsigned in_ring;
+
+    /// Fetches the next stage, if there is one; the caller sets `coming`.
+    KOKKOS_INLINE_FUNCTION void fetch(const ScratchBytes& scratch, unsigned to,
+                                      int lane) {
+      const unsigned count = left > 0 ? coming : 0;
+      --left;
+      copy_record(scratch, to, from, static_cast<int>(count), lane);
+      from += count * unsigned(Work::shape.bytes);
+      in_ring = in_ring >> 4 | (count + 3) / 4 << 4 * (ring_stages - 1);
+    }
+  };
+  KOKKOS_INLINE_FUNCTION Stages start_ring(const StreamSubgraph& mine, int warp,
+                                           int lane,
+                                           const ScratchBytes& scratch) const {
+    Stages stages;
+    stages.from = bytes + mine.first_record[warp] * Work::shape.bytes;
+    stages.left = mine.stages[warp];
+    stages.in_ring = 0;
+    const unsigned char* const lanes = stage_lanes + mine.first_stage[warp];
+    const unsigned first = width > 1 ? lanes[lane] : 0;
+    // What is in the place of an absent record is worked on, too, without
+    // being stored: its sources must lie in scratch.
     for (int s = 0; s < ring_stages; ++s)
-      copy_record(scratch, warp * ring_bytes + s * stage_bytes + lane * 16,
-                  from + s * stage_bytes, s < mine.stages[warp]);
+      for (int u = 0; u < units; ++u)
+        scratch.store(
+            warp * ring_bytes + s * stage_bytes + (u * width + lane) * 16,
+            Unit{});
+    for (int s = 0; s < ring_stages; ++s) {
+      stages.coming = width > 1 ? lane_get(first, s) : lanes[s];
+      stages.fetch(scratch, warp * ring_bytes + s * stage_bytes + lane * 16,
+                   lane);
+    }
+    return stages;
   }
 
   /// The fetching warps: a lane brings values l, l + fetchers, ...
@@ -235,6 +298,7 @@ struct StreamSolve {
   /// A record with the places it names in scratch.
   struct Step {
     Work work;
+    unsigned lanes;  // over 4, of the stage
     unsigned source[Work::entries], out;
   };
   KOKKOS_INLINE_FUNCTION static void decode(Step& step) {
@@ -263,57 +327,54 @@ struct StreamSolve {
   /// What a solving warp keeps from step to step.
   struct Solver {
     ScratchBytes scratch;
+    Stages stages;
+    Bytes lanes, steps;  // of the stages to fetch, of the steps to come
+    int lane;
     unsigned begin, end;  // of the lane's part of the ring
     unsigned here, two_on;  // the stage in use, the one after the next
-    const unsigned char* from;  // the lane's part of the next stage to fetch
-    unsigned ahead;             // stages left to fetch
-    const std::uint32_t* words;
-    std::uint32_t active, following;
-    unsigned of_word, left;  // steps of `active`, and beyond it
+    unsigned warp, active;  // warps of the present step
+    int left;               // steps
     char* published;
 
     KOKKOS_INLINE_FUNCTION unsigned after(unsigned stage) const {
       return stage + stage_bytes == end ? begin : stage + stage_bytes;
     }
-    /// Goes to the next step; what tells whether it has work is bit 0 of
-    /// `active`.
     KOKKOS_INLINE_FUNCTION void next_step() {
-      active >>= 1;
-      if (--of_word == 0) next_word();
-    }
-    KOKKOS_INLINE_FUNCTION void next_word() {
-      active = left > 0 ? following : 0;
-      of_word = left < 32 ? left : 32;
-      left -= of_word;
-      words += warps;
-      if (left > 0) following = *words;
+      --left;
+      active = steps.next();
     }
   };
 
   KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine, int warp,
                                     int lane, const ScratchBytes& scratch,
+                                    const Stages& stages, unsigned counts,
                                     unsigned first_row,
                                     Scalar* published) const {
-    Solver state{scratch};
+    unsigned lanes_at = counts + mine.steps + ring_stages;
+    for (int w = 0; w < warp; ++w) lanes_at += mine.stages[w];
+    Solver state{
+        scratch,
+        stages,
+        {scratch, lanes_at, stage_lanes + mine.first_stage[warp] + ring_stages},
+        {scratch, counts, step_warps + mine.first_step}};
+    state.lane = lane;
+    state.warp = warp;
     state.begin = warp * ring_bytes + lane * 16;
     state.end = state.begin + ring_bytes;
     state.here = state.begin;
     state.two_on = state.after(state.after(state.begin));
-    state.from = stream_of(mine, warp, lane) + ring_stages * stage_bytes;
-    state.ahead = mine.stages[warp] > ring_stages
-                      ? mine.stages[warp] - ring_stages
-                      : 0;
-    state.words = mask + mine.first_mask + warp;
-    state.following = *state.words;
+    state.active = state.steps.next();
+    state.stages.coming = state.lanes.next();
     state.left = mine.steps;
     state.published = reinterpret_cast<char*>(published) - first_row;
-    state.next_word();
 
     Step even, odd;
     copy_async_wait<ring_stages - 1>();
     even.work = load_record(scratch, state.begin);
+    even.lanes = stages.in_ring & 15u;
     copy_async_wait<ring_stages - 2>();
     odd.work = load_record(scratch, state.after(state.begin));
+    odd.lanes = stages.in_ring >> 4 & 15u;
     decode(even);
     // Two by turns, so that none is copied.
     while (find_work(state)) {
@@ -331,12 +392,12 @@ struct StreamSolve {
   }
   /// Passes the steps without work; false at the end.
   KOKKOS_INLINE_FUNCTION static bool find_work(Solver& state) {
-    while (!(state.active & 1u)) {
-      if (state.of_word == 0) return false;
+    while (state.left > 0) {
+      if (state.warp < state.active) return true;
       end_step();
       state.next_step();
     }
-    return true;
+    return false;
   }
 
   /// Does the step `now`; `next`, the one after it, has been loaded but not
@@ -350,31 +411,30 @@ struct StreamSolve {
       value[e] = scratch.load<Scalar>(now.source[e]);
     const Scalar before = scratch.load<Scalar>(now.out);
     // While those are on their way, all that does not depend on them.
-    copy_record(scratch, state.here, state.from, state.ahead > 0);
-    state.from += stage_bytes;
-    if (state.ahead > 0) --state.ahead;
+    state.stages.fetch(scratch, state.here, state.lane);
+    state.stages.coming = state.lanes.next();
     state.here = state.after(state.here);
     compute_now(state.here);
-    compute_now(state.ahead);
     decode(next);
     state.next_step();
-    compute_now(state.active);
 
     Scalar result = before;
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e)
       result -= now.work.value[e] * value[e];
-    const bool works = !(now.work.out & record_idle);
+    const bool present = state.lane < int(4 * now.lanes);
+    const bool works = present && !(now.work.out & record_idle);
     if (works) scratch.store(now.out, result);
     if (fetches_apart && lane_any(Pending<Scalar>::is_nan(result))) {
       result = wait_and_sum(scratch, now, before);
       if (works) scratch.store(now.out, result);
     }
-    if (now.work.out & record_publishes)
+    if (present && (now.work.out & record_publishes))
       Pending<Scalar>::publish_final(
           reinterpret_cast<Scalar*>(state.published + now.out), result);
     copy_async_wait<ring_stages - 2>();
     now.work = load_record(scratch, state.two_on);
+    now.lanes = state.stages.in_ring >> 4 & 15u;
     state.two_on = state.after(state.two_on);
     end_step();
   }
@@ -392,11 +452,13 @@ struct PackStream {
     constexpr StreamRecord shape = StreamWork<Scalar>::shape;
     const std::int64_t stage = number / stream.width;
     const int lane = static_cast<int>(number % stream.width);
-    unsigned char* const at =
-        stream.bytes.data() +
-        (stage * shape.units() * stream.width + lane) * 16;
+    const int lanes = stream.stage_lanes(stage);
+    if (lane >= lanes) return;
+    const std::int64_t record = stream.stage_first(stage) + lane;
+    unsigned char* const at = stream.bytes.data() +
+                              (record - lane) * shape.bytes + lane * 16;
     const auto byte = [&](int k) {
-      return at + k / 16 * stream.width * 16 + k % 16;
+      return at + k / 16 * lanes * 16 + k % 16;
     };
     const unsigned out =
         *reinterpret_cast<const std::uint16_t*>(byte(shape.out_at()));
@@ -407,7 +469,7 @@ struct PackStream {
                  static_cast<int>((out & 0xfffcu) / sizeof(Scalar)) - 1 -
                  mine.imports);
     for (int e = 0; e < shape.entries; ++e) {
-      const std::int64_t from = stream.origin(number * shape.entries + e);
+      const std::int64_t from = stream.origin(record * shape.entries + e);
       if (from < 0) continue;
       const Scalar v = conjugated ? conjugate(values[from]) : values[from];
       // So that no solution can look pending.

@@ -40,20 +40,18 @@ enum : unsigned {
   record_idle = 2
 };
 
-/// Lanes of a stage are a multiple of this.
-constexpr int stream_lane_grain = 4;
-
 /// Warps that solve a sub-graph together, at most.
 constexpr int max_stream_warps = 4;
 
 /// A sub-graph in the stream. Its scratch holds a zero, the values of other
 /// sub-graphs in the order of need, then its rows, exported ones first.
 struct StreamSubgraph {
-  /// Each warp's first stage: its records of one step, lane by lane.
-  std::int64_t first_stage[max_stream_warps];
+  /// Each warp's first record, and its number of stages: records of one step,
+  /// lane by lane.
   std::int64_t first_record[max_stream_warps];
-  /// Each warp's number of stages.
   int stages[max_stream_warps];
+  /// Lanes of a warp that work: 4, 8, 16 or 32 (or the width, if less).
+  int lanes;
   std::int64_t first_import, first_step;
   int steps;
   int first_position, rows;
@@ -63,23 +61,28 @@ struct StreamSubgraph {
 /// Sub-graphs in the order and form in which one launch consumes them.
 ///
 /// A warp has a stage for each step in which it has work: step k of a sub-graph
-/// is one for the first step_warps(first_step + k) warps. Stage s holds the records of its first stage_lanes(s) lanes, numbers
-/// stage_first(s) and up; unit u (16 bytes) of lane l's is at byte
-/// stage_first(s) * record bytes + (u * stage_lanes(s) + l) * 16.
+/// is one for the first step_warps(first_step + k) warps. A stage holds the
+/// records of the sub-graph's `lanes` first lanes, and those of a warp follow
+/// each other: stage s of warp w begins with record first_record[w] + s * lanes,
+/// and unit u (16 bytes) of lane l's record is at byte
+/// (first_record[w] + s * lanes) * record bytes + (u * lanes + l) * 16.
 template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
   int width = 1, warps = 1, entries = 1;
   int max_local = 0;           // largest number of scalars in scratch
-  int max_counts = 0;          // largest number of steps and stages
+  int max_steps = 0;           // largest number of steps of a sub-graph
   int critical_steps = 0;      // steps on the longest path, waits included
   std::int64_t num_steps = 0;  // of all sub-graphs together
-  std::int64_t num_stages = 0, num_records = 0, num_imports = 0;
+  std::int64_t num_records = 0, num_imports = 0;
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers
-  Kokkos::View<int*, MemorySpace> stage_subgraph, stage_first;
-  Kokkos::View<unsigned char*, MemorySpace> stage_lanes, step_warps;
+  /// Of each record, for packing: the row's position (-1: idle lane); the lane,
+  /// and in the three upper bits the logarithm of the stage's lanes.
+  Kokkos::View<int*, MemorySpace> record_row;
+  Kokkos::View<unsigned char*, MemorySpace> record_lane;
+  Kokkos::View<unsigned char*, MemorySpace> step_warps;
   Kokkos::View<unsigned*, MemorySpace> row;  // position -> user's row
   /// Of each position's diagonal; of entry e of a record, at
   /// number * entries + e.

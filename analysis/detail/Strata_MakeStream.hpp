@@ -108,6 +108,8 @@ class StreamBuilder {
           arena.take(p.step_records, p.num_tasks);
           arena.take(p.step_subgraph, p.num_tasks);
           arena.take(p.step_first, p.num_subgraphs + 1);
+          arena.take(p.run_count, p.num_subgraphs);
+          arena.take(p.lanes_of, p.num_subgraphs);
           arena.take(p.slot_of, p.graph.num_edges());
           arena.take(p.need_key, p.num_uniques);
           arena.take(p.need_unique, p.num_uniques);
@@ -116,47 +118,42 @@ class StreamBuilder {
     run<typename Phases::TaskKeys>("task_keys", n);
     sort_by_key(exec_, p.task_key, p.task, p.num_tasks,
                 p.time_bits + bits_for(p.num_subgraphs));
+    run<typename Phases::ClearRuns>("clear_runs", p.num_subgraphs);
     scan<typename Phases::RunScan>("runs", p.num_tasks);
+    run<typename Phases::ChooseLanes>("choose_lanes", p.num_subgraphs);
     scan<typename Phases::StepScan>("steps", p.num_tasks);
     p.num_steps = fetch_counts()[Phases::count_steps];
     stream.num_steps = p.num_steps;
 
     const auto steps = make_arena<Memory>(
         "Strata::StreamBuilder::steps", [&](Arena<Memory>& arena) {
-          arena.take(p.stage_at, p.num_steps * stream.warps + 1);
+          arena.take(p.record_of, p.num_steps * stream.warps + 1);
         });
     stream.subgraph = Kokkos::View<StreamSubgraph*, Memory>(
         view_alloc(label + "subgraph", WithoutInitializing), p.num_subgraphs);
-    scan<typename Phases::StageScan>("stages", p.num_steps * stream.warps);
-    const std::int64_t stages = fetch_counts()[Phases::count_stages];
-    stream.num_stages = stages;
     stream.step_warps = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "step_warps", WithoutInitializing),
         p.num_steps + 16);
     stream.import = Kokkos::View<int*, Memory>(
         view_alloc(label + "import", WithoutInitializing), p.num_uniques);
-    stream.stage_subgraph = Kokkos::View<int*, Memory>(
-        view_alloc(label + "stage_subgraph", WithoutInitializing), stages);
-    stream.stage_first = Kokkos::View<int*, Memory>(
-        view_alloc(label + "stage_first", WithoutInitializing), stages + 1);
-    // Read in blocks, and ahead of need.
-    stream.stage_lanes = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(label + "stage_lanes", WithoutInitializing), stages + 4 * stream.width);
+    scan<typename Phases::StageScan>("stages", p.num_steps * stream.warps);
     scan<typename Phases::ImportScan>("imports", p.num_subgraphs);
     run<typename Phases::DescribeSteps>("describe_steps", p.num_steps);
-    scan<typename Phases::RecordScan>("records", stages);
     run<typename Phases::DescribeSubgraphs>("describe_subgraphs",
                                             p.num_subgraphs);
     const std::int64_t records = fetch_counts()[Phases::count_records];
-    stream.max_counts =
-        static_cast<int>(counts_host_(Phases::count_steps_stages));
+    stream.max_steps = static_cast<int>(counts_host_(Phases::count_most_steps));
     stream.num_records = records;
     stream.bytes = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "bytes", WithoutInitializing),
         records * p.record.bytes);
+    stream.record_row = Kokkos::View<int*, Memory>(
+        view_alloc(label + "record_row", WithoutInitializing), records);
+    stream.record_lane = Kokkos::View<unsigned char*, Memory>(
+        view_alloc(label + "record_lane", WithoutInitializing), records);
     stream.origin = OriginIndex<Memory>(
         label + "origin", records * p.record.entries, num_values);
-    run<typename Phases::ClearRecords>("clear", stages * stream.width);
+    run<typename Phases::ClearRecords>("clear", p.num_steps * stream.warps);
     run<typename Phases::ClearOrigins>("clear_origins",
                                        records * p.record.entries);
     run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);

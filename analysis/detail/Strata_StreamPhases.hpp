@@ -36,9 +36,8 @@ struct StreamPhases {
     count_tasks,
     count_time,
     count_steps,
-    count_stages,
     count_records,
-    count_steps_stages,
+    count_most_steps,
     num_counts
   };
   Index* count = nullptr;
@@ -51,6 +50,7 @@ struct StreamPhases {
   int *band_first = nullptr, *band_chunk = nullptr;
   // Sub-graphs.
   int *first_vertex = nullptr, *import_count = nullptr, *step_first = nullptr;
+  int *run_count = nullptr, *lanes_of = nullptr;
   // Edges.
   int* unique_of = nullptr;
   Index* slot_of = nullptr;
@@ -67,10 +67,14 @@ struct StreamPhases {
   Index* place_of = nullptr;
   // Steps.
   int *step_records = nullptr, *step_subgraph = nullptr;
-  int* stage_at = nullptr;
+  int* record_of = nullptr;  // first record of (warp, step)
 
   KOKKOS_INLINE_FUNCTION int team() const {
     return stream.width * stream.warps;
+  }
+  /// Records of a step of sub-graph g at most.
+  KOKKOS_INLINE_FUNCTION int step_capacity(Key g) const {
+    return lanes_of[g] * stream.warps;
   }
   KOKKOS_INLINE_FUNCTION Index first_edge(Index i) const {
     return graph.row_map(i);
@@ -273,6 +277,10 @@ struct StreamPhases {
       task_row[t] = static_cast<int>(i);
     }
   }
+  struct ClearRuns {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearRuns, Index g) const {
+    run_count[g] = 0;
+  }
   struct RunScan {};
   KOKKOS_INLINE_FUNCTION void operator()(RunScan, Index p, Index& sum,
                                          bool final) const {
@@ -280,10 +288,26 @@ struct StreamPhases {
     sum += fresh;
     if (!final) return;
     run_of[p] = static_cast<int>(sum - 1);
-    if (fresh) run_first[sum - 1] = static_cast<int>(p);
+    if (fresh) {
+      run_first[sum - 1] = static_cast<int>(p);
+      Kokkos::atomic_fetch_add(&run_count[task_key[p] >> time_bits], 1);
+    }
+  }
+  /// Few lanes a warp where steps have few records: idle lanes take memory.
+  struct ChooseLanes {};
+  KOKKOS_INLINE_FUNCTION void operator()(ChooseLanes, Index g) const {
+    const int first = first_vertex[g], rows = first_vertex[g + 1] - first;
+    Index records = 0;
+    for (int p = first; p < first + rows; ++p) records += records_of(order[p]);
+    int lanes = stream.width < 4 ? stream.width : 4;
+    while (lanes < stream.width &&
+           Index{lanes} * stream.warps * run_count[g] * 2 < records * 3)
+      lanes *= 2;
+    lanes_of[g] = lanes;
   }
   KOKKOS_INLINE_FUNCTION int lane_at(Index p) const {
-    return static_cast<int>((p - run_first[run_of[p]]) % team());
+    return static_cast<int>((p - run_first[run_of[p]]) %
+                            step_capacity(task_key[p] >> time_bits));
   }
   struct StepScan {};
   KOKKOS_INLINE_FUNCTION void operator()(StepScan, Index p, Index& sum,
@@ -292,9 +316,10 @@ struct StreamPhases {
     sum += lane == 0;
     if (!final) return;
     const Index step = sum - 1;
-    place_of[task[p]] = step * team() + lane;
+    const Key g = task_key[p] >> time_bits;
+    place_of[task[p]] = step * team() + lane / lanes_of[g] * stream.width +
+                        lane % lanes_of[g];
     if (lane == 0) {
-      const Key g = task_key[p] >> time_bits;
       if (p == 0 || task_key[p - 1] >> time_bits != g)
         step_first[g] = static_cast<int>(step);
       step_subgraph[step] = static_cast<int>(g);
@@ -310,15 +335,19 @@ struct StreamPhases {
 
   // --- Stages: the steps in which a warp works -------------------------------
 
+  KOKKOS_INLINE_FUNCTION int warps_of(Index step) const {
+    const int lanes = lanes_of[step_subgraph[step]];
+    return (step_records[step] + lanes - 1) / lanes;
+  }
   struct StageScan {};
   KOKKOS_INLINE_FUNCTION void operator()(StageScan, Index at, Index& sum,
                                          bool final) const {
     const Index warp = at / num_steps, step = at % num_steps;
-    if (final) stage_at[at] = static_cast<int>(sum);
-    sum += step_records[step] > warp * stream.width;
+    if (final) record_of[at] = static_cast<int>(sum);
+    if (warps_of(step) > warp) sum += lanes_of[step_subgraph[step]];
     if (final && at + 1 == num_steps * stream.warps) {
-      stage_at[at + 1] = static_cast<int>(sum);
-      count[count_stages] = sum;
+      record_of[at + 1] = static_cast<int>(sum);
+      count[count_records] = sum;
     }
   }
   struct ImportScan {};
@@ -327,31 +356,9 @@ struct StreamPhases {
     if (final) stream.subgraph(g).first_import = sum;
     sum += import_count[g];
   }
-  /// Of each step: its warps, and their stages.
   struct DescribeSteps {};
   KOKKOS_INLINE_FUNCTION void operator()(DescribeSteps, Index step) const {
-    const int g = step_subgraph[step];
-    const int grain = stream.width < stream_lane_grain ? 1 : stream_lane_grain;
-    int records = step_records[step];
-    stream.step_warps(step) = static_cast<unsigned char>(
-        (records + stream.width - 1) / stream.width);
-    for (int w = 0; records > 0; ++w, records -= stream.width) {
-      const int stage = stage_at[w * num_steps + step];
-      const int lanes = records < stream.width ? records : stream.width;
-      stream.stage_subgraph(stage) = g;
-      stream.stage_lanes(stage) =
-          static_cast<unsigned char>((lanes + grain - 1) / grain * grain);
-    }
-  }
-  struct RecordScan {};
-  KOKKOS_INLINE_FUNCTION void operator()(RecordScan, Index stage, Index& sum,
-                                         bool final) const {
-    if (final) stream.stage_first(stage) = static_cast<int>(sum);
-    sum += stream.stage_lanes(stage);
-    if (final && stage + 1 == stream.num_stages) {
-      stream.stage_first(stage + 1) = static_cast<int>(sum);
-      count[count_records] = sum;
-    }
+    stream.step_warps(step) = static_cast<unsigned char>(warps_of(step));
   }
   struct DescribeSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(DescribeSubgraphs, Index at) const {
@@ -360,19 +367,17 @@ struct StreamPhases {
     const int first = first_vertex[g];
     s.first_step = step_first[g];
     s.steps = step_first[g + 1] - step_first[g];
-    Index counts = s.steps;
+    s.lanes = lanes_of[g];
     for (int w = 0; w < max_stream_warps; ++w) {
       const bool used = w < stream.warps;
-      const Index begin = used ? stage_at[w * num_steps + step_first[g]] : 0;
-      s.first_stage[w] = begin;
-      s.first_record[w] = stream.stage_first(begin);
+      const int begin = used ? record_of[w * num_steps + step_first[g]] : 0;
+      s.first_record[w] = begin;
       s.stages[w] =
-          used ? static_cast<int>(
-                     stage_at[w * num_steps + step_first[g + 1]] - begin)
+          used ? (record_of[w * num_steps + step_first[g + 1]] - begin) /
+                     s.lanes
                : 0;
-      counts += s.stages[w];
     }
-    Kokkos::atomic_fetch_max(&count[count_steps_stages], counts);
+    Kokkos::atomic_fetch_max(&count[count_most_steps], Index{s.steps});
     s.first_position = first;
     s.rows = first_vertex[g + 1] - first;
     s.first_export = export_before[first];
@@ -382,21 +387,21 @@ struct StreamPhases {
 
   // --- Contents ---------------------------------------------------------------
 
-  /// Stage and lane of a place (step * team + lane of the team).
-  KOKKOS_INLINE_FUNCTION int stage_of(Index place) const {
-    return stage_at[place % team() / stream.width * num_steps +
-                    place / team()];
+  /// First record of the stage that a place (step * team + lane of the team)
+  /// belongs to, its lane, and the stage's lanes.
+  KOKKOS_INLINE_FUNCTION Index stage_of(Index place) const {
+    return record_of[place % team() / stream.width * num_steps +
+                     place / team()];
   }
   KOKKOS_INLINE_FUNCTION int lane_of(Index place) const {
     return static_cast<int>(place % team() % stream.width);
   }
   KOKKOS_INLINE_FUNCTION void put(Index place, int byte,
                                   unsigned value) const {
-    const int stage = stage_of(place), lane = lane_of(place);
+    const int lanes = lanes_of[step_subgraph[place / team()]];
     unsigned char* const at =
-        stream.bytes.data() +
-        Index{stream.stage_first(stage)} * record.bytes +
-        (byte / 16 * stream.stage_lanes(stage) + lane) * 16 + byte % 16;
+        stream.bytes.data() + stage_of(place) * record.bytes +
+        (byte / 16 * lanes + lane_of(place)) * 16 + byte % 16;
     *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(value);
   }
   struct ClearNeeds {};
@@ -436,24 +441,30 @@ struct StreamPhases {
     stream.import(p) =
         position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
   }
-  /// Idle lanes and unused entries, in all stages: `at` counts lanes, 32 (or
-  /// the width) a stage.
+  /// Idle lanes and unused entries, in all stages.
   struct ClearRecords {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearRecords, Index at) const {
     struct alignas(16) Unit {
       std::uint16_t half[8];
     };
-    const Index stage = at / stream.width;
-    const int lane = static_cast<int>(at % stream.width);
-    const int lanes = stream.stage_lanes(stage);
-    if (lane >= lanes) return;
-    Unit* const units = reinterpret_cast<Unit*>(
-        stream.bytes.data() + Index{stream.stage_first(stage)} * record.bytes);
+    const Index warp = at / num_steps, step = at % num_steps;
+    if (warps_of(step) <= warp) return;
+    const int lanes = lanes_of[step_subgraph[step]];
+    const Index first = record_of[at];
+    Unit* const units =
+        reinterpret_cast<Unit*>(stream.bytes.data() + first * record.bytes);
     for (int u = 0; u < record.units(); ++u) {
       Unit clear = {};
       if (u == record.out_at() / 16)
         clear.half[record.out_at() % 16 / 2] = record_idle;
-      units[u * lanes + lane] = clear;
+      for (int lane = 0; lane < lanes; ++lane) units[u * lanes + lane] = clear;
+    }
+    int log_lanes = 0;
+    while (1 << log_lanes < lanes) ++log_lanes;
+    for (int lane = 0; lane < lanes; ++lane) {
+      stream.record_row(first + lane) = -1;
+      stream.record_lane(first + lane) =
+          static_cast<unsigned char>(lane | log_lanes << 5);
     }
   }
   struct ClearOrigins {};
@@ -468,7 +479,9 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
     const int i = task_row[t];
     const bool publishes = exported[i] && t == first_task[i];
-    put(place_of[t], record.out_at(),
+    const Index place = place_of[t];
+    stream.record_row(stage_of(place) + lane_of(place)) = position_of[i];
+    put(place, record.out_at(),
         static_cast<unsigned>(local_of(i) * record.scalar_bytes) |
             (publishes ? unsigned{record_publishes} : 0u));
   }
@@ -488,12 +501,8 @@ struct StreamPhases {
         const int e = static_cast<int>(slot % entries);
         s.put(place, s.record.source_at(e),
               static_cast<unsigned>(local * s.record.scalar_bytes));
-        s.stream.origin.set(
-            (Index{s.stream.stage_first(s.stage_of(place))} +
-             s.lane_of(place)) *
-                    entries +
-                e,
-            s.graph.origin(k));
+        s.stream.origin.set((s.stage_of(place) + s.lane_of(place)) * entries + e,
+                            s.graph.origin(k));
       }
     }
   };

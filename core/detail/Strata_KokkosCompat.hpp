@@ -37,6 +37,14 @@
 #define STRATA_IMPL_ON_CUDA_DEVICE 0
 #endif
 
+// For device functions off the usual path, which inlined would keep registers
+// and instructions of the path from being few.
+#if defined(__CUDACC__)
+#define STRATA_IMPL_NOINLINE __noinline__
+#else
+#define STRATA_IMPL_NOINLINE
+#endif
+
 #if STRATA_IMPL_ON_CUDA_DEVICE
 #define STRATA_IMPL_UNROLL _Pragma("unroll")
 #else

@@ -20,17 +20,17 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
  public:
   using typename Base::Memory;
-  template <bool counts_in_scratch>
-  using KernelFor = StreamSolve<Scalar, ExecutionSpace, counts_in_scratch>;
+  template <bool steps_in_scratch>
+  using KernelFor = StreamSolve<Scalar, ExecutionSpace, steps_in_scratch>;
   using Kernel = KernelFor<true>;
   using Builder = StreamBuilder<ExecutionSpace>;
 
-  /// Room for numbers of steps and stages that is kept in any case.
-  static constexpr int usual_counts = 2048;
+  /// Room for a sub-graph's steps that is kept in any case.
+  static constexpr int usual_steps = 2048;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
-    const std::size_t fixed = Kernel::scratch_bytes(0, usual_counts);
+    const std::size_t fixed = Kernel::scratch_bytes(0, usual_steps);
     const std::size_t bytes = team_scratch_bytes(exec);
     return static_cast<int>(std::min<std::size_t>(
         bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
@@ -63,8 +63,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         ResetPending<Scalar, Memory>{exports_});
     state_ = Kokkos::View<unsigned*, Memory>(
         "Strata::Stream::state", PipelineState::size + export_columns_);
-    counts_in_scratch_ =
-        Kernel::scratch_bytes(stream_.max_local, stream_.max_counts) <=
+    steps_in_scratch_ =
+        Kernel::scratch_bytes(stream_.max_local, stream_.max_steps) <=
         team_scratch_bytes(exec);
     exec.fence();
   }
@@ -79,7 +79,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const int now = static_cast<int>(std::min<std::int64_t>(
           {columns - first, export_columns_,
            std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
-      if (counts_in_scratch_)
+      if (steps_in_scratch_)
         launch<true>(exec, b.from(first), x.from(first), now);
       else
         launch<false>(exec, b.from(first), x.from(first), now);
@@ -88,7 +88,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
-  template <bool counts_in_scratch>
+  template <bool steps_in_scratch>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
     Kokkos::TeamPolicy<ExecutionSpace,
@@ -98,12 +98,12 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
                                    Kernel::scratch_bytes(
                                        stream_.max_local,
-                                       counts_in_scratch ? stream_.max_counts
+                                       steps_in_scratch ? stream_.max_steps
                                                          : 0))));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        KernelFor<counts_in_scratch>{stream_.bytes.data(), stream_.subgraph.data(),
-               stream_.stage_lanes.data(), stream_.step_warps.data(),
+        KernelFor<steps_in_scratch>{stream_.bytes.data(), stream_.subgraph.data(),
+               stream_.step_warps.data(),
                stream_.import.data(), stream_.row.data(),
                this->diagonal_.data(), exports_.data(), state_.data(),
                stream_.num_exports, columns, export_columns_, this->divide_, b,
@@ -112,23 +112,22 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     Kokkos::parallel_for(
         "Strata::Stream::pack",
-        RangeOf<ExecutionSpace>(exec, 0, stream_.num_stages * stream_.width),
+        RangeOf<ExecutionSpace>(exec, 0, stream_.num_records),
         PackStream<Scalar, Memory>{stream_, values, this->diagonal_,
                                    this->conjugated_, this->divide_});
   }
   std::size_t entry_bytes() const override {
     return stream_.bytes.extent(0) +
            stream_.subgraph.extent(0) * sizeof(StreamSubgraph) +
-           (stream_.import.extent(0) + stream_.stage_subgraph.extent(0) +
-            stream_.stage_first.extent(0)) *
+           (stream_.import.extent(0) + stream_.record_row.extent(0)) *
                sizeof(int) +
-           stream_.stage_lanes.extent(0) + stream_.step_warps.extent(0) +
+           stream_.record_lane.extent(0) + stream_.step_warps.extent(0) +
            stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar);
   }
 
   SubgraphStream<Memory> stream_;
   int export_columns_ = 1;
-  bool counts_in_scratch_ = true;
+  bool steps_in_scratch_ = true;
   Kokkos::View<Scalar*, Memory> exports_;
   Kokkos::View<unsigned*, Memory> state_;
 };

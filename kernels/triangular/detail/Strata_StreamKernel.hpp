@@ -54,7 +54,7 @@ struct alignas(16) StreamWork {
 ///
 /// Exports have two buffers: a solve publishes in one and resets the other, the
 /// last team swaps them.
-template <class Scalar, class ExecutionSpace, bool counts_in_scratch>
+template <class Scalar, class ExecutionSpace, bool steps_in_scratch>
 struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
@@ -76,7 +76,6 @@ struct StreamSolve {
 
   const unsigned char* bytes;
   const StreamSubgraph* subgraph;
-  const unsigned char* stage_lanes;
   const unsigned char* step_warps;
   const int* import;
   const unsigned* row;
@@ -90,11 +89,10 @@ struct StreamSolve {
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
-  /// Scratch: rings, scalars, steps and stages a byte each, room to align and
-  /// to read ahead.
-  static std::size_t scratch_bytes(int max_local, int max_counts) {
-    return rings_bytes + 48 + std::size_t(max_local) * sizeof(Scalar) +
-           max_counts;
+  /// Scratch: rings, scalars, a byte a step and one to end them, room to align.
+  static std::size_t scratch_bytes(int max_local, int max_steps) {
+    return rings_bytes + 32 + std::size_t(max_local) * sizeof(Scalar) +
+           max_steps;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -114,13 +112,12 @@ struct StreamSolve {
     Scalar* const next = exports + (parity ? 0 : half) + column * num_exports;
 
     auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(rings_bytes + 48));
+        team.team_scratch(0).get_shmem(rings_bytes + 32));
     address = (address + 15) / 16 * 16;
     const ScratchBytes scratch(reinterpret_cast<void*>(address));
     const int rank = team.team_rank();
     const int warp = rank / width, lane = rank % width;
-    Stages stages = {};
-    if (rank < solvers) stages = start_ring(mine, warp, lane, scratch);
+    if (rank < solvers) start_ring(mine, warp, lane, scratch);
 
     const int imports = mine.imports, rows = mine.rows;
     const int* const list = import + mine.first_import;
@@ -144,12 +141,16 @@ struct StreamSolve {
     for (int e = rank; e < mine.exports; e += team_size)
       Pending<Scalar>::reset(next + mine.first_export + e);
     if (rank == 0) scratch.store(local(0), Scalar(0));
-    const unsigned counts = first_row + rows * unsigned(sizeof(Scalar));
-    if (counts_in_scratch) copy_counts(mine, rank, scratch, counts);
+    const unsigned steps = first_row + rows * unsigned(sizeof(Scalar));
+    if (steps_in_scratch)
+      for (int k = rank; k <= mine.steps; k += team_size)
+        scratch.store(steps + k,
+                      k < mine.steps ? step_warps[mine.first_step + k]
+                                     : static_cast<unsigned char>(0));
     team.team_barrier();
 
     if (rank < solvers)
-      solve(mine, warp, lane, scratch, stages, counts, first_row,
+      solve(mine, warp, lane, scratch, steps, first_row,
             current + mine.first_export);
     else
       fetch(rank - solvers, imports, list, scratch, current);
@@ -178,16 +179,15 @@ struct StreamSolve {
   struct alignas(16) Unit {
     std::uint64_t half[2];
   };
-  /// Copies the lane's record of a stage of `lanes` lanes at `from`, if it has
-  /// one, to its place in the ring. Every call makes one group.
+  /// Copies the lane's record at `from`, if there is any, to its place in the
+  /// ring; `pitch` bytes lie between units. Every call makes one group.
   KOKKOS_INLINE_FUNCTION static void copy_record(const ScratchBytes& scratch,
                                                  unsigned to,
                                                  const unsigned char* from,
-                                                 int lanes, int lane) {
-    if (lane < lanes)
+                                                 int pitch, bool any) {
+    if (any)
       for (int u = 0; u < units; ++u)
-        scratch.copy_async_16(to + u * width * 16,
-                              from + (u * lanes + lane) * 16);
+        scratch.copy_async_16(to + u * width * 16, from + u * pitch);
     copy_async_commit();
   }
   KOKKOS_INLINE_FUNCTION static Work load_record(const ScratchBytes& scratch,
@@ -200,72 +200,29 @@ struct StreamSolve {
     memcpy(&work, unit, sizeof(Work));
     return work;
   }
-  /// Numbers of a byte each, one after the other, in scratch or global memory.
-  struct Bytes {
-    ScratchBytes scratch;
-    unsigned at;
-    const unsigned char* global;
-    KOKKOS_INLINE_FUNCTION unsigned next() {
-      if constexpr (counts_in_scratch)
-        return scratch.template load<unsigned char>(at++);
-      else
-        return *global++;
-    }
-  };
-  KOKKOS_INLINE_FUNCTION void copy_counts(const StreamSubgraph& mine, int rank,
-                                          const ScratchBytes& scratch,
-                                          unsigned to) const {
-    for (int k = rank; k < mine.steps; k += team_size)
-      scratch.store(to + k, step_warps[mine.first_step + k]);
-    to += mine.steps;
-    for (int w = 0; w < warps; ++w) {
-      for (int k = rank; k < mine.stages[w]; k += team_size)
-        scratch.store(to + k, stage_lanes[mine.first_stage[w] + k]);
-      to += mine.stages[w];
-    }
+  KOKKOS_INLINE_FUNCTION const unsigned char* stream_of(
+      const StreamSubgraph& mine, int warp, int lane) const {
+    return bytes + mine.first_record[warp] * Work::shape.bytes + lane * 16;
   }
-
-  /// What is left to fetch of a warp's stages.
-  struct Stages {
-    const unsigned char* from;  // the next stage
-    unsigned coming;            // its lanes, if there is one
-    int left;
-    /// Lanes over 4 of the stages in the ring, four bits each, the oldest
-    /// lowest.
-    unsigned in_ring;
-
-    /// Fetches the next stage, if there is one; the caller sets `coming`.
-    KOKKOS_INLINE_FUNCTION void fetch(const ScratchBytes& scratch, unsigned to,
-                                      int lane) {
-      const unsigned count = left > 0 ? coming : 0;
-      --left;
-      copy_record(scratch, to, from, static_cast<int>(count), lane);
-      from += count * unsigned(Work::shape.bytes);
-      in_ring = in_ring >> 4 | (count + 3) / 4 << 4 * (ring_stages - 1);
-    }
-  };
-  KOKKOS_INLINE_FUNCTION Stages start_ring(const StreamSubgraph& mine, int warp,
-                                           int lane,
-                                           const ScratchBytes& scratch) const {
-    Stages stages;
-    stages.from = bytes + mine.first_record[warp] * Work::shape.bytes;
-    stages.left = mine.stages[warp];
-    stages.in_ring = 0;
-    const unsigned char* const lanes = stage_lanes + mine.first_stage[warp];
-    const unsigned first = width > 1 ? lanes[lane] : 0;
-    // What is in the place of an absent record is worked on, too, without
-    // being stored: its sources must lie in scratch.
-    for (int s = 0; s < ring_stages; ++s)
-      for (int u = 0; u < units; ++u)
-        scratch.store(
-            warp * ring_bytes + s * stage_bytes + (u * width + lane) * 16,
-            Unit{});
+  KOKKOS_INLINE_FUNCTION void start_ring(const StreamSubgraph& mine, int warp,
+                                         int lane,
+                                         const ScratchBytes& scratch) const {
+    const unsigned char* const from = stream_of(mine, warp, lane);
+    const int stage = mine.lanes * Work::shape.bytes;
     for (int s = 0; s < ring_stages; ++s) {
-      stages.coming = width > 1 ? lane_get(first, s) : lanes[s];
-      stages.fetch(scratch, warp * ring_bytes + s * stage_bytes + lane * 16,
-                   lane);
+      const unsigned to = warp * ring_bytes + s * stage_bytes + lane * 16;
+      if (lane >= mine.lanes) {
+        // Lanes beyond are idle all the time.
+        Work idle = {};
+        idle.out = record_idle;
+        Unit unit[units];
+        memcpy(unit, &idle, sizeof(Work));
+        for (int u = 0; u < units; ++u)
+          scratch.store(to + u * width * 16, unit[u]);
+      }
+      copy_record(scratch, to, from + s * stage, mine.lanes * 16,
+                  lane < mine.lanes && s < mine.stages[warp]);
     }
-    return stages;
   }
 
   /// The fetching warps: a lane brings values l, l + fetchers, ...
@@ -298,28 +255,27 @@ struct StreamSolve {
   /// A record with the places it names in scratch.
   struct Step {
     Work work;
-    unsigned lanes;  // over 4, of the stage
     unsigned source[Work::entries], out;
   };
   KOKKOS_INLINE_FUNCTION static void decode(Step& step) {
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e) {
-      step.source[e] = rings_bytes + step.work.source[e];
+      step.source[e] = step.work.source[e];
       compute_now(step.source[e]);
     }
-    step.out = rings_bytes + (step.work.out & 0xfffcu);
+    step.out = step.work.out & 0xfffcu;
     compute_now(step.out);
   }
 
   /// The result anew from sources that are all final.
-  KOKKOS_FUNCTION static Scalar wait_and_sum(const ScratchBytes& scratch,
-                                             const Step& step, Scalar sum) {
+  STRATA_IMPL_NOINLINE KOKKOS_FUNCTION static Scalar wait_and_sum(
+      ScratchBytes scratch, Work work, Scalar sum) {
     for (int e = 0; e < Work::entries; ++e) {
       Scalar from;
       do {
-        from = scratch.load<Scalar>(step.source[e]);
+        from = scratch.load<Scalar>(rings_bytes + work.source[e]);
       } while (Pending<Scalar>::is(from));
-      sum -= step.work.value[e] * from;
+      sum -= work.value[e] * from;
     }
     return sum;
   }
@@ -327,61 +283,62 @@ struct StreamSolve {
   /// What a solving warp keeps from step to step.
   struct Solver {
     ScratchBytes scratch;
-    Stages stages;
-    Bytes lanes, steps;  // of the stages to fetch, of the steps to come
-    int lane;
-    unsigned begin, end;  // of the lane's part of the ring
-    unsigned here, two_on;  // the stage in use, the one after the next
-    unsigned warp, active;  // warps of the present step
-    int left;               // steps
+    unsigned ring;              // the lane's part
+    const unsigned char* from;  // the lane's part of the next stage to fetch
+    int pitch, stage;           // bytes between units, and between stages
+    int ahead;                  // stages left to fetch, none for idle lanes
+    unsigned steps_at;          // the next step's byte
+    const unsigned char* steps;
+    unsigned warp, active;  // warps of the present step, 0 at the end
     char* published;
 
-    KOKKOS_INLINE_FUNCTION unsigned after(unsigned stage) const {
-      return stage + stage_bytes == end ? begin : stage + stage_bytes;
-    }
     KOKKOS_INLINE_FUNCTION void next_step() {
-      --left;
-      active = steps.next();
+      if constexpr (steps_in_scratch)
+        active = scratch.template load<unsigned char>(steps_at++);
+      else
+        active = steps_at-- > 0 ? *steps++ : 0;
     }
   };
 
+  /// @param steps where the steps' bytes are in scratch
   KOKKOS_INLINE_FUNCTION void solve(const StreamSubgraph& mine, int warp,
                                     int lane, const ScratchBytes& scratch,
-                                    const Stages& stages, unsigned counts,
-                                    unsigned first_row,
+                                    unsigned steps, unsigned first_row,
                                     Scalar* published) const {
-    unsigned lanes_at = counts + mine.steps + ring_stages;
-    for (int w = 0; w < warp; ++w) lanes_at += mine.stages[w];
-    Solver state{
-        scratch,
-        stages,
-        {scratch, lanes_at, stage_lanes + mine.first_stage[warp] + ring_stages},
-        {scratch, counts, step_warps + mine.first_step}};
-    state.lane = lane;
+    Solver state{scratch};
+    state.ring = warp * ring_bytes + lane * 16;
+    state.pitch = mine.lanes * 16;
+    state.stage = mine.lanes * Work::shape.bytes;
+    state.from = stream_of(mine, warp, lane) + ring_stages * state.stage;
+    state.ahead = lane < mine.lanes ? mine.stages[warp] - ring_stages : 0;
+    state.steps_at = steps_in_scratch ? steps : mine.steps;
+    state.steps = step_warps + mine.first_step;
     state.warp = warp;
-    state.begin = warp * ring_bytes + lane * 16;
-    state.end = state.begin + ring_bytes;
-    state.here = state.begin;
-    state.two_on = state.after(state.after(state.begin));
-    state.active = state.steps.next();
-    state.stages.coming = state.lanes.next();
-    state.left = mine.steps;
-    state.published = reinterpret_cast<char*>(published) - first_row;
+    state.published =
+        reinterpret_cast<char*>(published) - (first_row - rings_bytes);
+    state.next_step();
 
     Step even, odd;
     copy_async_wait<ring_stages - 1>();
-    even.work = load_record(scratch, state.begin);
-    even.lanes = stages.in_ring & 15u;
+    even.work = load_record(scratch, state.ring);
     copy_async_wait<ring_stages - 2>();
-    odd.work = load_record(scratch, state.after(state.begin));
-    odd.lanes = stages.in_ring >> 4 & 15u;
+    odd.work = load_record(scratch, state.ring + stage_bytes);
     decode(even);
-    // Two by turns, so that none is copied.
-    while (find_work(state)) {
-      advance(state, even, odd);
-      if (!find_work(state)) break;
-      advance(state, odd, even);
-    }
+    // A turn of the ring, written out: places in it are known, and of two
+    // records by turns none is copied.
+    static_assert(ring_stages == 6 || ring_stages == 2, "");
+    if constexpr (ring_stages == 6)
+      while (find_work(state) && advance<0>(state, even, odd) &&
+             find_work(state) && advance<1>(state, odd, even) &&
+             find_work(state) && advance<2>(state, even, odd) &&
+             find_work(state) && advance<3>(state, odd, even) &&
+             find_work(state) && advance<4>(state, even, odd) &&
+             find_work(state) && advance<5>(state, odd, even)) {
+      }
+    else
+      while (find_work(state) && advance<0>(state, even, odd) &&
+             find_work(state) && advance<1>(state, odd, even)) {
+      }
     copy_async_wait<0>();
   }
 
@@ -392,55 +349,56 @@ struct StreamSolve {
   }
   /// Passes the steps without work; false at the end.
   KOKKOS_INLINE_FUNCTION static bool find_work(Solver& state) {
-    while (state.left > 0) {
-      if (state.warp < state.active) return true;
-      end_step();
+    while (state.warp >= state.active) {
+      if (state.active == 0) return false;
       state.next_step();
+      end_step();
     }
-    return false;
+    return true;
   }
 
-  /// Does the step `now`; `next`, the one after it, has been loaded but not
-  /// decoded. On return `now` is loaded with the one after that.
-  KOKKOS_INLINE_FUNCTION static void advance(Solver& state, Step& now,
+  /// Does the step `now`, whose record was in place `place` of the ring;
+  /// `next`, the one after it, has been loaded but not decoded. On return `now`
+  /// is loaded with the one after that. True.
+  template <int place>
+  KOKKOS_INLINE_FUNCTION static bool advance(Solver& state, Step& now,
                                              Step& next) {
     const ScratchBytes& scratch = state.scratch;
     Scalar value[Work::entries];
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e)
-      value[e] = scratch.load<Scalar>(now.source[e]);
-    const Scalar before = scratch.load<Scalar>(now.out);
+      value[e] = scratch.load<Scalar>(rings_bytes + now.source[e]);
+    const Scalar before = scratch.load<Scalar>(rings_bytes + now.out);
     // While those are on their way, all that does not depend on them.
-    state.stages.fetch(scratch, state.here, state.lane);
-    state.stages.coming = state.lanes.next();
-    state.here = state.after(state.here);
-    compute_now(state.here);
-    decode(next);
+    copy_record(scratch, state.ring + place * stage_bytes, state.from,
+                state.pitch, state.ahead > 0);
+    state.from += state.stage;
+    --state.ahead;
     state.next_step();
+    decode(next);
 
     Scalar result = before;
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e)
       result -= now.work.value[e] * value[e];
-    const bool present = state.lane < int(4 * now.lanes);
-    const bool works = present && !(now.work.out & record_idle);
-    if (works) scratch.store(now.out, result);
+    const bool works = !(now.work.out & record_idle);
+    if (works) scratch.store(rings_bytes + now.out, result);
     if (fetches_apart && lane_any(Pending<Scalar>::is_nan(result))) {
-      result = wait_and_sum(scratch, now, before);
-      if (works) scratch.store(now.out, result);
+      result = wait_and_sum(scratch, now.work, before);
+      if (works) scratch.store(rings_bytes + now.out, result);
     }
-    if (present && (now.work.out & record_publishes))
+    if (now.work.out & record_publishes)
       Pending<Scalar>::publish_final(
           reinterpret_cast<Scalar*>(state.published + now.out), result);
     copy_async_wait<ring_stages - 2>();
-    now.work = load_record(scratch, state.two_on);
-    now.lanes = state.stages.in_ring >> 4 & 15u;
-    state.two_on = state.after(state.two_on);
+    now.work = load_record(
+        scratch, state.ring + (place + 2) % ring_stages * stage_bytes);
     end_step();
+    return true;
   }
 };
 
-/// Values of one stage, scaled by their rows' diagonals.
+/// Values of one record, scaled by its row's diagonal.
 template <class Scalar, class MemorySpace>
 struct PackStream {
   SubgraphStream<MemorySpace> stream;
@@ -448,32 +406,22 @@ struct PackStream {
   Kokkos::View<const Scalar*, MemorySpace> diagonal;
   bool conjugated, divide;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t record) const {
     constexpr StreamRecord shape = StreamWork<Scalar>::shape;
-    const std::int64_t stage = number / stream.width;
-    const int lane = static_cast<int>(number % stream.width);
-    const int lanes = stream.stage_lanes(stage);
-    if (lane >= lanes) return;
-    const std::int64_t record = stream.stage_first(stage) + lane;
-    unsigned char* const at = stream.bytes.data() +
-                              (record - lane) * shape.bytes + lane * 16;
-    const auto byte = [&](int k) {
-      return at + k / 16 * lanes * 16 + k % 16;
-    };
-    const unsigned out =
-        *reinterpret_cast<const std::uint16_t*>(byte(shape.out_at()));
-    if (out & record_idle) return;
-    const StreamSubgraph& mine = stream.subgraph(stream.stage_subgraph(stage));
-    const Scalar by =
-        diagonal(mine.first_position +
-                 static_cast<int>((out & 0xfffcu) / sizeof(Scalar)) - 1 -
-                 mine.imports);
+    const int position = stream.record_row(record);
+    if (position < 0) return;
+    const Scalar by = diagonal(position);
+    const int lane = stream.record_lane(record) & 31;
+    const int lanes = 1 << (stream.record_lane(record) >> 5);
+    unsigned char* const at =
+        stream.bytes.data() + (record - lane) * shape.bytes + lane * 16;
     for (int e = 0; e < shape.entries; ++e) {
       const std::int64_t from = stream.origin(record * shape.entries + e);
       if (from < 0) continue;
       const Scalar v = conjugated ? conjugate(values[from]) : values[from];
-      // So that no solution can look pending.
-      *reinterpret_cast<Scalar*>(byte(shape.value_at(e))) =
+      const int byte = shape.value_at(e);
+      // No product of what is here may look pending.
+      *reinterpret_cast<Scalar*>(at + byte / 16 * lanes * 16 + byte % 16) =
           Pending<Scalar>::final(divide ? v / by : v * by);
     }
   }

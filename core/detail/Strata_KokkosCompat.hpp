@@ -13,12 +13,19 @@
 #include <KokkosKernels_SparseUtils.hpp>
 #define STRATA_IMPL_SORT_IN_KOKKOSSPARSE 0
 #endif
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <vector>
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cub/device/device_radix_sort.cuh>
+#endif
 
 #if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
 #error "Strata needs Kokkos 3.4 or newer"
@@ -70,6 +77,56 @@ KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 #else
   (void)mask;
   return value;
+#endif
+}
+
+/// The value that lane `from` holds. All lanes must call it.
+KOKKOS_INLINE_FUNCTION int lane_broadcast(int value, int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, value, from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+KOKKOS_INLINE_FUNCTION std::int64_t lane_broadcast(std::int64_t value,
+                                                   int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, static_cast<long long>(value), from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+
+/// The value that lane (own lane - distance) holds; the own value in the first
+/// lanes. All lanes must call it with the same `distance`.
+KOKKOS_INLINE_FUNCTION int lane_up(int value, int distance) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_up_sync(0xffffffffu, value, distance);
+#else
+  (void)distance;
+  return value;
+#endif
+}
+
+/// One bit a lane: whether its `condition` holds. All lanes must call it.
+KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __ballot_sync(0xffffffffu, condition);
+#else
+  return condition ? 1u : 0u;
+#endif
+}
+
+/// Place of the lowest bit set in `bits`, which must not be 0.
+KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __ffs(static_cast<int>(bits)) - 1;
+#else
+  int place = 0;
+  for (; !(bits & 1u); bits >>= 1) ++place;
+  return place;
 #endif
 }
 
@@ -326,6 +383,106 @@ std::string device_name(const ExecutionSpace& exec) {
 #endif
   return std::string(ExecutionSpace::name()) + processor_name() + "-" +
          std::to_string(device_units(exec));
+}
+
+/// Bits that the numbers 0 to `largest` take.
+inline int bits_for(std::uint64_t largest) {
+  int bits = 0;
+  for (; largest > 0; largest >>= 1) ++bits;
+  return bits;
+}
+
+/// Bytes of workspace that `sort_by_key` needs for `count` elements: none on
+/// hosts.
+template <class ExecutionSpace>
+std::size_t sort_by_key_bytes(const ExecutionSpace& exec, std::int64_t count) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    cub::DoubleBuffer<std::uint64_t> keys(nullptr, nullptr);
+    cub::DoubleBuffer<int> values(nullptr, nullptr);
+    std::size_t bytes = 0;
+    if (cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, values, count, 0,
+                                        64, exec.cuda_stream()) != cudaSuccess)
+      throw std::runtime_error("Strata: the device cannot sort");
+    const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
+    return rounded(count * sizeof(std::uint64_t)) +
+           rounded(count * sizeof(int)) + rounded(bytes);
+  }
+#endif
+  (void)exec;
+  (void)count;
+  return 0;
+}
+
+/// Sorts `values` by the low `bits` bits of their `keys`, ascending and stable,
+/// and the keys with them, in place. Bits above are to be 0.
+///
+/// @param work at least sort_by_key_bytes of device memory, aligned to 256
+///             bytes, or none: then it is allocated here
+/// Cost on CUDA: a pass over keys and values for every eight bits; enqueued on
+/// `exec` without a wait where `work` is given. O(n log n) on hosts.
+template <class ExecutionSpace>
+void sort_by_key(
+    const ExecutionSpace& exec,
+    const Kokkos::View<std::uint64_t*, typename ExecutionSpace::memory_space>&
+        keys,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& values,
+    int bits,
+    Kokkos::View<char*, typename ExecutionSpace::memory_space> work = {}) {
+  const auto count = static_cast<std::int64_t>(keys.extent(0));
+  if (count < 2 || bits == 0) return;
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    const std::size_t needed = sort_by_key_bytes(exec, count);
+    const bool own_work = work.extent(0) < needed;
+    if (own_work)
+      work = decltype(work)(Kokkos::view_alloc(exec, "Strata::sort_by_key",
+                                               Kokkos::WithoutInitializing),
+                            needed);
+    const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
+    char* const other_keys = work.data();
+    char* const other_values =
+        other_keys + rounded(count * sizeof(std::uint64_t));
+    char* const temporary = other_values + rounded(count * sizeof(int));
+    std::size_t bytes = work.extent(0) - (temporary - work.data());
+    cub::DoubleBuffer<std::uint64_t> key_buffers(
+        keys.data(), reinterpret_cast<std::uint64_t*>(other_keys));
+    cub::DoubleBuffer<int> value_buffers(values.data(),
+                                         reinterpret_cast<int*>(other_values));
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(
+        temporary, bytes, key_buffers, value_buffers, count, 0, bits,
+        exec.cuda_stream());
+    if (error == cudaSuccess && key_buffers.Current() != keys.data())
+      error = cudaMemcpyAsync(keys.data(), key_buffers.Current(),
+                              count * sizeof(std::uint64_t),
+                              cudaMemcpyDeviceToDevice, exec.cuda_stream());
+    if (error == cudaSuccess && value_buffers.Current() != values.data())
+      error = cudaMemcpyAsync(values.data(), value_buffers.Current(),
+                              count * sizeof(int), cudaMemcpyDeviceToDevice,
+                              exec.cuda_stream());
+    if (error != cudaSuccess)
+      throw std::runtime_error(std::string("Strata: sorting on the device: ") +
+                               cudaGetErrorString(error));
+    if (own_work) exec.fence();
+    return;
+  }
+#endif
+  (void)work;
+  exec.fence();
+  const std::uint64_t mask =
+      bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  std::vector<std::int64_t> order(count);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) {
+                     return (keys(a) & mask) < (keys(b) & mask);
+                   });
+  const std::vector<std::uint64_t> old_keys(keys.data(), keys.data() + count);
+  const std::vector<int> old_values(values.data(), values.data() + count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    keys(i) = old_keys[order[i]];
+    values(i) = old_values[order[i]];
+  }
 }
 
 /// Sorts every row of a CRS matrix by column, values along with the columns.

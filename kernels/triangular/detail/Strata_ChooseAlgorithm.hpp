@@ -42,9 +42,8 @@ template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     const ExecutionSpace& exec, TriangularAnalysis<ExecutionSpace>& analysis,
     const TriangularOptions& options, TriangularReport& report) {
-  analysis.host_graph = mirror_graph(Kokkos::HostSpace(), analysis.graph);
-  analysis.levels = find_level_sets(analysis.host_graph);
-  report.levels = analysis.levels.num_levels;
+  analysis.find_order(exec);
+  report.levels = analysis.order.num_levels();
   // Nothing has to be predicted for the algorithms without a choice inside.
   const bool predicts = options.algorithm == Algorithm::automatic ||
                         options.algorithm == Algorithm::subgraphs ||
@@ -56,8 +55,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
                                   PerformanceParameters{}, {}, report);
   }
   const auto parameters = performance_parameters<Scalar>(exec);
-  const SolvePrediction predict(parameters, analysis.host_graph,
-                                analysis.levels, sizeof(Scalar),
+  const SolvePrediction predict(parameters, analysis.graph.num_edges(),
+                                analysis.order.sizes, sizeof(Scalar),
                                 device_units(exec), lane_width<ExecutionSpace>);
   const bool automatic = options.algorithm == Algorithm::automatic;
   std::vector<int> chunks;
@@ -76,11 +75,12 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       options.algorithm == Algorithm::pipelined_subgraphs) {
     double best = 0;
     std::string note;
-    for (const ChunkShape& shape : chunk_shapes<Scalar>(
-             exec, options, analysis.host_graph.num_vertices)) {
-      auto candidate = band_chunks(analysis.host_graph, analysis.levels, shape);
-      const double us =
-          predict.pipelined_subgraphs(candidate, shape.max_row_externals);
+    const auto& host = analysis.host();
+    for (const ChunkShape& shape :
+         chunk_shapes<Scalar>(exec, options, host.graph.num_vertices)) {
+      auto candidate = band_chunks(host.graph, host.levels, shape);
+      const double us = predict.pipelined_subgraphs(
+          host.graph, host.levels, candidate, shape.max_row_externals);
       if (!chunks.empty() && us >= best) continue;
       best = us;
       chunks = std::move(candidate);
@@ -95,14 +95,15 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   // slot a level set is too much: elsewhere its partition costs more than all
   // the rest of the analysis.
   if (automatic && is_cuda<ExecutionSpace> &&
-      analysis.host_graph.num_vertices <=
+      analysis.graph.num_vertices <=
           SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec)) {
     double least = predict.subgraphs_at_least();
     for (const auto& candidate : report.candidates)
       if (candidate.predicted_us < least) least = -1;
     if (least > 0) {
+      const auto& host = analysis.host();
       const Partition best =
-          partition(analysis.host_graph, analysis.levels,
+          partition(host.graph, host.levels,
                     partition_options<Scalar>(exec, options, parameters));
       consider(Algorithm::subgraphs, best.candidates[best.chosen].predicted_us,
                "");

@@ -3,7 +3,7 @@
 #define STRATA_PREDICT_SOLVE_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <Strata_LevelSets.hpp>
+#include <Strata_LevelOrder.hpp>
 #include <Strata_PerformanceModel.hpp>
 #include <algorithm>
 #include <vector>
@@ -16,36 +16,31 @@ namespace Detail {
 /// were fitted on an H200; see docs/performance.md for how well they do.
 class SolvePrediction {
  public:
+  /// `sizes` is referred to as long as predictions are made.
   SolvePrediction(const PerformanceParameters& parameters,
-                  const DependencyGraph<Kokkos::HostSpace>& graph,
-                  const LevelSets& levels, std::size_t scalar_bytes, int units,
-                  int width)
+                  std::int64_t num_edges, const LevelSizes& sizes,
+                  std::size_t scalar_bytes, int units, int width)
       : p_(parameters),
-        graph_(graph),
-        levels_(levels),
+        sizes_(sizes),
+        rows_(double(sizes.level_map.back())),
+        edges_(double(num_edges)),
         units_(units),
         width_(width) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
-    bytes_us_ = (double(graph.num_edges()) * double(scalar_bytes + 4) +
-                 graph.num_vertices * double(4 * scalar_bytes + 8)) /
+    bytes_us_ = (edges_ * double(scalar_bytes + 4) +
+                 rows_ * double(4 * scalar_bytes + 8)) /
                 p_.bytes_per_us;
   }
 
-  double substitution() const {
-    return serial(graph_.num_vertices, graph_.num_edges());
-  }
+  double substitution() const { return serial(rows_, edges_); }
 
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
     double total = bytes_us_;
     bool open = false;
-    for (int l = 0; l < levels_.num_levels; ++l) {
-      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
-      std::int64_t entries = 0;
-      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
-        const int v = levels_.vertices[q];
-        entries += graph_.row_map(v + 1) - graph_.row_map(v);
-      }
+    for (int l = 0; l < sizes_.num_levels; ++l) {
+      const int rows = sizes_.rows(l);
+      const double entries = double(sizes_.edges[l]);
       const double chunks =
           width_ > 1 ? std::max(rows / double(width_), entries / (4. * width_))
                      : rows;
@@ -66,8 +61,8 @@ class SolvePrediction {
   double pipelined() const {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     double total = p_.alpha + bytes_us_;
-    for (int l = 0; l < levels_.num_levels; ++l) {
-      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
+    for (int l = 0; l < sizes_.num_levels; ++l) {
+      const int rows = sizes_.rows(l);
       const double batches = longest_row(l) / (4. * width_);
       // Wide level sets take more than a hand-over: teams come and go. A long
       // row is begun when its warp starts, and may be all there is to wait for.
@@ -77,24 +72,27 @@ class SolvePrediction {
     return total;
   }
 
+  /// @param graph, levels     the analysed ones
   /// @param chunk_of          sub-graph of each vertex
   /// @param max_row_externals as in ChunkShape
-  double pipelined_subgraphs(const std::vector<int>& chunk_of,
+  double pipelined_subgraphs(const DependencyGraph<Kokkos::HostSpace>& graph,
+                             const LevelSets& levels,
+                             const std::vector<int>& chunk_of,
                              int max_row_externals) const {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     const double lane_entries = width_ / 2 * 4;  // of a row in a pass
     std::vector<int> last_level;
     // Teams begin with a ticket and their rows of b.
     double total = p_.alpha + 2 * p_.handover + 2 * bytes_us_;
-    for (int l = 0; l < levels_.num_levels; ++l) {
+    for (int l = 0; l < levels.num_levels; ++l) {
       // A row that needs, from outside, a row of the level set just before
       // makes its level set wait for a hand-over. Outside values arrive at a
       // rate, four for every lane of the fetching warp in a hand-over; about a
       // third of the references repeat a value.
       std::int64_t handed = 0, outside = 0, parts = 0;
       double longest = 0;
-      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
-        const int i = levels_.vertices[q];
+      for (int q = levels.level_map[l]; q < levels.level_map[l + 1]; ++q) {
+        const int i = levels.vertices[q];
         const int chunk = chunk_of[i];
         if (chunk >= static_cast<int>(last_level.size()))
           last_level.resize(chunk + 1, -1);
@@ -102,15 +100,15 @@ class SolvePrediction {
         last_level[chunk] = l;
         bool late = false;
         std::int64_t from_outside = 0;
-        for (auto k = graph_.row_map(i); k < graph_.row_map(i + 1); ++k) {
-          const int j = graph_.entries(k);
+        for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+          const int j = graph.entries(k);
           if (chunk_of[j] == chunk) continue;
           ++from_outside;
-          late = late || levels_.level_of[j] + 1 == l;
+          late = late || levels.level_of[j] + 1 == l;
         }
         handed += late;
         const double passes =
-            double(graph_.row_map(i + 1) - graph_.row_map(i)) / lane_entries;
+            double(graph.row_map(i + 1) - graph.row_map(i)) / lane_entries;
         if (from_outside <= max_row_externals) {
           outside += from_outside;
           longest = std::max(longest, p_.pass * passes);
@@ -118,7 +116,7 @@ class SolvePrediction {
           longest = std::max(longest, 1.5 * p_.handover * passes);
         }
       }
-      const double rows = levels_.level_map[l + 1] - levels_.level_map[l];
+      const double rows = levels.level_map[l + 1] - levels.level_map[l];
       const double part =
           std::max(p_.pass, longest) +
           p_.handover * 2 / 3 * double(outside) / double(parts) / (4. * width_);
@@ -132,26 +130,20 @@ class SolvePrediction {
 
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
-    return p_.alpha + levels_.num_levels * p_.tau + bytes_us_;
+    return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
   }
 
  private:
   double longest_row(int level) const {
-    std::int64_t longest = 0;
-    for (int q = levels_.level_map[level]; q < levels_.level_map[level + 1];
-         ++q) {
-      const int v = levels_.vertices[q];
-      longest = std::max(longest, graph_.row_map(v + 1) - graph_.row_map(v));
-    }
-    return double(longest);
+    return double(sizes_.longest_row[level]);
   }
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;
   }
 
   PerformanceParameters p_;
-  const DependencyGraph<Kokkos::HostSpace>& graph_;
-  const LevelSets& levels_;
+  const LevelSizes& sizes_;
+  double rows_, edges_;
   int units_, width_;
   double bytes_us_ = 0;
 };

@@ -37,8 +37,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   StreamAlgorithm(const ExecutionSpace& exec,
                   const TriangularAnalysis<ExecutionSpace>& analysis,
                   const std::vector<int>& chunk_of)
-      : stream_(StreamBuilder(analysis.host_graph, analysis.levels, chunk_of,
-                              Kernel::width, Kernel::warps, sizeof(Scalar),
+      : stream_(StreamBuilder(analysis.host().graph, analysis.host().levels,
+                              chunk_of, Kernel::width, Kernel::warps,
+                              sizeof(Scalar),
                               std::min(256, max_local(exec) / 4))
                     .template finish<Memory>(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);

@@ -138,7 +138,8 @@ struct LevelBounds {
   }
 };
 
-/// A device: see FindLevels; then a sort by key.
+/// A device: see FindLevels; then a sort by key. Not for graphs without
+/// vertices.
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
     const ExecutionSpace& exec,
@@ -170,13 +171,16 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
       ResetLevels<Memory>{order.level_of, counters});
   // As many warps as run at once: the vertices under way are neighbours, which
   // may have long paths among them.
-  constexpr int team_size = 128;
-  const std::int64_t teams = std::min<std::int64_t>(
-      (n + team_size - 1) / team_size, 16ll * device_units(exec));
+  constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+  constexpr int teams_per_unit = 16;
+  const std::int64_t teams =
+      std::min<std::int64_t>((n + team_size - 1) / team_size,
+                             std::int64_t{teams_per_unit} * device_units(exec));
   Kokkos::parallel_for(
       "Strata::LevelOrder::find_levels",
-      Kokkos::TeamPolicy<ExecutionSpace>(exec, static_cast<int>(teams),
-                                         team_size),
+      Kokkos::TeamPolicy<ExecutionSpace,
+                         Kokkos::LaunchBounds<team_size, teams_per_unit>>(
+          exec, static_cast<int>(teams), team_size),
       FindLevels<ExecutionSpace>{graph, order.level_of, counters});
   // The workspace of the sort, while the device is busy.
   const std::size_t key_bytes = (n * sizeof(std::uint64_t) + 255) / 256 * 256;

@@ -50,38 +50,44 @@ void expect_order(const Graph& graph) {
   };
   for (const auto within :
        {WithinLevel::ascending, WithinLevel::longest_rows_first}) {
-    const auto order = order_by_level(exec, device, within);
-    ASSERT_EQ(order.num_vertices(), graph.num_vertices);
-    ASSERT_EQ(order.num_levels(), sets.num_levels);
-    EXPECT_EQ(to_vector(order.level_of), sets.level_of);
-    const std::vector<std::int64_t> level_map(sets.level_map.begin(),
-                                              sets.level_map.end());
-    EXPECT_EQ(order.sizes.level_map, level_map);
-    if (sets.num_levels > 0) {
-      EXPECT_EQ(to_vector(order.level_map), level_map);
-    }
-    auto vertices = sets.vertices;
-    for (int l = 0; l < sets.num_levels; ++l) {
-      const auto begin = vertices.begin() + sets.level_map[l];
-      const auto end = vertices.begin() + sets.level_map[l + 1];
-      if (within == WithinLevel::longest_rows_first)
-        std::stable_sort(begin, end,
-                         [&](int a, int b) { return length(a) > length(b); });
-      std::int64_t edges = 0, longest = 0;
-      for (auto v = begin; v != end; ++v) {
-        edges += length(*v);
-        longest = std::max(longest, length(*v));
+    // A host takes a way of its own, and can go the device's as well.
+    for (const bool as_device : {false, true}) {
+      if (as_device && graph.num_vertices == 0) continue;
+      const auto order =
+          as_device ? Detail::level_order_on_device(exec, device, within)
+                    : order_by_level(exec, device, within);
+      ASSERT_EQ(order.num_vertices(), graph.num_vertices);
+      ASSERT_EQ(order.num_levels(), sets.num_levels);
+      EXPECT_EQ(to_vector(order.level_of), sets.level_of);
+      const std::vector<std::int64_t> level_map(sets.level_map.begin(),
+                                                sets.level_map.end());
+      EXPECT_EQ(order.sizes.level_map, level_map);
+      if (sets.num_levels > 0) {
+        EXPECT_EQ(to_vector(order.level_map), level_map);
       }
-      EXPECT_EQ(order.sizes.rows(l), end - begin);
-      EXPECT_EQ(order.sizes.edges[l], edges);
-      EXPECT_EQ(order.sizes.longest_row[l], longest);
-    }
-    EXPECT_EQ(to_vector(order.vertex), vertices);
-    const auto position = to_vector(order.position);
-    const auto lengths = to_vector(order.length);
-    for (int p = 0; p < graph.num_vertices; ++p) {
-      EXPECT_EQ(position[vertices[p]], p);
-      EXPECT_EQ(lengths[p], length(vertices[p]));
+      auto vertices = sets.vertices;
+      for (int l = 0; l < sets.num_levels; ++l) {
+        const auto begin = vertices.begin() + sets.level_map[l];
+        const auto end = vertices.begin() + sets.level_map[l + 1];
+        if (within == WithinLevel::longest_rows_first)
+          std::stable_sort(begin, end,
+                           [&](int a, int b) { return length(a) > length(b); });
+        std::int64_t edges = 0, longest = 0;
+        for (auto v = begin; v != end; ++v) {
+          edges += length(*v);
+          longest = std::max(longest, length(*v));
+        }
+        EXPECT_EQ(order.sizes.rows(l), end - begin);
+        EXPECT_EQ(order.sizes.edges[l], edges);
+        EXPECT_EQ(order.sizes.longest_row[l], longest);
+      }
+      EXPECT_EQ(to_vector(order.vertex), vertices);
+      const auto position = to_vector(order.position);
+      const auto lengths = to_vector(order.length);
+      for (int p = 0; p < graph.num_vertices; ++p) {
+        EXPECT_EQ(position[vertices[p]], p);
+        EXPECT_EQ(lengths[p], length(vertices[p]));
+      }
     }
   }
 }

@@ -212,7 +212,7 @@ struct PipelinedSolve {
     for (int u = 0; u < batch; ++u) sum += entry.value[u] * loaded[u];
   }
 
-  KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
+  KOKKOS_INLINE_FUNCTION void solve(const RowChunk chunk, int lane,
                                     Scalar* current, Scalar* next) const {
     const int stride = chunk.rows << chunk.log_lanes;
     const int r0 = lane >> chunk.log_lanes;

@@ -417,8 +417,9 @@ std::size_t sort_by_key_bytes(const ExecutionSpace& exec, std::int64_t count) {
 /// Sorts `values` by the low `bits` bits of their `keys`, ascending and stable,
 /// and the keys with them, in place. Bits above are to be 0.
 ///
-/// @param work at least sort_by_key_bytes of device memory, aligned to 256
-///             bytes, or none: then it is allocated here
+/// @param work at least sort_by_key_bytes of device memory, aligned to 16
+/// bytes,
+///             or none: then it is allocated here
 /// Cost on CUDA: a pass over keys and values for every eight bits; enqueued on
 /// `exec` without a wait where `work` is given. O(n log n) on hosts.
 template <class ExecutionSpace>

@@ -38,7 +38,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int teams_per_unit = 2;
   /// Up to so many level sets, rows do not wait long and the whole device
   /// takes part.
-  static constexpr int few_levels = 32;
+  static constexpr int few_levels = 32, most_teams_per_unit = 16;
 
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
@@ -105,10 +105,10 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x, int enough) const {
-    const int levels = this->chunks_.num_levels();
-    const int teams = levels <= few_levels
-                          ? enough
-                          : std::min(enough, teams_per_unit * device_units_);
+    const int per_unit = this->chunks_.num_levels() <= few_levels
+                             ? most_teams_per_unit
+                             : teams_per_unit;
+    const int teams = std::min(enough, per_unit * device_units_);
     using Kernel = PipelinedSolve<Scalar, ExecutionSpace, divide>;
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined",

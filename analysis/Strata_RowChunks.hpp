@@ -3,8 +3,7 @@
 #define STRATA_ROW_CHUNKS_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <Strata_LevelSets.hpp>
-#include <algorithm>
+#include <Strata_LevelOrder.hpp>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_RowPolicy.hpp>
@@ -45,6 +44,31 @@ struct RowChunks {
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
 
+  /// Makes row, origin and diagonal_origin for `num_rows` and `num_slots`, in
+  /// one allocation while four bytes hold an origin.
+  template <class ExecutionSpace>
+  void set_rows_and_origins(const ExecutionSpace& exec,
+                            std::int64_t num_values) {
+    using Origin = Detail::OriginIndex<MemorySpace>;
+    using Kokkos::make_pair;
+    const std::int64_t n = num_rows;
+    const bool narrow = Origin::is_narrow(num_values);
+    const Kokkos::View<unsigned*, MemorySpace> block(
+        Kokkos::view_alloc(exec, "Strata::RowChunks::row",
+                           Kokkos::WithoutInitializing),
+        narrow ? 2 * n + num_slots : n);
+    row = Kokkos::subview(block, make_pair(std::int64_t{0}, n));
+    if (narrow) {
+      diagonal_origin.narrow = Kokkos::subview(block, make_pair(n, 2 * n));
+      origin.narrow =
+          Kokkos::subview(block, make_pair(2 * n, 2 * n + num_slots));
+    } else {
+      diagonal_origin =
+          Origin("Strata::RowChunks::diagonal_origin", n, num_values);
+      origin = Origin("Strata::RowChunks::origin", num_slots, num_values);
+    }
+  }
+
   int num_chunks() const { return static_cast<int>(chunk.extent(0)); }
   int num_levels() const {
     return static_cast<int>(level_chunk_map.size()) - 1;
@@ -58,7 +82,10 @@ namespace Detail {
 
 template <class MemorySpace>
 struct FillRowChunks {
-  RowChunks<MemorySpace> plan;
+  Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
+  Kokkos::View<unsigned*, MemorySpace> row;
+  Kokkos::View<int*, MemorySpace> source;
+  OriginIndex<MemorySpace> origin, diagonal_origin;
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
@@ -69,7 +96,7 @@ struct FillRowChunks {
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t c, int lane,
                                          int lanes) const {
-    const RowChunk chunk = plan.chunk(c);
+    const RowChunk chunk = chunk_of(c);
     const int per_row = 1 << chunk.log_lanes;
     const int active = chunk.rows * per_row;
     for (int l = lane; l < active; l += lanes) {
@@ -78,8 +105,8 @@ struct FillRowChunks {
       const std::int64_t begin = graph.row_map(v);
       const std::int64_t end = graph.row_map(v + 1);
       if (l % per_row == 0) {
-        plan.row(p) = static_cast<unsigned>(user_row(v));
-        plan.diagonal_origin.set(p, graph.diagonal_origin(v));
+        row(p) = static_cast<unsigned>(user_row(v));
+        diagonal_origin.set(p, graph.diagonal_origin(v));
       }
       for (int s = 0; s < chunk.steps; ++s) {
         const std::int64_t slot =
@@ -88,11 +115,128 @@ struct FillRowChunks {
             begin + static_cast<std::int64_t>(s) * per_row + l % per_row;
         const bool used = k < end;
         const int j = used ? graph.entries(k) : -1;
-        plan.source(slot) =
-            used ? (by_position ? position(j) : user_row(j)) : -1;
-        plan.origin.set(slot, used ? graph.origin(k) : -1);
+        source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
+        origin.set(slot, used ? graph.origin(k) : -1);
       }
     }
+  }
+};
+
+/// Cuts the rows of the level sets into chunks.
+///
+/// Within a level set, longest rows come first. A chunk takes as many lanes a
+/// row as its first row needs and as many rows as the warp then has room for,
+/// so chunks of equal lanes form *runs*, at most log2(width) + 1 a level set.
+template <class MemorySpace>
+struct CutLevels {
+  Kokkos::View<const int*, MemorySpace> length;  // position -> entries
+  Kokkos::View<const std::int64_t*, MemorySpace> level_map;
+  int width, max_steps;
+
+  KOKKOS_INLINE_FUNCTION int log_lanes(int row_length) const {
+    int lanes = 0;
+    while ((1 << lanes) < width &&
+           row_length > static_cast<std::int64_t>(max_steps) << lanes)
+      ++lanes;
+    return lanes;
+  }
+  /// First position in [begin, end) with fewer lanes a row, or `end`.
+  KOKKOS_INLINE_FUNCTION std::int64_t fewer_lanes(std::int64_t begin,
+                                                  std::int64_t end,
+                                                  int lanes) const {
+    if (lanes == 0) return end;
+    const std::int64_t most = static_cast<std::int64_t>(max_steps)
+                              << (lanes - 1);
+    while (begin < end) {
+      const std::int64_t middle = begin + (end - begin) / 2;
+      if (length(middle) > most)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
+  }
+  /// The first position and lanes of chunk `number` of a level set, or, if
+  /// that has fewer chunks, their number.
+  KOKKOS_INLINE_FUNCTION std::int64_t find(std::int64_t level,
+                                           std::int64_t number,
+                                           std::int64_t& position,
+                                           int& lanes) const {
+    const std::int64_t end = level_map(level + 1);
+    std::int64_t passed = 0;
+    for (position = level_map(level); position < end;) {
+      lanes = log_lanes(length(position));
+      const std::int64_t rows = width >> lanes;
+      const std::int64_t last = fewer_lanes(position, end, lanes);
+      const std::int64_t chunks = (last - position + rows - 1) / rows;
+      if (number < passed + chunks) {
+        position += (number - passed) * rows;
+        return number;
+      }
+      passed += chunks;
+      position += chunks * rows;
+    }
+    return passed;
+  }
+};
+
+/// level_chunk_map from the level sets.
+template <class MemorySpace>
+struct CountChunks {
+  CutLevels<MemorySpace> cut;
+  Kokkos::View<int*, MemorySpace> level_chunk_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t level, int& sum,
+                                         bool final) const {
+    if (final && level == 0) level_chunk_map(0) = 0;
+    std::int64_t position;
+    int lanes;
+    sum += static_cast<int>(cut.find(level, 0x7fffffff, position, lanes));
+    if (final) level_chunk_map(level + 1) = sum;
+  }
+};
+
+/// The chunks themselves; the sum is of their slots.
+template <class MemorySpace>
+struct PlaceChunks {
+  CutLevels<MemorySpace> cut;
+  Kokkos::View<const int*, MemorySpace> level_chunk_map;
+  Kokkos::View<RowChunk*, MemorySpace> chunk;
+
+  /// The level set whose chunks c is one of: none is without.
+  KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
+    std::int64_t level = 0;
+    std::int64_t beyond =
+        static_cast<std::int64_t>(level_chunk_map.extent(0)) - 1;
+    while (beyond - level > 1) {
+      const std::int64_t middle = level + (beyond - level) / 2;
+      if (level_chunk_map(middle) <= c)
+        level = middle;
+      else
+        beyond = middle;
+    }
+    return level;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t& sum,
+                                         bool final) const {
+    // A chunk of one lane is a row.
+    RowChunk made;
+    made.log_lanes = 0;
+    std::int64_t position = c, left = 1;
+    if (cut.width > 1) {
+      const std::int64_t level = level_of(c);
+      cut.find(level, c - level_chunk_map(level), position, made.log_lanes);
+      left = cut.level_map(level + 1) - position;
+    }
+    const int room = cut.width >> made.log_lanes;
+    const int per_row = 1 << made.log_lanes;
+    made.first_slot = sum;
+    made.first_position = static_cast<int>(position);
+    made.rows = left < room ? static_cast<int>(left) : room;
+    made.steps = static_cast<int>(
+        (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
+        made.log_lanes);
+    if (final) chunk(c) = made;
+    sum += static_cast<std::int64_t>(made.rows * per_row) * made.steps;
   }
 };
 
@@ -100,94 +244,70 @@ struct FillRowChunks {
 
 /// Cuts the level sets of `graph` into chunks and lays out the entries.
 ///
+/// @param order     of the graph's vertices, longest rows first unless `width`
+///                  is 1
 /// @param num_values number of values the user's matrix stores
 /// @param width     lanes that work together (a warp, or 1 on a host)
 /// @param max_steps steps a row should take before it gets more lanes
-/// @param host      the same graph in host memory
-/// Within a level set, rows are sorted by length in windows of 8 chunks, which
-/// keeps neighbours together and padding low.
-/// Cost: O(rows log) on the host, O(entries) on the device. Fences `exec`.
+/// Cost: O(entries) on the device; the host waits for it three times, and gets
+/// the level sets' numbers of chunks. The last kernels may still be under way
+/// when it returns.
 template <class ExecutionSpace>
 RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const DependencyGraph<Kokkos::HostSpace>& host, const LevelSets& levels,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
     SourceNumbering numbering) {
   using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Kokkos::make_pair;
+  using Kokkos::subview;
   using Kokkos::view_alloc;
   using Kokkos::WithoutInitializing;
-  const int n = graph.num_vertices;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t levels = order.num_levels();
   RowChunks<Memory> plan;
-  plan.num_rows = n;
+  plan.num_rows = static_cast<int>(n);
+  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
+  if (n == 0) return plan;
 
-  std::vector<int> order(levels.vertices.begin(), levels.vertices.end());
-  std::vector<RowChunk> chunks;
-  auto length = [&](int v) { return host.row_map(v + 1) - host.row_map(v); };
-  plan.level_chunk_map.assign(1, 0);
-  std::int64_t slots = 0;
-  for (int level = 0; level < levels.num_levels; ++level) {
-    const int begin = levels.level_map[level];
-    const int end = levels.level_map[level + 1];
-    const int window = 8 * width;
-    if (width > 1)
-      for (int w = begin; w < end; w += window)
-        std::stable_sort(order.begin() + w,
-                         order.begin() + std::min(end, w + window),
-                         [&](int a, int b) { return length(a) > length(b); });
-    for (int p = begin; p < end;) {
-      // Sorting leaves the longest row of a window first.
-      const std::int64_t longest = length(order[p]);
-      int log_lanes = 0;
-      while ((1 << log_lanes) < width &&
-             longest > static_cast<std::int64_t>(max_steps) << log_lanes)
-        ++log_lanes;
-      const int last_of_window =
-          std::min(end, begin + ((p - begin) / window + 1) * window);
-      RowChunk chunk;
-      chunk.first_slot = slots;
-      chunk.first_position = p;
-      chunk.rows = std::min(last_of_window - p, width >> log_lanes);
-      chunk.log_lanes = log_lanes;
-      chunk.steps =
-          static_cast<int>((longest + (1 << log_lanes) - 1) >> log_lanes);
-      slots +=
-          (static_cast<std::int64_t>(chunk.rows) << log_lanes) * chunk.steps;
-      chunks.push_back(chunk);
-      p += chunk.rows;
-    }
-    plan.level_chunk_map.push_back(static_cast<int>(chunks.size()));
-  }
-  plan.num_slots = slots;
-
-  plan.row = Kokkos::View<unsigned*, Memory>(
-      view_alloc("Strata::RowChunks::row", WithoutInitializing), n);
-  plan.diagonal_origin = Detail::OriginIndex<Memory>(
-      "Strata::RowChunks::diagonal_origin", n, num_values);
-  plan.chunk = Kokkos::View<RowChunk*, Memory>(
-      view_alloc("Strata::RowChunks::chunk", WithoutInitializing),
-      chunks.size());
-  plan.source = Kokkos::View<int*, Memory>(
-      view_alloc("Strata::RowChunks::source", WithoutInitializing), slots);
-  plan.origin = Detail::OriginIndex<Memory>("Strata::RowChunks::origin", slots,
-                                            num_values);
-  using HostInts = Kokkos::View<const int*, Kokkos::HostSpace,
-                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  std::vector<int> position(n);
-  for (int p = 0; p < n; ++p) position[order[p]] = p;
-  auto vertex_device =
-      Kokkos::create_mirror_view_and_copy(Memory(), HostInts(order.data(), n));
-  auto position_device = Kokkos::create_mirror_view_and_copy(
-      Memory(), HostInts(position.data(), n));
-  Kokkos::deep_copy(plan.chunk,
-                    Kokkos::View<const RowChunk*, Kokkos::HostSpace,
-                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        chunks.data(), chunks.size()));
-  Detail::for_each_row(
-      "Strata::RowChunks::fill", exec, plan.num_chunks(), slots,
-      Detail::FillRowChunks<Memory>{plan, graph, vertex_device, position_device,
-                                    numbering == SourceNumbering::position});
+  const Kokkos::View<int*, Memory> level_chunk_map(
+      view_alloc(exec, "Strata::RowChunks::level_chunk_map",
+                 WithoutInitializing),
+      levels + 1);
+  const Detail::CutLevels<Memory> cut{order.length, order.level_map, width,
+                                      max_steps};
+  int chunks = 0;
+  Kokkos::parallel_scan("Strata::RowChunks::count", Range(exec, 0, levels),
+                        Detail::CountChunks<Memory>{cut, level_chunk_map},
+                        chunks);
   exec.fence();
+  plan.chunk = Kokkos::View<RowChunk*, Memory>(
+      view_alloc(exec, "Strata::RowChunks::chunk", WithoutInitializing),
+      chunks);
+  Kokkos::parallel_scan(
+      "Strata::RowChunks::place", Range(exec, 0, chunks),
+      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk},
+      plan.num_slots);
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<int*, Kokkos::HostSpace,
+                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        plan.level_chunk_map.data(), levels + 1),
+                    level_chunk_map);
+  exec.fence();
+
+  plan.set_rows_and_origins(exec, num_values);
+  plan.source = Kokkos::View<int*, Memory>(
+      view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
+      plan.num_slots);
+  Detail::for_each_row(
+      "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+      Detail::FillRowChunks<Memory>{plan.chunk, plan.row, plan.source,
+                                    plan.origin, plan.diagonal_origin, graph,
+                                    order.vertex, order.position,
+                                    numbering == SourceNumbering::position});
   return plan;
 }
 

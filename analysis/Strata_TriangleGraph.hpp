@@ -24,21 +24,27 @@ struct TriangleInput {
 
 namespace Detail {
 
-/// Writes the strict entries of one sorted row. Vertices count from the other
-/// end in a reversed graph, so a row's entries are written back to front there
-/// and sources ascend in either case.
+/// Writes the strict entries of one sorted row and where its diagonal stands.
+/// Vertices count from the other end in a reversed graph, so a row's entries
+/// are written back to front there and sources ascend in either case.
 template <class RowMap, class Entries, class MemorySpace>
 struct GatherRows {
   RowMap row_map;
   Entries entries;
   Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
+  Kokkos::View<const std::int64_t*, MemorySpace> diagonal;     // per row
   DependencyGraph<MemorySpace> graph;
-  bool lower;
+  bool lower, unit;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t n = graph.num_vertices;
     const std::int64_t vertex = lower ? row : n - 1 - row;
+    if (lane == 0) {
+      const std::int64_t k = diagonal(row);
+      graph.diagonal_origin(vertex) =
+          unit ? -1 : (permutation.extent(0) ? permutation(k) : k);
+    }
     const std::int64_t begin = row_map(row), end = row_map(row + 1);
     const std::int64_t first = graph.row_map(vertex);
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
@@ -95,16 +101,39 @@ struct ScatterColumns {
   }
 };
 
+/// Row map of the graph. Along the way, a non-unit triangle is seen to have a
+/// diagonal entry in every row (see DiagonalPresence); the last thread leaves
+/// the number of edges in status(2).
 template <class MemorySpace>
 struct ScanCounts {
   Kokkos::View<const int*, MemorySpace> count;  // per row
   Kokkos::View<std::int64_t*, MemorySpace> row_map;
-  bool reversed;
+  DiagonalPresence<MemorySpace> presence;
+  bool reversed, check_presence;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t vertex, std::int64_t& sum,
                                          bool final) const {
     const std::int64_t n = static_cast<std::int64_t>(count.extent(0));
-    sum += count(reversed ? n - 1 - vertex : vertex);
-    if (final) row_map(vertex + 1) = sum;
+    const std::int64_t row = reversed ? n - 1 - vertex : vertex;
+    sum += count(row);
+    if (!final) return;
+    row_map(vertex + 1) = sum;
+    if (check_presence) presence(row);
+    if (vertex == n - 1) presence.status(2) = sum;
+  }
+};
+
+template <class MemorySpace>
+struct ResetCheck {
+  Kokkos::View<int*, MemorySpace> strict;
+  Kokkos::View<std::int64_t*, MemorySpace> diagonal, status, row_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    strict(row) = 0;
+    diagonal(row) = -1;
+    if (row > 0) return;
+    status(0) = no_fault;
+    status(1) = no_fault;
+    status(2) = 0;
+    row_map(0) = 0;
   }
 };
 
@@ -178,30 +207,54 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
   DependencyGraph<Memory> graph;
   graph.num_vertices = static_cast<int>(rows);
   graph.reversed = lower == transposed;
-  graph.row_map = Kokkos::View<std::int64_t*, Memory>(
-      "Strata::DependencyGraph::row_map", rows + 1);
-  graph.diagonal_origin = Kokkos::View<std::int64_t*, Memory>(
-      view_alloc("Strata::DependencyGraph::diagonal_origin",
-                 WithoutInitializing),
-      rows);
-  if (rows == 0) return graph;
-
-  Kokkos::View<std::int64_t*, Memory> status("Strata::TriangleCheck::status",
-                                             2);
-  Kokkos::View<std::int64_t*, Memory> diagonal(
-      view_alloc("Strata::TriangleCheck::diagonal", WithoutInitializing), rows);
-  Kokkos::View<int*, Memory> strict("Strata::TriangleCheck::strict", rows);
-  auto status_host = Kokkos::create_mirror_view(status);
+  if (rows == 0) {
+    graph.row_map = Kokkos::View<std::int64_t*, Memory>(
+        "Strata::DependencyGraph::row_map", 1);
+    return graph;
+  }
+  // Few allocations: each costs as much as some launches.
+  using Counts = Kokkos::View<std::int64_t*, Memory>;
+  const auto allocate = [&exec](const char* label, std::int64_t count) {
+    return Counts(view_alloc(exec, std::string(label), WithoutInitializing),
+                  count);
+  };
+  const auto part = [](const Counts& of, std::int64_t first,
+                       std::int64_t count) {
+    return Kokkos::subview(of, Kokkos::make_pair(first, first + count));
+  };
+  const Counts kept =
+      allocate("Strata::DependencyGraph::row_map", 2 * rows + 1);
+  graph.row_map = part(kept, 0, rows + 1);
+  graph.diagonal_origin = part(kept, rows + 1, rows);
+  const Counts work =
+      allocate("Strata::TriangleCheck", 3 + rows + (rows + 1) / 2);
+  const Counts status = part(work, 0, 3);
+  const Counts diagonal = part(work, 3, rows);
+  const Kokkos::View<int*, Memory> strict(
+      reinterpret_cast<int*>(work.data() + 3 + rows), rows);
+  const Detail::DiagonalPresence<Memory> presence{diagonal, status};
+  std::int64_t found[3];  // first fault, first unsorted row, edges
+  const auto fetch_status = [&] {
+    Kokkos::deep_copy(
+        exec,
+        Kokkos::View<std::int64_t*, Kokkos::HostSpace,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found, 3),
+        status);
+    exec.fence();
+  };
+  const auto scan = [&](bool check_presence) {
+    Kokkos::parallel_scan(
+        "Strata::TriangleGraph::scan", Range(exec, 0, rows),
+        Detail::ScanCounts<Memory>{strict, graph.row_map, presence,
+                                   graph.reversed, check_presence});
+  };
   // Returns the first row that is not sorted, or no_fault. A sorted copy has
   // its values elsewhere: only its columns are looked at (`unit` or not).
   auto check = [&](const auto& checked_entries, bool with_values) {
     using Checked = std::decay_t<decltype(checked_entries)>;
-    Kokkos::deep_copy(exec, strict, 0);
-    Kokkos::deep_copy(exec, diagonal, std::int64_t(-1));
-    exec.fence();
-    status_host(0) = Detail::no_fault;
-    status_host(1) = Detail::no_fault;
-    Kokkos::deep_copy(status, status_host);
+    Kokkos::parallel_for(
+        "Strata::TriangleCheck::reset", Range(exec, 0, rows),
+        Detail::ResetCheck<Memory>{strict, diagonal, status, graph.row_map});
     Detail::TriangleCheck<RowMap, Checked, Values, Memory> functor{
         row_map,
         checked_entries,
@@ -216,16 +269,13 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
         diagonal};
     Detail::for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
                          functor);
-    if (!unit)
-      Kokkos::parallel_for("Strata::TriangleCheck::diagonal",
-                           Range(exec, 0, rows),
-                           Detail::DiagonalPresence<Memory>{diagonal, status});
-    exec.fence();
-    Kokkos::deep_copy(status_host, status);
-    if (status_host(0) != Detail::no_fault)
-      Detail::raise_row_fault(status_host(0), row_map, checked_entries, values,
+    // A transposed graph counts by columns, once these are known to be sound.
+    scan(!unit);
+    fetch_status();
+    if (found[0] != Detail::no_fault)
+      Detail::raise_row_fault(found[0], row_map, checked_entries, values,
                               columns, input.uplo);
-    return status_host(1);
+    return found[1];
   };
 
   Kokkos::View<std::int64_t*, Memory> permutation;
@@ -260,18 +310,17 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
       Detail::for_each_row("Strata::TriangleGraph::count", exec, rows, stored,
                            Detail::CountColumns<RowMap, Sorted, Memory>{
                                row_map, sorted_entries, strict, lower});
+      scan(false);
+      fetch_status();
     }
-    std::int64_t edges = 0;
-    Kokkos::parallel_scan(
-        "Strata::TriangleGraph::scan", Range(exec, 0, rows),
-        Detail::ScanCounts<Memory>{strict, graph.row_map, graph.reversed});
-    exec.fence();
-    edges = Detail::fetch_element(graph.row_map, rows);
+    const std::int64_t edges = found[2];
     graph.entries = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::DependencyGraph::entries", WithoutInitializing),
+        view_alloc(exec, "Strata::DependencyGraph::entries",
+                   WithoutInitializing),
         edges);
     graph.origin = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc("Strata::DependencyGraph::origin", WithoutInitializing),
+        view_alloc(exec, "Strata::DependencyGraph::origin",
+                   WithoutInitializing),
         edges);
     if (transposed) {
       Detail::for_each_row(
@@ -279,17 +328,17 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
           Detail::ScatterColumns<RowMap, Sorted, Memory>{
               row_map, sorted_entries, permutation, graph, strict, lower});
       Detail::sort_crs_rows(exec, graph.row_map, graph.entries, graph.origin);
+      Kokkos::parallel_for("Strata::TriangleGraph::diagonal",
+                           Range(exec, 0, rows),
+                           Detail::PlaceDiagonal<Memory>{diagonal, permutation,
+                                                         graph.diagonal_origin,
+                                                         graph.reversed, unit});
     } else {
-      Detail::for_each_row(
-          "Strata::TriangleGraph::gather", exec, rows, stored,
-          Detail::GatherRows<RowMap, Sorted, Memory>{
-              row_map, sorted_entries, permutation, graph, lower});
+      Detail::for_each_row("Strata::TriangleGraph::gather", exec, rows, stored,
+                           Detail::GatherRows<RowMap, Sorted, Memory>{
+                               row_map, sorted_entries, permutation, diagonal,
+                               graph, lower, unit});
     }
-    Kokkos::parallel_for("Strata::TriangleGraph::diagonal",
-                         Range(exec, 0, rows),
-                         Detail::PlaceDiagonal<Memory>{diagonal, permutation,
-                                                       graph.diagonal_origin,
-                                                       graph.reversed, unit});
     exec.fence();
   };
   if (sorted.extent(0))

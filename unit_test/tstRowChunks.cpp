@@ -36,8 +36,11 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   const auto graph = mirror_graph(exec, host);
   const std::int64_t num_values =
       3 * (host.num_edges() + host.num_vertices) + 1;
-  const auto plan = make_row_chunks(exec, graph, host, levels, num_values,
-                                    width, max_steps, numbering);
+  const auto order = order_by_level(
+      exec, graph,
+      width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending);
+  const auto plan = make_row_chunks(exec, graph, order, num_values, width,
+                                    max_steps, numbering);
   const auto row = on_host(plan.row);
   const auto chunk = on_host(plan.chunk);
   const auto source = on_host(plan.source);
@@ -124,9 +127,11 @@ TEST(RowChunks, LongRowsGetLanes) {
   const auto graph = with_origins(TestGraphs::arrow_graph(1000), false);
   for (const int max_steps : {1, 3, 100})
     expect_chunks(graph, 32, max_steps, SourceNumbering::row);
-  const auto plan = make_row_chunks(Space(), mirror_graph(Space(), graph),
-                                    graph, find_level_sets(graph), 4000, 32, 4,
-                                    SourceNumbering::row);
+  const auto device = mirror_graph(Space(), graph);
+  const auto plan = make_row_chunks(
+      Space(), device,
+      order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000,
+      32, 4, SourceNumbering::row);
   const auto chunk = on_host(plan.chunk);
   const RowChunk& last = chunk(plan.num_chunks() - 1);
   EXPECT_EQ(last.rows, 1);
@@ -134,7 +139,7 @@ TEST(RowChunks, LongRowsGetLanes) {
   EXPECT_EQ(last.steps, 32);
 }
 
-TEST(RowChunks, RowsOfALevelAreSortedByLengthWithinAWindow) {
+TEST(RowChunks, RowsOfALevelAreSortedByLength) {
   // Alternating rows of 1 and 9 entries behind a level of 20: sorted, chunks of
   // four short rows have one step.
   std::vector<std::set<int>> sources(20);
@@ -144,10 +149,12 @@ TEST(RowChunks, RowsOfALevelAreSortedByLengthWithinAWindow) {
     sources.push_back(row);
   }
   const auto graph = with_origins(TestGraphs::make_graph(sources), false);
-  const auto plan =
-      make_row_chunks(Space(), mirror_graph(Space(), graph), graph,
-                      find_level_sets(graph), 4000, 4, 9, SourceNumbering::row);
-  // A window of 32 rows has 16 of each length: 2 * 4 chunks of each.
+  const auto device = mirror_graph(Space(), graph);
+  const auto plan = make_row_chunks(
+      Space(), device,
+      order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000, 4,
+      9, SourceNumbering::row);
+  // 32 of each length: 8 chunks of each.
   const std::int64_t entries = graph.num_edges();
   EXPECT_EQ(plan.num_slots, entries);
 }

@@ -116,8 +116,7 @@ class StreamBuilder {
           arena.take(p.unique_local, p.num_uniques);
         });
     run<typename Phases::TaskKeys>("task_keys", n);
-    sort_by_key(exec_, p.task_key, p.task, p.num_tasks,
-                p.time_bits + bits_for(p.num_subgraphs));
+    sort(p.task_key, p.task, p.num_tasks, p.time_bits + bits_for(p.num_subgraphs));
     run<typename Phases::ClearRuns>("clear_runs", p.num_subgraphs);
     scan<typename Phases::RunScan>("runs", p.num_tasks);
     run<typename Phases::ChooseLanes>("choose_lanes", p.num_subgraphs);
@@ -159,8 +158,7 @@ class StreamBuilder {
     run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);
     for_each_row("Strata::StreamBuilder::place_edges", exec_, n,
                  p.graph.num_edges(), typename Phases::PlaceEdges{p});
-    sort_by_key(exec_, p.need_key, p.need_unique, p.num_uniques,
-                bits_for(p.num_steps));
+    sort(p.need_key, p.need_unique, p.num_uniques, bits_for(p.num_steps));
     run<typename Phases::Imports>("list_imports", p.num_uniques);
     run<typename Phases::FillOuts>("fill_outs", p.num_tasks);
     for_each_row("Strata::StreamBuilder::fill_edges", exec_, n,
@@ -172,10 +170,11 @@ class StreamBuilder {
  private:
   using Phases = StreamPhases<Memory>;
 
-  static int bits_for(std::int64_t values) {
-    int bits = 1;
-    while (values >> bits) ++bits;
-    return bits;
+  /// Sorts the values by their keys, and the keys.
+  void sort(std::uint64_t* keys, int* values, std::int64_t count,
+            int bits) const {
+    sort_by_key(exec_, Kokkos::View<std::uint64_t*, Memory>(keys, count),
+                Kokkos::View<int*, Memory>(values, count), bits);
   }
   template <class Tag>
   void run(const char* name, std::int64_t count) const {
@@ -237,7 +236,7 @@ class StreamBuilder {
         });
     run<typename Phases::BandKeys>("band_keys", n);
     if (p.bands > 1)
-      sort_by_key(exec_, p.band_key, p.order, n, bits_for(p.bands));
+      sort(p.band_key, p.order, n, bits_for(p.bands));
     run<typename Phases::BandStarts>("band_starts", n);
     scan<typename Phases::BandChunkScan>("band_chunks", p.bands);
     if (p.bands == 1) {
@@ -263,8 +262,7 @@ class StreamBuilder {
           arena.take(p.unique_subgraph, p.num_externals);
         });
     scan<typename Phases::ExternalScan>("externals", n);
-    sort_by_key(exec_, p.external_key, p.external_edge, p.num_externals,
-                32 + bits_for(p.num_subgraphs));
+    sort(p.external_key, p.external_edge, p.num_externals, 32 + bits_for(p.num_subgraphs));
     run<typename Phases::ClearSubgraphs>("clear_subgraphs", p.num_subgraphs);
     scan<typename Phases::UniqueScan>("uniques", p.num_externals);
     run<typename Phases::Capacity>("capacity", p.num_subgraphs);

@@ -17,11 +17,14 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#if defined(KOKKOS_ENABLE_CUDA)
 #include <cub/device/device_radix_sort.cuh>
 #endif
 
@@ -83,6 +86,56 @@ KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 #else
   (void)mask;
   return value;
+#endif
+}
+
+/// The value that lane `from` holds. All lanes must call it.
+KOKKOS_INLINE_FUNCTION int lane_broadcast(int value, int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, value, from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+KOKKOS_INLINE_FUNCTION std::int64_t lane_broadcast(std::int64_t value,
+                                                   int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, static_cast<long long>(value), from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+
+/// The value that lane (own lane - distance) holds; the own value in the first
+/// lanes. All lanes must call it with the same `distance`.
+KOKKOS_INLINE_FUNCTION int lane_up(int value, int distance) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_up_sync(0xffffffffu, value, distance);
+#else
+  (void)distance;
+  return value;
+#endif
+}
+
+/// One bit a lane: whether its `condition` holds. All lanes must call it.
+KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __ballot_sync(0xffffffffu, condition);
+#else
+  return condition ? 1u : 0u;
+#endif
+}
+
+/// Place of the lowest bit set in `bits`, which must not be 0.
+KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __ffs(static_cast<int>(bits)) - 1;
+#else
+  int place = 0;
+  for (; !(bits & 1u); bits >>= 1) ++place;
+  return place;
 #endif
 }
 
@@ -432,6 +485,107 @@ std::string device_name(const ExecutionSpace& exec) {
          std::to_string(device_units(exec));
 }
 
+/// Bits that the numbers 0 to `largest` take.
+inline int bits_for(std::uint64_t largest) {
+  int bits = 0;
+  for (; largest > 0; largest >>= 1) ++bits;
+  return bits;
+}
+
+/// Bytes of workspace that `sort_by_key` needs for `count` elements: none on
+/// hosts.
+template <class ExecutionSpace>
+std::size_t sort_by_key_bytes(const ExecutionSpace& exec, std::int64_t count) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    cub::DoubleBuffer<std::uint64_t> keys(nullptr, nullptr);
+    cub::DoubleBuffer<int> values(nullptr, nullptr);
+    std::size_t bytes = 0;
+    if (cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, values, count, 0,
+                                        64, exec.cuda_stream()) != cudaSuccess)
+      throw std::runtime_error("Strata: the device cannot sort");
+    const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
+    return rounded(count * sizeof(std::uint64_t)) +
+           rounded(count * sizeof(int)) + rounded(bytes);
+  }
+#endif
+  (void)exec;
+  (void)count;
+  return 0;
+}
+
+/// Sorts `values` by the low `bits` bits of their `keys`, ascending and stable,
+/// and the keys with them, in place. Bits above are to be 0.
+///
+/// @param work at least sort_by_key_bytes of device memory, aligned to 16
+/// bytes,
+///             or none: then it is allocated here
+/// Cost on CUDA: a pass over keys and values for every eight bits; enqueued on
+/// `exec` without a wait where `work` is given. O(n log n) on hosts.
+template <class ExecutionSpace>
+void sort_by_key(
+    const ExecutionSpace& exec,
+    const Kokkos::View<std::uint64_t*, typename ExecutionSpace::memory_space>&
+        keys,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& values,
+    int bits,
+    Kokkos::View<char*, typename ExecutionSpace::memory_space> work = {}) {
+  const auto count = static_cast<std::int64_t>(keys.extent(0));
+  if (count < 2 || bits == 0) return;
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    const std::size_t needed = sort_by_key_bytes(exec, count);
+    const bool own_work = work.extent(0) < needed;
+    if (own_work)
+      work = decltype(work)(Kokkos::view_alloc(exec, "Strata::sort_by_key",
+                                               Kokkos::WithoutInitializing),
+                            needed);
+    const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
+    char* const other_keys = work.data();
+    char* const other_values =
+        other_keys + rounded(count * sizeof(std::uint64_t));
+    char* const temporary = other_values + rounded(count * sizeof(int));
+    std::size_t bytes = work.extent(0) - (temporary - work.data());
+    cub::DoubleBuffer<std::uint64_t> key_buffers(
+        keys.data(), reinterpret_cast<std::uint64_t*>(other_keys));
+    cub::DoubleBuffer<int> value_buffers(values.data(),
+                                         reinterpret_cast<int*>(other_values));
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(
+        temporary, bytes, key_buffers, value_buffers, count, 0, bits,
+        exec.cuda_stream());
+    if (error == cudaSuccess && key_buffers.Current() != keys.data())
+      error = cudaMemcpyAsync(keys.data(), key_buffers.Current(),
+                              count * sizeof(std::uint64_t),
+                              cudaMemcpyDeviceToDevice, exec.cuda_stream());
+    if (error == cudaSuccess && value_buffers.Current() != values.data())
+      error = cudaMemcpyAsync(values.data(), value_buffers.Current(),
+                              count * sizeof(int), cudaMemcpyDeviceToDevice,
+                              exec.cuda_stream());
+    if (error != cudaSuccess)
+      throw std::runtime_error(std::string("Strata: sorting on the device: ") +
+                               cudaGetErrorString(error));
+    if (own_work) exec.fence();
+    return;
+  }
+#endif
+  (void)work;
+  exec.fence();
+  const std::uint64_t mask =
+      bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  std::vector<std::int64_t> order(count);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) {
+                     return (keys(a) & mask) < (keys(b) & mask);
+                   });
+  const std::vector<std::uint64_t> old_keys(keys.data(), keys.data() + count);
+  const std::vector<int> old_values(values.data(), values.data() + count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    keys(i) = old_keys[order[i]];
+    values(i) = old_values[order[i]];
+  }
+}
+
 /// Sorts every row of a CRS matrix by column, values along with the columns.
 /// Cost: Kokkos Kernels' sort_crs_matrix. Fences `exec`.
 template <class ExecutionSpace, class RowMap, class Entries, class Values>
@@ -446,65 +600,6 @@ void sort_crs_rows(const ExecutionSpace& exec, const RowMap& row_map,
       row_map, entries, values);
 #endif
   ExecutionSpace().fence();
-}
-
-/// Sorts `count` keys by their lowest `bits` bits, the values along with them;
-/// equal keys keep their order. Cost: on CUDA CUB's radix sort, a pass for
-/// every eight bits, and one allocation; on hosts std::stable_sort. Fences
-/// `exec` on hosts, and on CUDA by freeing what it allocated.
-template <class ExecutionSpace>
-void sort_by_key(const ExecutionSpace& exec, std::uint64_t* keys, int* values,
-                 std::int64_t count, int bits) {
-  if (count < 2) return;
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-  if constexpr (is_cuda<ExecutionSpace>) {
-    const auto check = [](cudaError_t error) {
-      if (error != cudaSuccess)
-        Kokkos::abort("Strata: sorting on the device failed");
-    };
-    const auto stream = exec.cuda_stream();
-    const std::size_t key_bytes = std::size_t(count) * sizeof(std::uint64_t);
-    const std::size_t value_bytes =
-        (std::size_t(count) * sizeof(int) + 255) / 256 * 256;
-    std::size_t work_bytes = 0;
-    cub::DoubleBuffer<std::uint64_t> key_buffer(keys, nullptr);
-    cub::DoubleBuffer<int> value_buffer(values, nullptr);
-    check(cub::DeviceRadixSort::SortPairs(nullptr, work_bytes, key_buffer,
-                                          value_buffer, count, 0, bits,
-                                          stream));
-    const Kokkos::View<char*, typename ExecutionSpace::memory_space> work(
-        Kokkos::view_alloc("Strata::sort_by_key::work",
-                           Kokkos::WithoutInitializing),
-        key_bytes + value_bytes + work_bytes + 512);
-    char* const values_at = work.data() + (key_bytes + 255) / 256 * 256;
-    key_buffer.d_buffers[1] = reinterpret_cast<std::uint64_t*>(work.data());
-    value_buffer.d_buffers[1] = reinterpret_cast<int*>(values_at);
-    check(cub::DeviceRadixSort::SortPairs(values_at + value_bytes, work_bytes,
-                                          key_buffer, value_buffer, count, 0,
-                                          bits, stream));
-    if (key_buffer.Current() != keys)
-      check(cudaMemcpyAsync(keys, key_buffer.Current(), key_bytes,
-                            cudaMemcpyDeviceToDevice, stream));
-    if (value_buffer.Current() != values)
-      check(cudaMemcpyAsync(values, value_buffer.Current(),
-                            std::size_t(count) * sizeof(int),
-                            cudaMemcpyDeviceToDevice, stream));
-    return;
-  }
-#endif
-  exec.fence();
-  const std::uint64_t mask =
-      bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{0};
-  std::vector<std::pair<std::uint64_t, int>> pairs(count);
-  for (std::int64_t i = 0; i < count; ++i) pairs[i] = {keys[i], values[i]};
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [mask](const auto& a, const auto& b) {
-                     return (a.first & mask) < (b.first & mask);
-                   });
-  for (std::int64_t i = 0; i < count; ++i) {
-    keys[i] = pairs[i].first;
-    values[i] = pairs[i].second;
-  }
 }
 
 }  // namespace Detail

@@ -19,12 +19,17 @@ struct OriginIndex {
   Kokkos::View<std::int64_t*, MemorySpace> wide;
   static constexpr std::uint32_t narrow_none = 0xffffffffu;
 
+  /// Whether four bytes are enough.
+  static bool is_narrow(std::int64_t num_values) {
+    return num_values < std::int64_t{narrow_none};
+  }
+
   OriginIndex() = default;
   OriginIndex(const std::string& label, std::int64_t places,
               std::int64_t num_values) {
     using Kokkos::view_alloc;
     using Kokkos::WithoutInitializing;
-    if (num_values < std::int64_t{narrow_none})
+    if (is_narrow(num_values))
       narrow = decltype(narrow)(view_alloc(label, WithoutInitializing), places);
     else
       wide = decltype(wide)(view_alloc(label, WithoutInitializing), places);

@@ -19,6 +19,9 @@ template <class View>
 struct FingerprintTerm {
   View view;
   std::uint64_t salt;
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
+    return static_cast<std::int64_t>(view.extent(0));
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k,
                                          std::uint64_t& sum) const {
     sum += mix_bits(mix_bits(static_cast<std::uint64_t>(k) + salt) +
@@ -26,25 +29,20 @@ struct FingerprintTerm {
   }
 };
 
-/// 64-bit fingerprint of a CRS pattern, the same on every backend: equal
-/// patterns agree, others differ but for a chance of 2^-64. One pass over row
-/// map and entries; fences `exec`.
-template <class ExecutionSpace, class RowMap, class Entries>
-std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
-                                  const RowMap& row_map,
-                                  const Entries& entries) {
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  std::uint64_t rows = 0, columns = 0;
-  Kokkos::parallel_reduce(
-      "Strata::PatternFingerprint::row_map",
-      Range(exec, 0, static_cast<std::int64_t>(row_map.extent(0))),
-      FingerprintTerm<RowMap>{row_map, 0x5851f42d4c957f2dULL}, rows);
-  Kokkos::parallel_reduce(
-      "Strata::PatternFingerprint::entries",
-      Range(exec, 0, static_cast<std::int64_t>(entries.extent(0))),
-      FingerprintTerm<Entries>{entries, 0x14057b7ef767814fULL}, columns);
-  return mix_bits(rows) + columns;
+// The fingerprint of a CRS pattern, the same on every backend, is made from the
+// sums of these terms over row map and entries: equal patterns agree, others
+// differ but for a chance of 2^-64.
+template <class RowMap>
+FingerprintTerm<RowMap> row_map_term(const RowMap& row_map) {
+  return {row_map, 0x5851f42d4c957f2dULL};
+}
+template <class Entries>
+FingerprintTerm<Entries> entries_term(const Entries& entries) {
+  return {entries, 0x14057b7ef767814fULL};
+}
+inline std::uint64_t combine_fingerprints(std::uint64_t row_map,
+                                          std::uint64_t entries) {
+  return mix_bits(row_map) + entries;
 }
 
 }  // namespace Detail

@@ -81,7 +81,7 @@ void sptrsv_symbolic(KernelHandle* handle, const RowMap& row_map,
 /// @throws HandleError, SizeMismatchError, AliasError, ZeroDiagonalError;
 ///   nothing is written to x then
 /// Cost: the values may have changed in place, so every solve packs them
-/// again, which reads them once, writes them once and waits for `exec` twice:
+/// again, which reads them once, writes them once and waits for `exec`:
 /// more than the solve itself on many matrices. A caller whose values stay
 /// says so by set_values_fixed(true) of the handle, after which only the first
 /// solve packs, or uses TriangularSolver, whose solves never do. Only the

@@ -7,7 +7,6 @@
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
 #include <detail/Strata_OptionChecks.hpp>
-#include <detail/Strata_PatternFingerprint.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 #include <memory>
 
@@ -36,8 +35,8 @@ class TriangularSolver {
   /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
   ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
   ///   ZeroDiagonalError, IndexOverflowError, OptionError
-  /// Cost: a few passes over A on the device and, for most algorithms, O(n +
-  /// entries) on the host. Waits for `exec`.
+  /// Cost: a few passes over A on the device and, for the algorithms with
+  /// sub-graphs, O(n + entries) on the host. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
@@ -83,7 +82,9 @@ class TriangularSolver {
   ///
   /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError: the
   ///   solver then still has its old values
-  /// Cost: one pass over the pattern, one over the values. Waits for `exec`.
+  /// Cost: one pass over the pattern and the diagonal, which the host waits
+  /// for; then one over the values, enqueued on `exec` like a solve: let
+  /// nothing but later work on `exec` change or free them before a fence.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
@@ -94,28 +95,20 @@ class TriangularSolver {
                      const Entries& entries, const Values& values) {
     check_index_view<RowMap>();
     check_index_view<Entries>();
-    if (row_map.extent(0) != row_map_extent_ ||
-        entries.extent(0) != num_values_ ||
-        Detail::pattern_fingerprint(exec, row_map, entries) != fingerprint_)
-      throw PatternMismatchError(
-          "matrix", "does not have the pattern that was analysed",
-          "pass the matrix the solver was made from with new values, or make a "
-          "new solver");
-    update_values(exec, values);
+    const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
+                            entries.extent(0) == num_values_;
+    if (same_sizes) check_num_values(values);
+    take_values(exec, row_map, entries, values, same_sizes);
   }
   /// The same from the values alone (rank 1, in the order of the analysed
   /// matrix), where the caller vouches for the pattern.
   template <class Values, class = typename Values::memory_space,
             std::enable_if_t<Values::rank == 1, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    check_value_type<Values>();
-    if (values.extent(0) != num_values_)
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(values.extent(0)) +
-                                  " elements, the analysed matrix " +
-                                  std::to_string(num_values_),
-                              "pass the values of the analysed matrix");
-    if (algorithm_) algorithm_->set_values(exec, values.data());
+    check_num_values(values);
+    // No pattern to compare.
+    const Kokkos::View<const int*, memory_space> none;
+    take_values(exec, none, none, values, true);
   }
 
   /// What was chosen and why.
@@ -145,6 +138,39 @@ class TriangularSolver {
                   "Strata: the values of a matrix must be contiguous");
   }
 
+  template <class Values>
+  void check_num_values(const Values& values) const {
+    check_value_type<Values>();
+    if (values.extent(0) != num_values_)
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(values.extent(0)) +
+                                  " elements, the analysed matrix " +
+                                  std::to_string(num_values_),
+                              "pass the values of the analysed matrix");
+  }
+
+  /// Inspects, which the host waits for, then enqueues the packing. A row map
+  /// and entries without elements stand for the analysed ones.
+  template <class RowMap, class Entries, class Values>
+  void take_values(const ExecutionSpace& exec, const RowMap& row_map,
+                   const Entries& entries, const Values& values,
+                   bool same_sizes) {
+    const Detail::ProfilingRegion region(
+        "Strata::TriangularSolver::update_values");
+    Detail::ValuesInspection found;
+    if (same_sizes)
+      found = Detail::inspect_values<Scalar>(
+          exec, algorithm_->diagonal_places(), values.data(), row_map, entries);
+    if (!same_sizes ||
+        (row_map.extent(0) > 0 && found.fingerprint() != fingerprint_))
+      throw PatternMismatchError(
+          "matrix", "does not have the pattern that was analysed",
+          "pass the matrix the solver was made from with new values, or make a "
+          "new solver");
+    Detail::require_nonzero_diagonal(found);
+    algorithm_->set_values(exec, values.data(), found.divide != 0);
+  }
+
   template <class RowMap, class Entries, class Values>
   void analyse(const ExecutionSpace& exec, const RowMap& row_map,
                const Entries& entries, const Values& values,
@@ -170,7 +196,6 @@ class TriangularSolver {
     analysis.conjugated = options.op == Op::conjugate_transpose;
     row_map_extent_ = row_map.extent(0);
     num_values_ = values.extent(0);
-    fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
 
     report->rows = columns;
     report->entries =
@@ -179,7 +204,12 @@ class TriangularSolver {
                         report->entries * (sizeof(int) + sizeof(Scalar));
     algorithm_ =
         Detail::choose_algorithm<Scalar>(exec, analysis, options, *report);
-    algorithm_->set_values(exec, values.data());
+    const auto found = Detail::inspect_values<Scalar>(
+        exec, algorithm_->diagonal_places(), values.data(), row_map, entries);
+    fingerprint_ = found.fingerprint();
+    Detail::require_nonzero_diagonal(found);
+    algorithm_->set_values(exec, values.data(), found.divide != 0);
+    exec.fence();
     report->plan_bytes = algorithm_->bytes();
     report->analysis_us = timer.seconds() * 1e6;
     report_ = report;

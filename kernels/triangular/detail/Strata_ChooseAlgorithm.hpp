@@ -35,9 +35,8 @@ template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     const ExecutionSpace& exec, TriangularAnalysis<ExecutionSpace>& analysis,
     const TriangularOptions& options, TriangularReport& report) {
-  analysis.host_graph = mirror_graph(Kokkos::HostSpace(), analysis.graph);
-  analysis.levels = find_level_sets(analysis.host_graph);
-  report.levels = analysis.levels.num_levels;
+  analysis.find_order(exec);
+  report.levels = analysis.order.num_levels();
   // Nothing has to be predicted for the algorithms without a choice inside.
   const bool predicts = options.algorithm == Algorithm::automatic ||
                         options.algorithm == Algorithm::subgraphs ||
@@ -50,8 +49,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
                                   PerformanceParameters{}, no_stream, report);
   }
   const auto parameters = performance_parameters<Scalar>(exec);
-  const SolvePrediction predict(parameters, analysis.host_graph,
-                                analysis.levels, sizeof(Scalar),
+  const SolvePrediction predict(parameters, analysis.graph.num_edges(),
+                                analysis.order.sizes, sizeof(Scalar),
                                 device_units(exec), lane_width<ExecutionSpace>);
   const bool automatic = options.algorithm == Algorithm::automatic;
   std::optional<StreamBuilder<ExecutionSpace>> stream;
@@ -70,14 +69,12 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       options.algorithm == Algorithm::pipelined_subgraphs) {
     double best = 0;
     std::string note;
-    const auto level = to_device<int, typename ExecutionSpace::memory_space>(
-        "Strata::Triangular::level", analysis.levels.level_of);
     for (const StreamShape& shape :
-         stream_shapes(options, analysis.host_graph.num_vertices,
-                       analysis.levels.num_levels)) {
+         stream_shapes(options, analysis.graph.num_vertices,
+                       analysis.order.num_levels())) {
       auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
-          exec, analysis.graph, level.data(), analysis.levels.num_levels,
-          shape);
+          exec, analysis.graph, analysis.order.level_of.data(),
+          analysis.order.num_levels(), shape);
       if (!candidate.possible()) continue;
       const double us = predict.pipelined_subgraphs(
           candidate.critical_steps(), shape.hop, candidate.num_subgraphs(),
@@ -99,14 +96,15 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   // slot a level set is too much: elsewhere its partition costs more than all
   // the rest of the analysis.
   if (automatic && is_cuda<ExecutionSpace> &&
-      analysis.host_graph.num_vertices <=
+      analysis.graph.num_vertices <=
           SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec)) {
     double least = predict.subgraphs_at_least();
     for (const auto& candidate : report.candidates)
       if (candidate.predicted_us < least) least = -1;
     if (least > 0) {
+      const auto& host = analysis.host();
       const Partition best =
-          partition(analysis.host_graph, analysis.levels,
+          partition(host.graph, host.levels,
                     partition_options<Scalar>(exec, options, parameters));
       consider(Algorithm::subgraphs, best.candidates[best.chosen].predicted_us,
                "");

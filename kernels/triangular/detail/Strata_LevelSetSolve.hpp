@@ -20,13 +20,13 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int width = lane_width<ExecutionSpace>;
 
  protected:
+  /// @param max_steps entries of a row that one lane fetches together: rows
+  ///                  that are longer get more lanes
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering) {
-    // Four entries a lane are fetched together: more lanes beyond that.
-    chunks_ = make_row_chunks(exec, analysis.graph, analysis.host_graph,
-                              analysis.levels, analysis.num_values, width, 4,
-                              numbering);
+                    SourceNumbering numbering, int max_steps) {
+    chunks_ = make_row_chunks(exec, analysis.graph, analysis.order,
+                              analysis.num_values, width, max_steps, numbering);
     value_ = Base::make_values(chunks_.num_slots);
     this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated);
   }
@@ -70,7 +70,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis)
-      : Base(exec, analysis, SourceNumbering::row) {
+      : Base(exec, analysis, SourceNumbering::row, 4) {
     const auto& map = this->chunks_.level_chunk_map;
     level_chunk_map_ =
         to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);

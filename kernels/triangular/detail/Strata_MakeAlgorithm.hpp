@@ -42,9 +42,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
     const TriangularOptions& options, const PerformanceParameters& parameters,
     TriangularReport& report) {
   const auto limits = partition_options<Scalar>(exec, options, parameters);
-  const Partition best =
-      partition(analysis.host_graph, analysis.levels, limits);
-  const auto schedule = make_schedule(analysis.host_graph, best.subgraphs);
+  const auto& host = analysis.host();
+  const Partition best = partition(host.graph, host.levels, limits);
+  const auto schedule = make_schedule(host.graph, best.subgraphs);
   report.subgraphs = best.subgraphs.count;
   report.subgraph_levels = best.subgraphs.num_levels;
   report.external_share = best.subgraphs.external_share();

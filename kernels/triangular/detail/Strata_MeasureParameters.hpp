@@ -83,10 +83,10 @@ class ParameterMeasurement {
     row_map.push_back(sources);
     return analysis(row_map, entries);
   }
-  static Analysis analysis(const std::vector<std::int64_t>& row_map,
-                           const std::vector<int>& entries) {
+  Analysis analysis(const std::vector<std::int64_t>& row_map,
+                    const std::vector<int>& entries) const {
     Analysis result;
-    auto& host = result.host_graph;
+    DependencyGraph<Kokkos::HostSpace> host;
     const std::string label = "Strata::MeasureParameters::graph";
     std::vector<std::int64_t> origin(entries.size());
     for (std::size_t k = 0; k < origin.size(); ++k)
@@ -98,17 +98,17 @@ class ParameterMeasurement {
     host.diagonal_origin = to_device<std::int64_t, Kokkos::HostSpace>(
         label, std::vector<std::int64_t>(host.num_vertices, -1));
     result.graph = mirror_graph(Memory(), host);
-    result.levels = find_level_sets(host);
+    result.find_order(exec_);
     result.num_values = static_cast<std::int64_t>(entries.size());
     return result;
   }
 
   double time_subgraphs(const Analysis& system,
                         const std::vector<int>& subgraph_of) const {
-    const auto subgraphs = subgraphs_from_map(system.host_graph, subgraph_of);
+    const auto subgraphs = subgraphs_from_map(system.host().graph, subgraph_of);
     return time(SubgraphSolve<Scalar, ExecutionSpace>(
                     exec_, system, subgraphs,
-                    make_schedule(system.host_graph, subgraphs),
+                    make_schedule(system.host().graph, subgraphs),
                     is_cuda<ExecutionSpace> ? 256 : 1),
                 system.graph.num_vertices);
   }
@@ -124,7 +124,7 @@ class ParameterMeasurement {
     Kokkos::View<Scalar*, Memory> x("Strata::MeasureParameters::x", n);
     Kokkos::deep_copy(values, Scalar(0.01));
     Kokkos::deep_copy(b, Scalar(1));
-    solve.set_values(exec_, values.data());
+    solve.set_values(exec_, values.data(), false);
     const MultiVectorRef<const Scalar> from{b.data(), 1, n};
     const MultiVectorRef<Scalar> to{x.data(), 1, n};
     const int batch = 8;

@@ -95,6 +95,24 @@ struct Pending {
       any = any || half[i] << 1 > Traits::infinity << 1;
     return any;
   }
+  /// The value as it is now, final or not.
+  KOKKOS_INLINE_FUNCTION static Scalar load(const Scalar* at) {
+    const Bits* w = reinterpret_cast<const Bits*>(at);
+    Bits bits[words];
+    for (int i = 0; i < words; ++i) bits[i] = load_relaxed(w + i);
+    Scalar value;
+    memcpy(&value, bits, sizeof(Scalar));
+    return value;
+  }
+  /// Whether some word of a loaded value is pending.
+  KOKKOS_INLINE_FUNCTION static bool is_pending(const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    bool pending = false;
+    for (int i = 0; i < words; ++i)
+      pending = pending || bits[i] == Traits::pending;
+    return pending;
+  }
   /// Reads the value; false while any word of it is pending.
   KOKKOS_INLINE_FUNCTION static bool read(const Scalar* at, Scalar& value) {
     const Bits* w = reinterpret_cast<const Bits*>(at);

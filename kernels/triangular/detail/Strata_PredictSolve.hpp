@@ -3,7 +3,7 @@
 #define STRATA_PREDICT_SOLVE_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <Strata_LevelSets.hpp>
+#include <Strata_LevelOrder.hpp>
 #include <Strata_PerformanceModel.hpp>
 #include <algorithm>
 #include <vector>
@@ -16,36 +16,31 @@ namespace Detail {
 /// were fitted on an H200; see docs/performance.md for how well they do.
 class SolvePrediction {
  public:
+  /// `sizes` is referred to as long as predictions are made.
   SolvePrediction(const PerformanceParameters& parameters,
-                  const DependencyGraph<Kokkos::HostSpace>& graph,
-                  const LevelSets& levels, std::size_t scalar_bytes, int units,
-                  int width)
+                  std::int64_t num_edges, const LevelSizes& sizes,
+                  std::size_t scalar_bytes, int units, int width)
       : p_(parameters),
-        graph_(graph),
-        levels_(levels),
+        sizes_(sizes),
+        rows_(double(sizes.level_map.back())),
+        edges_(double(num_edges)),
         units_(units),
         width_(width) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
-    bytes_us_ = (double(graph.num_edges()) * double(scalar_bytes + 4) +
-                 graph.num_vertices * double(4 * scalar_bytes + 8)) /
+    bytes_us_ = (edges_ * double(scalar_bytes + 4) +
+                 rows_ * double(4 * scalar_bytes + 8)) /
                 p_.bytes_per_us;
   }
 
-  double substitution() const {
-    return serial(graph_.num_vertices, graph_.num_edges());
-  }
+  double substitution() const { return serial(rows_, edges_); }
 
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
     double total = bytes_us_;
     bool open = false;
-    for (int l = 0; l < levels_.num_levels; ++l) {
-      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
-      std::int64_t entries = 0;
-      for (int q = levels_.level_map[l]; q < levels_.level_map[l + 1]; ++q) {
-        const int v = levels_.vertices[q];
-        entries += graph_.row_map(v + 1) - graph_.row_map(v);
-      }
+    for (int l = 0; l < sizes_.num_levels; ++l) {
+      const int rows = sizes_.rows(l);
+      const double entries = double(sizes_.edges[l]);
       const double chunks =
           width_ > 1 ? std::max(rows / double(width_), entries / (4. * width_))
                      : rows;
@@ -66,8 +61,8 @@ class SolvePrediction {
   double pipelined() const {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     double total = p_.alpha + bytes_us_;
-    for (int l = 0; l < levels_.num_levels; ++l) {
-      const int rows = levels_.level_map[l + 1] - levels_.level_map[l];
+    for (int l = 0; l < sizes_.num_levels; ++l) {
+      const int rows = sizes_.rows(l);
       const double batches = longest_row(l) / (4. * width_);
       // Wide level sets take more than a hand-over: teams come and go. A long
       // row is begun when its warp starts, and may be all there is to wait for.
@@ -89,33 +84,27 @@ class SolvePrediction {
     // Outside values come 64 at a time; on the longest path that is waited for
     // once for each sub-graph passed.
     const double passed =
-        std::max(0, critical_steps - levels_.num_levels) / double(hop);
+        std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
     return begin + p_.pass * critical_steps + passed * fetch + 2 * bytes_us_;
   }
 
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
-    return p_.alpha + levels_.num_levels * p_.tau + bytes_us_;
+    return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
   }
 
  private:
   double longest_row(int level) const {
-    std::int64_t longest = 0;
-    for (int q = levels_.level_map[level]; q < levels_.level_map[level + 1];
-         ++q) {
-      const int v = levels_.vertices[q];
-      longest = std::max(longest, graph_.row_map(v + 1) - graph_.row_map(v));
-    }
-    return double(longest);
+    return double(sizes_.longest_row[level]);
   }
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;
   }
 
   PerformanceParameters p_;
-  const DependencyGraph<Kokkos::HostSpace>& graph_;
-  const LevelSets& levels_;
+  const LevelSizes& sizes_;
+  double rows_, edges_;
   int units_, width_;
   double bytes_us_ = 0;
 };

@@ -135,15 +135,19 @@ struct LevelSetRun {
 
 /// One right-hand side in one launch; values are their own flags.
 ///
-/// Teams draw tickets; ticket t stands for chunks in topological order, and
-/// chunks wait only for chunks of smaller tickets or, within a host team,
-/// earlier in its own sequence.
+/// Warps draw tickets until none is left; ticket t stands for the t-th group of
+/// `chunks_per_ticket` chunks in level order, and chunks wait only for chunks
+/// of smaller tickets or, on a host, for earlier ones of the same ticket.
+///
+/// What needs no waiting is loaded first. Then a lane polls all its sources of
+/// a batch together, and again all that were not ready, so that the wait is as
+/// long as the last one takes and not the sum.
 ///
 /// Why it can't deadlock, however few teams run at once: a ticket is drawn by
-/// a team that is already running and that is never preempted for good. Among
+/// a warp that is already running and that is never preempted for good. Among
 /// the unfinished tickets drawn, the smallest waits for none that is
 /// unfinished, as all smaller ones have been drawn (the counter hands them out
-/// in order) and are finished. So it completes, and so on by induction; teams
+/// in order) and are finished. So it completes, and so on by induction; warps
 /// not yet scheduled hold no ticket, hence nobody waits for them. Rows of one
 /// chunk are of one level set, so the lanes of a warp never wait for each
 /// other. NaN and Inf are values like any other: only the reserved bits of
@@ -151,80 +155,118 @@ struct LevelSetRun {
 ///
 /// There are two value buffers. A solve publishes into one and resets the
 /// other; the last team swaps them for the next solve.
-template <class Scalar, class ExecutionSpace>
+template <class Scalar, class ExecutionSpace, bool divide>
 struct PipelinedSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
+  /// Entries that a lane keeps in registers at a time.
+  static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
+  /// Looks at sources that are not ready before a lane leaves the execution
+  /// units to others: most wait less, and a pause would make them late.
+  static constexpr int eager_turns = 32;
 
   RowSystem<Scalar, ExecutionSpace> system;
   Kokkos::View<Scalar*, Memory> buffers;  // 2 * rows
   Kokkos::View<unsigned*, Memory> state;
-  int chunks_per_warp;
+  int chunks_per_ticket;
 
-  struct ReadPending {
-    const Scalar* buffer;
-    template <int R, int batch>
-    KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
-                                    const Scalar (&value)[batch],
-                                    Scalar* sum) const {
-      static_assert(R == 1, "values are flags for one right-hand side only");
-      Scalar loaded[batch];
-      bool ready[batch];
-      for (int u = 0; u < batch; ++u)
-        ready[u] = source[u] < 0 ||
-                   Pending<Scalar>::read(buffer + source[u], loaded[u]);
-      for (int u = 0; u < batch; ++u) {
-        if (source[u] < 0) continue;
-        for (int turn = 0; !ready[u]; ++turn) {
-          pause_while_waiting(turn);
-          ready[u] = Pending<Scalar>::read(buffer + source[u], loaded[u]);
-        }
-        sum[0] += value[u] * loaded[u];
-      }
-    }
+  struct Batch {
+    int source[batch];
+    Scalar value[batch];
   };
 
+  /// The next entries of a lane; `left` is the number of its steps to come.
+  KOKKOS_INLINE_FUNCTION void load(Batch& entry, std::int64_t& slot, int left,
+                                   int stride) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const bool in = u < left;
+      entry.source[u] = in ? system.source(slot) : -1;
+      entry.value[u] = in ? system.value(slot) : Scalar(0);
+      slot += stride;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static void add(const Batch& entry,
+                                         const Scalar* current, Scalar& sum) {
+    using Value = Pending<Scalar>;
+    Scalar loaded[batch];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      loaded[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
+                                       : Scalar(0);
+    for (int turn = 0;; ++turn) {
+      bool waiting = false;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        waiting = waiting || Value::is_pending(loaded[u]);
+      if (!waiting) break;
+      if (turn > eager_turns) pause_while_waiting(turn);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (Value::is_pending(loaded[u]))
+          loaded[u] = Value::load(current + entry.source[u]);
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) sum += entry.value[u] * loaded[u];
+  }
+
+  KOKKOS_INLINE_FUNCTION void solve(const RowChunk chunk, int lane,
+                                    Scalar* current, Scalar* next) const {
+    const int stride = chunk.rows << chunk.log_lanes;
+    const int r0 = lane >> chunk.log_lanes;
+    const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
+    const int position = chunk.first_position + r0;
+    // Everything that does not wait comes before what does.
+    std::int64_t slot = chunk.first_slot + lane;
+    int left = lane < stride ? chunk.steps : 0;
+    Batch entry;
+    load(entry, slot, left, stride);
+    std::int64_t row = 0;
+    Scalar right_hand_side(0), diagonal(0), sum(0);
+    if (leader) {
+      row = system.row(position);
+      diagonal = system.diagonal(position);
+      right_hand_side = system.b(row, 0);
+    }
+    add(entry, current, sum);
+    for (left -= batch; left > 0; left -= batch) {
+      load(entry, slot, left, stride);
+      add(entry, current, sum);
+    }
+    sum = lane_group_sum(sum, 1 << chunk.log_lanes);
+    if (leader) {
+      const Scalar rest = right_hand_side - sum;
+      const Scalar result = divide ? rest / diagonal : rest * diagonal;
+      Pending<Scalar>::publish(current + position, result);
+      system.x(row, 0) = result;
+      Pending<Scalar>::reset(next + position);
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int warps = team.team_size() / width;
-    const int warp = team.team_rank() / width, lane = team.team_rank() % width;
-    unsigned ticket = 0;
-    Kokkos::single(
-        Kokkos::PerTeam(team),
-        [&](unsigned& t) {
-          t = Kokkos::atomic_fetch_add(&state(PipelineState::ticket), 1u);
-        },
-        ticket);
+    const int lane = team.team_rank() % width;
     const int n = static_cast<int>(buffers.extent(0) / 2);
     const unsigned parity = state(PipelineState::epoch) & 1u;
     Scalar* const current = buffers.data() + (parity ? n : 0);
     Scalar* const next = buffers.data() + (parity ? 0 : n);
-
-    const int num_chunks = static_cast<int>(system.chunk.extent(0));
-    const std::int64_t first =
-        static_cast<std::int64_t>(ticket) * warps * chunks_per_warp + warp;
-    for (int i = 0; i < chunks_per_warp; ++i) {
-      const std::int64_t c = first + static_cast<std::int64_t>(i) * warps;
-      if (c >= num_chunks) break;
-      const RowChunk chunk = system.chunk(c);
-      const int r0 = lane >> chunk.log_lanes;
-      const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
-      const int position = chunk.first_position + r0;
-      // Everything that does not wait comes before what does.
-      std::int64_t row = 0;
-      Scalar right_hand_side(0), sum(0);
-      if (leader) {
-        row = system.row(position);
-        right_hand_side = system.b(row, 0);
-      }
-      accumulate_chunk<1>(system, chunk, lane, ReadPending{current}, &sum);
-      sum = lane_group_sum(sum, 1 << chunk.log_lanes);
-      if (leader) {
-        const Scalar result = system.finish(right_hand_side - sum, position);
-        Pending<Scalar>::publish(current + position, result);
-        system.x(row, 0) = result;
-        Pending<Scalar>::reset(next + position);
-      }
+    const std::int64_t num_chunks =
+        static_cast<std::int64_t>(system.chunk.extent(0));
+    for (;;) {
+      int ticket = 0;
+      if (lane == 0)
+        ticket = static_cast<int>(
+            Kokkos::atomic_fetch_add(&state(PipelineState::ticket), 1u));
+      ticket = lane_broadcast(ticket, 0);
+      const std::int64_t first =
+          static_cast<std::int64_t>(ticket) * chunks_per_ticket;
+      if (first >= num_chunks) break;
+      const std::int64_t end = first + chunks_per_ticket < num_chunks
+                                   ? first + chunks_per_ticket
+                                   : num_chunks;
+      for (std::int64_t c = first; c < end; ++c)
+        solve(system.chunk(c), lane, current, next);
     }
 
     team.team_barrier();

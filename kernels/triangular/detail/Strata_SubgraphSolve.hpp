@@ -43,8 +43,8 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                             ", this device runs at most " +
                             std::to_string(largest),
                         "pass a smaller number, or 0 for a size that suits");
-    plan_ = make_subgraph_plan<Memory>(analysis.host_graph, subgraphs, schedule,
-                                       analysis.num_values);
+    plan_ = make_subgraph_plan<Memory>(analysis.host().graph, subgraphs,
+                                       schedule, analysis.num_values);
     external_value_ = Base::make_values(plan_.external.origin.size());
     internal_value_ = Base::make_values(plan_.internal.origin.size());
     this->set_rows(plan_.row, plan_.diagonal_origin, analysis.conjugated);

@@ -3,21 +3,53 @@
 #define STRATA_TRIANGULAR_ALGORITHM_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <Strata_LevelSets.hpp>
+#include <Strata_LevelOrder.hpp>
+#include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
+#include <memory>
 
 namespace Strata {
 namespace Detail {
 
+/// The pattern in host memory, for what is decided there.
+struct HostAnalysis {
+  DependencyGraph<Kokkos::HostSpace> graph;
+  LevelSets levels;
+};
+
 /// What every algorithm is built from.
 template <class ExecutionSpace>
 struct TriangularAnalysis {
-  DependencyGraph<typename ExecutionSpace::memory_space> graph;
-  DependencyGraph<Kokkos::HostSpace> host_graph;
-  LevelSets levels;
+  using Memory = typename ExecutionSpace::memory_space;
+
+  DependencyGraph<Memory> graph;
+  LevelOrder<Memory> order;     // of the graph's vertices
   std::int64_t num_values = 0;  // values the user's matrix stores
   bool conjugated = false;
+
+  /// Within a level set, a warp's lanes want rows of equal length; a host's
+  /// thread wants neighbours.
+  void find_order(const ExecutionSpace& exec) {
+    order = order_by_level(exec, graph,
+                           lane_width<ExecutionSpace> > 1
+                               ? WithinLevel::longest_rows_first
+                               : WithinLevel::ascending);
+  }
+  /// The graph and its level sets on the host, made when first asked for.
+  /// Cost then: a copy of the graph and a pass over its edges by one thread.
+  const HostAnalysis& host() const {
+    if (!host_) {
+      auto made = std::make_shared<HostAnalysis>();
+      made->graph = mirror_graph(Kokkos::HostSpace(), graph);
+      made->levels = find_level_sets(made->graph);
+      host_ = made;
+    }
+    return *host_;
+  }
+
+ private:
+  mutable std::shared_ptr<const HostAnalysis> host_;
 };
 
 /// One way to solve: a plan made from the pattern when it is constructed,
@@ -28,12 +60,20 @@ class TriangularAlgorithm {
   using Memory = typename ExecutionSpace::memory_space;
   virtual ~TriangularAlgorithm() = default;
 
-  /// Packs new values; fences. @throws ZeroDiagonalError before any change.
-  void set_values(const ExecutionSpace& exec, const Scalar* values) {
-    divide_ = pack_diagonal(exec, diagonal_origin_, values, row_, diagonal_,
-                            conjugated_);
+  /// The places that hold a diagonal value, for inspect_values.
+  DiagonalPlaces<Memory> diagonal_places() const {
+    return {diagonal_origin_, row_};
+  }
+  /// Enqueues the packing of new values on `exec`: whoever frees or changes
+  /// them waits for it.
+  /// @param divide as inspect_values says: some diagonal value has no usable
+  ///               reciprocal
+  void set_values(const ExecutionSpace& exec, const Scalar* values,
+                  bool divide) {
+    divide_ = divide;
+    pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
+                  divide);
     pack_entries(exec, values);
-    exec.fence();
   }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
   virtual void solve(const ExecutionSpace& exec,

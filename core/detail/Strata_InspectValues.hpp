@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_INSPECT_VALUES_HPP
+#define STRATA_INSPECT_VALUES_HPP
+
+#include <Strata_Error.hpp>
+#include <algorithm>
+#include <detail/Strata_OriginIndex.hpp>
+#include <detail/Strata_PatternFingerprint.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+/// True if multiplying by `r` can stand for dividing by its reciprocal: no
+/// part overflowed or fell below the normal numbers.
+KOKKOS_INLINE_FUNCTION bool usable_reciprocal(double r) {
+  const double a = r < 0 ? -r : r;
+  return a >= 2.2250738585072014e-308 && a <= 1.7976931348623157e308;
+}
+KOKKOS_INLINE_FUNCTION bool usable_reciprocal(float r) {
+  const float a = r < 0 ? -r : r;
+  return a >= 1.17549435e-38f && a <= 3.40282347e38f;
+}
+template <class R>
+KOKKOS_INLINE_FUNCTION bool usable_reciprocal(const Kokkos::complex<R>& r) {
+  // A part may vanish, but not both.
+  const R re = r.real(), im = r.imag();
+  return (usable_reciprocal(re) && (im == R(0) || usable_reciprocal(im))) ||
+         (re == R(0) && usable_reciprocal(im));
+}
+
+/// Where the diagonal stands in the user's values, in an algorithm's order of
+/// rows. The top bit of `row` is not part of it.
+template <class MemorySpace>
+struct DiagonalPlaces {
+  OriginIndex<MemorySpace> origin;
+  Kokkos::View<const unsigned*, MemorySpace> row;
+};
+
+/// What is to be known of a matrix before anything is overwritten.
+struct ValuesInspection {
+  static constexpr std::int64_t no_row =
+      std::numeric_limits<std::int64_t>::max();
+  /// First row with a zero on the diagonal.
+  std::int64_t zero_row = no_row;
+  /// Sums of FingerprintTerm over row map and entries.
+  std::uint64_t row_map = 0, entries = 0;
+  /// 1 if some diagonal value, or its reciprocal, is not a normal number.
+  std::int64_t divide = 0;
+
+  std::uint64_t fingerprint() const {
+    return combine_fingerprints(row_map, entries);
+  }
+};
+
+/// Looks at the diagonal and at the pattern in one pass. Index i stands for a
+/// place on the diagonal, an offset and an entry, as far as there are so many.
+template <class Scalar, class MemorySpace, class RowMap, class Entries>
+struct InspectValues {
+  using value_type = ValuesInspection;
+  DiagonalPlaces<MemorySpace> diagonal;
+  const Scalar* values;
+  FingerprintTerm<RowMap> row_map;
+  FingerprintTerm<Entries> entries;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
+                                         ValuesInspection& found) const {
+    if (i < static_cast<std::int64_t>(diagonal.row.extent(0))) {
+      const std::int64_t k = diagonal.origin(i);
+      if (k >= 0) {
+        const Scalar d = values[k];
+        const std::int64_t row = diagonal.row(i) & 0x7fffffffu;
+        if (d == Scalar(0))
+          found.zero_row = row < found.zero_row ? row : found.zero_row;
+        else if (!usable_reciprocal(d) || !usable_reciprocal(Scalar(1) / d))
+          found.divide = 1;
+      }
+    }
+    if (i < row_map.size()) row_map(i, found.row_map);
+    if (i < entries.size()) entries(i, found.entries);
+  }
+  KOKKOS_INLINE_FUNCTION void init(ValuesInspection& value) const {
+    value = ValuesInspection();
+  }
+  KOKKOS_INLINE_FUNCTION void join(ValuesInspection& into,
+                                   const ValuesInspection& from) const {
+    join_parts(into, from);
+  }
+  // Kokkos before 4.0 joins in shared memory.
+  KOKKOS_INLINE_FUNCTION void join(
+      volatile ValuesInspection& into,
+      const volatile ValuesInspection& from) const {
+    join_parts(into, from);
+  }
+
+ private:
+  template <class Into, class From>
+  KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
+    if (from.zero_row < into.zero_row) into.zero_row = from.zero_row;
+    into.row_map = into.row_map + from.row_map;
+    into.entries = into.entries + from.entries;
+    if (from.divide > into.divide) into.divide = from.divide;
+  }
+};
+
+/// Inspects diagonal and pattern in one launch, the only one of update_values
+/// that the host waits for. Views without elements are left out.
+template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
+ValuesInspection inspect_values(
+    const ExecutionSpace& exec,
+    const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+  using Memory = typename ExecutionSpace::memory_space;
+  ValuesInspection found;
+  const std::size_t work =
+      std::max({diagonal.row.extent(0), row_map.extent(0), entries.extent(0)});
+  if (work == 0) return found;
+  Kokkos::parallel_reduce(
+      "Strata::InspectValues",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, static_cast<std::int64_t>(work)),
+      InspectValues<Scalar, Memory, RowMap, Entries>{
+          diagonal, values, row_map_term(row_map), entries_term(entries)},
+      found);
+  return found;
+}
+
+/// @throws ZeroDiagonalError where the inspection found a zero.
+inline void require_nonzero_diagonal(const ValuesInspection& found) {
+  if (found.zero_row == ValuesInspection::no_row) return;
+  throw ZeroDiagonalError(
+      "values",
+      "the diagonal entry in row " + std::to_string(found.zero_row) +
+          " is zero",
+      "the system is singular: change the matrix, or pass Diag::unit if the "
+      "diagonal is meant to be one",
+      found.zero_row, "0");
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

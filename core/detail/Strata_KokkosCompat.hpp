@@ -73,6 +73,16 @@ KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 #endif
 }
 
+/// The value of lane `from`. All lanes must call it with the same `from`.
+KOKKOS_INLINE_FUNCTION unsigned lane_broadcast(unsigned value, int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __shfl_sync(0xffffffffu, value, from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+
 /// Sum of `value` over groups of `group` neighbouring lanes (a power of two,
 /// at most lane_width); every lane of a group gets the same bits. All lanes of
 /// the warp must call it with the same `group`.
@@ -163,6 +173,36 @@ KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
   }
 #else
   __atomic_store(p, &w, __ATOMIC_RELAXED);
+#endif
+}
+
+/// 16 bytes that one instruction moves.
+struct alignas(16) Packet {
+  unsigned long long word[2];
+};
+
+/// Two relaxed loads, or stores, of neighbouring 8-byte words in one
+/// instruction. Each word is atomic by itself; nothing is said of their order.
+KOKKOS_INLINE_FUNCTION Packet load_relaxed_packet(const Packet* p) {
+  Packet packet;
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(packet.word[0]), "=l"(packet.word[1])
+               : "l"(p)
+               : "memory");
+#else
+  for (int i = 0; i < 2; ++i) packet.word[i] = load_relaxed(p->word + i);
+#endif
+  return packet;
+}
+KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
+                                                 const Packet& packet) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p),
+               "l"(packet.word[0]), "l"(packet.word[1])
+               : "memory");
+#else
+  for (int i = 0; i < 2; ++i) store_relaxed(p->word + i, packet.word[i]);
 #endif
 }
 

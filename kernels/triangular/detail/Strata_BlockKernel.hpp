@@ -44,6 +44,11 @@ struct BlockBuffers {
   KOKKOS_INLINE_FUNCTION std::int64_t block_packets() const {
     return static_cast<std::int64_t>(num_rows) << log_packets;
   }
+  /// Packets of a buffer that the last solve has used.
+  KOKKOS_INLINE_FUNCTION std::int64_t used() const {
+    const std::int64_t packets = std::int64_t{32} * state[BlockState::used];
+    return packets < capacity ? packets : capacity;
+  }
   /// A solve publishes in buffer(solves before it are odd in number).
   KOKKOS_INLINE_FUNCTION Packet* buffer(bool odd) const {
     return packets + (odd ? capacity : 0);
@@ -97,8 +102,9 @@ struct BlockSolve {
   const Scalar* diagonal;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
-  unsigned num_items;  // units * blocks
-  int row_bytes;       // of a row in a block
+  unsigned num_items;        // units * blocks
+  int row_bytes;             // of a row in a block
+  std::int64_t block_bytes;  // of a block
   bool staged_b;  // b is where this solve does not publish (see StageBlocks)
   bool staged_x;  // x is taken from where this solve publishes
   bool packed_b, packed_x;  // packets of b, x are contiguous and aligned
@@ -124,11 +130,12 @@ struct BlockSolve {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     const bool odd = buffers.state[BlockState::solves] % 2 != 0;
+    Packet* const current = buffers.buffer(odd);
+    Packet* const other = buffers.buffer(!odd);
     // What an item makes pending again.
-    const std::int64_t used =
-        std::int64_t{width} * buffers.state[BlockState::used];
+    const std::int64_t used = buffers.used();
     const int span = static_cast<int>((used + num_items - 1) / num_items);
-    const Packet* const used_end = buffers.buffer(!odd) + used;
+    const Packet* const used_end = other + used;
 
     unsigned ticket = draw(warp, lane);
     Item item = load_item(ticket, warp);
@@ -142,14 +149,18 @@ struct BlockSolve {
       const Part part = part_of(item, lane);
       const int log_split = item.unit.log_split();
       const int num_entries = item.unit.entries();
-      const Packet* const from = buffers.buffer(odd) +
-                                 item.block * buffers.block_packets() +
-                                 part.packet;
+      const std::int64_t in_block =
+          item.block * block_bytes + part.packet * int{sizeof(Packet)};
+      const std::int64_t in_buffer =
+          in_block +
+          static_cast<std::int64_t>(item.unit.position + part.row_of_unit) *
+              row_bytes;
+      Packet* const from = forward(current, in_block);
       Scalar diagonal_of_row(1);
       Scalar right[scalars], sum[scalars];
       for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
       if (part.leads) {
-        load_right_hand_side(item, part, odd, row, right);
+        load_right_hand_side(part, row, forward(other, in_buffer), right);
         diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
       }
 
@@ -178,15 +189,13 @@ struct BlockSolve {
         for (int v = 0; v < scalars; ++v)
           result[v] = divide ? (right[v] - sum[v]) / diagonal_of_row
                              : (right[v] - sum[v]) * diagonal_of_row;
-        const std::int64_t packet = packet_of(item, part);
-        store_relaxed_packet(buffers.buffer(odd) + packet,
+        store_relaxed_packet(forward(current, in_buffer),
                              Values::final(result));
         if (!staged_x) store_solution(part, row, result);
-        if (staged_b) buffers.buffer(!odd)[packet] = Values::pending();
+        if (staged_b) *forward(other, in_buffer) = Values::pending();
       }
       if (!staged_b) {
-        Packet* p = buffers.buffer(!odd) +
-                    static_cast<std::int64_t>(item.index) * span + lane;
+        Packet* p = other + static_cast<std::int64_t>(item.index) * span + lane;
         for (int k = lane; k < span; k += width, p += width)
           if (p < used_end) *p = Values::pending();
       }
@@ -204,7 +213,7 @@ struct BlockSolve {
         buffers.state[BlockState::finished] = 0;
         buffers.state[BlockState::solves] += 1;
         buffers.state[BlockState::used] = static_cast<unsigned>(
-            (buffers.blocks * buffers.block_packets() + width - 1) / width);
+            (buffers.blocks * buffers.block_packets() + 31) / 32);
       }
     });
   }
@@ -235,28 +244,22 @@ struct BlockSolve {
     Part part;
     part.row_of_unit = group >> u.log_split();
     part.split = group & ((1 << u.log_split()) - 1);
-    part.packet = (u.part() << u.log_width()) |
-                  (lane & ((1 << u.log_width()) - 1));
+    part.packet =
+        (u.part() << u.log_width()) | (lane & ((1 << u.log_width()) - 1));
     part.column = item.block * buffers.block_columns() + part.packet * scalars;
     part.on = item.index < num_items && part.row_of_unit < u.rows() &&
               part.column < buffers.columns;
     part.leads = part.on && part.split == 0;
     return part;
   }
-  /// The packet of a lane's row in the buffers.
-  KOKKOS_INLINE_FUNCTION std::int64_t packet_of(const Item& item,
-                                                const Part& part) const {
-    return item.block * buffers.block_packets() +
-           (static_cast<std::int64_t>(item.unit.position + part.row_of_unit)
-            << buffers.log_packets) +
-           part.packet;
+  /// The packet `bytes` after `from`.
+  KOKKOS_INLINE_FUNCTION static Packet* forward(Packet* from,
+                                                std::int64_t bytes) {
+    return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
   /// The packet of a source, given that of position 0.
-  KOKKOS_INLINE_FUNCTION const Packet* at(const Packet* from,
-                                          int source) const {
-    return reinterpret_cast<const Packet*>(
-        reinterpret_cast<const char*>(from) +
-        static_cast<std::int64_t>(source) * row_bytes);
+  KOKKOS_INLINE_FUNCTION const Packet* at(Packet* from, int source) const {
+    return forward(from, static_cast<std::int64_t>(source) * row_bytes);
   }
 
   /// Fetches an item's first entries and the row that the lane finishes.
@@ -271,6 +274,8 @@ struct BlockSolve {
     // A chunk of more than one row has few steps: 32 bits hold its slots.
     const int log_lanes = u.log_lanes(), mask = (1 << log_lanes) - 1;
     const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
+    const int* const source_at = source + slot;
+    const Scalar* const value_at = value + slot;
     const int num_entries = part.on ? u.entries() : 0;
     int entry = first + part.split;
     for (int k = 0; k < batch; ++k) {
@@ -278,13 +283,12 @@ struct BlockSolve {
           (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
           (entry & mask);
       const bool in = entry < num_entries;
-      entries.source[k] = in ? source[slot + offset] : -1;
-      entries.value[k] = in ? value[slot + offset] : Scalar(0);
+      entries.source[k] = in ? source_at[offset] : -1;
+      entries.value[k] = in ? value_at[offset] : Scalar(0);
       entry += 1 << u.log_split();
     }
   }
-  KOKKOS_INLINE_FUNCTION void load_sources(const Packet* from,
-                                           const Batch& entries,
+  KOKKOS_INLINE_FUNCTION void load_sources(Packet* from, const Batch& entries,
                                            Packet (&loaded)[batch]) const {
     for (int u = 0; u < batch; ++u) {
       loaded[u] = Packet{{0, 0}};
@@ -293,8 +297,7 @@ struct BlockSolve {
     }
   }
   /// Polls those that are pending still, together, and adds the products.
-  KOKKOS_INLINE_FUNCTION void add_sources(const Packet* from,
-                                          const Batch& entries,
+  KOKKOS_INLINE_FUNCTION void add_sources(Packet* from, const Batch& entries,
                                           Packet (&loaded)[batch],
                                           Scalar (&sum)[scalars]) const {
     unsigned waiting = 0;
@@ -318,12 +321,12 @@ struct BlockSolve {
   }
 
   KOKKOS_INLINE_FUNCTION void load_right_hand_side(
-      const Item& item, const Part& part, bool odd, std::int64_t r,
+      const Part& part, std::int64_t r, const Packet* staged,
       Scalar (&right)[scalars]) const {
     const bool full = part.column + scalars <= buffers.columns;
     if (staged_b || (packed_b && full)) {
       const Packet* const from =
-          staged_b ? buffers.buffer(!odd) + packet_of(item, part)
+          staged_b ? staged
                    : reinterpret_cast<const Packet*>(&b(r, part.column));
       const Packet packet = *from;
       Values::unpack(packet, right);
@@ -397,10 +400,10 @@ struct StageBlocks {
       const int r = i >> buffers.log_packets;
       const int k = i & ((1 << buffers.log_packets) - 1);
       if (first_row + r >= buffers.num_rows) continue;
-      const std::int64_t at = (static_cast<std::int64_t>(
-                                   position[first_row + r])
-                               << buffers.log_packets) +
-                              k;
+      const std::int64_t at =
+          (static_cast<std::int64_t>(position[first_row + r])
+           << buffers.log_packets) +
+          k;
       const bool on = first_column + k * scalars < buffers.columns;
       Scalar* const part = tile + r * pitch + k * scalars;
       Scalar values[scalars];
@@ -416,16 +419,15 @@ struct StageBlocks {
       }
     }
     if constexpr (before) {
-      const auto used =
-          std::int64_t{32} * buffers.state[BlockState::used];
+      const std::int64_t used = buffers.used();
       const std::int64_t stride =
           static_cast<std::int64_t>(team.league_size()) * size;
-      for (std::int64_t i = buffers.blocks * buffers.block_packets() +
-                            static_cast<std::int64_t>(team.league_rank()) *
-                                size +
-                            rank;
+      for (std::int64_t i =
+               buffers.blocks * buffers.block_packets() +
+               static_cast<std::int64_t>(team.league_rank()) * size + rank;
            i < used; i += stride)
-        buffers.buffer(buffers.state[BlockState::solves] % 2 == 0)[i] = Values::pending();
+        buffers.buffer(buffers.state[BlockState::solves] % 2 == 0)[i] =
+            Values::pending();
     } else {
       team.team_barrier();
       for_each_element(rank, size, [&](int r, int c) {

@@ -31,9 +31,11 @@ struct BlockShape {
                                               int log_packets) {
     int width = log_packets, split = 0;
     const int least = entries > 1024 ? 0 : entries > 256 ? 1 : 2;
-    while (width > least && (std::int64_t{batch} << (log_lanes - width)) < entries)
+    while (width > least &&
+           (std::int64_t{batch} << (log_lanes - width)) < entries)
       --width;
-    while (split < log_lanes - width && (std::int64_t{batch} << split) < entries)
+    while (split < log_lanes - width &&
+           (std::int64_t{batch} << split) < entries)
       ++split;
     return {width, split, log_packets - width};
   }

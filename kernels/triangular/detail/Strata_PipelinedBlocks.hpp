@@ -70,8 +70,8 @@ class PipelinedBlocks {
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(buffers_.extent(0))),
         ResetPending<Scalar, Memory>{buffers_});
-    state_ = Kokkos::View<unsigned*, Memory>(
-        "Strata::PipelinedBlocks::state", BlockState::size);
+    state_ = Kokkos::View<unsigned*, Memory>("Strata::PipelinedBlocks::state",
+                                             BlockState::size);
     position_ = Kokkos::View<int*, Memory>(
         view_alloc("Strata::PipelinedBlocks::position", WithoutInitializing),
         num_rows_);
@@ -126,8 +126,9 @@ class PipelinedBlocks {
   }
   static int columns_that_fit(std::int64_t rows, int wanted) {
     const auto rounded = [](std::int64_t c) {
-      return (c + few - 1) / few * few <= 2 * few ? (c + few - 1) / few * few
-                                                  : (c + many - 1) / many * many;
+      return (c + few - 1) / few * few <= 2 * few
+                 ? (c + few - 1) / few * few
+                 : (c + many - 1) / many * many;
     };
     const std::int64_t fit =
         max_workspace_bytes /
@@ -175,13 +176,14 @@ class PipelinedBlocks {
     const int block = large ? many : few;
     const auto& units = large ? many_ : few_;
     Solve solve;
-    solve.buffers = {reinterpret_cast<Packet*>(buffers_.data()),
-                     static_cast<std::int64_t>(buffers_.extent(0)) / 2 / scalars,
-                     state_.data(),
-                     num_rows_,
-                     log_packets(block),
-                     columns,
-                     (columns + block - 1) / block};
+    solve.buffers = {
+        reinterpret_cast<Packet*>(buffers_.data()),
+        static_cast<std::int64_t>(buffers_.extent(0)) / 2 / scalars,
+        state_.data(),
+        num_rows_,
+        log_packets(block),
+        columns,
+        (columns + block - 1) / block};
     solve.unit = units.data();
     solve.rows = system.row.data();
     solve.source = system.source.data();
@@ -194,6 +196,7 @@ class PipelinedBlocks {
     solve.num_items =
         static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
     solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);
+    solve.block_bytes = std::int64_t{num_rows_} * solve.row_bytes;
     solve.staged_b = staged(system.b, columns);
     solve.staged_x = staged(system.x, columns);
     solve.packed_b = packed(system.b);
@@ -205,9 +208,9 @@ class PipelinedBlocks {
                       solve.buffers, position_.data(), system.b});
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_block",
-        Kokkos::TeamPolicy<ExecutionSpace,
-                           Kokkos::LaunchBounds<Solve::team_size,
-                                                teams_per_unit>>(
+        Kokkos::TeamPolicy<
+            ExecutionSpace,
+            Kokkos::LaunchBounds<Solve::team_size, teams_per_unit>>(
             exec, num_teams(solve.num_items), Solve::team_size),
         solve);
     if (solve.staged_x)
@@ -216,21 +219,20 @@ class PipelinedBlocks {
   }
   /// Enough warps for the items of eight level sets: the ones further ahead
   /// would only wait, and poll.
-  static constexpr int teams_per_unit = 4;
+  static constexpr int teams_per_unit = 5;
   int num_teams(unsigned num_items) const {
     const double wanted = 8. * num_items / num_levels_ / BlockState::warps;
     const double limited =
         std::min<double>(std::max<double>(wanted, units_on_device_ / 2.),
                          double(units_on_device_) * teams_per_unit);
     return static_cast<int>(std::min<double>(
-        limited, (double(num_items) + BlockState::warps - 1) /
-                     BlockState::warps));
+        limited,
+        (double(num_items) + BlockState::warps - 1) / BlockState::warps));
   }
   template <class Stage>
   void stage(const ExecutionSpace& exec, const Stage& move) const {
     Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec,
-        (num_rows_ + Stage::rows - 1) / Stage::rows * move.buffers.blocks,
+        exec, (num_rows_ + Stage::rows - 1) / Stage::rows * move.buffers.blocks,
         Stage::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(move.scratch_bytes())));

@@ -75,7 +75,10 @@ struct TriangularOptions {
   PartitionMethod partition = PartitionMethod::automatic;
   SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides that one launch of `pipelined` takes at most; more are
-  /// solved in several launches. Four bytes a row for each eight of them.
+  /// solved in several launches. The workspace for them is part of the plan: on
+  /// CUDA two scalars a row for each, in eights (above 16, in thirty-twos), but
+  /// no more than 512 MiB unless eight need it; on a host four bytes a row for
+  /// each eight. With 1 there is none.
   int max_right_hand_sides = 32;
 };
 

@@ -191,8 +191,7 @@ class PipelinedBlocks {
     solve.diagonal = system.diagonal.data();
     solve.b = system.b;
     solve.x = system.x;
-    // Bounded by the workspace: at most 2^26 rows and blocks of 16 parts, or
-    // 2^31 rows in one block.
+    // Below 2^28 by the bound on the workspace, or one block.
     solve.num_items =
         static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
     solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);

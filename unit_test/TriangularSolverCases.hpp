@@ -37,6 +37,8 @@ inline std::vector<Variant> variants() {
   options.max_right_hand_sides = 8;
   options.algorithm = Algorithm::pipelined;
   all.push_back({"pipelined 8", options});
+  options.max_right_hand_sides = 40;
+  all.push_back({"pipelined 40", options});
   options = {};
   options.algorithm = Algorithm::subgraphs;
   options.max_subgraph_rows = 5;

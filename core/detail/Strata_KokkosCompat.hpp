@@ -23,7 +23,6 @@
 #include <thread>
 #include <type_traits>
 #include <vector>
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <cub/device/device_radix_sort.cuh>
 #endif
@@ -97,6 +96,10 @@ KOKKOS_INLINE_FUNCTION int lane_broadcast(int value, int from) {
   (void)from;
   return value;
 #endif
+}
+KOKKOS_INLINE_FUNCTION unsigned lane_broadcast(unsigned value, int from) {
+  return static_cast<unsigned>(
+      lane_broadcast(static_cast<int>(value), from));
 }
 KOKKOS_INLINE_FUNCTION std::int64_t lane_broadcast(std::int64_t value,
                                                    int from) {
@@ -217,6 +220,36 @@ KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
 #endif
 }
 
+/// 16 bytes that one instruction moves.
+struct alignas(16) Packet {
+  unsigned long long word[2];
+};
+
+/// Two relaxed loads, or stores, of neighbouring 8-byte words in one
+/// instruction. Each word is atomic by itself; nothing is said of their order.
+KOKKOS_INLINE_FUNCTION Packet load_relaxed_packet(const Packet* p) {
+  Packet packet;
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(packet.word[0]), "=l"(packet.word[1])
+               : "l"(p)
+               : "memory");
+#else
+  for (int i = 0; i < 2; ++i) packet.word[i] = load_relaxed(p->word + i);
+#endif
+  return packet;
+}
+KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
+                                                 const Packet& packet) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p),
+               "l"(packet.word[0]), "l"(packet.word[1])
+               : "memory");
+#else
+  for (int i = 0; i < 2; ++i) store_relaxed(p->word + i, packet.word[i]);
+#endif
+}
+
 /// Load that later accesses of this thread cannot overtake.
 KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -262,16 +295,6 @@ template <int groups>
 KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
-#endif
-}
-
-/// The value that lane `lane` holds. All lanes must call it.
-KOKKOS_INLINE_FUNCTION unsigned lane_get(unsigned value, int lane) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return __shfl_sync(0xffffffffu, value, lane);
-#else
-  (void)lane;
-  return value;
 #endif
 }
 

@@ -12,6 +12,7 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem) {
   TriangularOptions options;
   options.algorithm = algorithm_from_string(name);
+  options.max_right_hand_sides = problem.rhs();
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 

@@ -10,23 +10,18 @@
 namespace Strata {
 namespace Detail {
 
-/// The shapes of sub-graphs worth a look: chunks of rows in the order of
+/// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
-/// keep wide ones busy. Each look costs about as much as finding the level sets.
-inline std::vector<StreamShape> stream_shapes(const TriangularOptions& options,
-                                              int n, int levels) {
-  std::vector<StreamShape> shapes;
-  const auto add = [&](int band_levels, int rows) {
-    StreamShape shape;
-    shape.band_levels = band_levels;
-    shape.max_rows =
-        options.max_subgraph_rows > 0 ? options.max_subgraph_rows : rows;
-    shapes.push_back(shape);
-  };
-  const double rows_a_level = double(n) / std::max(1, levels);
-  if (rows_a_level < 400) add(0, 1024);
-  if (rows_a_level >= 200) add(64, 1536);
-  return shapes;
+/// keep a wide one's teams busy.
+inline StreamShape stream_shape(const TriangularOptions& options, int n,
+                                int levels) {
+  StreamShape shape;
+  const bool narrow = double(n) < 300. * std::max(1, levels);
+  shape.band_levels = narrow ? 0 : 64;
+  shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
+                   : narrow                      ? 1024
+                                                 : 1536;
+  return shape;
 }
 
 /// The algorithm of `options`, or the one with the smallest prediction.
@@ -64,32 +59,28 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
              predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
     consider(Algorithm::pipelined, predict.pipelined(), "");
   }
-  // A host has no lanes that could fetch while others solve.
-  if ((automatic && is_cuda<ExecutionSpace>) ||
+  // A host has no lanes that could fetch while others solve; and where level
+  // sets are wide, most values come from other sub-graphs.
+  const int n = analysis.graph.num_vertices, levels = analysis.order.num_levels();
+  if ((automatic && is_cuda<ExecutionSpace> && n < 900. * levels) ||
       options.algorithm == Algorithm::pipelined_subgraphs) {
-    double best = 0;
-    std::string note;
-    for (const StreamShape& shape :
-         stream_shapes(options, analysis.graph.num_vertices,
-                       analysis.order.num_levels())) {
-      auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
-          exec, analysis.graph, analysis.order.level_of.data(),
-          analysis.order.num_levels(), shape);
-      if (!candidate.possible()) continue;
-      const double us = predict.pipelined_subgraphs(
-          candidate.critical_steps(), shape.hop, candidate.num_subgraphs(),
-          candidate.num_imports());
-      if (stream && us >= best) continue;
-      best = us;
+    const StreamShape shape = stream_shape(options, n, levels);
+    auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
+        exec, analysis.graph, analysis.order.level_of.data(), levels, shape);
+    if (candidate.possible()) {
+      consider(
+          Algorithm::pipelined_subgraphs,
+          predict.pipelined_subgraphs(candidate.critical_steps(), shape.hop,
+                                      candidate.num_subgraphs(),
+                                      candidate.num_imports()),
+          std::to_string(candidate.num_subgraphs()) + " sub-graphs of up to " +
+              std::to_string(shape.max_rows) + " rows in " +
+              (shape.band_levels > 0
+                   ? "bands of " + std::to_string(shape.band_levels) +
+                         " level sets"
+                   : "the order of substitution"));
       stream = std::move(candidate);
-      note = std::to_string(stream->num_subgraphs()) + " sub-graphs of up to " +
-             std::to_string(shape.max_rows) + " rows in " +
-             (shape.band_levels > 0
-                  ? "bands of " + std::to_string(shape.band_levels) +
-                        " level sets"
-                  : "the order of substitution");
     }
-    if (stream) consider(Algorithm::pipelined_subgraphs, best, note);
   }
 
   // 004's own algorithm where one sub-graph holds everything, unless even a

@@ -83,7 +83,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
           exec, analysis, options.max_right_hand_sides);
     default: {
       auto solve = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
-          exec, analysis, *stream);
+          exec, analysis, *stream, options.max_right_hand_sides);
       report.subgraphs = solve->num_subgraphs();
       return solve;
     }

@@ -3,6 +3,8 @@
 #define STRATA_PIPELINED_SOLVE_HPP
 
 #include <detail/Strata_LevelSetSolve.hpp>
+#include <detail/Strata_PipelinedBlocks.hpp>
+#include <memory>
 
 namespace Strata {
 namespace Detail {
@@ -17,8 +19,10 @@ struct ResetPipeline {
   }
 };
 
-/// Level sets without launches between them: see PipelinedSolve and
-/// PipelinedBlockSolve for how rows wait and why that ends.
+/// Level sets without launches between them: see PipelinedSolve and, for
+/// several right-hand sides, PipelinedBlocks for how rows wait and why that
+/// ends. With `max_right_hand_sides` 1, each has a launch of its own, and there
+/// is no workspace for more.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
@@ -32,7 +36,6 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int warps = team_size / width;
   /// A host thread takes many rows a ticket, a warp one chunk.
   static constexpr int chunks_per_warp = is_cuda<ExecutionSpace> ? 1 : 64;
-  static constexpr int block = 8;
   /// Teams a multiprocessor that one right-hand side is given. Few, so that
   /// only rows near those being solved poll for their sources.
   static constexpr int teams_per_unit = 2;
@@ -45,59 +48,41 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position,
              PipelinedSolve<Scalar, ExecutionSpace, false>::batch),
-        capacity_((std::min(max_right_hand_sides, 1024) + block - 1) / block),
         device_units_(device_units(exec)) {
     const std::int64_t n = this->chunks_.num_rows;
     buffers_ = Kokkos::View<Scalar*, Memory>(
         Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
                            Kokkos::WithoutInitializing),
         2 * n);
-    // Flags, then the counters of both kernels.
-    const std::int64_t flags = n * capacity_;
-    const Kokkos::View<unsigned*, Memory> words(
-        Kokkos::view_alloc(exec, "Strata::Pipelined::flag",
+    state_ = Kokkos::View<unsigned*, Memory>(
+        Kokkos::view_alloc(exec, "Strata::Pipelined::state",
                            Kokkos::WithoutInitializing),
-        flags + 2 * PipelineState::size);
-    const auto part = [&words](std::int64_t first, std::int64_t count) {
-      return Kokkos::subview(words, Kokkos::make_pair(first, first + count));
-    };
-    flag_ = part(0, flags);
-    state_ = part(flags, PipelineState::size);
-    block_state_ = part(flags + PipelineState::size, PipelineState::size);
-    const auto all = static_cast<std::int64_t>(
-        std::max(buffers_.extent(0), words.extent(0)));
-    Kokkos::parallel_for("Strata::Pipelined::reset",
-                         RangeOf<ExecutionSpace>(exec, 0, all),
-                         ResetPipeline<Scalar, Memory>{{buffers_}, words});
+        PipelineState::size);
+    Kokkos::parallel_for(
+        "Strata::Pipelined::reset",
+        RangeOf<ExecutionSpace>(
+            exec, 0, std::max<std::int64_t>(2 * n, PipelineState::size)),
+        ResetPipeline<Scalar, Memory>{{buffers_}, state_});
+    if (max_right_hand_sides > 1)
+      blocks_ = std::make_shared<PipelinedBlocks<Scalar, ExecutionSpace>>(
+          exec, this->chunks_, max_right_hand_sides);
   }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
+    if (columns > 1 && blocks_) {
+      blocks_->solve(exec, this->system(b, x), columns);
+      return;
+    }
     const int per_team = warps * chunks_per_warp;
     const int teams = (this->chunks_.num_chunks() + per_team - 1) / per_team;
     if (teams == 0) return;
-    using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-    if (columns == 1) {
+    for (std::int64_t c = 0; c < columns; ++c)
       if (this->divide_)
-        launch_one<true>(exec, b, x, teams);
+        launch_one<true>(exec, b.from(c), x.from(c), teams);
       else
-        launch_one<false>(exec, b, x, teams);
-      return;
-    }
-    for (std::int64_t first = 0; first < columns;) {
-      const int now = static_cast<int>(std::min<std::int64_t>(
-          {columns - first, std::int64_t{capacity_} * block,
-           std::int64_t{std::max(1, (1 << 30) / teams)} * block}));
-      const int blocks = (now + block - 1) / block;
-      Kokkos::parallel_for(
-          "Strata::Triangular::solve::pipelined_block",
-          Policy(exec, teams * blocks, team_size),
-          PipelinedBlockSolve<Scalar, ExecutionSpace, block>{
-              this->system(b.from(first), x.from(first)), flag_, block_state_,
-              capacity_, now, chunks_per_warp});
-      first += now;
-    }
+        launch_one<false>(exec, b.from(c), x.from(c), teams);
   }
 
  private:
@@ -117,12 +102,13 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
-           flag_.extent(0) * sizeof(unsigned);
+           (blocks_ ? blocks_->bytes() : 0);
   }
 
-  int capacity_, device_units_;
+  int device_units_;
   Kokkos::View<Scalar*, Memory> buffers_;
-  Kokkos::View<unsigned*, Memory> flag_, state_, block_state_;
+  Kokkos::View<unsigned*, Memory> state_;
+  std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
 };
 
 }  // namespace Detail

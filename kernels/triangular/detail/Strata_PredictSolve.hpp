@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <Strata_PerformanceModel.hpp>
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace Strata {
@@ -63,11 +64,13 @@ class SolvePrediction {
     double total = p_.alpha + bytes_us_;
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const int rows = sizes_.rows(l);
-      const double batches = longest_row(l) / (4. * width_);
-      // Wide level sets take more than a hand-over: teams come and go. A long
-      // row is begun when its warp starts, and may be all there is to wait for.
-      total += p_.handover * (1 + std::min(3.2, rows / 1000.) + batches / 2);
-      total = std::max(total, 2.5 * p_.handover * batches);
+      const double longest = longest_row(l);
+      // Wide level sets and long rows take more than a hand-over; a row of
+      // more entries than a warp holds takes them in turn.
+      total += p_.handover *
+               (1.15 + std::min(1.5, rows / 7000.) +
+                0.5 * std::min(6., std::log2(std::max(1., longest / 3))) +
+                1.2 * longest / (8. * width_));
     }
     return total;
   }

@@ -47,14 +47,15 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
   StreamAlgorithm(const ExecutionSpace& exec,
                   const TriangularAnalysis<ExecutionSpace>& analysis,
-                  Builder& builder)
+                  Builder& builder, int max_right_hand_sides)
       : stream_(builder.finish(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
     // Room for more right-hand sides at once, up to the stream's own size.
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
     export_columns_ = static_cast<int>(std::min<std::size_t>(
-        32, std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
+        max_right_hand_sides,
+        std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
     exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
     Kokkos::parallel_for(
         "Strata::Stream::reset",

@@ -172,7 +172,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
   // As many warps as run at once: the vertices under way are neighbours, which
   // may have long paths among them.
   constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
-  constexpr int teams_per_unit = 16;
+  constexpr int teams_per_unit = 4;
   const std::int64_t teams =
       std::min<std::int64_t>((n + team_size - 1) / team_size,
                              std::int64_t{teams_per_unit} * device_units(exec));

@@ -37,13 +37,16 @@ class StreamBuilder {
   using Graph = DependencyGraph<Memory>;
 
   /// @param level        level of each vertex, from 0; not read for one band
+  /// @param longest_row  most edges into a vertex: a row of many is dealt to
+  ///                     many lanes
   /// @param width, warps lanes that work in step, and how many such groups
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   StreamBuilder(const ExecutionSpace& exec, const Graph& graph,
-                const int* level, int num_levels, const StreamShape& shape,
-                int width, int warps, std::size_t scalar_bytes)
-      : exec_(exec) {
+                const int* level, int num_levels, std::int64_t longest_row,
+                const StreamShape& shape, int width, int warps,
+                std::size_t scalar_bytes)
+      : exec_(exec), longest_row_(longest_row) {
     phases_.graph = graph;
     phases_.record = StreamRecord(scalar_bytes);
     phases_.level = level;
@@ -156,8 +159,11 @@ class StreamBuilder {
     run<typename Phases::ClearOrigins>("clear_origins",
                                        records * p.record.entries);
     run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);
+    // Comparing all entries of a row with all: as if rows were longer.
     for_each_row("Strata::StreamBuilder::place_edges", exec_, n,
-                 p.graph.num_edges(), typename Phases::PlaceEdges{p});
+                 std::max(p.graph.num_edges(),
+                          n * std::min<std::int64_t>(64, longest_row_ / 8)),
+                 typename Phases::PlaceEdges{p});
     sort(p.need_key, p.need_unique, p.num_uniques, bits_for(p.num_steps));
     run<typename Phases::Imports>("list_imports", p.num_uniques);
     run<typename Phases::FillOuts>("fill_outs", p.num_tasks);
@@ -281,15 +287,11 @@ class StreamBuilder {
                        Kokkos::MemoryTraits<Kokkos::Unmanaged>>
         ticket(ticket_);
     Kokkos::deep_copy(exec_, ticket, 0u);
-    using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-    const int team = is_cuda<ExecutionSpace> ? 128 : 1;
-    Kokkos::parallel_for(
-        "Strata::StreamBuilder::steps_of_rows",
-        Policy(exec_,
-               is_cuda<ExecutionSpace> ? 4 * device_units(exec_)
-                                       : device_units(exec_),
-               team),
-        StreamSteps<ExecutionSpace>{p, ticket_});
+    // A warp a row where rows have many sources to look at.
+    if (is_cuda<ExecutionSpace> && p.graph.num_edges() > 6 * n)
+      find_steps_of_rows<true>();
+    else
+      find_steps_of_rows<false>();
     std::int64_t latest = 0;
     Kokkos::parallel_reduce(
         "Strata::StreamBuilder::latest_step",
@@ -304,7 +306,19 @@ class StreamBuilder {
     fits_ = p.num_tasks < std::numeric_limits<int>::max();
   }
 
+  template <bool by_warp>
+  void find_steps_of_rows() {
+    const int units = device_units(exec_);
+    Kokkos::parallel_for(
+        "Strata::StreamBuilder::steps_of_rows",
+        Kokkos::TeamPolicy<ExecutionSpace>(
+            exec_, is_cuda<ExecutionSpace> ? 12 * units : units,
+            is_cuda<ExecutionSpace> ? 128 : 1),
+        StreamSteps<ExecutionSpace, by_warp>{phases_, ticket_});
+  }
+
   ExecutionSpace exec_;
+  std::int64_t longest_row_;
   Phases phases_;
   bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;

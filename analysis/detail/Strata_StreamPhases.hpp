@@ -213,40 +213,45 @@ struct StreamPhases {
   }
   /// Sources looked at together: their latencies overlap.
   static constexpr int batch = 8;
-
-  /// The step of row i's last record, its sources' steps being known.
-  ///
   /// A row's records take one step each, the last one the newest sources. With
   /// C(e) sources known no more than e steps before the newest, the last step
   /// is the newest's plus 1 + max over e of ceil(C(e) / entries) - e - 1. e is
-  /// exact up to 15, beyond that in octaves from below, which errs to the later
-  /// side.
+  /// exact up to 15; beyond that octaves count as their first, which errs to the
+  /// later side.
+  static constexpr int exact_ages = 16, age_bins = exact_ages + 12;
+  KOKKOS_INLINE_FUNCTION static int first_age(int bin) {
+    return bin < exact_ages ? bin : exact_ages << (bin - exact_ages);
+  }
+  KOKKOS_INLINE_FUNCTION static int last_age(int bin) {
+    return bin + 1 < age_bins ? first_age(bin + 1) - 1 : 0x7fffffff;
+  }
+  /// How much later the last step is where `sum` sources are of that bin or
+  /// newer.
+  KOKKOS_INLINE_FUNCTION int late_by(int sum, int bin) const {
+    return (sum + record.entries - 1) / record.entries - first_age(bin) - 1;
+  }
+  /// The step of row i's last record, by one thread; its sources' steps are
+  /// known.
   KOKKOS_INLINE_FUNCTION int step_of_row(Index i, int newest) const {
-    constexpr int exact = 16, bins = exact + 12;
     const Index end = end_edge(i), m = end - first_edge(i);
     if (m <= record.entries) return newest + 1;
-    int number[bins] = {};
+    int number[age_bins] = {};
     const int g = subgraph_of[i];
     for (Index k = first_edge(i); k < end; k += batch) {
       int after[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         after[u] = k + u < end ? known_after(graph.entries(k + u), g) : -1;
-      for (int u = 0; u < batch; ++u) {
-        if (k + u >= end) break;
-        const int e = newest - after[u];
-        int bin = e;
-        if (e >= exact)
-          for (bin = exact; bin + 1 < bins && e >= exact << (bin - exact + 1);)
-            ++bin;
+      for (int u = 0; u < batch && k + u < end; ++u) {
+        int bin = 0;
+        while (newest - after[u] > last_age(bin)) ++bin;
         ++number[bin];
       }
     }
     int late = 0, sum = 0;
-    for (int bin = 0; bin < bins; ++bin) {
+    for (int bin = 0; bin < age_bins; ++bin) {
       sum += number[bin];
-      const int e = bin < exact ? bin : exact << (bin - exact);
-      const int u = (sum + record.entries - 1) / record.entries - e - 1;
+      const int u = late_by(sum, bin);
       late = u > late ? u : late;
     }
     return newest + 1 + late;
@@ -509,61 +514,77 @@ struct StreamPhases {
 };
 
 /// Steps of all rows in one launch. Teams take tickets, in the order of
-/// substitution; a thread has a row and looks at its sources again and again
-/// until all are known.
+/// substitution; a thread, or a warp, has a row and looks at its sources again
+/// and again until all are known.
 ///
 /// Why it can't deadlock: tickets are drawn in order by running teams, and a
 /// row's sources have smaller numbers. A thread never waits inside a turn of
 /// its loop, so the smallest unfinished row is looked at again, whatever the
 /// other lanes of its warp still miss, and all its sources are finished.
-template <class ExecutionSpace>
+template <class ExecutionSpace, bool by_warp>
 struct StreamSteps {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  StreamPhases<Memory> phases;
+  using Phases = StreamPhases<Memory>;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  Phases phases;
   unsigned* ticket;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const std::int64_t n = phases.graph.num_vertices;
+    const int rows = by_warp ? team.team_size() / width : team.team_size();
+    const int mine = by_warp ? team.team_rank() / width : team.team_rank();
     for (;;) {
-      unsigned mine = 0;
+      unsigned t = 0;
       Kokkos::single(
           Kokkos::PerTeam(team),
-          [&](unsigned& t) { t = Kokkos::atomic_fetch_add(ticket, 1u); }, mine);
-      const std::int64_t first =
-          static_cast<std::int64_t>(mine) * team.team_size();
+          [&](unsigned& drawn) {
+            drawn = Kokkos::atomic_fetch_add(ticket, 1u);
+          },
+          t);
+      const std::int64_t first = static_cast<std::int64_t>(t) * rows;
       if (first >= n) return;
-      const std::int64_t i = first + team.team_rank();
-      if (i < n) row(i);
+      if (first + mine < n) {
+        if constexpr (by_warp)
+          row_of_warp(first + mine, team.team_rank() % width);
+        else
+          row_of_thread(first + mine);
+      }
       team.team_barrier();
     }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void row(std::int64_t i) const {
+  /// Steps of up to `Phases::batch` sources from entry k on, every
+  /// `stride`-th; -1 where not known, 0 beyond the end.
+  KOKKOS_INLINE_FUNCTION void look(std::int64_t k, std::int64_t end, int stride,
+                                   int g, int (&after)[Phases::batch]) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < Phases::batch; ++u) {
+      after[u] = 0;
+      if (k + u * stride >= end) continue;
+      const int j = phases.graph.entries(k + u * stride);
+      const int step = load_relaxed(phases.time + j);
+      after[u] =
+          step < 0 ? -1 : step + (phases.subgraph_of[j] == g ? 0 : phases.hop);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void row_of_thread(std::int64_t i) const {
     const int g = phases.subgraph_of[i];
     const std::int64_t end = phases.end_edge(i);
     std::int64_t k = phases.first_edge(i);
     int newest = 0;
     bool done = false;
-    constexpr int batch = StreamPhases<Memory>::batch;
     for (int turn = 0; !done; ++turn) {
       for (bool known = true; known && k < end;) {
-        int after[batch];
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < batch; ++u) {
-          after[u] = 0;
-          if (k + u >= end) continue;
-          const int j = phases.graph.entries(k + u);
-          const int step = load_relaxed(phases.time + j);
-          after[u] =
-              step < 0 ? -1
-                       : step + (phases.subgraph_of[j] == g ? 0 : phases.hop);
-        }
+        int after[Phases::batch];
+        look(k, end, 1, g, after);
         int first = 0;
-        for (; first < batch && k < end && after[first] >= 0; ++first, ++k)
+        for (; first < Phases::batch && k < end && after[first] >= 0;
+             ++first, ++k)
           newest = after[first] > newest ? after[first] : newest;
-        known = first == batch;
+        known = first == Phases::batch;
       }
       if (k == end) {
         store_relaxed(phases.time + i, phases.step_of_row(i, newest));
@@ -572,6 +593,53 @@ struct StreamSteps {
         pause_while_waiting(turn);
       }
     }
+  }
+
+  /// The same, lane l looking at entries l, l + width, ...
+  KOKKOS_INLINE_FUNCTION void row_of_warp(std::int64_t i, int lane) const {
+    constexpr int batch = Phases::batch;
+    const int g = phases.subgraph_of[i];
+    const std::int64_t begin = phases.first_edge(i), end = phases.end_edge(i);
+    int newest = 0;
+    int after[batch];
+    for (std::int64_t k = begin; k < end; k += batch * width) {
+      bool waiting = true;
+      for (int turn = 0; lane_any(waiting); ++turn) {
+        if (waiting) {
+          look(k + lane, end, width, g, after);
+          waiting = false;
+          STRATA_IMPL_UNROLL
+          for (int u = 0; u < batch; ++u) waiting = waiting || after[u] < 0;
+        }
+        if (turn > 16) pause_while_waiting(turn);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        newest = after[u] > newest ? after[u] : newest;
+    }
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      const int other = lane_xor(newest, mask);
+      newest = other > newest ? other : newest;
+    }
+    const std::int64_t m = end - begin;
+    int late = 0;
+    for (int bin = 0; bin < Phases::age_bins && m > phases.record.entries;
+         ++bin) {
+      // No more sources than all: nothing later from here on.
+      if (phases.late_by(static_cast<int>(m), bin) <= late) break;
+      int sum = 0;
+      for (std::int64_t k = begin; k < end; k += batch * width) {
+        if (m > batch * width) look(k + lane, end, width, g, after);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u)
+          sum += k + lane + u * width < end &&
+                 newest - after[u] <= Phases::last_age(bin);
+      }
+      sum = lane_group_sum(sum, width);
+      const int u = phases.late_by(sum, bin);
+      late = u > late ? u : late;
+    }
+    if (lane == 0) store_relaxed(phases.time + i, newest + 1 + late);
   }
 };
 

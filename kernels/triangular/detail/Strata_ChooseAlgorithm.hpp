@@ -60,13 +60,23 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     consider(Algorithm::pipelined, predict.pipelined(), "");
   }
   // A host has no lanes that could fetch while others solve; and where level
-  // sets are wide, most values come from other sub-graphs.
+  // sets are wide and few, or rows long, most values come from other
+  // sub-graphs.
   const int n = analysis.graph.num_vertices, levels = analysis.order.num_levels();
-  if ((automatic && is_cuda<ExecutionSpace> && n < 900. * levels) ||
+  const auto& sizes = analysis.order.sizes;
+  const std::int64_t longest_row =
+      levels == 0 ? 0
+                  : *std::max_element(sizes.longest_row.begin(),
+                                      sizes.longest_row.end());
+  const bool narrow = n < 300. * levels;
+  const bool suits =
+      narrow || (n < 900. * levels && levels >= 64 &&
+                 double(analysis.graph.num_edges()) < 8. * n);
+  if ((automatic && is_cuda<ExecutionSpace> && suits) ||
       options.algorithm == Algorithm::pipelined_subgraphs) {
     const StreamShape shape = stream_shape(options, n, levels);
     auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
-        exec, analysis.graph, analysis.order.level_of.data(), levels, shape);
+        exec, analysis.graph, analysis.order.level_of.data(), levels, longest_row, shape);
     if (candidate.possible()) {
       consider(
           Algorithm::pipelined_subgraphs,

@@ -39,9 +39,10 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static Builder make_builder(
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-      const int* level, int num_levels, StreamShape shape) {
+      const int* level, int num_levels, std::int64_t longest_row,
+      StreamShape shape) {
     shape.max_local = std::min(shape.max_local, max_local(exec));
-    return Builder(exec, graph, level, num_levels, shape, Kernel::width,
+    return Builder(exec, graph, level, num_levels, longest_row, shape, Kernel::width,
                    Kernel::warps, sizeof(Scalar));
   }
 

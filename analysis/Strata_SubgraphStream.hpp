@@ -50,7 +50,7 @@ struct StreamSubgraph {
   /// lane by lane.
   std::int64_t first_record[max_stream_warps];
   int stages[max_stream_warps];
-  /// Lanes of a warp that work: 4, 8, 16 or 32 (or the width, if less).
+  /// Lanes of a warp that work, a power of two.
   int lanes;
   std::int64_t first_import, first_step;
   int steps;

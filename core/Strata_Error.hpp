@@ -84,6 +84,11 @@ struct MissingDiagonalError : MatrixError {
 struct ZeroDiagonalError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// New values of a row, divided by its diagonal, leave the range of normal
+/// numbers, and the algorithm chosen for the old ones needs the quotients.
+struct ScalingError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// A factorisation met a zero pivot or made a value that is not finite.
 struct FactorizationError : MatrixError {
   using MatrixError::MatrixError;

@@ -80,6 +80,13 @@ class StreamBuilder {
   /// `hop` steps more.
   int critical_steps() const { return critical_steps_; }
   int max_local() const { return max_local_; }
+  /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
+  /// the outside values of more.
+  int max_rows() const { return phases_.max_rows; }
+  double external_share() const {
+    const auto edges = phases_.graph.num_edges();
+    return edges > 0 ? double(phases_.num_externals) / double(edges) : 0.;
+  }
 
   /// The stream, without values. Cost: two sorts and a few launches over rows,
   /// edges and records; a row of m entries takes m^2 comparisons.
@@ -303,7 +310,9 @@ class StreamBuilder {
     num_exports_ = static_cast<int>(counts[Phases::count_exports]);
     critical_steps_ = static_cast<int>(latest);
     p.time_bits = bits_for(latest);
-    fits_ = p.num_tasks < std::numeric_limits<int>::max();
+    // A stage has a record at least, and at most as many as a warp has lanes.
+    fits_ = p.num_tasks <
+            std::numeric_limits<int>::max() / p.stream.width;
   }
 
   template <bool by_warp>

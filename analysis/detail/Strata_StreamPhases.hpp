@@ -304,7 +304,7 @@ struct StreamPhases {
     const int first = first_vertex[g], rows = first_vertex[g + 1] - first;
     Index records = 0;
     for (int p = first; p < first + rows; ++p) records += records_of(order[p]);
-    int lanes = stream.width < 4 ? stream.width : 4;
+    int lanes = 1;
     while (lanes < stream.width &&
            Index{lanes} * stream.warps * run_count[g] * 2 < records * 3)
       lanes *= 2;

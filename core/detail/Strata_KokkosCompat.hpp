@@ -31,6 +31,10 @@
 #error "Strata needs Kokkos 3.4 or newer"
 #endif
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#error "Strata needs a CUDA architecture of 7.0 or newer"
+#endif
+
 // True while the compiler makes code for a GPU. Used inside functions of this
 // header only.
 #if defined(__CUDA_ARCH__)

@@ -168,6 +168,15 @@ class TriangularSolver {
           "pass the matrix the solver was made from with new values, or make a "
           "new solver");
     Detail::require_nonzero_diagonal(found);
+    const std::int64_t row = algorithm_->unusable_row(exec, values.data());
+    if (row != Detail::no_fault)
+      throw ScalingError(
+          "values",
+          "entries of row " + std::to_string(row) +
+              " over its diagonal leave the range of normal numbers",
+          "make a new solver, which will choose an algorithm that does not "
+          "divide them, or set the option `algorithm` to pipelined",
+          row);
     algorithm_->set_values(exec, values.data(), found.divide != 0);
   }
 
@@ -208,6 +217,18 @@ class TriangularSolver {
         exec, algorithm_->diagonal_places(), values.data(), row_map, entries);
     fingerprint_ = found.fingerprint();
     Detail::require_nonzero_diagonal(found);
+    const std::int64_t row = algorithm_->unusable_row(exec, values.data());
+    if (row != Detail::no_fault) {
+      TriangularOptions other = options;
+      other.algorithm = Algorithm::pipelined;
+      const std::string instead = to_string(report->algorithm);
+      algorithm_ =
+          Detail::choose_algorithm<Scalar>(exec, analysis, other, *report);
+      report->reason = "entries of row " + std::to_string(row) +
+                       " over its diagonal leave the range of normal numbers, "
+                       "which rules out " +
+                       instead;
+    }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();
     report->plan_bytes = algorithm_->bytes();

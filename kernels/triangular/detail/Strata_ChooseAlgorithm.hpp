@@ -16,7 +16,7 @@ namespace Detail {
 inline StreamShape stream_shape(const TriangularOptions& options, int n,
                                 int levels) {
   StreamShape shape;
-  const bool narrow = double(n) < 300. * std::max(1, levels);
+  const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
   shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
                    : narrow                      ? 1024
@@ -68,10 +68,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       levels == 0 ? 0
                   : *std::max_element(sizes.longest_row.begin(),
                                       sizes.longest_row.end());
-  const bool narrow = n < 300. * levels;
   const bool suits =
-      narrow || (n < 900. * levels && levels >= 64 &&
-                 double(analysis.graph.num_edges()) < 8. * n);
+      n < 150. * levels || (n < 1500. * levels && levels >= 64 &&
+                            double(analysis.graph.num_edges()) < 16. * n);
   if ((automatic && is_cuda<ExecutionSpace> && suits) ||
       options.algorithm == Algorithm::pipelined_subgraphs) {
     const StreamShape shape = stream_shape(options, n, levels);
@@ -84,7 +83,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
                                       candidate.num_subgraphs(),
                                       candidate.num_imports()),
           std::to_string(candidate.num_subgraphs()) + " sub-graphs of up to " +
-              std::to_string(shape.max_rows) + " rows in " +
+              std::to_string(candidate.max_rows()) + " rows in " +
               (shape.band_levels > 0
                    ? "bands of " + std::to_string(shape.band_levels) +
                          " level sets"
@@ -120,8 +119,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   if (report.algorithm == Algorithm::pipelined_subgraphs && !stream) {
     report.algorithm = Algorithm::pipelined;
     report.reason =
-        "asked for pipelined_subgraphs, but a row needs more values from "
-        "outside its sub-graph than a team's scratch holds";
+        "asked for pipelined_subgraphs, but the matrix has no rows or too many "
+        "entries, or a row needs more values from outside its sub-graph than a "
+        "team's scratch holds";
     return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
                                   parameters, no_stream, report);
   }

@@ -85,6 +85,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       auto solve = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, *stream, options.max_right_hand_sides);
       report.subgraphs = solve->num_subgraphs();
+      report.external_share = stream->external_share();
       return solve;
     }
   }

@@ -255,35 +255,6 @@ class PipelinedBlocks<Scalar, ExecutionSpace, false>
   using FlaggedBlocks<Scalar, ExecutionSpace>::FlaggedBlocks;
 };
 
-/// PipelinedBlocks with chunks and values of its own, for algorithms whose plan
-/// is another one. Memory beside that of PipelinedBlocks: as `level_sets`.
-template <class Scalar, class ExecutionSpace>
-class PipelinedBlocksAlgorithm
-    : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
-  using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
-
- public:
-  /// As for PipelinedBlocks. Values are to be set before the first solve.
-  PipelinedBlocksAlgorithm(const ExecutionSpace& exec,
-                           const TriangularAnalysis<ExecutionSpace>& analysis,
-                           int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position),
-        blocks_(exec, this->chunks_, max_right_hand_sides) {}
-
-  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
-             const MultiVectorRef<Scalar>& x,
-             std::int64_t columns) const override {
-    blocks_.solve(exec, this->system(b, x), columns);
-  }
-
- private:
-  std::size_t entry_bytes() const override {
-    return Base::entry_bytes() + blocks_.bytes();
-  }
-
-  PipelinedBlocks<Scalar, ExecutionSpace> blocks_;
-};
-
 }  // namespace Detail
 }  // namespace Strata
 

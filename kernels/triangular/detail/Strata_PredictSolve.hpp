@@ -54,7 +54,7 @@ class SolvePrediction {
       else
         total +=
             p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.) +
-            longest_row(l) / (4. * width_) * p_.narrow_level / 2;
+            longest_row(l) / (4. * width_) * p_.narrow_level;
     }
     return total;
   }
@@ -65,12 +65,12 @@ class SolvePrediction {
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const int rows = sizes_.rows(l);
       const double longest = longest_row(l);
-      // Wide level sets and long rows take more than a hand-over; a row of
-      // more entries than a warp holds takes them in turn.
+      // Wide level sets and long rows take more than a hand-over. A very long
+      // row may be all there is to wait for, and takes a warp many turns.
       total += p_.handover *
                (1.15 + std::min(1.5, rows / 7000.) +
-                0.5 * std::min(6., std::log2(std::max(1., longest / 3))) +
-                1.2 * longest / (8. * width_));
+                0.5 * std::min(2.2, std::log2(std::max(1., longest / 3))) +
+                1.2 * std::max(0., longest - 2000) / (8. * width_));
     }
     return total;
   }
@@ -84,12 +84,13 @@ class SolvePrediction {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     // Teams begin with a ticket, their part of b, and outside values.
     const double begin = p_.alpha + 3 * p_.handover;
-    // Outside values come 64 at a time; on the longest path that is waited for
-    // once for each sub-graph passed.
+    // Outside values come 64 at a time; on the longest path some of that is
+    // waited for once for each sub-graph passed.
     const double passed =
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
-    return begin + p_.pass * critical_steps + passed * fetch + 2 * bytes_us_;
+    return begin + p_.pass * critical_steps + passed * fetch / 4 +
+           2 * bytes_us_;
   }
 
   /// No partition can do better than this: a slot a level set.

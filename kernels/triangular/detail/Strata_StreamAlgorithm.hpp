@@ -26,7 +26,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using Builder = StreamBuilder<ExecutionSpace>;
 
   /// Room for a sub-graph's steps that is kept in any case.
-  static constexpr int usual_steps = 2048;
+  static constexpr int usual_steps = 1024;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
   static int max_local(const ExecutionSpace& exec) {
@@ -69,6 +69,18 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         Kernel::scratch_bytes(stream_.max_local, stream_.max_steps) <=
         team_scratch_bytes(exec);
     exec.fence();
+  }
+  /// Entries are divided by the diagonal beforehand: rows in which that leaves
+  /// the range of normal numbers are not for this algorithm.
+  std::int64_t unusable_row(const ExecutionSpace& exec,
+                            const Scalar* values) const override {
+    std::int64_t least = no_fault;
+    Kokkos::parallel_reduce(
+        "Strata::Stream::unusable_row",
+        RangeOf<ExecutionSpace>(exec, 0, stream_.num_records),
+        FindUnscalableRow<Scalar, Memory>{stream_, values},
+        Kokkos::Min<std::int64_t>(least));
+    return least < no_fault ? least : no_fault;
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));

@@ -69,7 +69,8 @@ struct StreamSolve {
   static constexpr int units = Work::shape.units();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
-  static constexpr int ring_stages = fetches_apart ? 6 : 2;
+  static constexpr int ring_stages =
+      !fetches_apart ? 2 : Work::shape.bytes > 32 ? 4 : 6;
   static constexpr int ring_bytes = ring_stages * stage_bytes;
   static constexpr int rings_bytes = warps * ring_bytes;
   static_assert(sizeof(Work) == Work::shape.bytes, "a record is as stored");
@@ -305,7 +306,7 @@ struct StreamSolve {
                                     int lane, const ScratchBytes& scratch,
                                     unsigned steps, unsigned first_row,
                                     Scalar* published) const {
-    Solver state{scratch};
+    Solver state{scratch, 0, nullptr, 0, 0, 0, 0, nullptr, 0, 0, nullptr};
     state.ring = warp * ring_bytes + lane * 16;
     state.pitch = mine.lanes * 16;
     state.stage = mine.lanes * Work::shape.bytes;
@@ -326,7 +327,8 @@ struct StreamSolve {
     decode(even);
     // A turn of the ring, written out: places in it are known, and of two
     // records by turns none is copied.
-    static_assert(ring_stages == 6 || ring_stages == 2, "");
+    static_assert(ring_stages == 6 || ring_stages == 4 || ring_stages == 2,
+                  "a turn is written out for these");
     if constexpr (ring_stages == 6)
       while (find_work(state) && advance<0>(state, even, odd) &&
              find_work(state) && advance<1>(state, odd, even) &&
@@ -334,6 +336,12 @@ struct StreamSolve {
              find_work(state) && advance<3>(state, odd, even) &&
              find_work(state) && advance<4>(state, even, odd) &&
              find_work(state) && advance<5>(state, odd, even)) {
+      }
+    else if constexpr (ring_stages == 4)
+      while (find_work(state) && advance<0>(state, even, odd) &&
+             find_work(state) && advance<1>(state, odd, even) &&
+             find_work(state) && advance<2>(state, even, odd) &&
+             find_work(state) && advance<3>(state, odd, even)) {
       }
     else
       while (find_work(state) && advance<0>(state, even, odd) &&
@@ -387,14 +395,46 @@ struct StreamSolve {
       result = wait_and_sum(scratch, now.work, before);
       if (works) scratch.store(rings_bytes + now.out, result);
     }
-    if (now.work.out & record_publishes)
-      Pending<Scalar>::publish_final(
-          reinterpret_cast<Scalar*>(state.published + now.out), result);
+    if (now.work.out & record_publishes) {
+      Scalar* const at = reinterpret_cast<Scalar*>(state.published + now.out);
+      // A device's NaNs are all the same one; a host's may be an operand's.
+      if constexpr (fetches_apart)
+        Pending<Scalar>::publish_final(at, result);
+      else
+        Pending<Scalar>::publish(at, result);
+    }
     copy_async_wait<ring_stages - 2>();
     now.work = load_record(
         scratch, state.ring + (place + 2) % ring_stages * stage_bytes);
     end_step();
     return true;
+  }
+};
+
+/// The least row some of whose entries, divided by its diagonal, leave the range
+/// of normal numbers although both are within: not to be scaled.
+template <class Scalar, class MemorySpace>
+struct FindUnscalableRow {
+  SubgraphStream<MemorySpace> stream;
+  const Scalar* values;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t record,
+                                         std::int64_t& least) const {
+    const int position = stream.record_row(record);
+    if (position < 0) return;
+    const std::int64_t k = stream.diagonal_origin(position);
+    const Scalar by = k < 0 ? Scalar(1) : values[k];
+    for (int e = 0; e < stream.entries; ++e) {
+      const std::int64_t from = stream.origin(record * stream.entries + e);
+      if (from < 0) continue;
+      const Scalar v = values[from];
+      if (v == Scalar(0) || v - v != Scalar(0) || by - by != Scalar(0))
+        continue;
+      if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
+        const std::int64_t row = stream.row(position);
+        least = row < least ? row : least;
+      }
+    }
   }
 };
 

@@ -64,6 +64,12 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_origin_, row_};
   }
+  /// The first row that this algorithm can't take with these values, no_fault
+  /// if there is none. Waits for `exec` where it has to look.
+  virtual std::int64_t unusable_row(const ExecutionSpace&,
+                                    const Scalar*) const {
+    return no_fault;
+  }
   /// Enqueues the packing of new values on `exec`: whoever frees or changes
   /// them waits for it.
   /// @param divide as inspect_values says: some diagonal value has no usable

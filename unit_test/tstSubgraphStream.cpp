@@ -157,13 +157,19 @@ TEST(SubgraphStream, IsImpossibleWithoutRowsOrRoom) {
 
 /// Places are bytes of scratch in 16 bits, whatever room is asked for.
 TEST(SubgraphStream, PlacesAreWithin64KiB) {
-  const auto graph = TestGraphs::with_origins(
-      TestGraphs::random_graph(40000, 1.0, 3, 9), false);
   for (const Team& team : {Team{1, 1, 4}, Team{4, 4, 8}, Team{32, 4, 16}}) {
+    const int most = static_cast<int>(65536 / team.scalar_bytes);
     const StreamShape shape{0, 1 << 20, 1 << 20, 8};
-    EXPECT_TRUE(expect_stream(graph, shape, team));
-    EXPECT_LE(make_builder(graph, shape, team).max_local() * team.scalar_bytes,
-              65536u);
+    for (const int rows : {most - 2, most - 1, most, 2 * most - 4}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows");
+      for (const auto& graph :
+           {TestGraphs::make_graph(std::vector<std::set<int>>(rows)),
+            TestGraphs::chain_graph(rows)}) {
+        const auto with_origins = TestGraphs::with_origins(graph, false);
+        EXPECT_TRUE(expect_stream(with_origins, shape, team));
+        EXPECT_LE(make_builder(with_origins, shape, team).max_local(), most);
+      }
+    }
   }
 }
 

@@ -34,6 +34,20 @@ inline Graph make_graph(const std::vector<std::set<int>>& sources) {
   return graph;
 }
 
+/// Edge k's value stands at 3 k + 1, vertex v's diagonal at 3 v, and that of
+/// every fifth vertex nowhere.
+inline Graph with_origins(Graph graph, bool reversed) {
+  graph.reversed = reversed;
+  graph.origin = decltype(graph.origin)("origin", graph.num_edges());
+  graph.diagonal_origin =
+      decltype(graph.diagonal_origin)("diagonal", graph.num_vertices);
+  for (std::int64_t k = 0; k < graph.num_edges(); ++k)
+    graph.origin(k) = 3 * k + 1;
+  for (int v = 0; v < graph.num_vertices; ++v)
+    graph.diagonal_origin(v) = v % 5 ? 3 * v : -1;
+  return graph;
+}
+
 /// About `degree` edges into each vertex, from up to `reach` before it.
 inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
   std::mt19937 random(seed);
@@ -67,6 +81,31 @@ inline Graph chain_graph(int n) {
 inline Graph arrow_graph(int n) {
   std::vector<std::set<int>> sources(n);
   for (int j = 0; j + 1 < n; ++j) sources[n - 1].insert(j);
+  return make_graph(sources);
+}
+
+/// All vertices need the first.
+inline Graph star_graph(int n) {
+  std::vector<std::set<int>> sources(n);
+  for (int i = 1; i < n; ++i) sources[i] = {0};
+  return make_graph(sources);
+}
+
+/// A chain in which every `pitch`-th vertex needs all before it.
+inline Graph comb_graph(int n, int pitch) {
+  std::vector<std::set<int>> sources(n);
+  for (int i = 1; i < n; ++i)
+    for (int j = i % pitch ? i - 1 : 0; j < i; ++j) sources[i].insert(j);
+  return make_graph(sources);
+}
+
+/// `wide` vertices without edges, then a chain of `length`, then ten vertices
+/// that need all before them: most sources are known long before the last.
+inline Graph wide_then_long_graph(int wide, int length) {
+  std::vector<std::set<int>> sources(wide + length + 10);
+  for (int i = wide + 1; i < wide + length; ++i) sources[i] = {i - 1};
+  for (int i = wide + length; i < wide + length + 10; ++i)
+    for (int j = 0; j < i; ++j) sources[i].insert(j);
   return make_graph(sources);
 }
 

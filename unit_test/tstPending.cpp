@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <detail/Strata_Pending.hpp>
 #include <limits>
@@ -26,6 +28,25 @@ struct Publish {
     ready(i) = Pending<Scalar>::read(&place(i), back(i)) ? 1 : 0;
     Pending<Scalar>::publish(&place(i), value(i));
     if (Pending<Scalar>::read(&place(i), back(i))) ready(i) |= 2;
+  }
+};
+
+/// Asks about value i as it is, makes it final, publishes that at place i and
+/// loads it from there.
+template <class Scalar>
+struct Ask {
+  Kokkos::View<Scalar*, Memory> value, place, final, back;
+  Kokkos::View<int*, Memory> is, is_nan, ready;
+  KOKKOS_FUNCTION void operator()(int i) const {
+    using P = Pending<Scalar>;
+    is(i) = P::is(value(i));
+    is_nan(i) = P::is_nan(value(i));
+    final(i) = P::final(value(i));
+    P::reset(&place(i));
+    ready(i) = P::is(P::load(&place(i))) && P::is_nan(P::load(&place(i)));
+    P::publish_final(&place(i), final(i));
+    if (P::read(&place(i), back(i))) ready(i) |= 2;
+    if (!P::is(P::load(&place(i)))) ready(i) |= 4;
   }
 };
 
@@ -56,13 +77,10 @@ typename Pending<Scalar>::Word word_of(typename Pending<Scalar>::Bits bits) {
   return word;
 }
 
-template <class T>
-class PendingValues : public testing::Test {};
-using Scalars = testing::Types<float, double, ComplexFloat, Complex>;
-TYPED_TEST_SUITE(PendingValues, Scalars);
-
-TYPED_TEST(PendingValues, EveryValueComesBackWithItsBits) {
-  using P = Pending<TypeParam>;
+/// Ordinary numbers, special ones, those like the reserved ones, and any bits.
+template <class Scalar>
+std::vector<typename Pending<Scalar>::Word> words_of_all_kinds() {
+  using P = Pending<Scalar>;
   using Word = typename P::Word;
   using Bits = typename P::Bits;
   using Limits = std::numeric_limits<Word>;
@@ -76,12 +94,31 @@ TYPED_TEST(PendingValues, EveryValueComesBackWithItsBits) {
                           Limits::denorm_min(),
                           Limits::max(),
                           Limits::lowest(),
-                          word_of<TypeParam>(P::Traits::pending),
-                          word_of<TypeParam>(P::Traits::pending ^ 1),
-                          word_of<TypeParam>(~Bits(0))};
+                          word_of<Scalar>(P::Traits::pending),
+                          word_of<Scalar>(P::Traits::pending ^ 1),
+                          word_of<Scalar>(P::Traits::plain_nan),
+                          word_of<Scalar>(~Bits(0))};
   std::mt19937_64 random(3);
   for (int i = 0; i < 500; ++i)
-    words.push_back(word_of<TypeParam>(static_cast<Bits>(random())));
+    words.push_back(word_of<Scalar>(static_cast<Bits>(random())));
+  return words;
+}
+
+template <class View>
+auto on_host(const View& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+template <class T>
+class PendingValues : public testing::Test {};
+using Scalars = testing::Types<float, double, ComplexFloat, Complex>;
+TYPED_TEST_SUITE(PendingValues, Scalars);
+
+TYPED_TEST(PendingValues, EveryValueComesBackWithItsBits) {
+  using P = Pending<TypeParam>;
+  using Word = typename P::Word;
+  using Bits = typename P::Bits;
+  const auto words = words_of_all_kinds<TypeParam>();
   const int n = static_cast<int>(words.size());
   using View = Kokkos::View<TypeParam*, Memory>;
   const View value("value", n), place("place", n), back("back", n);
@@ -112,6 +149,61 @@ TYPED_TEST(PendingValues, EveryValueComesBackWithItsBits) {
           given == P::Traits::pending ? Bits(P::Traits::plain_nan) : given;
       EXPECT_EQ(bits_of<TypeParam>(parts[w]), expected) << "value " << i;
     }
+  }
+}
+
+TYPED_TEST(PendingValues, PendingAndNanAreToldFromEachOtherAndFromNumbers) {
+  using P = Pending<TypeParam>;
+  using Bits = typename P::Bits;
+  const auto words = words_of_all_kinds<TypeParam>();
+  const int n = static_cast<int>(words.size());
+  // Of a complex number each part is each kind of word next to a plain 1, and
+  // some are two words of any kind.
+  std::vector<std::array<Bits, P::words>> bits;
+  for (int i = 0; i < n; ++i)
+    for (int w = 0; w < P::words; ++w) {
+      std::array<Bits, P::words> parts;
+      parts.fill(bits_of<TypeParam>(1));
+      parts[w] = bits_of<TypeParam>(words[i]);
+      bits.push_back(parts);
+      for (auto& part : parts)
+        part = bits_of<TypeParam>(words[(i + 5 * (&part - &parts[0])) % n]);
+      bits.push_back(parts);
+    }
+  const int m = static_cast<int>(bits.size());
+  using View = Kokkos::View<TypeParam*, Memory>;
+  using Flags = Kokkos::View<int*, Memory>;
+  const Ask<TypeParam> ask{
+      View("value", m), View("place", m),   View("final", m), View("back", m),
+      Flags("is", m),   Flags("is_nan", m), Flags("ready", m)};
+  const auto value = Kokkos::create_mirror_view(ask.value);
+  std::memcpy(static_cast<void*>(value.data()), bits.data(),
+              m * sizeof(TypeParam));
+  Kokkos::deep_copy(ask.value, value);
+  Kokkos::parallel_for("ask", Kokkos::RangePolicy<Space>(0, m), ask);
+  Kokkos::fence();
+  const auto is = on_host(ask.is), is_nan = on_host(ask.is_nan),
+             ready = on_host(ask.ready);
+  const auto final = on_host(ask.final), back = on_host(ask.back);
+  const int quiet_bit = std::numeric_limits<typename P::Word>::digits - 2;
+  for (int i = 0; i < m; ++i) {
+    bool pending = false, quiet_nan = false, nan = false;
+    auto expected = bits[i];
+    for (Bits& b : expected) {
+      const auto word = word_of<TypeParam>(b);
+      nan = nan || std::isnan(word);
+      quiet_nan =
+          quiet_nan || (std::isnan(word) && ((b >> quiet_bit) & 1u) == 1u);
+      pending = pending || b == P::Traits::pending;
+      if (b == P::Traits::pending) b = P::Traits::plain_nan;
+    }
+    EXPECT_EQ(is(i), pending) << "value " << i;
+    // Signalling NaNs, which arithmetic never yields, may count as either.
+    EXPECT_TRUE((is_nan(i) != 0) == quiet_nan || (nan && !quiet_nan))
+        << "value " << i;
+    EXPECT_EQ(std::memcmp(&final(i), &expected, sizeof(expected)), 0);
+    EXPECT_EQ(std::memcmp(&back(i), &expected, sizeof(expected)), 0);
+    EXPECT_EQ(ready(i), 7) << "value " << i;
   }
 }
 

@@ -15,20 +15,6 @@ auto on_host(const View& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
-/// Edge k's value stands at 3 k + 1, vertex v's diagonal at 3 v, and that of
-/// every fifth vertex nowhere.
-TestGraphs::Graph with_origins(TestGraphs::Graph graph, bool reversed) {
-  graph.reversed = reversed;
-  graph.origin = decltype(graph.origin)("origin", graph.num_edges());
-  graph.diagonal_origin =
-      decltype(graph.diagonal_origin)("diagonal", graph.num_vertices);
-  for (std::int64_t k = 0; k < graph.num_edges(); ++k)
-    graph.origin(k) = 3 * k + 1;
-  for (int v = 0; v < graph.num_vertices; ++v)
-    graph.diagonal_origin(v) = v % 5 ? 3 * v : -1;
-  return graph;
-}
-
 void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
                    SourceNumbering numbering) {
   const Space exec;
@@ -118,13 +104,15 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
              {SourceNumbering::row, SourceNumbering::position}) {
           SCOPED_TRACE(name + ", width " + std::to_string(width) +
                        (reversed ? ", reversed" : ""));
-          expect_chunks(with_origins(graph, reversed), width, 4, numbering);
+          expect_chunks(TestGraphs::with_origins(graph, reversed), width, 4,
+                        numbering);
           if (HasFailure()) return;
         }
 }
 
 TEST(RowChunks, LongRowsGetLanes) {
-  const auto graph = with_origins(TestGraphs::arrow_graph(1000), false);
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::arrow_graph(1000), false);
   for (const int max_steps : {1, 3, 100})
     expect_chunks(graph, 32, max_steps, SourceNumbering::row);
   const auto device = mirror_graph(Space(), graph);
@@ -148,7 +136,8 @@ TEST(RowChunks, RowsOfALevelAreSortedByLength) {
     for (int j = 0; j < (i % 2 ? 9 : 1); ++j) row.insert((i + j) % 20);
     sources.push_back(row);
   }
-  const auto graph = with_origins(TestGraphs::make_graph(sources), false);
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::make_graph(sources), false);
   const auto device = mirror_graph(Space(), graph);
   const auto plan = make_row_chunks(
       Space(), device,

@@ -4,6 +4,7 @@
 
 #include <Strata_SubgraphStream.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
+#include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_PipelineState.hpp>
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TEST_STREAM_CHECK_HPP
+#define STRATA_TEST_STREAM_CHECK_HPP
+
+#include <Strata_LevelSets.hpp>
+#include <algorithm>
+#include <detail/Strata_MakeStream.hpp>
+#include <limits>
+#include <set>
+
+#include "StreamReplay.hpp"
+
+namespace Strata {
+namespace StreamTest {
+
+using Detail::StreamShape;
+
+/// Who is to consume a stream.
+struct Team {
+  int width, warps;
+  std::size_t scalar_bytes;
+};
+
+inline std::int64_t edges_into(const Graph& graph, int v) {
+  return graph.row_map(v + 1) - graph.row_map(v);
+}
+
+/// A graph's stream held against what is promised of it.
+class StreamCheck {
+ public:
+  StreamCheck(const Graph& graph, const HostStream& stream,
+              const StreamShape& shape, const Team& team)
+      : graph_(graph),
+        stream_(stream),
+        shape_(shape),
+        record_(team.scalar_bytes),
+        vertex_at_(graph.num_vertices),
+        position_of_(graph.num_vertices, -1),
+        subgraph_of_(graph.num_vertices),
+        export_of_(graph.num_vertices, -1) {}
+
+  void run() {
+    for (const auto check :
+         {&StreamCheck::positions, &StreamCheck::subgraphs,
+          &StreamCheck::exports, &StreamCheck::records, &StreamCheck::steps}) {
+      (this->*check)();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_EQ(replay(stream_, record_), substitute(graph_));
+  }
+
+ private:
+  void positions() {
+    ASSERT_EQ(stream_.num_rows, graph_.num_vertices);
+    for (int p = 0; p < stream_.num_rows; ++p) {
+      ASSERT_LT(stream_.row(p), unsigned(stream_.num_rows));
+      const int v = graph_.row_of(int(stream_.row(p)));
+      ASSERT_EQ(position_of_[v], -1) << "vertex " << v << " twice";
+      position_of_[v] = p;
+      vertex_at_[p] = v;
+      ASSERT_EQ(stream_.diagonal_origin(p), graph_.diagonal_origin(v));
+    }
+  }
+
+  /// Descriptors follow each other without gaps, within all limits.
+  void subgraphs() {
+    int position = 0, exports = 0, largest = 0, most_steps = 0;
+    std::int64_t imports = 0, step = 0, records = 0;
+    for (int g = 0; g < stream_.num_subgraphs(); ++g) {
+      const StreamSubgraph& s = stream_.subgraph(g);
+      ASSERT_EQ(s.first_position, position);
+      ASSERT_EQ(s.first_export, exports);
+      ASSERT_EQ(s.first_import, imports);
+      ASSERT_EQ(s.first_step, step);
+      ASSERT_GE(s.rows, 1);
+      ASSERT_LE(s.rows, shape_.max_rows);
+      ASSERT_LE(s.exports, s.rows);
+      ASSERT_TRUE(s.lanes == 4 || s.lanes == 8 || s.lanes == 16 ||
+                  s.lanes == 32 || s.lanes == stream_.width);
+      ASSERT_LE(s.lanes, stream_.width);
+      for (int i = 0; i < s.rows; ++i)
+        subgraph_of_[vertex_at_[position + i]] = g;
+      for (int e = 0; e < s.exports; ++e)
+        export_of_[vertex_at_[position + e]] = exports + e;
+      for (int k = 0; k < s.steps; ++k) {
+        ASSERT_GE(stream_.step_warps(step + k), 1);
+        ASSERT_LE(stream_.step_warps(step + k), stream_.warps);
+      }
+      for (int w = 0; w < max_stream_warps; ++w)
+        records += std::int64_t(s.stages[w]) * s.lanes;
+      largest = std::max(largest, 1 + s.imports + s.rows);
+      most_steps = std::max(most_steps, s.steps);
+      position += s.rows, exports += s.exports;
+      imports += s.imports, step += s.steps;
+    }
+    EXPECT_EQ(position, stream_.num_rows);
+    EXPECT_EQ(exports, stream_.num_exports);
+    EXPECT_EQ(imports, stream_.num_imports);
+    EXPECT_EQ(imports, std::int64_t(stream_.import.extent(0)));
+    EXPECT_EQ(step, stream_.num_steps);
+    EXPECT_EQ(records, stream_.num_records);
+    EXPECT_EQ(records * record_.bytes, std::int64_t(stream_.bytes.extent(0)));
+    EXPECT_EQ(largest, stream_.max_local);
+    EXPECT_LE(largest, shape_.max_local);
+    EXPECT_EQ(most_steps, stream_.max_steps);
+  }
+
+  /// Rows are exported where other sub-graphs need them, which come later; what
+  /// a sub-graph imports is exported by earlier ones, and imported once.
+  void exports() {
+    std::vector<char> needed(graph_.num_vertices, 0);
+    for (int v = 0; v < graph_.num_vertices; ++v)
+      for (auto k = graph_.row_map(v); k < graph_.row_map(v + 1); ++k) {
+        const int j = graph_.entries(k);
+        ASSERT_LE(subgraph_of_[j], subgraph_of_[v]);
+        if (subgraph_of_[j] < subgraph_of_[v]) needed[j] = 1;
+      }
+    for (int v = 0; v < graph_.num_vertices; ++v)
+      EXPECT_EQ(export_of_[v] >= 0, needed[v] != 0) << "vertex " << v;
+    for (int g = 0; g < stream_.num_subgraphs(); ++g) {
+      const StreamSubgraph& s = stream_.subgraph(g);
+      std::set<int> distinct;
+      for (int i = 0; i < s.imports; ++i) {
+        const int from = stream_.import(s.first_import + i);
+        EXPECT_TRUE(distinct.insert(from).second);
+        ASSERT_GE(from, 0);
+        ASSERT_LT(from, s.first_export);
+      }
+    }
+  }
+
+  void records() {
+    record_used_.assign(stream_.num_records, 0);
+    edge_used_.assign(graph_.num_edges(), 0);
+    records_of_.assign(graph_.num_vertices, 0);
+    for (int g = 0; g < stream_.num_subgraphs(); ++g) {
+      SCOPED_TRACE("sub-graph " + std::to_string(g));
+      records_of_subgraph(g);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    for (const auto& used : {record_used_, edge_used_})
+      EXPECT_EQ(std::count(used.begin(), used.end(), 1),
+                std::int64_t(used.size()));
+    for (int v = 0; v < graph_.num_vertices; ++v)
+      EXPECT_EQ(records_of_[v], fewest_records(v)) << "vertex " << v;
+  }
+  void records_of_subgraph(int g) {
+    const StreamSubgraph& s = stream_.subgraph(g);
+    const auto steps = decode(stream_, record_, g);
+    ASSERT_EQ(int(steps.size()), s.steps);
+    std::vector<int> written(1 + s.imports + s.rows, -1);  // the last step
+    for (int k = 0; k < s.steps; ++k)
+      for (const LaneWork& work : steps[k]) {
+        if (work.idle) continue;
+        ASSERT_GT(work.out, s.imports);
+        ASSERT_LE(work.out, s.imports + s.rows);
+        ASSERT_LT(written[work.out], k) << "written twice in a step";
+        written[work.out] = k;
+      }
+    std::vector<int> first_need(s.imports, std::numeric_limits<int>::max());
+    for (int k = 0; k < s.steps; ++k) {
+      bool last_warp_works = false;
+      for (std::size_t l = 0; l < steps[k].size(); ++l) {
+        const LaneWork& work = steps[k][l];
+        last_warp_works |= !work.idle && l + s.lanes >= steps[k].size();
+        ASSERT_FALSE(record_used_[work.record]);
+        record_used_[work.record] = 1;
+        const int packed = stream_.record_lane(work.record);
+        ASSERT_EQ(packed & 31, work.lane);
+        ASSERT_EQ(1 << (packed >> 5), s.lanes);
+        const int position = stream_.record_row(work.record);
+        if (work.idle) {
+          ASSERT_EQ(position, -1);
+          ASSERT_EQ(work.out, 0);
+          ASSERT_FALSE(work.publishes);
+        } else {
+          ASSERT_EQ(position, s.first_position + work.out - 1 - s.imports);
+          const int v = vertex_at_[position];
+          ++records_of_[v];
+          ASSERT_EQ(work.publishes,
+                    written[work.out] == k && export_of_[v] >= 0);
+        }
+        entries_of_record(work, g, k, written, first_need);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+      ASSERT_TRUE(last_warp_works) << "step " << k;
+    }
+    // In the order of need, and each is needed.
+    for (int i = 0; i < s.imports; ++i)
+      ASSERT_LT(first_need[i], s.steps) << "import " << i;
+    ASSERT_TRUE(std::is_sorted(first_need.begin(), first_need.end()));
+  }
+  void entries_of_record(const LaneWork& work, int g, int step,
+                         const std::vector<int>& written,
+                         std::vector<int>& first_need) {
+    const StreamSubgraph& s = stream_.subgraph(g);
+    for (int e = 0; e < record_.entries; ++e) {
+      const auto origin = stream_.origin(work.record * record_.entries + e);
+      const int source = work.source[e];
+      if (origin < 0) {
+        ASSERT_EQ(origin, -1);
+        ASSERT_EQ(source, 0);
+        continue;
+      }
+      ASSERT_FALSE(work.idle);
+      const int v = vertex_at_[stream_.record_row(work.record)];
+      const std::int64_t edge = (origin - 1) / 3;  // see with_origins
+      ASSERT_GE(edge, graph_.row_map(v));
+      ASSERT_LT(edge, graph_.row_map(v + 1));
+      ASSERT_EQ(graph_.origin(edge), origin);
+      ASSERT_FALSE(edge_used_[edge]);
+      edge_used_[edge] = 1;
+      const int j = graph_.entries(edge);
+      if (subgraph_of_[j] == g) {
+        ASSERT_EQ(source, 1 + s.imports + position_of_[j] - s.first_position);
+        ASSERT_LT(written[source], step) << "read before it is final";
+      } else {
+        ASSERT_GE(source, 1);
+        ASSERT_LE(source, s.imports);
+        ASSERT_EQ(stream_.import(s.first_import + source - 1), export_of_[j]);
+        first_need[source - 1] = std::min(first_need[source - 1], step);
+      }
+    }
+  }
+  int fewest_records(int v) const {
+    return std::max<int>(1, int((edges_into(graph_, v) + record_.entries - 1) /
+                                record_.entries));
+  }
+
+  /// A row's last record can't come sooner than its sources allow that are
+  /// newest, next to newest and so on; one that waits for all sources before
+  /// its first record comes no sooner than need be.
+  void steps() {
+    const int n = graph_.num_vertices;
+    std::vector<int> least(n), most(n);
+    for (int v = 0; v < n; ++v) {
+      std::vector<int> known, known_late;
+      for (auto k = graph_.row_map(v); k < graph_.row_map(v + 1); ++k) {
+        const int j = graph_.entries(k);
+        const int hop = subgraph_of_[j] == subgraph_of_[v] ? 0 : shape_.hop;
+        known.push_back(least[j] + hop);
+        known_late.push_back(most[j] + hop);
+      }
+      std::sort(known.rbegin(), known.rend());
+      least[v] = 1;
+      for (std::size_t r = 0; r < known.size(); r += record_.entries)
+        least[v] = std::max(least[v], known[r] + 1 + int(r) / record_.entries);
+      const auto latest =
+          std::max_element(known_late.begin(), known_late.end());
+      most[v] = (latest == known_late.end() ? 0 : *latest) + fewest_records(v);
+    }
+    EXPECT_GE(stream_.critical_steps, find_level_sets(graph_).num_levels);
+    EXPECT_GE(stream_.critical_steps,
+              *std::max_element(least.begin(), least.end()));
+    EXPECT_LE(stream_.critical_steps,
+              *std::max_element(most.begin(), most.end()));
+  }
+
+  const Graph& graph_;
+  const HostStream& stream_;
+  const StreamShape shape_;
+  const StreamRecord record_;
+  std::vector<int> vertex_at_, position_of_, subgraph_of_, export_of_;
+  std::vector<int> records_of_;
+  std::vector<char> record_used_, edge_used_;
+};
+
+}  // namespace StreamTest
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "StreamCheck.hpp"
+
+namespace Strata {
+namespace StreamTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Builder = Detail::StreamBuilder<Space>;
+
+std::int64_t num_values(const Graph& graph) {
+  return 3 * (graph.num_edges() + graph.num_vertices) + 1;
+}
+Builder make_builder(const Graph& host, const StreamShape& shape,
+                     const Team& team) {
+  const Space exec;
+  const auto levels = find_level_sets(host);
+  const Kokkos::View<int*, Space::memory_space> level("level",
+                                                      host.num_vertices);
+  const auto level_host = Kokkos::create_mirror_view(level);
+  std::copy(levels.level_of.begin(), levels.level_of.end(), level_host.data());
+  Kokkos::deep_copy(level, level_host);
+  std::int64_t longest = 0;
+  for (int v = 0; v < host.num_vertices; ++v)
+    longest = std::max(longest, edges_into(host, v));
+  return {exec,
+          mirror_graph(exec, host),
+          level.data(),
+          levels.num_levels,
+          longest,
+          shape,
+          team.width,
+          team.warps,
+          team.scalar_bytes};
+}
+
+/// Builds, checks, and builds again. False where there is no stream.
+bool expect_stream(const Graph& graph, const StreamShape& shape,
+                   const Team& team) {
+  auto builder = make_builder(graph, shape, team);
+  if (!builder.possible()) return false;
+  const auto stream = on_host(builder.finish(num_values(graph)));
+  EXPECT_EQ(stream.num_subgraphs(), builder.num_subgraphs());
+  EXPECT_EQ(stream.num_imports, builder.num_imports());
+  EXPECT_EQ(stream.critical_steps, builder.critical_steps());
+  EXPECT_EQ(stream.max_local, builder.max_local());
+  EXPECT_EQ(stream.width, team.width);
+  EXPECT_EQ(stream.warps, team.warps);
+  StreamCheck(graph, stream, shape, team).run();
+  auto again = make_builder(graph, shape, team);
+  expect_same(stream, on_host(again.finish(num_values(graph))));
+  return true;
+}
+
+const std::vector<Team>& teams() {
+  static const std::vector<Team> all = [] {
+    std::vector<Team> made;
+    for (const std::size_t scalar : {4, 8, 16})
+      for (const int width : {1, 4, 32})
+        made.push_back({width, width == 1 ? 1 : 4, scalar});
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::pair<std::string, Graph>> graphs() {
+  std::vector<std::pair<std::string, Graph>> all;
+  for (const auto& [name, graph] : TestGraphs::all_graphs())
+    if (graph.num_vertices > 0) all.emplace_back(name, graph);
+  all.emplace_back("star", TestGraphs::star_graph(300));
+  // Rows longer than 128, and than 64 records of any scalar.
+  all.emplace_back("comb", TestGraphs::comb_graph(350, 50));
+  all.emplace_back("long arrow", TestGraphs::arrow_graph(700));
+  all.emplace_back("wide, then long",
+                   TestGraphs::wide_then_long_graph(300, 40));
+  all.emplace_back("long random rows",
+                   TestGraphs::random_graph(300, 140.0, 300, 5));
+  bool reversed = false;
+  for (auto& [name, graph] : all)
+    graph = TestGraphs::with_origins(graph, reversed = !reversed);
+  return all;
+}
+
+void expect_streams(const StreamShape& shape, bool always_possible) {
+  int made = 0, tried = 0;
+  for (const auto& [name, graph] : graphs())
+    for (const Team& team : teams()) {
+      SCOPED_TRACE(name + ", " + std::to_string(team.width) +
+                   " lanes, scalar " + std::to_string(team.scalar_bytes));
+      made += expect_stream(graph, shape, team);
+      ++tried;
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  EXPECT_GT(made, tried / 2);
+  EXPECT_TRUE(made == tried || !always_possible);
+}
+
+/// Bands of level sets, rows and scalars of a sub-graph, hop.
+TEST(SubgraphStream, InOneSubgraph) {
+  expect_streams({0, 1024, 4096, 8}, true);
+}
+TEST(SubgraphStream, InOrderOfSubstitution) {
+  expect_streams({0, 50, 4096, 8}, true);
+}
+TEST(SubgraphStream, InBands) { expect_streams({5, 64, 4096, 8}, true); }
+TEST(SubgraphStream, InOneLevelSetEach) {
+  expect_streams({1, 1024, 4096, 3}, true);
+}
+TEST(SubgraphStream, OfSevenRows) { expect_streams({0, 7, 4096, 0}, true); }
+TEST(SubgraphStream, OfSevenRowsInBands) {
+  expect_streams({2, 7, 4096, 20}, true);
+}
+TEST(SubgraphStream, OfSingleRows) { expect_streams({0, 1, 4096, 8}, true); }
+TEST(SubgraphStream, InLittleScratch) {
+  expect_streams({0, 128, 90, 8}, false);
+  expect_streams({4, 128, 120, 8}, false);
+}
+
+TEST(SubgraphStream, CutsSmallerUntilScratchIsEnough) {
+  // 100 rows, the one before them and the zero are one scalar too many.
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::chain_graph(300), false);
+  for (const Team& team : teams()) {
+    EXPECT_EQ(make_builder(graph, {0, 100, 102, 8}, team).num_subgraphs(), 3);
+    auto builder = make_builder(graph, {0, 100, 101, 8}, team);
+    ASSERT_TRUE(builder.possible());
+    EXPECT_GT(builder.num_subgraphs(), 3);
+    EXPECT_LE(builder.max_local(), 101);
+    EXPECT_TRUE(expect_stream(graph, {0, 100, 101, 8}, team));
+  }
+}
+
+TEST(SubgraphStream, IsImpossibleWhereARowNeedsTooMuch) {
+  // However it is cut, the last row needs itself, 59 others and the zero.
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::dense_graph(60), false);
+  for (const int band_levels : {0, 1, 7})
+    for (const Team& team : teams()) {
+      const StreamShape least{band_levels, 60, 61, 8};
+      const StreamShape too_small{band_levels, 60, 60, 8};
+      EXPECT_TRUE(make_builder(graph, least, team).possible());
+      EXPECT_FALSE(make_builder(graph, too_small, team).possible());
+    }
+}
+
+TEST(SubgraphStream, IsImpossibleWithoutRowsOrRoom) {
+  const Graph one =
+      TestGraphs::with_origins(TestGraphs::make_graph({{}}), false);
+  for (const Team& team : teams()) {
+    EXPECT_FALSE(make_builder(Graph{}, {}, team).possible());
+    EXPECT_FALSE(make_builder(TestGraphs::make_graph({}), {}, team).possible());
+    EXPECT_TRUE(expect_stream(one, {0, 1, 2, 8}, team));
+    for (const int max_local : {1, 0, -5})
+      EXPECT_FALSE(make_builder(one, {0, 1, max_local, 8}, team).possible());
+  }
+}
+
+/// Places are bytes of scratch in 16 bits, whatever room is asked for.
+TEST(SubgraphStream, PlacesAreWithin64KiB) {
+  for (const Team& team : {Team{1, 1, 4}, Team{4, 4, 8}, Team{32, 4, 16}}) {
+    const int most = static_cast<int>(65536 / team.scalar_bytes);
+    const StreamShape shape{0, 1 << 20, 1 << 20, 8};
+    for (const int rows : {most - 2, most - 1, most, 2 * most - 4}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows");
+      for (const auto& graph :
+           {TestGraphs::make_graph(std::vector<std::set<int>>(rows)),
+            TestGraphs::chain_graph(rows)}) {
+        const auto with_origins = TestGraphs::with_origins(graph, false);
+        EXPECT_TRUE(expect_stream(with_origins, shape, team));
+        EXPECT_LE(make_builder(with_origins, shape, team).max_local(), most);
+      }
+    }
+  }
+}
+
+/// Origins of four bytes and of eight name the same values.
+TEST(SubgraphStream, OfManyValues) {
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::grid_graph(23, 17), true);
+  const StreamShape shape{0, 50, 4096, 8};
+  const Team team{4, 4, 8};
+  auto builder = make_builder(graph, shape, team);
+  const auto stream = on_host(builder.finish(std::int64_t{1} << 33));
+  ASSERT_GT(stream.origin.wide.extent(0), 0u);
+  ASSERT_GT(stream.diagonal_origin.wide.extent(0), 0u);
+  StreamCheck(graph, stream, shape, team).run();
+}
+
+}  // namespace
+}  // namespace StreamTest
+}  // namespace Strata

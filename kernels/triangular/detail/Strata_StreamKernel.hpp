@@ -3,6 +3,7 @@
 #define STRATA_STREAM_KERNEL_HPP
 
 #include <Strata_SubgraphStream.hpp>
+#include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>

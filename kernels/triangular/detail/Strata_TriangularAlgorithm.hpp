@@ -7,6 +7,7 @@
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
+#include <detail/Strata_TriangleCheck.hpp>
 #include <memory>
 
 namespace Strata {

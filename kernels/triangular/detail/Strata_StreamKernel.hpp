@@ -71,8 +71,7 @@ struct StreamSolve {
   static constexpr int units = Work::shape.units();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
-  static constexpr int ring_stages =
-      !fetches_apart ? 2 : Work::shape.bytes > 32 ? 4 : 6;
+  static constexpr int ring_stages = fetches_apart ? 6 : 2;
   static constexpr int ring_bytes = ring_stages * stage_bytes;
   static constexpr int rings_bytes = warps * ring_bytes;
   static_assert(sizeof(Work) == Work::shape.bytes, "a record is as stored");
@@ -329,7 +328,7 @@ struct StreamSolve {
     decode(even);
     // A turn of the ring, written out: places in it are known, and of two
     // records by turns none is copied.
-    static_assert(ring_stages == 6 || ring_stages == 4 || ring_stages == 2,
+    static_assert(ring_stages == 6 || ring_stages == 2,
                   "a turn is written out for these");
     if constexpr (ring_stages == 6)
       while (find_work(state) && advance<0>(state, even, odd) &&
@@ -338,12 +337,6 @@ struct StreamSolve {
              find_work(state) && advance<3>(state, odd, even) &&
              find_work(state) && advance<4>(state, even, odd) &&
              find_work(state) && advance<5>(state, odd, even)) {
-      }
-    else if constexpr (ring_stages == 4)
-      while (find_work(state) && advance<0>(state, even, odd) &&
-             find_work(state) && advance<1>(state, odd, even) &&
-             find_work(state) && advance<2>(state, even, odd) &&
-             find_work(state) && advance<3>(state, odd, even)) {
       }
     else
       while (find_work(state) && advance<0>(state, even, odd) &&

@@ -20,7 +20,9 @@ struct StreamRecord {
 
   explicit constexpr StreamRecord(std::size_t scalar)
       : scalar_bytes(static_cast<int>(scalar)),
-        entries(scalar == 4 ? 5 : scalar == 8 ? 3 : 2),
+        entries(scalar == 4   ? 5
+                : scalar == 8 ? 3
+                              : 2),
         bytes(scalar == 16 ? 48 : 32) {}
   KOKKOS_FUNCTION constexpr int units() const { return bytes / 16; }
   /// Byte of value `e`, of source `e`, and of `out` within the record.
@@ -63,9 +65,9 @@ struct StreamSubgraph {
 /// A warp has a stage for each step in which it has work: step k of a sub-graph
 /// is one for the first step_warps(first_step + k) warps. A stage holds the
 /// records of the sub-graph's `lanes` first lanes, and those of a warp follow
-/// each other: stage s of warp w begins with record first_record[w] + s * lanes,
-/// and unit u (16 bytes) of lane l's record is at byte
-/// (first_record[w] + s * lanes) * record bytes + (u * lanes + l) * 16.
+/// each other: stage s of warp w begins with record first_record[w] + s *
+/// lanes, and unit u (16 bytes) of lane l's record is at byte (first_record[w]
+/// + s * lanes) * record bytes + (u * lanes + l) * 16.
 template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;

@@ -180,23 +180,23 @@ TEST(TriangularSolver, EntriesOverTheDiagonalOutOfRange) {
   struct Case {
     double entry, diagonal, b0, b1, x1;
   };
-  for (const Case& c : {Case{1e200, 1e-200, 0, 1, 1e200},
-                        Case{1e200, 1e-200, 1e-300, 1e-150, -1e100},
-                        Case{1e10, 1e-300, 0, 0, 0},
-                        Case{1e-200, 1e200, 1e300, 0, -1e-100}}) {
+  for (const Case& c :
+       {Case{1e200, 1e-200, 0, 1, 1e200},
+        Case{1e200, 1e-200, 1e-300, 1e-150, -1e100},
+        Case{1e10, 1e-300, 0, 0, 0}, Case{1e-200, 1e200, 1e300, 0, -1e-100}}) {
     const HostMatrix<double> A(2, 2, {1, 0, c.entry, c.diagonal});
     const HostMatrix<double> ordinary(2, 2, {1, 0, 1, 1});
     const auto operation = operations()[0];
     for (const auto& variant : variants()) {
       SCOPED_TRACE(variant.name);
-      const auto x = solve(make(A, operation, variant),
-                           std::vector<double>{c.b0, c.b1});
+      const auto x =
+          solve(make(A, operation, variant), std::vector<double>{c.b0, c.b1});
       EXPECT_EQ(x[0], c.b0);
       EXPECT_NEAR(x[1], c.x1, 1e-12 * std::abs(c.x1));
 
       auto solver = make(ordinary, operation, variant);
-      const bool divides = solver.report().algorithm ==
-                           Algorithm::pipelined_subgraphs;
+      const bool divides =
+          solver.report().algorithm == Algorithm::pipelined_subgraphs;
       const auto extreme = A.to_device<SolverMatrix<double, Space>>();
       if (divides) {
         EXPECT_THROW(solver.update_values(Space(), extreme), ScalingError);

@@ -19,8 +19,8 @@ class Arena {
   template <class T>
   void take(T*& array, std::int64_t count) {
     offset_ = (offset_ + 15) / 16 * 16;
-    array = block_.data() ? reinterpret_cast<T*>(block_.data() + offset_)
-                          : nullptr;
+    array =
+        block_.data() ? reinterpret_cast<T*>(block_.data() + offset_) : nullptr;
     offset_ += sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 0);
   }
   /// Allocates what was measured.

@@ -59,8 +59,7 @@ class StreamBuilder {
         graph.num_vertices == 0)
       return;
     const int max_local =
-        std::min(shape.max_local,
-                 static_cast<int>(65536 / scalar_bytes) - 1);
+        std::min(shape.max_local, static_cast<int>(65536 / scalar_bytes) - 1);
     int rows = std::min(shape.max_rows, max_local - 1);
     make_counts();
     do {
@@ -126,7 +125,8 @@ class StreamBuilder {
           arena.take(p.unique_local, p.num_uniques);
         });
     run<typename Phases::TaskKeys>("task_keys", n);
-    sort(p.task_key, p.task, p.num_tasks, p.time_bits + bits_for(p.num_subgraphs));
+    sort(p.task_key, p.task, p.num_tasks,
+         p.time_bits + bits_for(p.num_subgraphs));
     run<typename Phases::ClearRuns>("clear_runs", p.num_subgraphs);
     scan<typename Phases::RunScan>("runs", p.num_tasks);
     run<typename Phases::ChooseLanes>("choose_lanes", p.num_subgraphs);
@@ -160,8 +160,8 @@ class StreamBuilder {
         view_alloc(label + "record_row", WithoutInitializing), records);
     stream.record_lane = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "record_lane", WithoutInitializing), records);
-    stream.origin = OriginIndex<Memory>(
-        label + "origin", records * p.record.entries, num_values);
+    stream.origin = OriginIndex<Memory>(label + "origin",
+                                        records * p.record.entries, num_values);
     run<typename Phases::ClearRecords>("clear", p.num_steps * stream.warps);
     run<typename Phases::ClearOrigins>("clear_origins",
                                        records * p.record.entries);
@@ -226,9 +226,8 @@ class StreamBuilder {
     const std::int64_t n = p.graph.num_vertices, m = p.graph.num_edges();
     p.max_rows = rows;
     p.band_levels = band_levels > 0 ? band_levels : std::max(1, num_levels);
-    p.bands = band_levels > 0
-                  ? (num_levels + band_levels - 1) / band_levels
-                  : 1;
+    p.bands =
+        band_levels > 0 ? (num_levels + band_levels - 1) / band_levels : 1;
     const std::int64_t most_subgraphs = n / rows + p.bands;
     vertices_ = make_arena<Memory>(
         "Strata::StreamBuilder::vertices", [&](Arena<Memory>& arena) {
@@ -248,8 +247,7 @@ class StreamBuilder {
           arena.take(ticket_, 1);
         });
     run<typename Phases::BandKeys>("band_keys", n);
-    if (p.bands > 1)
-      sort(p.band_key, p.order, n, bits_for(p.bands));
+    if (p.bands > 1) sort(p.band_key, p.order, n, bits_for(p.bands));
     run<typename Phases::BandStarts>("band_starts", n);
     scan<typename Phases::BandChunkScan>("band_chunks", p.bands);
     if (p.bands == 1) {
@@ -275,7 +273,8 @@ class StreamBuilder {
           arena.take(p.unique_subgraph, p.num_externals);
         });
     scan<typename Phases::ExternalScan>("externals", n);
-    sort(p.external_key, p.external_edge, p.num_externals, 32 + bits_for(p.num_subgraphs));
+    sort(p.external_key, p.external_edge, p.num_externals,
+         32 + bits_for(p.num_subgraphs));
     run<typename Phases::ClearSubgraphs>("clear_subgraphs", p.num_subgraphs);
     scan<typename Phases::UniqueScan>("uniques", p.num_externals);
     run<typename Phases::Capacity>("capacity", p.num_subgraphs);
@@ -311,8 +310,7 @@ class StreamBuilder {
     critical_steps_ = static_cast<int>(latest);
     p.time_bits = bits_for(latest);
     // A stage has a record at least, and at most as many as a warp has lanes.
-    fits_ = p.num_tasks <
-            std::numeric_limits<int>::max() / p.stream.width;
+    fits_ = p.num_tasks < std::numeric_limits<int>::max() / p.stream.width;
   }
 
   template <bool by_warp>

@@ -10,8 +10,8 @@ namespace Strata {
 namespace Detail {
 
 /// The data-parallel steps that lay a dependency graph out as a stream, and
-/// the arrays they work on; make_stream runs them. Every phase is deterministic:
-/// what atomics decide is a minimum, a sum or a set.
+/// the arrays they work on; make_stream runs them. Every phase is
+/// deterministic: what atomics decide is a minimum, a sum or a set.
 template <class MemorySpace>
 struct StreamPhases {
   using Index = std::int64_t;
@@ -84,8 +84,8 @@ struct StreamPhases {
   }
   KOKKOS_INLINE_FUNCTION int records_of(Index i) const {
     const Index m = end_edge(i) - first_edge(i);
-    return m == 0 ? 1 : static_cast<int>((m + record.entries - 1) /
-                                         record.entries);
+    return m == 0 ? 1
+                  : static_cast<int>((m + record.entries - 1) / record.entries);
   }
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
@@ -196,10 +196,9 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(Positions, Index p) const {
     const int i = order[p], g = subgraph_of[i], first = first_vertex[g];
     const int before = export_before[p] - export_before[first];
-    const int at =
-        exported[i] ? first + before
-                    : first + exports_of(g) + static_cast<int>(p) - first -
-                          before;
+    const int at = exported[i] ? first + before
+                               : first + exports_of(g) + static_cast<int>(p) -
+                                     first - before;
     position_of[i] = at;
     stream.row(at) = static_cast<unsigned>(graph.row_of(i));
     stream.diagonal_origin.set(at, graph.diagonal_origin(i));
@@ -216,8 +215,8 @@ struct StreamPhases {
   /// A row's records take one step each, the last one the newest sources. With
   /// C(e) sources known no more than e steps before the newest, the last step
   /// is the newest's plus 1 + max over e of ceil(C(e) / entries) - e - 1. e is
-  /// exact up to 15; beyond that octaves count as their first, which errs to the
-  /// later side.
+  /// exact up to 15; beyond that octaves count as their first, which errs to
+  /// the later side.
   static constexpr int exact_ages = 16, age_bins = exact_ages + 12;
   KOKKOS_INLINE_FUNCTION static int first_age(int bin) {
     return bin < exact_ages ? bin : exact_ages << (bin - exact_ages);
@@ -322,16 +321,15 @@ struct StreamPhases {
     if (!final) return;
     const Index step = sum - 1;
     const Key g = task_key[p] >> time_bits;
-    place_of[task[p]] = step * team() + lane / lanes_of[g] * stream.width +
-                        lane % lanes_of[g];
+    place_of[task[p]] =
+        step * team() + lane / lanes_of[g] * stream.width + lane % lanes_of[g];
     if (lane == 0) {
       if (p == 0 || task_key[p - 1] >> time_bits != g)
         step_first[g] = static_cast<int>(step);
       step_subgraph[step] = static_cast<int>(g);
     }
     const bool last = p + 1 == num_tasks;
-    if (last || lane_at(p + 1) == 0)
-      step_records[step] = lane + 1;
+    if (last || lane_at(p + 1) == 0) step_records[step] = lane + 1;
     if (last) {
       count[count_steps] = sum;
       step_first[num_subgraphs] = static_cast<int>(sum);
@@ -378,9 +376,9 @@ struct StreamPhases {
       const int begin = used ? record_of[w * num_steps + step_first[g]] : 0;
       s.first_record[w] = begin;
       s.stages[w] =
-          used ? (record_of[w * num_steps + step_first[g + 1]] - begin) /
-                     s.lanes
-               : 0;
+          used
+              ? (record_of[w * num_steps + step_first[g + 1]] - begin) / s.lanes
+              : 0;
     }
     Kokkos::atomic_fetch_max(&count[count_most_steps], Index{s.steps});
     s.first_position = first;
@@ -390,7 +388,8 @@ struct StreamPhases {
     s.imports = import_count[g];
   }
 
-  // --- Contents ---------------------------------------------------------------
+  // --- Contents
+  // ---------------------------------------------------------------
 
   /// First record of the stage that a place (step * team + lane of the team)
   /// belongs to, its lane, and the stage's lanes.
@@ -401,8 +400,7 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION int lane_of(Index place) const {
     return static_cast<int>(place % team() % stream.width);
   }
-  KOKKOS_INLINE_FUNCTION void put(Index place, int byte,
-                                  unsigned value) const {
+  KOKKOS_INLINE_FUNCTION void put(Index place, int byte, unsigned value) const {
     const int lanes = lanes_of[step_subgraph[place / team()]];
     unsigned char* const at =
         stream.bytes.data() + stage_of(place) * record.bytes +
@@ -417,8 +415,7 @@ struct StreamPhases {
   /// Edges of row i, dealt to lanes: rank by age, newest first.
   struct PlaceEdges {
     StreamPhases phases;
-    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane,
-                                           int lanes) const {
+    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane, int lanes) const {
       const StreamPhases& s = phases;
       const int g = s.subgraph_of[i], entries = s.record.entries;
       const Index begin = s.first_edge(i), end = s.end_edge(i);
@@ -492,8 +489,7 @@ struct StreamPhases {
   }
   struct FillEdges {
     StreamPhases phases;
-    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane,
-                                           int lanes) const {
+    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane, int lanes) const {
       const StreamPhases& s = phases;
       const int g = s.subgraph_of[i], entries = s.record.entries;
       for (Index k = s.first_edge(i) + lane; k < s.end_edge(i); k += lanes) {
@@ -506,8 +502,9 @@ struct StreamPhases {
         const int e = static_cast<int>(slot % entries);
         s.put(place, s.record.source_at(e),
               static_cast<unsigned>(local * s.record.scalar_bytes));
-        s.stream.origin.set((s.stage_of(place) + s.lane_of(place)) * entries + e,
-                            s.graph.origin(k));
+        s.stream.origin.set(
+            (s.stage_of(place) + s.lane_of(place)) * entries + e,
+            s.graph.origin(k));
       }
     }
   };

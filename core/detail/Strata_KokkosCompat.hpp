@@ -102,8 +102,7 @@ KOKKOS_INLINE_FUNCTION int lane_broadcast(int value, int from) {
 #endif
 }
 KOKKOS_INLINE_FUNCTION unsigned lane_broadcast(unsigned value, int from) {
-  return static_cast<unsigned>(
-      lane_broadcast(static_cast<int>(value), from));
+  return static_cast<unsigned>(lane_broadcast(static_cast<int>(value), from));
 }
 KOKKOS_INLINE_FUNCTION std::int64_t lane_broadcast(std::int64_t value,
                                                    int from) {
@@ -336,9 +335,9 @@ class ScratchBytes {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION T load(unsigned offset) const {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 ||
-                      sizeof(T) == 16,
-                  "1, 4, 8 or 16 bytes");
+    static_assert(
+        sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+        "1, 4, 8 or 16 bytes");
     T value;
 #if STRATA_IMPL_ON_CUDA_DEVICE
     if constexpr (sizeof(T) == 1) {
@@ -377,9 +376,9 @@ class ScratchBytes {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION void store(unsigned offset, const T& value) const {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 ||
-                      sizeof(T) == 16,
-                  "1, 4, 8 or 16 bytes");
+    static_assert(
+        sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+        "1, 4, 8 or 16 bytes");
 #if STRATA_IMPL_ON_CUDA_DEVICE
     if constexpr (sizeof(T) == 1) {
       asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(begin_ + offset),

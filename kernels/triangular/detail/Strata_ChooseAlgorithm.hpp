@@ -62,7 +62,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   // A host has no lanes that could fetch while others solve; and where level
   // sets are wide and few, or rows long, most values come from other
   // sub-graphs.
-  const int n = analysis.graph.num_vertices, levels = analysis.order.num_levels();
+  const int n = analysis.graph.num_vertices,
+            levels = analysis.order.num_levels();
   const auto& sizes = analysis.order.sizes;
   const std::int64_t longest_row =
       levels == 0 ? 0
@@ -75,19 +76,20 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       options.algorithm == Algorithm::pipelined_subgraphs) {
     const StreamShape shape = stream_shape(options, n, levels);
     auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
-        exec, analysis.graph, analysis.order.level_of.data(), levels, longest_row, shape);
+        exec, analysis.graph, analysis.order.level_of.data(), levels,
+        longest_row, shape);
     if (candidate.possible()) {
-      consider(
-          Algorithm::pipelined_subgraphs,
-          predict.pipelined_subgraphs(candidate.critical_steps(), shape.hop,
-                                      candidate.num_subgraphs(),
-                                      candidate.num_imports()),
-          std::to_string(candidate.num_subgraphs()) + " sub-graphs of up to " +
-              std::to_string(candidate.max_rows()) + " rows in " +
-              (shape.band_levels > 0
-                   ? "bands of " + std::to_string(shape.band_levels) +
-                         " level sets"
-                   : "the order of substitution"));
+      consider(Algorithm::pipelined_subgraphs,
+               predict.pipelined_subgraphs(candidate.critical_steps(),
+                                           shape.hop, candidate.num_subgraphs(),
+                                           candidate.num_imports()),
+               std::to_string(candidate.num_subgraphs()) +
+                   " sub-graphs of up to " +
+                   std::to_string(candidate.max_rows()) + " rows in " +
+                   (shape.band_levels > 0
+                        ? "bands of " + std::to_string(shape.band_levels) +
+                              " level sets"
+                        : "the order of substitution"));
       stream = std::move(candidate);
     }
   }

@@ -42,8 +42,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const int* level, int num_levels, std::int64_t longest_row,
       StreamShape shape) {
     shape.max_local = std::min(shape.max_local, max_local(exec));
-    return Builder(exec, graph, level, num_levels, longest_row, shape, Kernel::width,
-                   Kernel::warps, sizeof(Scalar));
+    return Builder(exec, graph, level, num_levels, longest_row, shape,
+                   Kernel::width, Kernel::warps, sizeof(Scalar));
   }
 
   StreamAlgorithm(const ExecutionSpace& exec,
@@ -109,19 +109,17 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                        Kokkos::LaunchBounds<Kernel::team_size, 4>>
         policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
                Kernel::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
-                                   Kernel::scratch_bytes(
-                                       stream_.max_local,
-                                       steps_in_scratch ? stream_.max_steps
-                                                         : 0))));
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes(
+               stream_.max_local, steps_in_scratch ? stream_.max_steps : 0))));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        KernelFor<steps_in_scratch>{stream_.bytes.data(), stream_.subgraph.data(),
-               stream_.step_warps.data(),
-               stream_.import.data(), stream_.row.data(),
-               this->diagonal_.data(), exports_.data(), state_.data(),
-               stream_.num_exports, columns, export_columns_, this->divide_, b,
-               x});
+        KernelFor<steps_in_scratch>{
+            stream_.bytes.data(), stream_.subgraph.data(),
+            stream_.step_warps.data(), stream_.import.data(),
+            stream_.row.data(), this->diagonal_.data(), exports_.data(),
+            state_.data(), stream_.num_exports, columns, export_columns_,
+            this->divide_, b, x});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     Kokkos::parallel_for(

@@ -146,8 +146,8 @@ struct StreamSolve {
     const unsigned steps = first_row + rows * unsigned(sizeof(Scalar));
     if (steps_in_scratch)
       for (int k = rank; k <= mine.steps; k += team_size)
-        scratch.store(steps + k,
-                      k < mine.steps ? step_warps[mine.first_step + k]
+        scratch.store(steps + k, k < mine.steps
+                                     ? step_warps[mine.first_step + k]
                                      : static_cast<unsigned char>(0));
     team.team_barrier();
 
@@ -406,8 +406,8 @@ struct StreamSolve {
   }
 };
 
-/// The least row some of whose entries, divided by its diagonal, leave the range
-/// of normal numbers although both are within: not to be scaled.
+/// The least row some of whose entries, divided by its diagonal, leave the
+/// range of normal numbers although both are within: not to be scaled.
 template <class Scalar, class MemorySpace>
 struct FindUnscalableRow {
   SubgraphStream<MemorySpace> stream;

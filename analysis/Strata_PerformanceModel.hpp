@@ -36,7 +36,7 @@ struct PerformanceParameters {
   double narrow_level = 1.0;
   /// One level set of `pipelined`: a value handed on through memory.
   double handover = 1.0;
-  /// One pass of `pipelined_subgraphs`, level barrier included.
+  /// One step of `pipelined_subgraphs`, barrier included.
   double pass = 0.4;
   /// Memory traffic, bytes a microsecond (megabytes a second).
   double bytes_per_us = 3.0e6;

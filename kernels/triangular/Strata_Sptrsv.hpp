@@ -78,11 +78,12 @@ void sptrsv_symbolic(KernelHandle* handle, const RowMap& row_map,
 /// given here.
 ///
 /// @param b, x of rank 1 or 2, see TriangularSolver::solve
-/// @throws HandleError, SizeMismatchError, AliasError, ZeroDiagonalError;
+/// @throws HandleError, SizeMismatchError, AliasError, ZeroDiagonalError,
+///   ScalingError;
 ///   nothing is written to x then
 /// Cost: the values may have changed in place, so every solve packs them
-/// again, which reads them once, writes them once and waits for `exec`:
-/// more than the solve itself on many matrices. A caller whose values stay
+/// again, which reads them once, writes them once and waits for a look at
+/// them: more than the solve itself on many matrices. A caller whose values stay
 /// says so by set_values_fixed(true) of the handle, after which only the first
 /// solve packs, or uses TriangularSolver, whose solves never do. Only the
 /// extents of row map and entries are held against the analysed ones.

@@ -65,9 +65,11 @@ struct TriangularOptions {
   /// Sort rows whose columns do not increase (in a private copy) instead of
   /// refusing them.
   bool sort_rows = true;
-  /// Rows of a sub-graph at most; 0 for what the team scratch holds.
+  /// Rows of a sub-graph at most; 0 for what the team scratch holds
+  /// (`subgraphs`), or about a thousand, halved until the values that they need
+  /// from outside fit, too (`pipelined_subgraphs`).
   int max_subgraph_rows = 0;
-  /// Threads of a team that solves a sub-graph; 0 for a size that suits it.
+  /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
 
   /// How `subgraphs` splits a component too large for one sub-graph, and in
@@ -76,8 +78,8 @@ struct TriangularOptions {
   SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides that one launch of `pipelined` or `pipelined_subgraphs`
   /// takes at most; more are solved in several launches. Name the number you
-  /// will solve for: the workspace is part of the plan, and with 1 there is
-  /// none. `pipelined` on CUDA takes two scalars a row for each, in eights
+  /// will solve for: the workspace is part of the plan, and with 1 there is none
+  /// beside that for one. The choice of an algorithm does not look at it. `pipelined` on CUDA takes two scalars a row for each, in eights
   /// (above 16, in thirty-twos), but no more than 512 MiB unless eight need it,
   /// on a host four bytes a row for each eight; `pipelined_subgraphs` takes two
   /// scalars for each and row that other sub-graphs need, at most what the plan

@@ -35,8 +35,9 @@ class TriangularSolver {
   /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
   ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
   ///   ZeroDiagonalError, IndexOverflowError, OptionError
-  /// Cost: a few passes over A on the device and, for the algorithms with
-  /// sub-graphs, O(n + entries) on the host. Waits for `exec`.
+  /// Cost: some passes over A and a few sorts on the device, and the longest
+  /// path of its graph at a few reads through memory a row; for `subgraphs`,
+  /// O(n + entries) on the host. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
@@ -80,8 +81,9 @@ class TriangularSolver {
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError: the
-  ///   solver then still has its old values
+  /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
+  ///   ScalingError (see pipelined_subgraphs in docs/algorithms.md): the solver
+  ///   then still has its old values
   /// Cost: one pass over the pattern and the diagonal, which the host waits
   /// for; then one over the values, enqueued on `exec` like a solve: let
   /// nothing but later work on `exec` change or free them before a fence.

@@ -157,7 +157,7 @@ class PipelinedBlocks {
   bool staged(const Vectors& vectors, int columns) const {
     const double rows_of_sector = 32. / sizeof(Scalar);
     const double row_bytes = 4. * sizeof(Scalar) * columns;
-    return columns > 1 && vectors.row_stride < vectors.column_stride &&
+    return columns > 1 && (vectors.row_stride) < vectors.column_stride &&
            std::min<double>(num_rows_, (rows_of_sector - 1) * distance_) *
                    row_bytes >
                (std::int64_t{32} << 20);

@@ -5,6 +5,7 @@
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
 #include <detail/Strata_FindLevels.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <vector>
 
 namespace Strata {
@@ -188,11 +189,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
       view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
       key_bytes + sort_by_key_bytes(exec, n));
   int found[LevelCounters::size];
-  const Kokkos::View<int*, Kokkos::HostSpace,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      found_view(found, LevelCounters::size);
-  Kokkos::deep_copy(exec, found_view, counters);
-  exec.fence();
+  copy_to_host(exec, counters, found);
 
   const int levels = found[LevelCounters::num_levels];
   const LevelSizesView<Memory> sizes{
@@ -220,12 +217,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
       LevelBounds<Memory>{graph.row_map, order.vertex, order.position,
                           order.length, key, sizes, length_bits});
   std::vector<std::int64_t> all(sizes.all.extent(0));
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::int64_t*, Kokkos::HostSpace,
-                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        all.data(), all.size()),
-                    sizes.all);
-  exec.fence();
+  copy_to_host(exec, sizes.all, all.data());
   order.level_map =
       subview(sizes.all, make_pair(std::int64_t{0}, levels + std::int64_t{1}));
   order.sizes.num_levels = levels;

@@ -7,6 +7,7 @@
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_RowPolicy.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <vector>
 
 namespace Strata {
@@ -291,12 +292,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       "Strata::RowChunks::place", Range(exec, 0, chunks),
       Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk},
       plan.num_slots);
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<int*, Kokkos::HostSpace,
-                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                        plan.level_chunk_map.data(), levels + 1),
-                    level_chunk_map);
-  exec.fence();
+  Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
 
   plan.set_rows_and_origins(exec, num_values);
   plan.source = Kokkos::View<int*, Memory>(

@@ -5,6 +5,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
 
 namespace Strata {
@@ -234,14 +235,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
       reinterpret_cast<int*>(work.data() + 3 + rows), rows);
   const Detail::DiagonalPresence<Memory> presence{diagonal, status};
   std::int64_t found[3];  // first fault, first unsorted row, edges
-  const auto fetch_status = [&] {
-    Kokkos::deep_copy(
-        exec,
-        Kokkos::View<std::int64_t*, Kokkos::HostSpace,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found, 3),
-        status);
-    exec.fence();
-  };
+  const auto fetch_status = [&] { Detail::copy_to_host(exec, status, found); };
   const auto scan = [&](bool check_presence) {
     Kokkos::parallel_scan(
         "Strata::TriangleGraph::scan", Range(exec, 0, rows),

@@ -39,14 +39,14 @@ struct Ask {
   Kokkos::View<int*, Memory> is, is_nan, ready;
   KOKKOS_FUNCTION void operator()(int i) const {
     using P = Pending<Scalar>;
-    is(i) = P::is(value(i));
+    is(i) = P::is_pending(value(i));
     is_nan(i) = P::is_nan(value(i));
     final(i) = P::final(value(i));
     P::reset(&place(i));
-    ready(i) = P::is(P::load(&place(i))) && P::is_nan(P::load(&place(i)));
+    ready(i) = P::is_pending(P::load(&place(i))) && P::is_nan(P::load(&place(i)));
     P::publish_final(&place(i), final(i));
     if (P::read(&place(i), back(i))) ready(i) |= 2;
-    if (!P::is(P::load(&place(i)))) ready(i) |= 4;
+    if (!P::is_pending(P::load(&place(i)))) ready(i) |= 4;
   }
 };
 

@@ -97,7 +97,7 @@ void expect_packed(int width, int warps, bool conjugated, bool divide) {
                   record, work.record - work.lane, packed.subgraph(g).lanes,
                   work.lane, record.value_at(e))),
               sizeof(Scalar));
-          ASSERT_FALSE(Pending<Scalar>::is(found));
+          ASSERT_FALSE(Pending<Scalar>::is_pending(found));
           if (from < 0) {
             ASSERT_EQ(found, Scalar(0)) << "an unused entry";
             continue;
@@ -238,7 +238,7 @@ TYPED_TEST(Stream, NumbersLikePendingOnesEndNoSolve) {
       const auto x = solver.solve(b, 1);
       for (int i = 0; i < 97; ++i) {
         EXPECT_EQ(Pending<TypeParam>::is_nan(x[i]), i >= 30) << "row " << i;
-        EXPECT_FALSE(Pending<TypeParam>::is(x[i])) << "row " << i;
+        EXPECT_FALSE(Pending<TypeParam>::is_pending(x[i])) << "row " << i;
       }
     }
 }

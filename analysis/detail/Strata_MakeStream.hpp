@@ -141,8 +141,7 @@ class StreamBuilder {
     stream.subgraph = Kokkos::View<StreamSubgraph*, Memory>(
         view_alloc(label + "subgraph", WithoutInitializing), p.num_subgraphs);
     stream.step_warps = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(label + "step_warps", WithoutInitializing),
-        p.num_steps + 16);
+        view_alloc(label + "step_warps", WithoutInitializing), p.num_steps);
     stream.import = Kokkos::View<int*, Memory>(
         view_alloc(label + "import", WithoutInitializing), p.num_uniques);
     scan<typename Phases::StageScan>("stages", p.num_steps * stream.warps);
@@ -225,7 +224,7 @@ class StreamBuilder {
     auto& p = phases_;
     const std::int64_t n = p.graph.num_vertices, m = p.graph.num_edges();
     p.max_rows = rows;
-    p.band_levels = band_levels > 0 ? band_levels : std::max(1, num_levels);
+    p.band_levels = band_levels;
     p.bands =
         band_levels > 0 ? (num_levels + band_levels - 1) / band_levels : 1;
     const std::int64_t most_subgraphs = n / rows + p.bands;
@@ -250,17 +249,10 @@ class StreamBuilder {
     if (p.bands > 1) sort(p.band_key, p.order, n, bits_for(p.bands));
     run<typename Phases::BandStarts>("band_starts", n);
     scan<typename Phases::BandChunkScan>("band_chunks", p.bands);
-    if (p.bands == 1) {
-      p.num_subgraphs = static_cast<int>((n + rows - 1) / rows);
-    } else {
-      int number = 0;
-      const Kokkos::View<const int, Memory,
-                         Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-          total(p.band_chunk + p.bands);
-      exec_.fence();
-      Kokkos::deep_copy(number, total);
-      p.num_subgraphs = number;
-    }
+    // One band's chunks need not be waited for.
+    p.num_subgraphs = static_cast<int>(
+        p.bands == 1 ? (n + rows - 1) / rows
+                     : fetch_counts()[Phases::count_subgraphs]);
     run<typename Phases::AssignSubgraphs>("assign", n);
     p.external_key = nullptr;
     scan<typename Phases::ExternalScan>("count_externals", n);

@@ -29,6 +29,7 @@ struct StreamPhases {
   Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
 
   enum : int {
+    count_subgraphs,
     count_externals,
     count_uniques,
     count_local,
@@ -109,7 +110,10 @@ struct StreamPhases {
     const int rows = band_first[b + 1] - band_first[b];
     if (final) band_chunk[b] = static_cast<int>(sum);
     sum += (rows + max_rows - 1) / max_rows;
-    if (final && b + 1 == bands) band_chunk[bands] = static_cast<int>(sum);
+    if (final && b + 1 == bands) {
+      band_chunk[bands] = static_cast<int>(sum);
+      count[count_subgraphs] = sum;
+    }
   }
   KOKKOS_INLINE_FUNCTION int chunk_at(Index p) const {
     const Key b = band_key[p];

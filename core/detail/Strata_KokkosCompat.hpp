@@ -277,15 +277,6 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 #endif
 }
 
-/// Orders this thread's accesses as seen by the threads of its team.
-KOKKOS_INLINE_FUNCTION void team_fence() {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  __threadfence_block();
-#else
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
 /// Asynchronous copies to scratch (ScratchBytes::copy_async_16): those begun up
 /// to a commit form a group; `copy_async_wait<n>` waits until at most n groups
 /// of this thread are under way.

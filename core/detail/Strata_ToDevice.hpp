@@ -21,6 +21,19 @@ Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
   return view;
 }
 
+/// Copies a view to `to` in host memory, which has room for it. Waits for
+/// `exec`.
+template <class ExecutionSpace, class View>
+void copy_to_host(const ExecutionSpace& exec, const View& view,
+                  typename View::non_const_value_type* to) {
+  Kokkos::deep_copy(
+      exec,
+      Kokkos::View<typename View::non_const_value_type*, Kokkos::HostSpace,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to, view.extent(0)),
+      view);
+  exec.fence();
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

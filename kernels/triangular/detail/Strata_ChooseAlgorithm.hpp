@@ -69,12 +69,12 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       levels == 0 ? 0
                   : *std::max_element(sizes.longest_row.begin(),
                                       sizes.longest_row.end());
+  const StreamShape shape = stream_shape(options, n, levels);
   const bool suits =
-      n < 150. * levels || (n < 1500. * levels && levels >= 64 &&
-                            double(analysis.graph.num_edges()) < 16. * n);
+      shape.band_levels == 0 || (n < 1500. * levels && levels >= 64 &&
+                                 double(analysis.graph.num_edges()) < 16. * n);
   if ((automatic && is_cuda<ExecutionSpace> && suits) ||
       options.algorithm == Algorithm::pipelined_subgraphs) {
-    const StreamShape shape = stream_shape(options, n, levels);
     auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(), levels,
         longest_row, shape);

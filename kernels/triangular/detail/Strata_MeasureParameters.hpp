@@ -39,7 +39,10 @@ class ParameterMeasurement {
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
     p.handover = positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
     auto in_one = Stream::make_builder(exec_, chain.graph, nullptr, n, 1, {});
-    p.pass = positive((time(Stream(exec_, chain, in_one, 1), n) - p.alpha) / n);
+    // Without room for a stream in scratch there is none to choose either.
+    if (in_one.possible())
+      p.pass =
+          positive((time(Stream(exec_, chain, in_one, 1), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
     // One row that needs many of another sub-graph: a slot for each.

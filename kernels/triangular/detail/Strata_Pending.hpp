@@ -76,14 +76,6 @@ struct Pending {
     Bits* w = reinterpret_cast<Bits*>(at);
     for (int i = 0; i < words; ++i) store_relaxed(w + i, bits[i]);
   }
-  /// True if any word of a copy is pending.
-  KOKKOS_INLINE_FUNCTION static bool is(const Scalar& value) {
-    Bits bits[words];
-    memcpy(bits, &value, sizeof(Scalar));
-    bool any = false;
-    for (int i = 0; i < words; ++i) any = any || bits[i] == Traits::pending;
-    return any;
-  }
   /// True if any word of a copy is a quiet NaN, which a result is if a pending
   /// value went into it.
   KOKKOS_INLINE_FUNCTION static bool is_nan(const Scalar& value) {

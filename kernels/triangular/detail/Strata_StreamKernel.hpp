@@ -235,7 +235,7 @@ struct StreamSolve {
     int i = l, source = 0;
     const auto skip_known = [&]() {
       while (i < imports &&
-             !Pending<Scalar>::is(scratch.load<Scalar>(local(1 + i))))
+             !Pending<Scalar>::is_pending(scratch.load<Scalar>(local(1 + i))))
         i += stride;
       if (i < imports) source = list[i];
     };
@@ -276,7 +276,7 @@ struct StreamSolve {
       Scalar from;
       do {
         from = scratch.load<Scalar>(rings_bytes + work.source[e]);
-      } while (Pending<Scalar>::is(from));
+      } while (Pending<Scalar>::is_pending(from));
       sum -= work.value[e] * from;
     }
     return sum;

@@ -3,13 +3,14 @@
 #define STRATA_SUBGRAPH_STREAM_HPP
 
 #include <Kokkos_Core.hpp>
+#include <Strata_CollapsedRows.hpp>
 #include <cstdint>
 #include <detail/Strata_OriginIndex.hpp>
 
 namespace Strata {
 
 /// What one lane does in one step: x_out -= sum of value * x_source over a few
-/// entries of one row.
+/// entries of one row. Several neighbouring lanes may share a row.
 ///
 /// A record holds its values, then its sources and `out` as 16-bit places in
 /// the team's scratch, counted in bytes. Unused entries are zero times the
@@ -38,12 +39,19 @@ struct StreamRecord {
 enum : unsigned {
   /// The row's last step, and other sub-graphs need it.
   record_publishes = 1,
-  /// The lane has nothing to do in this step.
+  /// The lane stores nothing in this step: it has no work, or it just adds its
+  /// products to those of the lane that does.
   record_idle = 2
 };
 
 /// Warps that solve a sub-graph together, at most.
-constexpr int max_stream_warps = 4;
+constexpr int max_stream_warps = 8;
+
+/// How a team's lanes share the work: neighbouring lanes that share a row in a
+/// step, a power of two, and warps; and the scalars its scratch has room for.
+struct StreamTeam {
+  int row_lanes = 1, warps = 1, max_local = 65536;
+};
 
 /// A sub-graph in the stream. Its scratch holds a zero, the values of other
 /// sub-graphs in the order of need, then its rows, exported ones first.
@@ -72,6 +80,7 @@ template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
   int width = 1, warps = 1, entries = 1;
+  int row_lanes = 1;  // see StreamTeam
   int max_local = 0;           // largest number of scalars in scratch
   int max_steps = 0;           // largest number of steps of a sub-graph
   int critical_steps = 0;      // steps on the longest path, waits included
@@ -80,6 +89,9 @@ struct SubgraphStream {
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers
+  /// Where several level sets are taken at a time; the next two and `origin`
+  /// have no elements then.
+  CollapsedRows<MemorySpace> collapsed;
   /// Of each record, for packing: the row's position (-1: idle lane); the lane,
   /// and in the three upper bits the logarithm of the stage's lanes.
   Kokkos::View<int*, MemorySpace> record_row;

@@ -19,7 +19,12 @@ using Detail::StreamShape;
 struct Team {
   int width, warps;
   std::size_t scalar_bytes;
+  int row_lanes = 1;
 };
+inline StreamShape with_team(StreamShape shape, const Team& team) {
+  shape.team[0] = {team.row_lanes, team.warps};
+  return shape;
+}
 
 inline std::int64_t edges_into(const Graph& graph, int v) {
   return graph.row_map(v + 1) - graph.row_map(v);
@@ -34,6 +39,7 @@ class StreamCheck {
         stream_(stream),
         shape_(shape),
         record_(team.scalar_bytes),
+        entries_a_step_(record_.entries * team.row_lanes),
         vertex_at_(graph.num_vertices),
         position_of_(graph.num_vertices, -1),
         subgraph_of_(graph.num_vertices),
@@ -169,11 +175,15 @@ class StreamCheck {
         ASSERT_EQ(packed & 31, work.lane);
         ASSERT_EQ(1 << (packed >> 5), s.lanes);
         const int position = stream_.record_row(work.record);
+        const LaneWork& owner = steps[k][l - l % stream_.row_lanes];
         if (work.idle) {
-          ASSERT_EQ(position, -1);
-          ASSERT_EQ(work.out, 0);
+          // Nothing to do, or products for the first lane of several.
           ASSERT_FALSE(work.publishes);
+          ASSERT_EQ(work.out, position < 0 ? 0 : owner.out);
+          ASSERT_EQ(position, stream_.record_row(owner.record));
+          ASSERT_EQ(position < 0, owner.idle);
         } else {
+          ASSERT_EQ(&work, &owner);
           ASSERT_EQ(position, s.first_position + work.out - 1 - s.imports);
           const int v = vertex_at_[position];
           ++records_of_[v];
@@ -202,7 +212,7 @@ class StreamCheck {
         ASSERT_EQ(source, 0);
         continue;
       }
-      ASSERT_FALSE(work.idle);
+      ASSERT_GE(stream_.record_row(work.record), 0);
       const int v = vertex_at_[stream_.record_row(work.record)];
       const std::int64_t edge = (origin - 1) / 3;  // see with_origins
       ASSERT_GE(edge, graph_.row_map(v));
@@ -223,8 +233,8 @@ class StreamCheck {
     }
   }
   int fewest_records(int v) const {
-    return std::max<int>(1, int((edges_into(graph_, v) + record_.entries - 1) /
-                                record_.entries));
+    return std::max<int>(1, int((edges_into(graph_, v) + entries_a_step_ - 1) /
+                                entries_a_step_));
   }
 
   /// A row's last record can't come sooner than its sources allow that are
@@ -243,8 +253,8 @@ class StreamCheck {
       }
       std::sort(known.rbegin(), known.rend());
       least[v] = 1;
-      for (std::size_t r = 0; r < known.size(); r += record_.entries)
-        least[v] = std::max(least[v], known[r] + 1 + int(r) / record_.entries);
+      for (int r = 0; r < int(known.size()); r += entries_a_step_)
+        least[v] = std::max(least[v], known[r] + 1 + r / entries_a_step_);
       const auto latest =
           std::max_element(known_late.begin(), known_late.end());
       most[v] = (latest == known_late.end() ? 0 : *latest) + fewest_records(v);
@@ -260,6 +270,7 @@ class StreamCheck {
   const HostStream& stream_;
   const StreamShape shape_;
   const StreamRecord record_;
+  const int entries_a_step_;
   std::vector<int> vertex_at_, position_of_, subgraph_of_, export_of_;
   std::vector<int> records_of_;
   std::vector<char> record_used_, edge_used_;

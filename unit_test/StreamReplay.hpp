@@ -36,6 +36,7 @@ HostStream on_host(const SubgraphStream<Memory>& s) {
   HostStream host;
   host.num_rows = s.num_rows, host.num_exports = s.num_exports;
   host.width = s.width, host.warps = s.warps, host.entries = s.entries;
+  host.row_lanes = s.row_lanes;
   host.max_local = s.max_local, host.max_steps = s.max_steps;
   host.critical_steps = s.critical_steps, host.num_steps = s.num_steps;
   host.num_records = s.num_records, host.num_imports = s.num_imports;
@@ -179,12 +180,17 @@ inline std::vector<std::uint64_t> replay(const HostStream& stream,
           number(-1 - std::int64_t(stream.row(mine.first_position + i)));
     for (const StepWork& step : decode(stream, shape, g)) {
       std::vector<std::uint64_t> result;
-      for (const LaneWork& lane : step) {
-        result.push_back(scratch.at(lane.out));
-        for (int e = 0; e < shape.entries; ++e) {
-          const auto origin = stream.origin(lane.record * shape.entries + e);
-          if (origin >= 0)
-            result.back() -= number(origin) * scratch.at(lane.source[e]);
+      for (std::size_t l = 0; l < step.size(); ++l) {
+        // The sum over all lanes that share the row.
+        const std::size_t first = l - l % stream.row_lanes;
+        result.push_back(scratch.at(step[l].out));
+        for (int other = 0; other < stream.row_lanes; ++other) {
+          const LaneWork& lane = step.at(first + other);
+          for (int e = 0; e < shape.entries; ++e) {
+            const auto origin = stream.origin(lane.record * shape.entries + e);
+            if (origin >= 0)
+              result.back() -= number(origin) * scratch.at(lane.source[e]);
+          }
         }
       }
       for (std::size_t l = 0; l < step.size(); ++l) {

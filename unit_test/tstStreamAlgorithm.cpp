@@ -48,15 +48,17 @@ TYPED_TEST_SUITE(Stream, Scalars);
 /// Packs numbers, every 17th of them like a pending one, and reads each entry
 /// of the stream from where the layout has it.
 template <class Scalar>
-void expect_packed(int width, int warps, bool conjugated, bool divide) {
+void expect_packed(int width, int warps, int row_lanes, bool conjugated,
+                   bool divide) {
   const Space exec;
   const auto host = TestGraphs::with_origins(
       TestGraphs::random_graph(300, 5.0, 300, 4), false);
   const std::int64_t n = host.num_vertices;
   const std::int64_t num_values = 3 * (host.num_edges() + n) + 1;
+  StreamShape shape{0, 70, 4096, 8};
+  shape.team[0] = {width >= 4 ? row_lanes : 1, warps};
   Detail::StreamBuilder<Space> builder(exec, mirror_graph(exec, host), nullptr,
-                                       1, n, {0, 70, 4096, 8}, width, warps,
-                                       sizeof(Scalar));
+                                       1, n, shape, width, sizeof(Scalar));
   ASSERT_TRUE(builder.possible());
   const auto stream = builder.finish(num_values);
 
@@ -120,7 +122,9 @@ TYPED_TEST(Stream, HoldsValuesScaledByTheirRowsDiagonals) {
   for (const bool conjugated : {false, true})
     for (const bool divide : {false, true})
       for (const int width : {1, 4, 32})
-        expect_packed<TypeParam>(width, width == 1 ? 1 : 4, conjugated, divide);
+        for (const int row_lanes : {1, 4})
+          expect_packed<TypeParam>(width, width == 1 ? 1 : 4, row_lanes,
+                                   conjugated, divide);
 }
 
 /// A solver of that stream.

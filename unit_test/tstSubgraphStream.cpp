@@ -28,9 +28,8 @@ Builder make_builder(const Graph& host, const StreamShape& shape,
           level.data(),
           levels.num_levels,
           longest,
-          shape,
+          with_team(shape, team),
           team.width,
-          team.warps,
           team.scalar_bytes};
 }
 
@@ -46,6 +45,7 @@ bool expect_stream(const Graph& graph, const StreamShape& shape,
   EXPECT_EQ(stream.max_local, builder.max_local());
   EXPECT_EQ(stream.width, team.width);
   EXPECT_EQ(stream.warps, team.warps);
+  EXPECT_EQ(stream.row_lanes, team.row_lanes);
   StreamCheck(graph, stream, shape, team).run();
   auto again = make_builder(graph, shape, team);
   expect_same(stream, on_host(again.finish(num_values(graph))));
@@ -58,6 +58,8 @@ const std::vector<Team>& teams() {
     for (const std::size_t scalar : {4, 8, 16})
       for (const int width : {1, 4, 32})
         made.push_back({width, width == 1 ? 1 : 4, scalar});
+    made.push_back({32, 8, 8, 4});
+    made.push_back({8, 8, 4, 2});
     return made;
   }();
   return all;

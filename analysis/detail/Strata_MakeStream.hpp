@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <detail/Strata_Arena.hpp>
+#include <detail/Strata_CollapseRows.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamPhases.hpp>
 #include <limits>
@@ -18,11 +19,21 @@ struct StreamShape {
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
-  /// Rows, distinct outside sources and the scratch's zero together.
+  /// Rows, distinct outside sources and the scratch's zero together; a team may
+  /// have less room.
   int max_local = 4096;
   /// Steps a value from another sub-graph is expected to take.
   int hop = 8;
+  /// Level sets taken at a time, see CollapsedRows; 1: rows stay as they are,
+  /// 0: as many as a sample of the rows says is best.
+  int collapse = 1;
+  /// Teams to choose from; with a second one where there is a choice, for rows
+  /// of many entries. 0 or 1 for that team, -1: what the sample says is better.
+  StreamTeam team[2];
+  int which_team = 0;
 };
+/// A step of the second team takes so much longer.
+constexpr double second_team_cost = 1.4;
 
 /// A stream in the making: first where every row goes and when (which tells
 /// what a solve will cost), then the stream itself.
@@ -36,35 +47,47 @@ class StreamBuilder {
   using Memory = typename ExecutionSpace::memory_space;
   using Graph = DependencyGraph<Memory>;
 
-  /// @param level        level of each vertex, from 0; not read for one band
+  /// @param level        level of each vertex, from 0; not read for one band of
+  ///                     rows that stay as they are
   /// @param longest_row  most edges into a vertex: a row of many is dealt to
   ///                     many lanes
-  /// @param width, warps lanes that work in step, and how many such groups
+  /// @param width        lanes of a warp
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   StreamBuilder(const ExecutionSpace& exec, const Graph& graph,
                 const int* level, int num_levels, std::int64_t longest_row,
-                const StreamShape& shape, int width, int warps,
-                std::size_t scalar_bytes)
+                const StreamShape& shape, int width, std::size_t scalar_bytes)
       : exec_(exec), longest_row_(longest_row) {
     phases_.graph = graph;
     phases_.record = StreamRecord(scalar_bytes);
     phases_.level = level;
     phases_.hop = shape.hop;
     phases_.stream.width = width;
-    phases_.stream.warps = warps;
     phases_.stream.entries = phases_.record.entries;
+    shape_ = shape;
+    team_ = shape.which_team;
     phases_.stream.num_rows = graph.num_vertices;
     if (graph.num_edges() >= std::numeric_limits<int>::max() ||
         graph.num_vertices == 0)
       return;
-    const int max_local =
-        std::min(shape.max_local, static_cast<int>(65536 / scalar_bytes) - 1);
-    int rows = std::min(shape.max_rows, max_local - 1);
+    const auto max_local = [&] {
+      return std::min({shape.max_local, shape.team[team_ > 0 ? 1 : 0].max_local,
+                       static_cast<int>(65536 / scalar_bytes) - 1});
+    };
+    int rows = std::min(shape.max_rows, max_local() - 1);
     make_counts();
+    const Graph given = graph;
+    collapse_ = shape.collapse;
     do {
       if (rows < 1) return;
+      phases_.graph = given;
       fits_ = partition(num_levels, shape.band_levels, rows, max_local);
+      if (!fits_ && shape.which_team < 0 && team_ == 1) {
+        // The other team has more room.
+        team_ = 0;
+        collapse_ = shape.collapse;
+        continue;
+      }
       rows /= 2;
     } while (!fits_ && rows >= 16);
     if (fits_) find_steps();
@@ -82,6 +105,11 @@ class StreamBuilder {
   /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
   /// the outside values of more.
   int max_rows() const { return phases_.max_rows; }
+  /// Level sets taken at a time, and terms and sources of the rows then.
+  int collapse() const { return collapse_; }
+  int team() const { return team_; }
+  std::int64_t num_terms() const { return num_terms_; }
+  std::int64_t num_sources() const { return phases_.graph.num_edges(); }
   double external_share() const {
     const auto edges = phases_.graph.num_edges();
     return edges > 0 ? double(phases_.num_externals) / double(edges) : 0.;
@@ -155,15 +183,19 @@ class StreamBuilder {
     stream.bytes = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "bytes", WithoutInitializing),
         records * p.record.bytes);
-    stream.record_row = Kokkos::View<int*, Memory>(
-        view_alloc(label + "record_row", WithoutInitializing), records);
-    stream.record_lane = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(label + "record_lane", WithoutInitializing), records);
-    stream.origin = OriginIndex<Memory>(label + "origin",
-                                        records * p.record.entries, num_values);
+    if (collapse_ > 1) {
+      keep_graph(num_values);
+    } else {
+      stream.record_row = Kokkos::View<int*, Memory>(
+          view_alloc(label + "record_row", WithoutInitializing), records);
+      stream.record_lane = Kokkos::View<unsigned char*, Memory>(
+          view_alloc(label + "record_lane", WithoutInitializing), records);
+      stream.origin = OriginIndex<Memory>(
+          label + "origin", records * p.record.entries, num_values);
+      run<typename Phases::ClearOrigins>("clear_origins",
+                                         records * p.record.entries);
+    }
     run<typename Phases::ClearRecords>("clear", p.num_steps * stream.warps);
-    run<typename Phases::ClearOrigins>("clear_origins",
-                                       records * p.record.entries);
     run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);
     // Comparing all entries of a row with all: as if rows were longer.
     for_each_row("Strata::StreamBuilder::place_edges", exec_, n,
@@ -220,9 +252,11 @@ class StreamBuilder {
   }
 
   /// Sub-graphs of at most `rows` rows; false if their values don't fit.
-  bool partition(int num_levels, int band_levels, int rows, int max_local) {
+  template <class MaxLocal>
+  bool partition(int num_levels, int band_levels, int rows,
+                 const MaxLocal& max_local) {
     auto& p = phases_;
-    const std::int64_t n = p.graph.num_vertices, m = p.graph.num_edges();
+    const std::int64_t n = p.graph.num_vertices;
     p.max_rows = rows;
     p.band_levels = band_levels;
     p.bands =
@@ -242,7 +276,6 @@ class StreamBuilder {
           arena.take(p.band_chunk, p.bands + 1);
           arena.take(p.first_vertex, most_subgraphs + 1);
           arena.take(p.import_count, most_subgraphs);
-          arena.take(p.unique_of, m);
           arena.take(ticket_, 1);
         });
     run<typename Phases::BandKeys>("band_keys", n);
@@ -254,11 +287,16 @@ class StreamBuilder {
         p.bands == 1 ? (n + rows - 1) / rows
                      : fetch_counts()[Phases::count_subgraphs]);
     run<typename Phases::AssignSubgraphs>("assign", n);
+    if (collapse_ == 0 || team_ < 0) choose_shape(num_levels);
+    p.stream.row_lanes = shape_.team[team_].row_lanes;
+    p.stream.warps = shape_.team[team_].warps;
+    if (collapse_ > 1) collapse_rows();
     p.external_key = nullptr;
     scan<typename Phases::ExternalScan>("count_externals", n);
     p.num_externals = fetch_counts()[Phases::count_externals];
     externals_ = make_arena<Memory>(
         "Strata::StreamBuilder::externals", [&](Arena<Memory>& arena) {
+          arena.take(p.unique_of, p.graph.num_edges());
           arena.take(p.external_key, p.num_externals);
           arena.take(p.external_edge, p.num_externals);
           arena.take(p.unique_source, p.num_externals);
@@ -273,7 +311,190 @@ class StreamBuilder {
     const auto counts = fetch_counts();
     p.num_uniques = counts[Phases::count_uniques];
     max_local_ = static_cast<int>(counts[Phases::count_local]);
-    return counts[Phases::count_local] <= max_local;
+    return counts[Phases::count_local] <= max_local();
+  }
+
+  GroupedEdges<Memory> grouped(const Graph& graph) const {
+    return {graph, phases_.subgraph_of, phases_.level, collapse_};
+  }
+  static double mean_length(const Graph& graph) {
+    return double(graph.num_edges()) / graph.num_vertices;
+  }
+
+  /// Puts the rewritten rows in the place of the graph.
+  void collapse_rows() {
+    auto& p = phases_;
+    given_ = p.graph;
+    const std::int64_t n = given_.num_vertices;
+    // Terms are numbered with 31 bits.
+    if (n > std::numeric_limits<int>::max() / max_terms) {
+      collapse_ = 1;
+      return;
+    }
+    const auto edges = grouped(given_);
+    int *terms = nullptr, *sources = nullptr;
+    const Kokkos::View<int[2], Memory> longest(
+        "Strata::StreamBuilder::longest");
+    collapsed_ = make_arena<Memory>(
+        "Strata::StreamBuilder::collapsed", [&](Arena<Memory>& arena) {
+          arena.take(terms, n);
+          arena.take(sources, n);
+          arena.take(term_map_, n + 1);
+        });
+    eliminate_rows<NoNumbers>("Strata::StreamBuilder::count_collapsed", exec_,
+                              n, mean_length(given_),
+                              CountCollapsed<Memory>{edges, terms, sources,
+                                                     longest.data()});
+    Graph rewritten;
+    rewritten.num_vertices = given_.num_vertices;
+    rewritten.reversed = given_.reversed;
+    rewritten.diagonal_origin = given_.diagonal_origin;
+    using Kokkos::view_alloc;
+    using Kokkos::WithoutInitializing;
+    rewritten.row_map = Kokkos::View<std::int64_t*, Memory>(
+        view_alloc("Strata::StreamBuilder::row_map", WithoutInitializing),
+        n + 1);
+    const auto offsets = [&](const int* length, std::int64_t* map) {
+      std::int64_t total = 0;
+      Kokkos::parallel_scan(
+          "Strata::StreamBuilder::offsets",
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+              exec_, 0, n),
+          OffsetsOf{length, map, n}, total);
+      return total;
+    };
+    num_terms_ = offsets(terms, term_map_);
+    const std::int64_t num_sources =
+        offsets(sources, rewritten.row_map.data());
+    // Places in the stream are counted with 32 bits, four bytes each.
+    if (num_sources >= 1 << 28) {
+      collapse_ = 1;
+      return;
+    }
+    const auto longest_host = Kokkos::create_mirror_view(longest);
+    Kokkos::deep_copy(exec_, longest_host, longest);
+    exec_.fence();
+    lists_ = {(longest_host(0) + 3) / 4 * 4, (longest_host(1) + 3) / 4 * 4};
+    if (lists_.terms == 0) {
+      collapse_ = 1;  // nothing to rewrite
+      return;
+    }
+    rewritten.entries = Kokkos::View<int*, Memory>(
+        view_alloc("Strata::StreamBuilder::entries", WithoutInitializing),
+        num_sources);
+    term_ = Kokkos::View<int*, Memory>(
+        view_alloc("Strata::StreamBuilder::terms", WithoutInitializing),
+        num_terms_);
+    eliminate_rows<NoNumbers>(
+        "Strata::StreamBuilder::fill_collapsed", exec_, n, mean_length(given_),
+        FillCollapsed<Memory>{edges, rewritten.row_map.data(),
+                              rewritten.entries.data(), term_map_,
+                              term_.data()},
+        lists_);
+    p.graph = rewritten;
+  }
+  /// The number of level sets at a time, and the team, with which a sample of
+  /// the rows takes the least time: in one band, where sub-graphs work one after
+  /// the other, no less than the team needs for all entries. More memory only
+  /// for a tenth less.
+  void choose_shape(int num_levels) {
+    auto& p = phases_;
+    const std::int64_t n = p.graph.num_vertices;
+    const std::int64_t samples = std::min<std::int64_t>(n, 2048);
+    const int size = CollapseSample::size * num_collapse_candidates;
+    const Kokkos::View<std::int64_t*, Memory> sums(
+        "Strata::StreamBuilder::sample", size);
+    eliminate_rows<NoNumbers>(
+        "Strata::StreamBuilder::sample_collapsed", exec_,
+        samples * num_collapse_candidates, mean_length(p.graph),
+        SampleCollapsed<Memory>{grouped(p.graph), sums.data(), samples,
+                                p.record.entries,
+                                shape_.team[1].row_lanes * p.record.entries});
+    const auto host = Kokkos::create_mirror_view(sums);
+    Kokkos::deep_copy(exec_, host, sums);
+    exec_.fence();
+    // Bytes a row: of the matrix, and of a plan without collapsed rows.
+    const double length = mean_length(p.graph);
+    const double crs = 4 + (p.record.scalar_bytes + 4) * (length + 1);
+    const int collapse = collapse_, team = team_;
+    double best = 0;
+    for (int c = 0; c < num_collapse_candidates; ++c) {
+      const auto mean = [&](int what) {
+        return double(host(c * CollapseSample::size + what)) / samples;
+      };
+      const int levels = collapse_candidates[c];
+      if (collapse > 0 && collapse != levels) continue;
+      const double memory =
+          60 + (p.record.scalar_bytes + 4) * mean(CollapseSample::terms) +
+          1.7 * double(p.record.bytes) / p.record.entries *
+              mean(CollapseSample::sources) +
+          8 * length;
+      for (int t = 0; t < 2; ++t) {
+        if (team >= 0 && team != t) continue;
+        const double late =
+            mean(t == 0 ? CollapseSample::late : CollapseSample::late_wide);
+        double steps =
+            double(num_levels) / levels * late / CollapseSample::unit;
+        if (p.bands == 1)
+          steps = std::max(steps, n * mean(CollapseSample::sources) /
+                                      (team_efficiency * p.record.entries *
+                                       p.stream.width * shape_.team[t].warps));
+        const double time = steps * (t == 0 ? 1 : second_team_cost);
+        if (best == 0 || (time < 0.9 * best && memory < 5 * crs)) {
+          best = time;
+          collapse_ = levels;
+          team_ = t;
+        }
+      }
+    }
+    if (collapse_ == 0) collapse_ = 1;
+    if (team_ < 0) team_ = 0;
+  }
+  /// Share of a team's lanes that have work, where sub-graphs wait for each
+  /// other.
+  static constexpr double team_efficiency = 0.55;
+
+  /// What new values need, once every row has its position.
+  void keep_graph(std::int64_t num_values) {
+    auto& p = phases_;
+    auto& kept = p.stream.collapsed;
+    using Kokkos::view_alloc;
+    using Kokkos::WithoutInitializing;
+    const std::int64_t n = given_.num_vertices;
+    const std::string label = "Strata::CollapsedRows::";
+    const auto ints = [&](const char* name, std::int64_t count) {
+      return Kokkos::View<int*, Memory>(
+          view_alloc(label + name, WithoutInitializing), count);
+    };
+    const auto words = [&](const char* name, std::int64_t count) {
+      return Kokkos::View<unsigned*, Memory>(
+          view_alloc(label + name, WithoutInitializing), count);
+    };
+    kept.levels = collapse_;
+    kept.max_terms = lists_.terms;
+    kept.max_sources = lists_.sources;
+    kept.row_map = ints("row_map", n + 1);
+    kept.entries = words("entries", given_.num_edges());
+    kept.origin =
+        OriginIndex<Memory>(label + "origin", given_.num_edges(), num_values);
+    kept.position = ints("position", n);
+    kept.source_map = ints("source_map", n + 1);
+    kept.place = words("place", p.graph.num_edges());
+    kept.term_map = ints("term_map", n + 1);
+    kept.term_row = words("term_row", num_terms_);
+    p.value_place = kept.place.data();
+    for_each_row("Strata::StreamBuilder::keep_graph", exec_, n,
+                 given_.num_edges(),
+                 KeepGraph<Memory>{grouped(given_), kept,
+                                   p.graph.row_map.data(), p.position_of});
+    const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>
+        rows(exec_, 0, n);
+    Kokkos::parallel_scan("Strata::StreamBuilder::term_map", rows,
+                          TermScan<Memory>{given_, p.stream.row, kept,
+                                           term_map_});
+    Kokkos::parallel_for("Strata::StreamBuilder::terms", rows,
+                         CopyTerms<Memory>{given_, p.stream.row, kept,
+                                           term_map_, term_.data()});
   }
 
   void find_steps() {
@@ -307,13 +528,17 @@ class StreamBuilder {
 
   template <bool by_warp>
   void find_steps_of_rows() {
+    using Steps = StreamSteps<ExecutionSpace, by_warp>;
     const int units = device_units(exec_);
-    Kokkos::parallel_for(
-        "Strata::StreamBuilder::steps_of_rows",
-        Kokkos::TeamPolicy<ExecutionSpace>(
-            exec_, is_cuda<ExecutionSpace> ? 12 * units : units,
-            is_cuda<ExecutionSpace> ? 128 : 1),
-        StreamSteps<ExecutionSpace, by_warp>{phases_, ticket_});
+    constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec_, is_cuda<ExecutionSpace> ? 12 * units : units, team_size);
+    if (by_warp)
+      policy.set_scratch_size(
+          0, Kokkos::PerTeam(static_cast<int>(
+                 team_size / Steps::width * Steps::warp_bins * sizeof(int))));
+    Kokkos::parallel_for("Strata::StreamBuilder::steps_of_rows", policy,
+                         Steps{phases_, ticket_});
   }
 
   ExecutionSpace exec_;
@@ -322,7 +547,15 @@ class StreamBuilder {
   bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;
   unsigned* ticket_ = nullptr;
-  Arena<Memory> vertices_, externals_;
+  // Where rows are rewritten: the graph as given, terms by vertex.
+  StreamShape shape_;
+  int collapse_ = 1, team_ = 0;
+  Graph given_;
+  std::int64_t num_terms_ = 0;
+  ListLengths lists_{0, 0};
+  std::int64_t* term_map_ = nullptr;
+  Kokkos::View<int*, Memory> term_;
+  Arena<Memory> vertices_, externals_, collapsed_;
   Kokkos::View<std::int64_t*, Memory> counts_;
   typename Kokkos::View<std::int64_t*, Memory>::HostMirror counts_host_;
 };

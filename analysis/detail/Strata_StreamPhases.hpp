@@ -61,7 +61,10 @@ struct StreamPhases {
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;
   int* need_unique = nullptr;
-  // Tasks: a record each.
+  /// Where each edge's value stands in the stream, in units of four bytes; null
+  /// where the stream's `origin` says it.
+  unsigned* value_place = nullptr;
+  // Tasks: a record for each lane that shares the row.
   Key* task_key = nullptr;
   int *task = nullptr, *task_row = nullptr, *run_of = nullptr;
   int* run_first = nullptr;
@@ -77,16 +80,21 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION int step_capacity(Key g) const {
     return lanes_of[g] * stream.warps;
   }
+  /// Entries of a row that a step takes: those of a record for each of the
+  /// lanes that share the row.
+  KOKKOS_INLINE_FUNCTION int entries_a_step() const {
+    return record.entries * stream.row_lanes;
+  }
   KOKKOS_INLINE_FUNCTION Index first_edge(Index i) const {
     return graph.row_map(i);
   }
   KOKKOS_INLINE_FUNCTION Index end_edge(Index i) const {
     return graph.row_map(i + 1);
   }
-  KOKKOS_INLINE_FUNCTION int records_of(Index i) const {
-    const Index m = end_edge(i) - first_edge(i);
-    return m == 0 ? 1
-                  : static_cast<int>((m + record.entries - 1) / record.entries);
+  /// Steps in which row i has work; each is a task.
+  KOKKOS_INLINE_FUNCTION int tasks_of(Index i) const {
+    const Index m = end_edge(i) - first_edge(i), a_step = entries_a_step();
+    return m == 0 ? 1 : static_cast<int>((m + a_step - 1) / a_step);
   }
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
@@ -228,16 +236,16 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION static int last_age(int bin) {
     return bin + 1 < age_bins ? first_age(bin + 1) - 1 : 0x7fffffff;
   }
-  /// How much later the last step is where `sum` sources are of that bin or
+  /// How much later the last step is where `sum` sources are of that age or
   /// newer.
-  KOKKOS_INLINE_FUNCTION int late_by(int sum, int bin) const {
-    return (sum + record.entries - 1) / record.entries - first_age(bin) - 1;
+  KOKKOS_INLINE_FUNCTION int late_by(int sum, int age) const {
+    return (sum + entries_a_step() - 1) / entries_a_step() - age - 1;
   }
   /// The step of row i's last record, by one thread; its sources' steps are
   /// known.
   KOKKOS_INLINE_FUNCTION int step_of_row(Index i, int newest) const {
     const Index end = end_edge(i), m = end - first_edge(i);
-    if (m <= record.entries) return newest + 1;
+    if (m <= entries_a_step()) return newest + 1;
     int number[age_bins] = {};
     const int g = subgraph_of[i];
     for (Index k = first_edge(i); k < end; k += batch) {
@@ -254,7 +262,7 @@ struct StreamPhases {
     int late = 0, sum = 0;
     for (int bin = 0; bin < age_bins; ++bin) {
       sum += number[bin];
-      const int u = late_by(sum, bin);
+      const int u = late_by(sum, first_age(bin));
       late = u > late ? u : late;
     }
     return newest + 1 + late;
@@ -266,7 +274,7 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(TaskScan, Index i, Index& sum,
                                          bool final) const {
     if (final) first_task[i] = static_cast<int>(sum);
-    sum += records_of(i);
+    sum += tasks_of(i);
     if (final && i + 1 == graph.num_vertices) count[count_tasks] = sum;
   }
   struct LatestStep {};
@@ -276,9 +284,9 @@ struct StreamPhases {
   }
   struct TaskKeys {};
   KOKKOS_INLINE_FUNCTION void operator()(TaskKeys, Index i) const {
-    const int records = records_of(i);
+    const int tasks = tasks_of(i);
     const Key group = static_cast<Key>(subgraph_of[i]) << time_bits;
-    for (int q = 0; q < records; ++q) {
+    for (int q = 0; q < tasks; ++q) {
       const int t = first_task[i] + q;
       task_key[t] = group | static_cast<Key>(time[i] - q);
       task[t] = t;
@@ -306,15 +314,17 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(ChooseLanes, Index g) const {
     const int first = first_vertex[g], rows = first_vertex[g + 1] - first;
     Index records = 0;
-    for (int p = first; p < first + rows; ++p) records += records_of(order[p]);
-    int lanes = 1;
+    for (int p = first; p < first + rows; ++p)
+      records += Index{tasks_of(order[p])} * stream.row_lanes;
+    int lanes = stream.row_lanes;
     while (lanes < stream.width &&
            Index{lanes} * stream.warps * run_count[g] * 2 < records * 3)
       lanes *= 2;
     lanes_of[g] = lanes;
   }
+  /// First lane of a task among those of its step.
   KOKKOS_INLINE_FUNCTION int lane_at(Index p) const {
-    return static_cast<int>((p - run_first[run_of[p]]) %
+    return static_cast<int>((p - run_first[run_of[p]]) * stream.row_lanes %
                             step_capacity(task_key[p] >> time_bits));
   }
   struct StepScan {};
@@ -333,7 +343,8 @@ struct StreamPhases {
       step_subgraph[step] = static_cast<int>(g);
     }
     const bool last = p + 1 == num_tasks;
-    if (last || lane_at(p + 1) == 0) step_records[step] = lane + 1;
+    if (last || lane_at(p + 1) == 0)
+      step_records[step] = lane + stream.row_lanes;
     if (last) {
       count[count_steps] = sum;
       step_first[num_subgraphs] = static_cast<int>(sum);
@@ -392,8 +403,7 @@ struct StreamPhases {
     s.imports = import_count[g];
   }
 
-  // --- Contents
-  // ---------------------------------------------------------------
+  // --- Contents -------------------------------------------------------------
 
   /// First record of the stage that a place (step * team + lane of the team)
   /// belongs to, its lane, and the stage's lanes.
@@ -404,12 +414,15 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION int lane_of(Index place) const {
     return static_cast<int>(place % team() % stream.width);
   }
-  KOKKOS_INLINE_FUNCTION void put(Index place, int byte, unsigned value) const {
+  KOKKOS_INLINE_FUNCTION Index byte_at(Index place, int byte) const {
     const int lanes = lanes_of[step_subgraph[place / team()]];
-    unsigned char* const at =
-        stream.bytes.data() + stage_of(place) * record.bytes +
-        (byte / 16 * lanes + lane_of(place)) * 16 + byte % 16;
-    *reinterpret_cast<std::uint16_t*>(at) = static_cast<std::uint16_t>(value);
+    return stage_of(place) * record.bytes +
+           (byte / 16 * lanes + lane_of(place)) * 16 + byte % 16;
+  }
+  KOKKOS_INLINE_FUNCTION void put(Index place, int byte, unsigned value) const {
+    *reinterpret_cast<std::uint16_t*>(stream.bytes.data() +
+                                      byte_at(place, byte)) =
+        static_cast<std::uint16_t>(value);
   }
   struct ClearNeeds {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearNeeds, Index u) const {
@@ -430,8 +443,12 @@ struct StreamPhases {
           const int its = s.known_after(s.graph.entries(other), g);
           rank += its > age || (its == age && other < k);
         }
-        const Index place = s.place_of[s.first_task[i] + rank / entries];
-        s.slot_of[k] = place * entries + entries - 1 - rank % entries;
+        const int row_lanes = s.stream.row_lanes;
+        const Index place =
+            s.place_of[s.first_task[i] + rank / s.entries_a_step()] +
+            rank % row_lanes;
+        s.slot_of[k] =
+            place * entries + entries - 1 - rank / row_lanes % entries;
         if (s.subgraph_of[j] != g)
           Kokkos::atomic_fetch_min(&s.need_key[s.unique_of[k]],
                                    static_cast<Key>(place / s.team()));
@@ -465,6 +482,7 @@ struct StreamPhases {
         clear.half[record.out_at() % 16 / 2] = record_idle;
       for (int lane = 0; lane < lanes; ++lane) units[u * lanes + lane] = clear;
     }
+    if (value_place) return;
     int log_lanes = 0;
     while (1 << log_lanes < lanes) ++log_lanes;
     for (int lane = 0; lane < lanes; ++lane) {
@@ -485,11 +503,17 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
     const int i = task_row[t];
     const bool publishes = exported[i] && t == first_task[i];
-    const Index place = place_of[t];
-    stream.record_row(stage_of(place) + lane_of(place)) = position_of[i];
-    put(place, record.out_at(),
-        static_cast<unsigned>(local_of(i) * record.scalar_bytes) |
-            (publishes ? unsigned{record_publishes} : 0u));
+    for (int l = 0; l < stream.row_lanes; ++l) {
+      const Index place = place_of[t] + l;
+      if (!value_place)
+        stream.record_row(stage_of(place) + lane_of(place)) = position_of[i];
+      // All lanes that share the row know its sum, the first one stores it.
+      put(place, record.out_at(),
+          static_cast<unsigned>(local_of(i) * record.scalar_bytes) |
+              (l > 0       ? unsigned{record_idle}
+               : publishes ? unsigned{record_publishes}
+                           : 0u));
+    }
   }
   struct FillEdges {
     StreamPhases phases;
@@ -506,9 +530,13 @@ struct StreamPhases {
         const int e = static_cast<int>(slot % entries);
         s.put(place, s.record.source_at(e),
               static_cast<unsigned>(local * s.record.scalar_bytes));
-        s.stream.origin.set(
-            (s.stage_of(place) + s.lane_of(place)) * entries + e,
-            s.graph.origin(k));
+        if (s.value_place)
+          s.value_place[k] =
+              static_cast<unsigned>(s.byte_at(place, s.record.value_at(e)) / 4);
+        else
+          s.stream.origin.set(
+              (s.stage_of(place) + s.lane_of(place)) * entries + e,
+              s.graph.origin(k));
       }
     }
   };
@@ -528,6 +556,8 @@ struct StreamSteps {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Phases = StreamPhases<Memory>;
   static constexpr int width = lane_width<ExecutionSpace>;
+  /// Scratch of a warp that has a row.
+  static constexpr int warp_bins = 256;
   Phases phases;
   unsigned* ticket;
 
@@ -535,6 +565,11 @@ struct StreamSteps {
     const std::int64_t n = phases.graph.num_vertices;
     const int rows = by_warp ? team.team_size() / width : team.team_size();
     const int mine = by_warp ? team.team_rank() / width : team.team_rank();
+    int* const count =
+        by_warp ? static_cast<int*>(team.team_scratch(0).get_shmem(
+                      rows * warp_bins * int(sizeof(int)))) +
+                      mine * warp_bins
+                : nullptr;
     for (;;) {
       unsigned t = 0;
       Kokkos::single(
@@ -547,7 +582,7 @@ struct StreamSteps {
       if (first >= n) return;
       if (first + mine < n) {
         if constexpr (by_warp)
-          row_of_warp(first + mine, team.team_rank() % width);
+          row_of_warp(first + mine, team.team_rank() % width, count);
         else
           row_of_thread(first + mine);
       }
@@ -596,8 +631,22 @@ struct StreamSteps {
     }
   }
 
-  /// The same, lane l looking at entries l, l + width, ...
-  KOKKOS_INLINE_FUNCTION void row_of_warp(std::int64_t i, int lane) const {
+  /// Ages up to 63 exactly, then eight bins an octave.
+  KOKKOS_INLINE_FUNCTION static int bin_of(int age) {
+    int octave = 0;
+    while (age >> octave >= 128) ++octave;
+    const int bin = age < 64 ? age : 64 + 8 * octave + (age >> (octave + 3)) - 8;
+    return bin < warp_bins ? bin : warp_bins - 1;
+  }
+  /// The least age in a bin.
+  KOKKOS_INLINE_FUNCTION static int age_of(int bin) {
+    return bin < 64 ? bin : (8 + bin % 8) << ((bin - 64) / 8 + 3);
+  }
+
+  /// The same, lane l looking at entries l, l + width, ...; `count` has room
+  /// for warp_bins.
+  KOKKOS_INLINE_FUNCTION void row_of_warp(std::int64_t i, int lane,
+                                          int* count) const {
     constexpr int batch = Phases::batch;
     const int g = phases.subgraph_of[i];
     const std::int64_t begin = phases.first_edge(i), end = phases.end_edge(i);
@@ -624,21 +673,41 @@ struct StreamSteps {
     }
     const std::int64_t m = end - begin;
     int late = 0;
-    for (int bin = 0; bin < Phases::age_bins && m > phases.record.entries;
-         ++bin) {
-      // No more sources than all: nothing later from here on.
-      if (phases.late_by(static_cast<int>(m), bin) <= late) break;
-      int sum = 0;
+    if (m > phases.entries_a_step()) {
+      // Sources older than the row has steps don't matter.
+      const int bins = bin_of(static_cast<int>(m / phases.entries_a_step())) + 1;
+      for (int bin = lane; bin < bins; bin += width) count[bin] = 0;
+      lane_barrier();
       for (std::int64_t k = begin; k < end; k += batch * width) {
         if (m > batch * width) look(k + lane, end, width, g, after);
         STRATA_IMPL_UNROLL
-        for (int u = 0; u < batch; ++u)
-          sum += k + lane + u * width < end &&
-                 newest - after[u] <= Phases::last_age(bin);
+        for (int u = 0; u < batch; ++u) {
+          if (k + lane + u * width >= end) continue;
+          const int bin = bin_of(newest - after[u]);
+          if (bin < bins) Kokkos::atomic_fetch_add(count + bin, 1);
+        }
       }
-      sum = lane_group_sum(sum, width);
-      const int u = phases.late_by(sum, bin);
-      late = u > late ? u : late;
+      lane_barrier();
+      int before = 0;
+      for (int first = 0; first < bins; first += width) {
+        const int bin = first + lane;
+        int sum = bin < bins ? count[bin] : 0;
+        for (int distance = 1; distance < width; distance *= 2) {
+          const int lower = lane_up(sum, distance);
+          if (lane >= distance) sum += lower;
+        }
+        sum += before;
+        before = lane_broadcast(sum, width - 1);
+        if (bin < bins) {
+          const int u = phases.late_by(sum, age_of(bin));
+          late = u > late ? u : late;
+        }
+      }
+      for (int mask = width / 2; mask > 0; mask /= 2) {
+        const int other = lane_xor(late, mask);
+        late = other > late ? other : late;
+      }
+      lane_barrier();
     }
     if (lane == 0) store_relaxed(phases.time + i, newest + 1 + late);
   }

@@ -145,6 +145,17 @@ KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
 #endif
 }
 
+/// Number of bits set in `bits`.
+KOKKOS_INLINE_FUNCTION int count_bits(unsigned bits) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return __popc(bits);
+#else
+  int count = 0;
+  for (; bits; bits &= bits - 1) ++count;
+  return count;
+#endif
+}
+
 /// Sum of `value` over groups of `group` neighbouring lanes (a power of two,
 /// at most lane_width); every lane of a group gets the same bits. All lanes of
 /// the warp must call it with the same `group`.

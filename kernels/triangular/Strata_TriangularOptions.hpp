@@ -72,6 +72,14 @@ struct TriangularOptions {
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
 
+  /// Level sets that `pipelined_subgraphs` takes at a time, by rewriting rows
+  /// with the inverses of small diagonal blocks (see docs/algorithms.md): 1
+  /// forbids that, 0 leaves it to the analysis. The error of a solve is at most
+  /// that of substitution times the largest condition number of such a block;
+  /// blocks that could cost more than half of the digits are not used.
+  int collapsed_levels = 0;
+  int row_lanes = 0;
+
   /// How `subgraphs` splits a component too large for one sub-graph, and in
   /// which order 004's heuristic takes the vertices.
   PartitionMethod partition = PartitionMethod::automatic;

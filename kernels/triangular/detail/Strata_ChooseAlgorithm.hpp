@@ -18,6 +18,8 @@ inline StreamShape stream_shape(const TriangularOptions& options, int n,
   StreamShape shape;
   const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
+  shape.collapse = options.collapsed_levels;
+  shape.which_team = options.row_lanes - 1;
   shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
                    : narrow                      ? 1024
                                                  : 1536;

@@ -3,6 +3,7 @@
 #define STRATA_STREAM_KERNEL_HPP
 
 #include <Strata_SubgraphStream.hpp>
+#include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
@@ -56,22 +57,32 @@ struct alignas(16) StreamWork {
 ///
 /// Exports have two buffers: a solve publishes in one and resets the other, the
 /// last team swaps them.
-template <class Scalar, class ExecutionSpace, bool steps_in_scratch>
+///
+/// @tparam team_kind  0: four warps, a lane for a row. 1, for rows of many entries:
+///               eight warps, of which four lanes share a row
+template <class Scalar, class ExecutionSpace, int team_kind,
+          bool steps_in_scratch>
 struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Work = StreamWork<Scalar>;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool fetches_apart = width > 1;
+  static constexpr bool different = fetches_apart;
+  static constexpr int row_lanes = different && team_kind == 1 ? 4 : 1;
   /// Solving warps; a host's one thread does all.
-  static constexpr int warps = fetches_apart ? max_stream_warps : 1;
+  static constexpr int warps = !fetches_apart ? 1 : team_kind == 1 ? 8 : 4;
+  /// Teams that share a multiprocessor's registers.
+  static constexpr int teams_a_unit = team_kind == 1 ? 2 : 4;
   static constexpr int fetchers = fetches_apart ? 2 * width : 0;
   static constexpr int solvers = warps * width;
   static constexpr int team_size = solvers + fetchers;
   static constexpr int units = Work::shape.units();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
-  static constexpr int ring_stages = fetches_apart ? 6 : 2;
+  static constexpr int ring_stages = !fetches_apart ? 2
+                                     : team_kind == 1 ? 4
+                                                      : 6;
   static constexpr int ring_bytes = ring_stages * stage_bytes;
   static constexpr int rings_bytes = warps * ring_bytes;
   static_assert(sizeof(Work) == Work::shape.bytes, "a record is as stored");
@@ -82,6 +93,11 @@ struct StreamSolve {
   const int* import;
   const unsigned* row;
   const Scalar* diagonal;  // reciprocals, or the diagonal itself if `divide`
+  // Where rows have been rewritten, what a row begins with: the sum of values
+  // times b. Null otherwise.
+  const int* term_map;
+  const unsigned* term_row;
+  const Scalar* term_value;
   Scalar* exports;         // 2 * columns * num_exports
   unsigned* state;
   std::int64_t num_exports;
@@ -134,11 +150,10 @@ struct StreamSolve {
     }
     for (int i = rank; i < rows; i += team_size) {
       const int position = mine.first_position + i;
-      const Scalar from = b(row[position], column);
-      const Scalar by = diagonal[position];
       // Nothing in scratch but outside values may look pending.
       scratch.store(first_row + i * unsigned(sizeof(Scalar)),
-                    Pending<Scalar>::final(divide ? from / by : from * by));
+                    Pending<Scalar>::final(term_map ? sum_terms(position, column)
+                                                    : scaled(position, column)));
     }
     for (int e = rank; e < mine.exports; e += team_size)
       Pending<Scalar>::reset(next + mine.first_export + e);
@@ -174,6 +189,29 @@ struct StreamSolve {
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION Scalar scaled(int position, int column) const {
+    const Scalar from = b(row[position], column);
+    const Scalar by = diagonal[position];
+    return divide ? from / by : from * by;
+  }
+  /// Terms are of the row's own sub-graph: nobody has written x over them yet.
+  KOKKOS_INLINE_FUNCTION Scalar sum_terms(int position, int column) const {
+    constexpr int batch = 4;
+    const int end = term_map[position + 1];
+    Scalar sum(0);
+    for (int t = term_map[position]; t < end; t += batch) {
+      Scalar product[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        product[u] = Scalar(0);
+        if (t + u < end)
+          product[u] = term_value[t + u] * b(term_row[t + u], column);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) sum += product[u];
+    }
+    return sum;
+  }
   /// Byte of scalar number `i` in scratch.
   KOKKOS_INLINE_FUNCTION static unsigned local(int i) {
     return rings_bytes + unsigned(i) * unsigned(sizeof(Scalar));
@@ -271,15 +309,29 @@ struct StreamSolve {
 
   /// The result anew from sources that are all final.
   STRATA_IMPL_NOINLINE KOKKOS_FUNCTION static Scalar wait_and_sum(
-      ScratchBytes scratch, Work work, Scalar sum) {
-    for (int e = 0; e < Work::entries; ++e) {
-      Scalar from;
-      do {
-        from = scratch.load<Scalar>(rings_bytes + work.source[e]);
-      } while (Pending<Scalar>::is_pending(from));
-      sum -= work.value[e] * from;
+      ScratchBytes scratch, Work work, Scalar before) {
+    Scalar from[Work::entries];
+    for (int e = 0; e < Work::entries; ++e) do {
+        from[e] = scratch.load<Scalar>(rings_bytes + work.source[e]);
+      } while (Pending<Scalar>::is_pending(from[e]));
+    return subtract(before, work, from);
+  }
+  /// The value before, less the products of all lanes that share the row, which
+  /// all get the same bits.
+  KOKKOS_INLINE_FUNCTION static Scalar subtract(
+      const Scalar& before, const Work& work,
+      const Scalar (&from)[Work::entries]) {
+    if constexpr (row_lanes == 1) {
+      Scalar result = before;
+      STRATA_IMPL_UNROLL
+      for (int e = 0; e < Work::entries; ++e) result -= work.value[e] * from[e];
+      return result;
+    } else {
+      Scalar sum = work.value[0] * from[0];
+      STRATA_IMPL_UNROLL
+      for (int e = 1; e < Work::entries; ++e) sum += work.value[e] * from[e];
+      return before - lane_group_sum(sum, row_lanes);
     }
-    return sum;
   }
 
   /// What a solving warp keeps from step to step.
@@ -328,7 +380,7 @@ struct StreamSolve {
     decode(even);
     // A turn of the ring, written out: places in it are known, and of two
     // records by turns none is copied.
-    static_assert(ring_stages == 6 || ring_stages == 2,
+    static_assert(ring_stages == 6 || ring_stages == 4 || ring_stages == 2,
                   "a turn is written out for these");
     if constexpr (ring_stages == 6)
       while (find_work(state) && advance<0>(state, even, odd) &&
@@ -337,6 +389,12 @@ struct StreamSolve {
              find_work(state) && advance<3>(state, odd, even) &&
              find_work(state) && advance<4>(state, even, odd) &&
              find_work(state) && advance<5>(state, odd, even)) {
+      }
+    else if constexpr (ring_stages == 4)
+      while (find_work(state) && advance<0>(state, even, odd) &&
+             find_work(state) && advance<1>(state, odd, even) &&
+             find_work(state) && advance<2>(state, even, odd) &&
+             find_work(state) && advance<3>(state, odd, even)) {
       }
     else
       while (find_work(state) && advance<0>(state, even, odd) &&
@@ -380,10 +438,7 @@ struct StreamSolve {
     state.next_step();
     decode(next);
 
-    Scalar result = before;
-    STRATA_IMPL_UNROLL
-    for (int e = 0; e < Work::entries; ++e)
-      result -= now.work.value[e] * value[e];
+    Scalar result = subtract(before, now.work, value);
     const bool works = !(now.work.out & record_idle);
     if (works) scratch.store(rings_bytes + now.out, result);
     if (fetches_apart && lane_any(Pending<Scalar>::is_nan(result))) {
@@ -403,6 +458,190 @@ struct StreamSolve {
         scratch, state.ring + (place + 2) % ring_stages * stage_bytes);
     end_step();
     return true;
+  }
+};
+
+/// Numbers of the elimination from the values of a matrix.
+template <class Scalar_, class MemorySpace>
+struct MatrixNumbers {
+  using Scalar = Scalar_;
+  static constexpr bool exist = true;
+  const Scalar* values;
+  OriginIndex<MemorySpace> origin;
+  Kokkos::View<const int*, MemorySpace> position;
+  const Scalar* reciprocal;  // of the diagonal, by position
+  bool conjugated;
+
+  KOKKOS_INLINE_FUNCTION Scalar entry(std::int64_t k) const {
+    const Scalar v = values[origin(k)];
+    return conjugated ? conjugate(v) : v;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
+    return m * reciprocal[position(v)];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
+                                        std::int64_t k) const {
+    return m * entry(k);
+  }
+};
+
+/// The same before anything may be overwritten: the diagonal as the matrix has
+/// it, and a note of products that leave the range of normal numbers although
+/// their factors are within.
+template <class Scalar_, class MemorySpace>
+struct ProbedNumbers {
+  using Scalar = Scalar_;
+  static constexpr bool exist = true;
+  MatrixNumbers<Scalar, MemorySpace> matrix;
+  OriginIndex<MemorySpace> diagonal_origin;  // by position
+  mutable bool lost = false;
+
+  KOKKOS_INLINE_FUNCTION Scalar diagonal(int v) const {
+    const std::int64_t k = diagonal_origin(matrix.position(v));
+    const Scalar d = k < 0 ? Scalar(1) : matrix.values[k];
+    return matrix.conjugated ? conjugate(d) : d;
+  }
+  KOKKOS_INLINE_FUNCTION void note(const Scalar& a, const Scalar& b,
+                                   const Scalar& result) const {
+    if (a != Scalar(0) && b != Scalar(0) && a - a == Scalar(0) &&
+        b - b == Scalar(0) && !usable_reciprocal(result))
+      lost = true;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
+    const Scalar d = diagonal(v), result = m * (Scalar(1) / d);
+    note(m, d, result);
+    return result;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
+                                        std::int64_t k) const {
+    const Scalar v = matrix.entry(k), result = m * v;
+    note(m, v, result);
+    return result;
+  }
+};
+
+/// The kept graph as EliminateRow wants it.
+template <class MemorySpace>
+struct KeptEdges {
+  CollapsedRows<MemorySpace> rows;
+  static constexpr unsigned mark = CollapsedRows<MemorySpace>::inner_edge;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t first(int v) const {
+    return rows.row_map(v);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t end(int v) const {
+    return rows.row_map(v + 1);
+  }
+  KOKKOS_INLINE_FUNCTION int entry(std::int64_t k) const {
+    return static_cast<int>(rows.entries(k) & ~mark);
+  }
+  KOKKOS_INLINE_FUNCTION bool inner(std::int64_t k, int, int) const {
+    return (rows.entries(k) & mark) != 0;
+  }
+  KOKKOS_INLINE_FUNCTION bool collapsed(int v) const {
+    const int p = rows.position(v);
+    return rows.term_map(p + 1) - rows.term_map(p) > 1;
+  }
+};
+
+/// What rewriting would do to accuracy: the first row in which numbers are
+/// lost, and the largest row sums of the groups' inverses and of the groups
+/// themselves (unit diagonal), as bits.
+struct CollapseFaults {
+  enum : int { row, inverse, block, size };
+};
+
+template <class Scalar, class MemorySpace>
+struct ProbeCollapsed {
+  KeptEdges<MemorySpace> edges;
+  ProbedNumbers<Scalar, MemorySpace> numbers;
+  std::int64_t* faults;
+
+  template <class Eliminate>
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number, int lane,
+                                         const Eliminate& eliminate) const {
+    const int v = static_cast<int>(number);
+    const bool collapsed = v >= 0 && edges.collapsed(v);
+    const ProbedNumbers<Scalar, MemorySpace> own = numbers;
+    const EliminatedRow row =
+        eliminate.run(collapsed ? v : -1, edges, own);
+    double inverse = 0, block = 0;
+    if (collapsed)
+      for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
+        inverse += double(Kokkos::abs(eliminate.term_number(t) *
+                                      own.diagonal(eliminate.term(t))));
+    if (v >= 0) {
+      const Scalar d = own.diagonal(v);
+      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
+           k += Eliminate::num_lanes) {
+        const Scalar entry = own.matrix.entry(k), ratio = entry / d;
+        own.note(entry, d, ratio);
+        if (edges.inner(k, 0, v)) block += double(Kokkos::abs(ratio));
+      }
+    }
+    inverse = lane_group_sum(inverse, Eliminate::num_lanes);
+    block = lane_group_sum(block, Eliminate::num_lanes);
+    if (v < 0) return;
+    if (own.lost)
+      Kokkos::atomic_fetch_min(faults + CollapseFaults::row,
+                               std::int64_t{row_of(v)});
+    if (lane != 0 || !collapsed) return;
+    raise(faults + CollapseFaults::inverse, inverse);
+    raise(faults + CollapseFaults::block, 1 + block);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION std::int64_t row_of(int v) const { return v; }
+  /// Numbers that are not negative compare as their bits do.
+  KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
+    if (!(value - value == 0)) return;
+    std::int64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    if (bits > *static_cast<volatile std::int64_t*>(at))
+      Kokkos::atomic_fetch_max(at, bits);
+  }
+};
+
+/// Numbers of one rewritten row, to their places.
+template <class Scalar, class MemorySpace>
+struct PackCollapsed {
+  KeptEdges<MemorySpace> edges;
+  MatrixNumbers<Scalar, MemorySpace> numbers;
+  unsigned char* bytes;
+  Scalar* term_value;
+
+  template <class Eliminate>
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number, int lane,
+                                         const Eliminate& eliminate) const {
+    const int v = static_cast<int>(number);
+    const bool collapsed = v >= 0 && edges.collapsed(v);
+    const EliminatedRow row =
+        eliminate.run(collapsed ? v : -1, edges, numbers);
+    if (v < 0) return;
+    const int position = edges.rows.position(v);
+    const int first_term = edges.rows.term_map(position);
+    const int first = edges.rows.source_map(v);
+    if (collapsed) {
+      for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
+        term_value[first_term + eliminate.rank_of_term(t, row.terms)] =
+            eliminate.term_number(t);
+      for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
+        put(first + eliminate.rank_of_source(s, row.sources),
+            eliminate.source_number(s));
+    } else {
+      const Scalar by = numbers.reciprocal[position];
+      if (lane == 0) term_value[first_term] = by;
+      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
+           k += Eliminate::num_lanes)
+        put(first + k - edges.first(v), numbers.entry(k) * by);
+    }
+  }
+
+ private:
+  /// No product of what is here may look pending.
+  KOKKOS_INLINE_FUNCTION void put(std::int64_t k, const Scalar& value) const {
+    *reinterpret_cast<Scalar*>(bytes + 4 * std::size_t(edges.rows.place(k))) =
+        Pending<Scalar>::final(value);
   }
 };
 

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ELIMINATE_ROWS_HPP
+#define STRATA_ELIMINATE_ROWS_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Most rows that are summed up in one, and most sources it may then have; a
+/// lane that has a row to itself takes fewer.
+constexpr int max_terms = 32, max_sources = 128, max_sources_of_lane = 32;
+
+/// Lengths of the lists of terms and sources; both multiples of four.
+struct ListLengths {
+  int terms, sources;
+  KOKKOS_FUNCTION int all() const { return terms + sources; }
+};
+
+/// What became of one row.
+struct EliminatedRow {
+  int terms = 0, sources = 0;
+  /// False where a list was too short for it: nothing of it counts then.
+  bool fits = true;
+};
+
+/// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
+/// to the same group as x_i is replaced by its own equation, and so on, until
+///
+///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
+///
+/// with sources outside the group. m_j is entry (i, j) of the inverse of the
+/// group's diagonal block, c_k entry (i, k) of that inverse times the block's
+/// rows outside it.
+///
+/// A few neighbouring lanes work at a row: they take the newest term that is
+/// not yet replaced, go through its entries together, and keep two lists in
+/// scratch, the terms and the sources. Replacing the newest first, no term is
+/// met again once replaced; sums are made in that order, whatever the lanes.
+///
+/// @tparam Numbers  `NoNumbers` for the lists alone
+/// @tparam lanes    a power of two, at most lane_width
+/// @tparam rows     rows whose lists are interleaved in scratch, so that
+///                  neighbouring threads find them in different banks
+template <int lanes, class Numbers, int rows>
+class EliminateRow {
+ public:
+  using Scalar = typename Numbers::Scalar;
+  static constexpr int num_lanes = lanes;
+  static constexpr bool has_numbers = Numbers::exist;
+  /// Lists that are long enough for every row that fits.
+  static ListLengths longest() {
+    return {max_terms, rows > 1 ? max_sources_of_lane : max_sources};
+  }
+  /// Scratch of `rows` rows.
+  KOKKOS_FUNCTION static unsigned bytes(const ListLengths& lists) {
+    return unsigned(lists.all()) * rows *
+           (4 + (has_numbers ? unsigned(sizeof(Scalar)) : 0u));
+  }
+
+  /// @param scratch, at  the part of scratch
+  /// @param row          which of the rows in it
+  /// @param rank         lane of the warp
+  KOKKOS_FUNCTION EliminateRow(const ScratchBytes& scratch, unsigned at,
+                               int row, int rank, const ListLengths& lists)
+      : scratch_(scratch),
+        lists_(lists),
+        at_(at),
+        row_(row),
+        lane_(rank % lanes) {
+    const unsigned own = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
+    group_ = own << (rank - lane_);
+    before_ = group_ & ((1u << rank) - 1);
+  }
+
+  KOKKOS_FUNCTION int term(int t) const { return id(t); }
+  KOKKOS_FUNCTION int source(int s) const { return id(lists_.terms + s); }
+  /// m_j of term t, c_k of source s.
+  KOKKOS_FUNCTION Scalar term_number(int t) const { return number(t); }
+  KOKKOS_FUNCTION Scalar source_number(int s) const {
+    return number(lists_.terms + s);
+  }
+  /// Place that an element of a list takes when sorted.
+  KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
+    return rank_of(0, t, terms);
+  }
+  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
+    return rank_of(lists_.terms, s, sources);
+  }
+
+  /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
+  /// must call it.
+  /// @param edges  has first(row), end(row), entry(k), and inner(k, source,
+  ///               row): whether edge k stays within a group
+  template <class Edges>
+  KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
+                                    const Numbers& numbers) const {
+    EliminatedRow result;
+    int terms = 0, sources = 0;
+    bool fits = row >= 0;
+    if (fits) {
+      if (lane_ == 0) {
+        set_id(0, row);
+        if constexpr (has_numbers) set_number(0, Scalar(1));
+      }
+      terms = 1;
+    }
+    lane_barrier();
+    for (int last = 0x7fffffff;;) {
+      // The newest term older than the last one.
+      int newest = -1, place = 0;
+      for (int t = lane_; fits && t < terms; t += lanes) {
+        const int v = id(t);
+        if (v < last && v > newest) {
+          newest = v;
+          place = t;
+        }
+      }
+      for (int mask = lanes / 2; mask > 0; mask /= 2) {
+        const int other = lane_xor(newest, mask), at = lane_xor(place, mask);
+        if (other > newest) {
+          newest = other;
+          place = at;
+        }
+      }
+      if (!lane_any(newest >= 0)) break;
+      last = newest;
+      Scalar m(0);
+      if constexpr (has_numbers) {
+        if (newest >= 0) m = numbers.scaled(number(place), newest);
+        lane_barrier();
+        if (newest >= 0 && lane_ == 0) set_number(place, m);
+      }
+      std::int64_t k = newest >= 0 ? edges.first(newest) : 0;
+      const std::int64_t end = newest >= 0 ? edges.end(newest) : 0;
+      for (; lane_any(k < end); k += lanes) {
+        const bool any = k + lane_ < end;
+        const int from = any ? edges.entry(k + lane_) : -1;
+        const bool inner = any && edges.inner(k + lane_, from, newest);
+        const int begin = inner ? 0 : lists_.terms;
+        const int length = !any ? 0 : inner ? terms : sources;
+        int found = find(begin, length, from);
+        const bool fresh = any && found == length;
+        const unsigned fresh_terms = lane_ballot(fresh && inner) & group_;
+        const unsigned fresh_sources = lane_ballot(fresh && !inner) & group_;
+        if (fresh)
+          found += count_bits((inner ? fresh_terms : fresh_sources) & before_);
+        terms += count_bits(fresh_terms);
+        sources += count_bits(fresh_sources);
+        if (terms > lists_.terms || sources > lists_.sources) {
+          fits = false;
+          terms = sources = 0;
+          k = end;
+        } else if (any) {
+          if (fresh) set_id(begin + found, from);
+          if constexpr (has_numbers) {
+            const Scalar product = numbers.product(m, k + lane_);
+            const Scalar before = fresh ? Scalar(0) : number(begin + found);
+            set_number(begin + found,
+                       inner ? before - product : before + product);
+          }
+        }
+        lane_barrier();
+      }
+    }
+    result.terms = terms;
+    result.sources = sources;
+    result.fits = fits;
+    return result;
+  }
+
+ private:
+  struct alignas(16) FourIds {
+    int id[4];
+  };
+  KOKKOS_FUNCTION unsigned id_at(int place) const {
+    return at_ + 4 * (place * rows + row_);
+  }
+  KOKKOS_FUNCTION int id(int place) const {
+    return static_cast<int>(scratch_.load<unsigned>(id_at(place)));
+  }
+  KOKKOS_FUNCTION void set_id(int place, int value) const {
+    scratch_.store(id_at(place), static_cast<unsigned>(value));
+  }
+  /// Four elements of a list, whose number is a multiple of four; what lies
+  /// beyond the list's end is anything.
+  KOKKOS_FUNCTION FourIds four_ids(int place) const {
+    if constexpr (rows == 1) {
+      return scratch_.load<FourIds>(id_at(place));
+    } else {
+      FourIds four;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) four.id[u] = id(place + u);
+      return four;
+    }
+  }
+  /// Place in a list of so many elements, their number if it is not there.
+  KOKKOS_FUNCTION int find(int begin, int count, int value) const {
+    for (int first = 0; first < count; first += 4) {
+      const FourIds four = four_ids(begin + first);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u)
+        if (four.id[u] == value && first + u < count) return first + u;
+    }
+    return count;
+  }
+  KOKKOS_FUNCTION int rank_of(int begin, int place, int count) const {
+    const int own = id(begin + place);
+    int rank = 0;
+    for (int first = 0; first < count; first += 4) {
+      const FourIds four = four_ids(begin + first);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u)
+        rank += four.id[u] < own && first + u < count;
+    }
+    return rank;
+  }
+  KOKKOS_FUNCTION unsigned number_at(int place) const {
+    return at_ + 4 * unsigned(lists_.all()) * rows +
+           (place * rows + row_) * unsigned(sizeof(Scalar));
+  }
+  KOKKOS_FUNCTION Scalar number(int place) const {
+    return scratch_.template load<Scalar>(number_at(place));
+  }
+  KOKKOS_FUNCTION void set_number(int place, const Scalar& value) const {
+    scratch_.store(number_at(place), value);
+  }
+
+  ScratchBytes scratch_;
+  ListLengths lists_;
+  unsigned at_, group_, before_;
+  int row_, lane_;
+};
+
+struct NoNumbers {
+  using Scalar = float;
+  static constexpr bool exist = false;
+  KOKKOS_FUNCTION static float scaled(float, int) { return 0; }
+  KOKKOS_FUNCTION static float product(float, std::int64_t) { return 0; }
+};
+
+/// `task` for every number below `count`, a group of `lanes` lanes each:
+/// task(number, lane, eliminate), number -1 where there is none left. All lanes
+/// of a warp call it together.
+template <class ExecutionSpace, int lanes, class Numbers, class Task>
+struct EliminateRows {
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr bool interleaved = lanes < width && lanes == 1;
+  static constexpr int team_size = interleaved ? width : 2 * width;
+  static constexpr int teams_rows = width == 1 ? 1 : team_size / lanes;
+  static constexpr int threads = width == 1 ? 1 : team_size;
+  using Eliminate = EliminateRow<lanes, Numbers, interleaved ? teams_rows : 1>;
+  Task task;
+  std::int64_t count;
+  ListLengths lists;
+
+  KOKKOS_INLINE_FUNCTION int scratch_bytes() const {
+    return (interleaved ? 1 : teams_rows) * int(Eliminate::bytes(lists)) + 16;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    auto address = reinterpret_cast<std::uintptr_t>(
+        team.team_scratch(0).get_shmem(scratch_bytes()));
+    address = (address + 15) / 16 * 16;
+    const int rank = team.team_rank(), row = rank / lanes;
+    const std::int64_t number =
+        static_cast<std::int64_t>(team.league_rank()) * teams_rows + row;
+    const Eliminate eliminate(ScratchBytes(reinterpret_cast<void*>(address)),
+                              interleaved ? 0 : row * Eliminate::bytes(lists),
+                              interleaved ? row : 0, rank % width, lists);
+    task(number < count ? number : -1, rank % lanes, eliminate);
+  }
+};
+
+/// @param mean_length  mean number of entries of a row: few lanes for short
+///                     rows
+/// @param lists        the longest lists of rows known to fit, if they are known
+template <class Numbers, class ExecutionSpace, class Task>
+void eliminate_rows(const char* label, const ExecutionSpace& exec,
+                    std::int64_t count, double mean_length, const Task& task,
+                    ListLengths lists = {0, 0}) {
+  if (count == 0) return;
+  const auto launch = [&](auto width) {
+    constexpr int lanes = decltype(width)::value;
+    using Kernel = EliminateRows<ExecutionSpace, lanes, Numbers, Task>;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec,
+        static_cast<int>((count + Kernel::teams_rows - 1) /
+                         Kernel::teams_rows),
+        Kernel::threads);
+    const Kernel kernel{task, count,
+                        lists.all() > 0 ? lists : Kernel::Eliminate::longest()};
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, kernel);
+  };
+  if constexpr (!is_cuda<ExecutionSpace>) {
+    launch(std::integral_constant<int, 1>());
+  } else if (mean_length < 4) {
+    launch(std::integral_constant<int, 1>());
+  } else if (mean_length < 12) {
+    launch(std::integral_constant<int, 8>());
+  } else {
+    launch(std::integral_constant<int, 32>());
+  }
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -20,13 +20,14 @@ class SolvePrediction {
   /// `sizes` is referred to as long as predictions are made.
   SolvePrediction(const PerformanceParameters& parameters,
                   std::int64_t num_edges, const LevelSizes& sizes,
-                  std::size_t scalar_bytes, int units, int width)
+                  std::size_t scalar_bytes, int units, int width, int columns)
       : p_(parameters),
         sizes_(sizes),
         rows_(double(sizes.level_map.back())),
         edges_(double(num_edges)),
         units_(units),
-        width_(width) {
+        width_(width),
+        columns_(columns) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ = (edges_ * double(scalar_bytes + 4) +
                  rows_ * double(4 * scalar_bytes + 8)) /
@@ -93,6 +94,8 @@ class SolvePrediction {
            2 * bytes_us_;
   }
 
+  /// @param one prediction of 004's model, for one right-hand side
+  double subgraphs(double one) const { return one; }
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
     return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
@@ -109,7 +112,7 @@ class SolvePrediction {
   PerformanceParameters p_;
   const LevelSizes& sizes_;
   double rows_, edges_;
-  int units_, width_;
+  int units_, width_, columns_;
   double bytes_us_ = 0;
 };
 

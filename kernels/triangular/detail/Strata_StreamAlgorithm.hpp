@@ -7,6 +7,7 @@
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -46,17 +47,24 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                    Kernel::width, Kernel::warps, sizeof(Scalar));
   }
 
-  StreamAlgorithm(const ExecutionSpace& exec,
-                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                  Builder& builder, int max_right_hand_sides)
+  /// @param max_bytes of the plan with the workspace of more than one
+  ///                  right-hand side
+  StreamAlgorithm(
+      const ExecutionSpace& exec,
+      const TriangularAnalysis<ExecutionSpace>& analysis, Builder& builder,
+      int max_right_hand_sides,
+      std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : stream_(builder.finish(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
     // Room for more right-hand sides at once, up to the stream's own size.
     const std::size_t one =
-        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
+        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
+        sizeof(unsigned);
+    const std::size_t own = this->bytes() + PipelineState::size * 4;
+    const std::size_t room = std::min<std::size_t>(
+        stream_.bytes.extent(0), max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
-        max_right_hand_sides,
-        std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
+        max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
     Kokkos::parallel_for(
         "Strata::Stream::reset",
@@ -70,21 +78,15 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         team_scratch_bytes(exec);
     exec.fence();
   }
-  /// Entries are divided by the diagonal beforehand: rows in which that leaves
-  /// the range of normal numbers are not for this algorithm.
-  std::int64_t unusable_row(const ExecutionSpace& exec,
-                            const Scalar* values) const override {
-    std::int64_t least = no_fault;
-    Kokkos::parallel_reduce(
-        "Strata::Stream::unusable_row",
-        RangeOf<ExecutionSpace>(exec, 0, stream_.num_records),
-        FindUnscalableRow<Scalar, Memory>{stream_, values},
-        Kokkos::Min<std::int64_t>(least));
-    return least < no_fault ? least : no_fault;
+  /// All are divided by the diagonal beforehand.
+  ScaledEntries<Memory> scaled_entries() const override {
+    return {stream_.record_row, stream_.origin, stream_.entries};
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));
   }
+  /// Right-hand sides of one launch.
+  int capacity() const { return export_columns_; }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
@@ -134,7 +136,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            (stream_.import.extent(0) + stream_.record_row.extent(0)) *
                sizeof(int) +
            stream_.record_lane.extent(0) + stream_.step_warps.extent(0) +
-           stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar);
+           stream_.origin.bytes() + exports_.extent(0) * sizeof(Scalar) +
+           state_.extent(0) * sizeof(unsigned);
   }
 
   SubgraphStream<Memory> stream_;

@@ -7,7 +7,6 @@
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
-#include <detail/Strata_TriangleCheck.hpp>
 #include <memory>
 
 namespace Strata {
@@ -65,12 +64,9 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_origin_, row_};
   }
-  /// The first row that this algorithm can't take with these values, no_fault
-  /// if there is none. Waits for `exec` where it has to look.
-  virtual std::int64_t unusable_row(const ExecutionSpace&,
-                                    const Scalar*) const {
-    return no_fault;
-  }
+  /// The entries that this algorithm divides by the diagonal, for
+  /// inspect_values: none, unless it says otherwise.
+  virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
   /// Enqueues the packing of new values on `exec`: whoever frees or changes
   /// them waits for it.
   /// @param divide as inspect_values says: some diagonal value has no usable

@@ -478,6 +478,25 @@ std::size_t team_scratch_bytes(const ExecutionSpace&) {
       Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(0));
 }
 
+/// Work of a team that does nothing.
+template <class ExecutionSpace>
+struct NoTeamWork {
+  KOKKOS_INLINE_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type&) const {}
+};
+
+/// Has a host's Kokkos allocate team scratch that it would else allocate in the
+/// first launch that asks for so many bytes of it. It keeps what it has.
+template <class ExecutionSpace>
+void reserve_team_scratch(const ExecutionSpace& exec, std::size_t bytes) {
+  if constexpr (!is_cuda<ExecutionSpace>) {
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)));
+    Kokkos::parallel_for("Strata::reserve_team_scratch", policy,
+                         NoTeamWork<ExecutionSpace>{});
+  }
+}
+
 /// Number of units that run teams independently (multiprocessors, or threads
 /// of a host).
 template <class ExecutionSpace>

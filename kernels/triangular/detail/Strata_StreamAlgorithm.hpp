@@ -76,6 +76,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     steps_in_scratch_ =
         Kernel::scratch_bytes(stream_.max_local, stream_.max_steps) <=
         team_scratch_bytes(exec);
+    reserve_team_scratch(exec, launch_scratch());
     exec.fence();
   }
   /// All are divided by the diagonal beforehand.
@@ -104,6 +105,11 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  /// Bytes of scratch that a team asks for.
+  std::size_t launch_scratch() const {
+    return Kernel::scratch_bytes(stream_.max_local,
+                                 steps_in_scratch_ ? stream_.max_steps : 0);
+  }
   template <bool steps_in_scratch>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
@@ -112,8 +118,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
                Kernel::team_size);
     policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes(
-               stream_.max_local, steps_in_scratch ? stream_.max_steps : 0))));
+        0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
         KernelFor<steps_in_scratch>{

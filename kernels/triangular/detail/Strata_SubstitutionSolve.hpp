@@ -138,8 +138,15 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   SubstitutionSolve(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis)
-      : row_map_(analysis.graph.row_map), reversed_(analysis.graph.reversed) {
+      : reversed_(analysis.graph.reversed) {
     const auto& graph = analysis.graph;
+    // The graph's own would keep what it was allocated with.
+    const Kokkos::View<std::int64_t*, Memory> row_map(
+        Kokkos::view_alloc("Strata::Substitution::row_map",
+                           Kokkos::WithoutInitializing),
+        graph.row_map.extent(0));
+    Kokkos::deep_copy(exec, row_map, graph.row_map);
+    row_map_ = row_map;
     const std::int64_t n = graph.num_vertices, edges = graph.num_edges();
     Kokkos::View<unsigned*, Memory> row("Strata::Substitution::row", n);
     OriginIndex<Memory> diagonal_origin("Strata::Substitution::diagonal_origin",

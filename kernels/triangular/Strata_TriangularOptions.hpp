@@ -84,8 +84,8 @@ struct TriangularOptions {
   /// beside that for one. `pipelined` on CUDA takes two scalars a row for each,
   /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless eight
   /// need it, on a host four bytes a row for each eight; `pipelined_subgraphs`
-  /// takes two scalars for each and row that other sub-graphs need, at most what
-  /// the plan takes otherwise.
+  /// takes two scalars for each and row that other sub-graphs need, no more than
+  /// 512 MiB unless one needs it.
   int max_right_hand_sides = 1;
   /// Memory of the execution space that the solver may hold once it is made, in
   /// bytes and as a multiple of the triangle as a CRS matrix

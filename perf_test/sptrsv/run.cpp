@@ -72,7 +72,8 @@ class Runner : public SptrsvRunner {
       algorithm_.reset();
       algorithm_name_ = name;
       algorithm_ =
-          is_own(name) ? make_own(name, *problem_) : make_peer(name, *problem_);
+          is_own(name) ? make_own(name, *problem_, options_.plan_limits)
+                       : make_peer(name, *problem_);
       analysis_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
       update_us_ =

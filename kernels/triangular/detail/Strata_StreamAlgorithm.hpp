@@ -26,6 +26,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using Kernel = KernelFor<true>;
   using Builder = StreamBuilder<ExecutionSpace>;
 
+  /// Of the values that sub-graphs hand on, for several right-hand sides.
+  static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
   /// Room for a sub-graph's steps that is kept in any case.
   static constexpr int usual_steps = 1024;
 
@@ -56,13 +58,12 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : stream_(builder.finish(analysis.num_values)) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
-    // Room for more right-hand sides at once, up to the stream's own size.
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
     const std::size_t own = this->bytes() + PipelineState::size * 4;
-    const std::size_t room = std::min<std::size_t>(
-        stream_.bytes.extent(0), max_bytes - std::min(own, max_bytes));
+    const std::size_t room =
+        std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
         max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
@@ -92,10 +93,14 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    for (std::int64_t first = 0; first < columns;) {
-      const int now = static_cast<int>(std::min<std::int64_t>(
-          {columns - first, export_columns_,
-           std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
+    const std::int64_t most =
+        std::min(export_columns_,
+                 std::max(1, (1 << 30) / std::max(1, num_subgraphs())));
+    // Launches of about as many each.
+    std::int64_t launches = (columns + most - 1) / most;
+    for (std::int64_t first = 0; first < columns; --launches) {
+      const int now =
+          static_cast<int>((columns - first + launches - 1) / launches);
       if (steps_in_scratch_)
         launch<true>(exec, b.from(first), x.from(first), now);
       else

@@ -64,7 +64,8 @@ class SolvePrediction {
       open = narrow;
       // Level order scatters what substitution reads in a row: twice the time.
       if (width_ == 1)
-        total += 2 * of_thread * serial(rows, entries) /
+        total += of_thread *
+                 (rows * p_.narrow_level + 2 * entries * p_.serial_entry) /
                  (narrow ? std::min(units_, blocks) : units_);
       else
         total += of_team * p_.narrow_level *

@@ -88,7 +88,26 @@ TEST(TriangularSolver, SolvesNeitherWaitNorAllocateNorCopy) {
     }
 }
 
+/// Fences that Kokkos tells of where the host waits for the result of a
+/// reduction: two on CUDA.
+int fences_of_a_reduction() {
+  const KokkosEvents events(Memory::name());
+  Detail::ValuesInspection result;
+  const Kokkos::View<const int*, Memory> none;
+  const Kokkos::View<int*, Memory> entries("entries", 10);
+  const int before = events.so_far().fences;
+  Kokkos::parallel_reduce(
+      "one reduction", Kokkos::RangePolicy<Space>(0, 10),
+      Detail::InspectValues<double, Memory, Kokkos::View<const int*, Memory>,
+                            Kokkos::View<int*, Memory>>{
+          {}, {}, nullptr, Detail::row_map_term(none),
+          Detail::entries_term(entries)},
+      result);
+  return events.so_far().fences - before;
+}
+
 TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
+  const int once = fences_of_a_reduction();
   for (const auto& pattern : patterns())
     for (const auto& variant : variants()) {
       SCOPED_TRACE(pattern.name + ", " + variant.name);
@@ -101,7 +120,7 @@ TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
       solver.update_values(exec, matrix);
       const KokkosEvents events(Memory::name());
       solver.update_values(exec, matrix);
-      EXPECT_LE(events.so_far().fences, 1) << events.so_far().last;
+      EXPECT_LE(events.so_far().fences, once) << events.so_far().last;
       EXPECT_EQ(events.so_far().copies, 0) << events.so_far().last;
       EXPECT_EQ(events.so_far().allocations, 0) << events.so_far().last;
       if (HasFailure()) return;

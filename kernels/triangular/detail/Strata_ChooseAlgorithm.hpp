@@ -190,12 +190,9 @@ class AlgorithmChoice {
         shape);
     if (!stream.possible()) return;
     consider(Algorithm::pipelined_subgraphs,
-             predict.pipelined_subgraphs(
-                 stream.critical_steps(), shape.hop,
-                 shape.band_levels > 0
-                     ? (levels + shape.band_levels - 1) / shape.band_levels
-                     : 1,
-                 stream.num_subgraphs(), stream.num_imports()),
+             predict.pipelined_subgraphs(stream.critical_steps(), shape.hop,
+                                         stream.num_subgraphs(),
+                                         stream.num_imports()),
              std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
                  std::to_string(stream.max_rows()) + " rows in " +
                  (shape.band_levels > 0

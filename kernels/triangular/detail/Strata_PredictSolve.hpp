@@ -97,11 +97,10 @@ class SolvePrediction {
 
   /// @param critical_steps steps on the longest path, of which `hop` for each
   ///                       value from another sub-graph
-  /// @param bands          that sub-graphs were cut from, 1 for one
   /// @param subgraphs, imports their number, and that of values they need from
   ///                       each other
-  double pipelined_subgraphs(int critical_steps, int hop, int bands,
-                             int subgraphs, std::int64_t imports) const {
+  double pipelined_subgraphs(int critical_steps, int hop, int subgraphs,
+                             std::int64_t imports) const {
     if (width_ == 1)
       return 2 * p_.alpha + 4. * columns_ * serial(rows_, edges_);
     // Teams begin with a ticket, their part of b, and outside values.
@@ -113,12 +112,10 @@ class SolvePrediction {
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
     const double one = begin + p_.pass * critical_steps + passed * fetch / 4 +
                        2 * bytes_us_;
-    // Several right-hand sides go side by side until the device is full of
-    // teams, four a multiprocessor. A team lasts about as long as its band
-    // takes, and where there is but one, about a quarter of that.
-    const double of_team = one / std::max(4, bands) + 5;
-    const double full = columns_ * subgraphs * of_team / (4. * units_);
-    return std::max(one * (1 + 0.02 * (columns_ - 1)), full) + more_vectors(4);
+    // Others go side by side with the first, and hold up the teams: one lasts
+    // about 35 hand-overs, most of it prologue and waiting, and four of them run
+    // on a multiprocessor at once.
+    return one + (columns_ - 1) * subgraphs * 35 * p_.handover / (4. * units_);
   }
 
   /// @param one prediction of 004's model, for one right-hand side

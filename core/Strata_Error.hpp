@@ -123,7 +123,8 @@ class PlanMemoryError : public Error {
       : Error(std::move(argument), std::move(problem), std::move(remedy)),
         needed_(needed),
         allowed_(allowed) {}
-  /// Bytes that the plan takes at least, and those that it may take.
+  /// Bytes that the algorithm asked for takes, or at least takes; for the
+  /// automatic choice, bytes that are enough. And those that are allowed.
   std::size_t needed() const noexcept { return needed_; }
   std::size_t allowed() const noexcept { return allowed_; }
 

@@ -94,8 +94,7 @@ TEST(Error, PlanMemoryHasBothNumbers) {
                           256);
   EXPECT_EQ(e.needed(), 300u);
   EXPECT_EQ(e.allowed(), 256u);
-  EXPECT_STREQ(e.what(),
-               "Strata: max_plan_bytes: is too little; allow more");
+  EXPECT_STREQ(e.what(), "Strata: max_plan_bytes: is too little; allow more");
 }
 
 }  // namespace

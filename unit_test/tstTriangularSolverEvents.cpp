@@ -100,7 +100,10 @@ int fences_of_a_reduction() {
       "one reduction", Kokkos::RangePolicy<Space>(0, 10),
       Detail::InspectValues<double, Memory, Kokkos::View<const int*, Memory>,
                             Kokkos::View<int*, Memory>>{
-          {}, {}, nullptr, Detail::row_map_term(none),
+          {},
+          {},
+          nullptr,
+          Detail::row_map_term(none),
           Detail::entries_term(entries)},
       result);
   return events.so_far().fences - before;

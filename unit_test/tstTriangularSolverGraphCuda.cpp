@@ -45,8 +45,7 @@ class RecordedGraph {
  public:
   template <class Work>
   RecordedGraph(const Stream& stream, const Work& work) {
-    expect_success(
-        cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    expect_success(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     work();
     expect_success(cudaStreamEndCapture(stream, &graph_));
     if (graph_ == nullptr) return;

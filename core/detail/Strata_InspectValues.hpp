@@ -148,8 +148,8 @@ struct InspectValues {
 };
 
 /// Inspects diagonal, entries to be scaled and pattern in one launch, the only
-/// one of update_values that the host waits for. Views without elements are left
-/// out.
+/// one of update_values that the host waits for. Views without elements are
+/// left out.
 template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
 ValuesInspection inspect_values(
     const ExecutionSpace& exec,
@@ -166,9 +166,9 @@ ValuesInspection inspect_values(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, RowMap, Entries>{
-          diagonal, scaled, values, row_map_term(row_map),
-          entries_term(entries)},
+      InspectValues<Scalar, Memory, RowMap, Entries>{diagonal, scaled, values,
+                                                     row_map_term(row_map),
+                                                     entries_term(entries)},
       found);
   return found;
 }

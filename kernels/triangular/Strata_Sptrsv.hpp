@@ -85,9 +85,9 @@ void sptrsv_symbolic(KernelHandle* handle, const RowMap& row_map,
 ///   nothing is written to x then
 /// Cost: the values may have changed in place, so every solve packs them
 /// again, which reads them once, writes them once and waits for a look at
-/// them: more than the solve itself on many matrices. A caller whose values stay
-/// says so by set_values_fixed(true) of the handle, after which only the first
-/// solve packs, or uses TriangularSolver, whose solves never do. Only the
+/// them: more than the solve itself on many matrices. A caller whose values
+/// stay says so by set_values_fixed(true) of the handle, after which only the
+/// first solve packs, or uses TriangularSolver, whose solves never do. Only the
 /// extents of row map and entries are held against the analysed ones.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
           class Values, class B, class X>
@@ -118,7 +118,8 @@ void sptrsv_solve(KernelHandle* handle, const RowMap& row_map,
 /// side by side as far as the device can: element i of every vector belongs to
 /// system i. The handles differ, as solves of one share its workspace.
 ///
-/// @throws SizeMismatchError where the vectors' lengths differ, AliasError where
+/// @throws SizeMismatchError where the vectors' lengths differ, AliasError
+/// where
 ///   a handle comes twice, and what sptrsv_solve throws; nothing is written to
 ///   any x then
 /// Cost: as sptrsv_solve. Values that may have changed are waited for, one

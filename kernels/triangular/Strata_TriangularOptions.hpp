@@ -82,18 +82,19 @@ struct TriangularOptions {
   /// or `pipelined_subgraphs` takes so many at most: more are solved in several
   /// launches. The workspace is part of the plan, and with 1 there is none
   /// beside that for one. `pipelined` on CUDA takes two scalars a row for each,
-  /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless eight
-  /// need it, on a host four bytes a row for each eight; `pipelined_subgraphs`
-  /// takes two scalars for each and row that other sub-graphs need, no more than
-  /// 512 MiB unless one needs it.
+  /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless
+  /// eight need it, on a host four bytes a row for each eight;
+  /// `pipelined_subgraphs` takes two scalars for each and row that other
+  /// sub-graphs need, no more than 512 MiB unless one needs it.
   int max_right_hand_sides = 1;
   /// Memory of the execution space that the solver may hold once it is made, in
   /// bytes and as a multiple of the triangle as a CRS matrix
-  /// (`TriangularReport::crs_bytes`); 0 for no limit, the smaller where both are
-  /// given. Where a workspace for `max_right_hand_sides` is too large, there is
-  /// one for fewer. Then the automatic choice takes the fastest algorithm that
-  /// fits, and one asked for that does not is an error (PlanMemoryError). The
-  /// analysis itself needs more for a while, see docs/algorithms.md.
+  /// (`TriangularReport::crs_bytes`); 0 for no limit, the smaller where both
+  /// are given. Where a workspace for `max_right_hand_sides` is too large,
+  /// there is one for fewer. Then the automatic choice takes the fastest
+  /// algorithm that fits, and one asked for that does not is an error
+  /// (PlanMemoryError). The analysis itself needs more for a while, see
+  /// docs/algorithms.md.
   std::size_t max_plan_bytes = 0;
   double max_plan_ratio = 0;
 };

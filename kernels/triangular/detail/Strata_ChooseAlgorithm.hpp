@@ -72,7 +72,9 @@ class AlgorithmChoice {
         say_why(*way);
         return made;
       }
-      least = least == 0 ? way->bytes : std::min(least, way->bytes);
+      // A lower bound promises nothing.
+      if (way->made || way->algorithm == Algorithm::substitution)
+        least = least == 0 ? way->bytes : std::min(least, way->bytes);
     }
     refuse(least);
   }
@@ -101,7 +103,9 @@ class AlgorithmChoice {
     bool made;          // to know it: else it is a lower bound
   };
 
-  void add(Algorithm a) { ways_.push_back({a, 0, not_considered, false, 0, false}); }
+  void add(Algorithm a) {
+    ways_.push_back({a, 0, not_considered, false, 0, false});
+  }
   void consider(Algorithm a, double us, const std::string& note) {
     ways_.push_back({a, us, report_.candidates.size(), false, 0, false});
     report_.candidates.push_back({a, us, note});
@@ -173,9 +177,12 @@ class AlgorithmChoice {
   }
 
   SolvePrediction prediction() const {
-    return {parameters_,          sizes_.edges,
-            analysis_.order.sizes, sizeof(Scalar),
-            device_units(exec_),  lane_width<ExecutionSpace>,
+    return {parameters_,
+            sizes_.edges,
+            analysis_.order.sizes,
+            sizeof(Scalar),
+            device_units(exec_),
+            lane_width<ExecutionSpace>,
             options_.max_right_hand_sides};
   }
 
@@ -261,8 +268,9 @@ class AlgorithmChoice {
     else if (!automatic)
       report_.reason = "asked for";
     else if (over_budget)
-      report_.reason = "the smallest prediction of those that fit in the memory "
-                       "allowed";
+      report_.reason =
+          "the smallest prediction of those that fit in the memory "
+          "allowed";
     else
       report_.reason = "the smallest prediction of those considered";
     report_.reason += own;
@@ -283,14 +291,13 @@ class AlgorithmChoice {
     const bool automatic = options_.algorithm == Algorithm::automatic;
     throw PlanMemoryError(
         budget_.option(),
-        automatic
-            ? "allows " + std::to_string(budget_.bytes()) +
-                  " bytes, the smallest plan takes " + std::to_string(least)
-            : "allows " + std::to_string(budget_.bytes()) + " bytes, " +
-                  to_string(named.algorithm) + " " + needs(named),
+        automatic ? "allows " + std::to_string(budget_.bytes()) +
+                        " bytes, a small plan takes " + std::to_string(least)
+                  : "allows " + std::to_string(budget_.bytes()) + " bytes, " +
+                        to_string(named.algorithm) + " " + needs(named),
         automatic || !budget_.allows(smallest)
-            ? "allow at least " + std::to_string(smallest) +
-                  " bytes, for substitution"
+            ? "allow " + std::to_string(automatic ? least : smallest) +
+                  " bytes or more, and leave the choice to automatic"
             : "allow as much, or set the option `algorithm` to automatic: "
               "substitution takes " +
                   std::to_string(smallest) + " bytes",

@@ -13,9 +13,9 @@ namespace Strata {
 namespace Detail {
 
 /// Predicted microseconds of a solve of some right-hand sides, from features of
-/// the pattern and measured parameters. The factors that are not parameters were
-/// fitted on an H200 and on a host of two cores; see docs/performance.md for how
-/// well they do.
+/// the pattern and measured parameters. The factors that are not parameters
+/// were fitted on an H200 and on a host of two cores; see docs/performance.md
+/// for how well they do.
 class SolvePrediction {
  public:
   /// `sizes` is referred to as long as predictions are made.
@@ -31,8 +31,8 @@ class SolvePrediction {
         width_(width),
         columns_(columns) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
-    bytes_us_ = (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) /
-                p_.bytes_per_us;
+    bytes_us_ =
+        (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) / p_.bytes_per_us;
   }
 
   double substitution() const {
@@ -110,11 +110,11 @@ class SolvePrediction {
     const double passed =
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
-    const double one = begin + p_.pass * critical_steps + passed * fetch / 4 +
-                       2 * bytes_us_;
+    const double one =
+        begin + p_.pass * critical_steps + passed * fetch / 4 + 2 * bytes_us_;
     // Others go side by side with the first, and hold up the teams: one lasts
-    // about 35 hand-overs, most of it prologue and waiting, and four of them run
-    // on a multiprocessor at once.
+    // about 35 hand-overs, most of it prologue and waiting, and four of them
+    // run on a multiprocessor at once.
     return one + (columns_ - 1) * subgraphs * 35 * p_.handover / (4. * units_);
   }
 

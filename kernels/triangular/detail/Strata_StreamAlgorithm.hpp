@@ -93,9 +93,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    const std::int64_t most =
-        std::min(export_columns_,
-                 std::max(1, (1 << 30) / std::max(1, num_subgraphs())));
+    const std::int64_t most = std::min(
+        export_columns_, std::max(1, (1 << 30) / std::max(1, num_subgraphs())));
     // Launches of about as many each.
     std::int64_t launches = (columns + most - 1) / most;
     for (std::int64_t first = 0; first < columns; --launches) {

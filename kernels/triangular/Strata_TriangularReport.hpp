@@ -15,7 +15,8 @@ namespace Strata {
 /// One algorithm as the automatic choice saw it.
 struct TriangularCandidate {
   Algorithm algorithm;
-  /// Of a solve with TriangularReport::right_hand_sides of them.
+  /// Of a solve with TriangularReport::right_hand_sides of them; 0 for what was
+  /// ruled out before that was known.
   double predicted_us;
   /// What the candidate consists of, and what ruled it out.
   std::string note;
@@ -102,8 +103,9 @@ inline std::string to_string(const TriangularReport& report) {
   line("analysis") << microseconds(report.analysis_us) << '\n';
   if (!report.candidates.empty()) out << "candidates:\n";
   for (const auto& candidate : report.candidates) {
-    out << "  " << to_string(candidate.algorithm) << ": "
-        << microseconds(candidate.predicted_us);
+    out << "  " << to_string(candidate.algorithm) << ": ";
+    out << (candidate.predicted_us > 0 ? microseconds(candidate.predicted_us)
+                                       : "not predicted");
     if (candidate.ruled_out) out << ", ruled out";
     if (!candidate.note.empty()) out << ", " << candidate.note;
     out << '\n';

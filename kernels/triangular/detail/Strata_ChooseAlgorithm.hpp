@@ -124,6 +124,11 @@ class AlgorithmChoice {
     candidate.note += (candidate.note.empty() ? "" : "; ") + why;
   }
 
+  void over_budget(Way& way) {
+    take_out(way, needs(way) + " of " + std::to_string(budget_.bytes()) +
+                      " allowed");
+  }
+
   void consider_named() {
     const Algorithm named = options_.algorithm;
     // Nothing has to be predicted for the algorithms without a choice inside.
@@ -156,7 +161,7 @@ class AlgorithmChoice {
         stream_shape(options_, n, levels).band_levels == 0 ||
         (n < 1500. * levels && levels >= 64 && double(sizes_.edges) < 16. * n);
     if (is_cuda<ExecutionSpace> && suits &&
-        budget_.allows(sizes_.least_bytes(Algorithm::pipelined_subgraphs)))
+        may_fit(Algorithm::pipelined_subgraphs))
       consider_stream(predict);
 
     // 004's own algorithm where one sub-graph holds everything, unless even a
@@ -165,7 +170,7 @@ class AlgorithmChoice {
     if (is_cuda<ExecutionSpace> &&
         n <= SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_) &&
         predict.subgraphs_at_least() < best()->us &&
-        budget_.allows(sizes_.least_bytes(Algorithm::subgraphs))) {
+        may_fit(Algorithm::subgraphs)) {
       const auto& host = analysis_.host();
       const Partition found =
           partition(host.graph, host.levels,
@@ -174,6 +179,16 @@ class AlgorithmChoice {
                predict.subgraphs(found.candidates[found.chosen].predicted_us),
                "");
     }
+  }
+
+  /// False, and a line in the report, for what is too large however it is made.
+  bool may_fit(Algorithm a) {
+    const std::size_t least = sizes_.least_bytes(a);
+    if (budget_.allows(least)) return true;
+    consider(a, 0, "");
+    ways_.back().bytes = least;
+    over_budget(ways_.back());
+    return false;
   }
 
   SolvePrediction prediction() const {
@@ -233,8 +248,7 @@ class AlgorithmChoice {
       way.bytes = made->bytes();
     }
     if (made && budget_.allows(way.bytes)) return made;
-    take_out(way, needs(way) + " of " + std::to_string(budget_.bytes()) +
-                      " allowed");
+    over_budget(way);
     if (way.algorithm == Algorithm::pipelined_subgraphs) stream_.reset();
     forget_plan();
     return nullptr;
@@ -261,13 +275,14 @@ class AlgorithmChoice {
     // `subgraphs` has told its partition.
     const std::string own = report_.reason;
     report_.algorithm = way.algorithm;
-    bool over_budget = false;
-    for (const Way& other : ways_) over_budget |= other.out && other.bytes > 0;
+    bool too_large = false;
+    for (const Way& other : ways_)
+      too_large |= other.out && !budget_.allows(other.bytes);
     if (!instead_.empty())
       report_.reason = instead_;
     else if (!automatic)
       report_.reason = "asked for";
-    else if (over_budget)
+    else if (too_large)
       report_.reason =
           "the smallest prediction of those that fit in the memory "
           "allowed";

@@ -2,6 +2,7 @@
 #ifndef STRATA_ERROR_HPP
 #define STRATA_ERROR_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -113,6 +114,22 @@ struct IndexOverflowError : Error {
 /// An option has a value that can't be honoured on this device or matrix.
 struct OptionError : Error {
   using Error::Error;
+};
+/// A plan takes more memory than the options allow.
+class PlanMemoryError : public Error {
+ public:
+  PlanMemoryError(std::string argument, std::string problem, std::string remedy,
+                  std::size_t needed, std::size_t allowed)
+      : Error(std::move(argument), std::move(problem), std::move(remedy)),
+        needed_(needed),
+        allowed_(allowed) {}
+  /// Bytes that the algorithm asked for takes, or at least takes; for the
+  /// automatic choice, bytes that are enough. And those that are allowed.
+  std::size_t needed() const noexcept { return needed_; }
+  std::size_t allowed() const noexcept { return allowed_; }
+
+ private:
+  std::size_t needed_, allowed_;
 };
 /// A handle is used before the call that makes it ready.
 struct HandleError : Error {

@@ -89,4 +89,12 @@ TEST(FileError, NamesTheLineWhereThereIsOne) {
   EXPECT_THROW(throw without, Error);
 }
 
+TEST(Error, PlanMemoryHasBothNumbers) {
+  const PlanMemoryError e("max_plan_bytes", "is too little", "allow more", 300,
+                          256);
+  EXPECT_EQ(e.needed(), 300u);
+  EXPECT_EQ(e.allowed(), 256u);
+  EXPECT_STREQ(e.what(), "Strata: max_plan_bytes: is too little; allow more");
+}
+
 }  // namespace

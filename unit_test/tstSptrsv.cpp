@@ -230,6 +230,118 @@ TEST(Sptrsv, MisuseIsAnError) {
   p.expect_solved();
 }
 
+TEST(Sptrsv, SettersUndoAnAnalysisTheyContradict) {
+  const Problem p(Uplo::lower);
+  Handle handle;
+  EXPECT_THROW(handle.is_sptrsv_lower_tri(), HandleError);
+  EXPECT_THROW(handle.set_sptrsv_unit_diagonal(true), HandleError);
+  EXPECT_THROW(handle.create_sptrsv_handle(
+                   Experimental::SPTRSVAlgorithm::SEQLVLSCHD_RP, 200, true, 3),
+               OptionError);
+  handle.create_sptrsv_handle(Experimental::SPTRSVAlgorithm::SEQLVLSCHD_RP, 200,
+                              true, 0);
+  auto& h = *handle.get_sptrsv_handle();
+  EXPECT_FALSE(h.is_block_enabled());
+  EXPECT_EQ(h.return_algorithm_string(), "automatic");
+  EXPECT_EQ(h.get_team_size(), -1);
+  h.set_team_size(64);
+  EXPECT_EQ(h.get_team_size(), 64);
+  EXPECT_EQ(h.options().team_size, 64);
+  h.set_team_size(-1);
+  EXPECT_EQ(h.options().team_size, 0);
+  h.set_algorithm(Algorithm::level_sets);
+  h.set_algorithm(Experimental::SPTRSVAlgorithm::SPTRSV_CUSPARSE);
+  EXPECT_EQ(h.options().algorithm, Algorithm::automatic);
+  h.set_algorithm(Algorithm::level_sets);
+
+  const auto solve = [&](const Problem& q) {
+    sptrsv_symbolic(&handle, q.graph().row_map, q.graph().entries);
+    EXPECT_TRUE(h.is_symbolic_complete());
+    sptrsv_solve(&handle, q.graph().row_map, q.graph().entries, q.matrix.values,
+                 q.b_view, q.x_view);
+    HostSystem<double>{q.A, q.uplo,
+                       h.is_unit_diagonal() ? Diag::unit : Diag::non_unit}
+        .expect_solution(q.b.data(), q.x().data());
+  };
+  solve(p);
+  EXPECT_EQ(h.return_algorithm_string(), "level_sets");
+  // The same again undoes nothing.
+  h.set_nrows(200);
+  h.set_lower_tri(true);
+  h.set_unit_diagonal(false);
+  EXPECT_TRUE(h.is_symbolic_complete());
+  handle.set_sptrsv_unit_diagonal(true);
+  EXPECT_FALSE(h.is_symbolic_complete());
+  EXPECT_THROW(h.get_num_levels(), HandleError);
+  solve(p);
+  h.set_lower_tri(false);
+  EXPECT_FALSE(h.is_symbolic_complete());
+  EXPECT_FALSE(handle.is_sptrsv_lower_tri());
+  solve(Problem(Uplo::upper));
+  h.set_nrows(150);
+  EXPECT_FALSE(h.is_symbolic_complete());
+  h.set_unit_diagonal(false);
+  solve(Problem(Uplo::upper, 150));
+  h.set_symbolic_incomplete();
+  EXPECT_FALSE(h.is_symbolic_complete());
+}
+
+TEST(Sptrsv, SystemsSideBySide) {
+  const std::vector<Problem> problems{Problem(Uplo::lower, 200),
+                                      Problem(Uplo::upper, 90, 2),
+                                      Problem(Uplo::lower, 300, 3)};
+  std::vector<Handle> handles(3);
+  std::vector<Space> spaces(3);
+  std::vector<Handle*> handle_v;
+  std::vector<decltype(Matrix::graph.row_map)> row_map_v;
+  std::vector<decltype(Matrix::graph.entries)> entries_v;
+  std::vector<decltype(Matrix::values)> values_v;
+  std::vector<Kokkos::View<double*, Memory>> b_v, x_v;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& p = problems[i];
+    handles[i].create_sptrsv_handle(Algorithm::pipelined,
+                                    static_cast<int>(p.A.rows), p.lower());
+    sptrsv_symbolic(spaces[i], &handles[i], p.graph().row_map,
+                    p.graph().entries);
+    handle_v.push_back(&handles[i]);
+    row_map_v.push_back(p.graph().row_map);
+    entries_v.push_back(p.graph().entries);
+    values_v.push_back(p.matrix.values);
+    b_v.push_back(p.b_view);
+    x_v.push_back(p.x_view);
+  }
+  const auto solve = [&] {
+    Experimental::sptrsv_solve_streams(spaces, handle_v, row_map_v, entries_v,
+                                       values_v, b_v, x_v);
+  };
+  solve();
+  for (const auto& p : problems) p.expect_solved();
+
+  // One fault anywhere, and none is solved.
+  const auto before = problems[0].x();
+  Kokkos::deep_copy(b_v[0], 3.0);
+  const auto expect_nothing_done = [&] {
+    EXPECT_TRUE(same_bits(problems[0].x(), before));
+  };
+  std::swap(b_v[1], b_v[2]);
+  expect_error<SizeMismatchError>(solve, "b", "has 300 rows, the system 90");
+  expect_nothing_done();
+  std::swap(b_v[1], b_v[2]);
+  handle_v[2] = handle_v[0];
+  expect_error<AliasError>(solve, "handle_v", "one handle at 0 and 2");
+  handle_v[2] = &handles[2];
+  auto bad = problems[2].A;
+  bad.values[bad.row_map[8] - 1] = 0;
+  const auto good = values_v[2];
+  values_v[2] = bad.to_device<Matrix>().values;
+  expect_error<ZeroDiagonalError>(solve, "values", "row 7");
+  expect_nothing_done();
+  values_v[2] = good;
+  x_v.pop_back();
+  expect_error<SizeMismatchError>(solve, "x_v", "has 2 elements");
+  expect_nothing_done();
+}
+
 TEST(Sptrsv, NoRows) {
   const Problem p(Uplo::lower, 0);
   Handle handle;

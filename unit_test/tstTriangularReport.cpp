@@ -44,6 +44,34 @@ TEST(TriangularReport, HoldsEveryNumber) {
             "  substitution: 20000 us\n");
 }
 
+TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
+  TriangularReport report;
+  report.algorithm = Algorithm::pipelined;
+  report.rows = 3;
+  report.entries = 4;
+  report.levels = 2;
+  report.plan_bytes = 200;
+  report.crs_bytes = 64;
+  report.max_plan_bytes = 256;
+  report.right_hand_sides = 32;
+  report.launch_right_hand_sides = 8;
+  report.candidates = {
+      {Algorithm::pipelined_subgraphs, 5, "3 parts; takes 300 of 256", true},
+      {Algorithm::pipelined, 6, ""}};
+  EXPECT_EQ(to_string(report),
+            "algorithm: pipelined\n"
+            "rows: 3\n"
+            "entries: 4\n"
+            "level sets: 2\n"
+            "memory: 200 bytes, 64 as a CRS matrix, at most 256 allowed\n"
+            "right-hand sides: 32, up to 8 a launch\n"
+            "analysis: 0 us\n"
+            "candidates:\n"
+            "  pipelined_subgraphs: 5 us, ruled out, 3 parts; takes 300 of "
+            "256\n"
+            "  pipelined: 6 us\n");
+}
+
 TEST(TriangularReport, LeavesOutWhatTheAlgorithmDoesNotHave) {
   TriangularReport report;
   report.algorithm = Algorithm::level_sets;

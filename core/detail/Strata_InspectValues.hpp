@@ -37,12 +37,26 @@ struct DiagonalPlaces {
   Kokkos::View<const unsigned*, MemorySpace> row;
 };
 
+/// Entries that an algorithm divides by their row's diagonal beforehand, in
+/// records of one row: record r has `entries` of them, at r * entries and up of
+/// `origin` (-1: none), and its row stands at record_row(r) on the diagonal
+/// (-1: there is none).
+template <class MemorySpace>
+struct ScaledEntries {
+  Kokkos::View<const int*, MemorySpace> record_row;
+  OriginIndex<MemorySpace> origin;
+  int entries = 0;
+};
+
 /// What is to be known of a matrix before anything is overwritten.
 struct ValuesInspection {
   static constexpr std::int64_t no_row =
       std::numeric_limits<std::int64_t>::max();
   /// First row with a zero on the diagonal.
   std::int64_t zero_row = no_row;
+  /// First row with an entry that, divided by the diagonal, leaves the range of
+  /// normal numbers although both are within.
+  std::int64_t unscalable_row = no_row;
   /// Sums of FingerprintTerm over row map and entries.
   std::uint64_t row_map = 0, entries = 0;
   /// 1 if some diagonal value, or its reciprocal, is not a normal number.
@@ -53,12 +67,14 @@ struct ValuesInspection {
   }
 };
 
-/// Looks at the diagonal and at the pattern in one pass. Index i stands for a
-/// place on the diagonal, an offset and an entry, as far as there are so many.
+/// Looks at the diagonal, at entries to be scaled and at the pattern in one
+/// pass. Index i stands for a place on the diagonal, a record, an offset and an
+/// entry, as far as there are so many.
 template <class Scalar, class MemorySpace, class RowMap, class Entries>
 struct InspectValues {
   using value_type = ValuesInspection;
   DiagonalPlaces<MemorySpace> diagonal;
+  ScaledEntries<MemorySpace> scaled;
   const Scalar* values;
   FingerprintTerm<RowMap> row_map;
   FingerprintTerm<Entries> entries;
@@ -69,13 +85,15 @@ struct InspectValues {
       const std::int64_t k = diagonal.origin(i);
       if (k >= 0) {
         const Scalar d = values[k];
-        const std::int64_t row = diagonal.row(i) & 0x7fffffffu;
+        const std::int64_t row = row_at(i);
         if (d == Scalar(0))
           found.zero_row = row < found.zero_row ? row : found.zero_row;
         else if (!usable_reciprocal(d) || !usable_reciprocal(Scalar(1) / d))
           found.divide = 1;
       }
     }
+    if (i < static_cast<std::int64_t>(scaled.record_row.extent(0)))
+      inspect_record(i, found);
     if (i < row_map.size()) row_map(i, found.row_map);
     if (i < entries.size()) entries(i, found.entries);
   }
@@ -94,33 +112,63 @@ struct InspectValues {
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {
+    return diagonal.row(position) & 0x7fffffffu;
+  }
+  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
+    return v - v == Scalar(0);
+  }
+  KOKKOS_INLINE_FUNCTION void inspect_record(std::int64_t record,
+                                             ValuesInspection& found) const {
+    const int position = scaled.record_row(record);
+    if (position < 0) return;
+    const std::int64_t at = diagonal.origin(position);
+    const Scalar by = at < 0 ? Scalar(1) : values[at];
+    if (!is_finite(by)) return;
+    for (int e = 0; e < scaled.entries; ++e) {
+      const std::int64_t k = scaled.origin(record * scaled.entries + e);
+      if (k < 0) continue;
+      const Scalar v = values[k];
+      if (v == Scalar(0) || !is_finite(v)) continue;
+      if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
+        const std::int64_t row = row_at(position);
+        if (row < found.unscalable_row) found.unscalable_row = row;
+      }
+    }
+  }
   template <class Into, class From>
   KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
     if (from.zero_row < into.zero_row) into.zero_row = from.zero_row;
+    if (from.unscalable_row < into.unscalable_row)
+      into.unscalable_row = from.unscalable_row;
     into.row_map = into.row_map + from.row_map;
     into.entries = into.entries + from.entries;
     if (from.divide > into.divide) into.divide = from.divide;
   }
 };
 
-/// Inspects diagonal and pattern in one launch, the only one of update_values
-/// that the host waits for. Views without elements are left out.
+/// Inspects diagonal, entries to be scaled and pattern in one launch, the only
+/// one of update_values that the host waits for. Views without elements are
+/// left out.
 template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
 ValuesInspection inspect_values(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const RowMap& row_map, const Entries& entries) {
   using Memory = typename ExecutionSpace::memory_space;
   ValuesInspection found;
   const std::size_t work =
-      std::max({diagonal.row.extent(0), row_map.extent(0), entries.extent(0)});
+      std::max({diagonal.row.extent(0), scaled.record_row.extent(0),
+                row_map.extent(0), entries.extent(0)});
   if (work == 0) return found;
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, RowMap, Entries>{
-          diagonal, values, row_map_term(row_map), entries_term(entries)},
+      InspectValues<Scalar, Memory, RowMap, Entries>{diagonal, scaled, values,
+                                                     row_map_term(row_map),
+                                                     entries_term(entries)},
       found);
   return found;
 }

@@ -3,6 +3,8 @@
 #define STRATA_SPTRSV_HPP
 
 #include <Strata_SptrsvHandle.hpp>
+#include <string>
+#include <vector>
 
 // Triangular solves by the names and argument orders of Kokkos Kernels. The
 // functions are in Strata and in Strata::Experimental, as they are in
@@ -83,17 +85,23 @@ void sptrsv_symbolic(KernelHandle* handle, const RowMap& row_map,
 ///   nothing is written to x then
 /// Cost: the values may have changed in place, so every solve packs them
 /// again, which reads them once, writes them once and waits for a look at
-/// them: more than the solve itself on many matrices. A caller whose values stay
-/// says so by set_values_fixed(true) of the handle, after which only the first
-/// solve packs, or uses TriangularSolver, whose solves never do. Only the
+/// them: more than the solve itself on many matrices. A caller whose values
+/// stay says so by set_values_fixed(true) of the handle, after which only the
+/// first solve packs, or uses TriangularSolver, whose solves never do. Only the
 /// extents of row map and entries are held against the analysed ones.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
           class Values, class B, class X>
 void sptrsv_solve(const ExecutionSpace& exec, KernelHandle* handle,
                   const RowMap& row_map, const Entries& entries,
                   const Values& values, const B& b, const X& x) {
-  Detail::sptrsv_handle<RowMap, Entries>(handle).solve(exec, row_map, entries,
-                                                       values, b, x);
+  static_assert(
+      std::is_same<ExecutionSpace,
+                   typename KernelHandle::HandleExecSpace>::value,
+      "Strata: the execution space instance must be of the handle's type");
+  auto& system = Detail::sptrsv_handle<RowMap, Entries>(handle);
+  system.check(row_map, entries, b, x);
+  system.take_values(exec, values);
+  system.solve(exec, b, x);
 }
 
 /// The same on the default instance of the handle's execution space.
@@ -106,8 +114,64 @@ void sptrsv_solve(KernelHandle* handle, const RowMap& row_map,
                entries, values, b, x);
 }
 
+/// Solves one system on each of several execution space instances, which work
+/// side by side as far as the device can: element i of every vector belongs to
+/// system i. The handles differ, as solves of one share its workspace.
+///
+/// @throws SizeMismatchError where the vectors' lengths differ, AliasError
+/// where
+///   a handle comes twice, and what sptrsv_solve throws; nothing is written to
+///   any x then
+/// Cost: as sptrsv_solve. Values that may have changed are waited for, one
+/// system after the other, before the first solve is enqueued.
+template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
+          class Values, class B, class X>
+void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
+                          const std::vector<KernelHandle*>& handle_v,
+                          const std::vector<RowMap>& rowmap_v,
+                          const std::vector<Entries>& entries_v,
+                          const std::vector<Values>& values_v,
+                          const std::vector<B>& b_v,
+                          const std::vector<X>& x_v) {
+  static_assert(
+      std::is_same<ExecutionSpace,
+                   typename KernelHandle::HandleExecSpace>::value,
+      "Strata: the execution space instances must be of the handles' type");
+  const std::size_t count = execspace_v.size();
+  const auto check_count = [&](const char* name, std::size_t given) {
+    if (given != count)
+      throw SizeMismatchError(name,
+                              "has " + std::to_string(given) +
+                                  " elements, execspace_v " +
+                                  std::to_string(count),
+                              "give one for each execution space instance");
+  };
+  check_count("handle_v", handle_v.size());
+  check_count("rowmap_v", rowmap_v.size());
+  check_count("entries_v", entries_v.size());
+  check_count("values_v", values_v.size());
+  check_count("b_v", b_v.size());
+  check_count("x_v", x_v.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      if (handle_v[i] == handle_v[j])
+        throw AliasError("handle_v",
+                         "has one handle at " + std::to_string(j) + " and " +
+                             std::to_string(i),
+                         "give each execution space instance a handle of its "
+                         "own");
+    Detail::sptrsv_handle<RowMap, Entries>(handle_v[i])
+        .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], values_v[i]);
+  for (std::size_t i = 0; i < count; ++i)
+    handle_v[i]->get_sptrsv_handle()->solve(execspace_v[i], b_v[i], x_v[i]);
+}
+
 namespace Experimental {
 using Strata::sptrsv_solve;
+using Strata::sptrsv_solve_streams;
 using Strata::sptrsv_symbolic;
 }  // namespace Experimental
 

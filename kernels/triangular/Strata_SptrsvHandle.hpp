@@ -3,8 +3,10 @@
 #define STRATA_SPTRSV_HANDLE_HPP
 
 #include <Strata_TriangularSolver.hpp>
+#include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace Strata {
 namespace Experimental {
@@ -18,11 +20,31 @@ enum class SPTRSVAlgorithm {
   SPTRSV_CUSPARSE
 };
 
+inline const char* to_string(SPTRSVAlgorithm a) {
+  switch (a) {
+    case SPTRSVAlgorithm::SEQLVLSCHD_RP:
+      return "SEQLVLSCHD_RP";
+    case SPTRSVAlgorithm::SEQLVLSCHD_TP1:
+      return "SEQLVLSCHD_TP1";
+    case SPTRSVAlgorithm::SEQLVLSCHD_TP1CHAIN:
+      return "SEQLVLSCHD_TP1CHAIN";
+    default:
+      return "SPTRSV_CUSPARSE";
+  }
+}
+
 /// A triangular system between sptrsv_symbolic and sptrsv_solve.
+///
+/// Setters of what the analysis depends on take effect at the next
+/// sptrsv_symbolic; those that an analysis made before contradicts undo it.
+/// docs/algorithms.md lists what Kokkos Kernels' handle has and this one lacks.
 template <class Scalar, class ExecutionSpace>
 class SPTRSVHandle {
  public:
   using execution_space = ExecutionSpace;
+  using memory_space = typename ExecutionSpace::memory_space;
+  using HandleExecSpace = ExecutionSpace;
+  using scalar_t = Scalar;
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
 
   SPTRSVHandle(Algorithm algorithm, std::size_t nrows, bool lower_tri)
@@ -31,24 +53,72 @@ class SPTRSVHandle {
   }
 
   std::size_t get_nrows() const { return nrows_; }
+  /// Undoes sptrsv_symbolic if there were other rows.
+  void set_nrows(std::size_t nrows) {
+    if (nrows != nrows_) set_symbolic_incomplete();
+    nrows_ = nrows;
+  }
   bool is_lower_tri() const { return lower_tri_; }
   bool is_upper_tri() const { return !lower_tri_; }
+  /// Undoes sptrsv_symbolic if it was for the other triangle.
+  void set_lower_tri(bool lower_tri) {
+    if (lower_tri != lower_tri_) set_symbolic_incomplete();
+    lower_tri_ = lower_tri;
+  }
+  /// Ones are taken for the diagonal, stored or not. Undoes sptrsv_symbolic if
+  /// it was different.
+  void set_unit_diagonal(bool unit_diagonal) {
+    if (unit_diagonal != unit_diagonal_) set_symbolic_incomplete();
+    unit_diagonal_ = unit_diagonal;
+  }
+  bool is_unit_diagonal() const { return unit_diagonal_; }
+
   /// The algorithm asked for; after sptrsv_symbolic the one chosen.
   Algorithm get_algorithm() const {
     return solver_ ? solver_->report().algorithm : options_.algorithm;
   }
   void set_algorithm(Algorithm algorithm) { options_.algorithm = algorithm; }
+  void set_algorithm(SPTRSVAlgorithm) { set_algorithm(Algorithm::automatic); }
+  /// Name of get_algorithm().
+  std::string return_algorithm_string() const {
+    return Strata::to_string(get_algorithm());
+  }
+  void print_algorithm() const {
+    std::cout << return_algorithm_string() << std::endl;
+  }
+  /// Threads of a team of `subgraphs`, -1 (or 0) for a size that suits it; the
+  /// other algorithms have their own.
+  void set_team_size(int team_size) {
+    options_.team_size = team_size == -1 ? 0 : team_size;
+  }
+  int get_team_size() const {
+    return options_.team_size == 0 ? -1 : options_.team_size;
+  }
   /// Everything else that TriangularSolver can be told. Read by
   /// sptrsv_symbolic.
   TriangularOptions& options() { return options_; }
+  const TriangularOptions& options() const { return options_; }
+
   bool is_symbolic_complete() const { return solver_.has_value(); }
+  /// Forgets the analysis and releases its memory. The caller waits for solves
+  /// under way first.
+  void set_symbolic_incomplete() {
+    solver_.reset();
+    packed_from_ = nullptr;
+  }
+  /// @throws HandleError before sptrsv_symbolic
   std::size_t get_num_levels() const {
     return static_cast<std::size_t>(solver().report().levels);
   }
+  /// There are no blocks here: 0 and false.
+  std::size_t get_block_size() const { return 0; }
+  bool is_block_enabled() const { return false; }
+
   /// The promise that the values a solve is given are those of the solve
   /// before, unless they stand at another address. They are then not packed
   /// again, and the solve is asynchronous.
   void set_values_fixed(bool fixed) { values_fixed_ = fixed; }
+  bool are_values_fixed() const { return values_fixed_; }
 
   /// The solver that sptrsv_symbolic made. @throws HandleError before that
   const Solver& solver() const {
@@ -73,27 +143,33 @@ class SPTRSVHandle {
     solver_.reset();
     packed_from_ = nullptr;
     solver_.emplace(exec, row_map, entries, values,
-                    lower_tri_ ? Uplo::lower : Uplo::upper, Diag::non_unit,
-                    options_);
+                    lower_tri_ ? Uplo::lower : Uplo::upper,
+                    unit_diagonal_ ? Diag::unit : Diag::non_unit, options_);
     num_entries_ = entries.extent(0);
   }
 
-  /// What sptrsv_solve does.
-  template <class RowMap, class Entries, class Values, class B, class X>
-  void solve(const ExecutionSpace& exec, const RowMap& row_map,
-             const Entries& entries, const Values& values, const B& b,
-             const X& x) {
+  /// What sptrsv_solve does, in three parts: looks at the arguments' extents;
+  template <class RowMap, class Entries, class B, class X>
+  void check(const RowMap& row_map, const Entries& entries, const B& b,
+             const X& x) const {
     solver();
     check_extent("row_map", row_map.extent(0), nrows_ + 1);
     check_extent("entries", entries.extent(0), num_entries_);
     Detail::check_vectors<Scalar, ExecutionSpace>(
         static_cast<std::int64_t>(nrows_), b, x);
-    if (!values_fixed_ || packed_from_ != values.data()) {
-      packed_from_ = nullptr;
-      solver_->update_values(exec, values);
-      packed_from_ = values.data();
-    }
-    solver_->solve(exec, b, x);
+  }
+  /// takes the values, unless they are those it has;
+  template <class Values>
+  void take_values(const ExecutionSpace& exec, const Values& values) {
+    if (values_fixed_ && packed_from_ == values.data()) return;
+    packed_from_ = nullptr;
+    solver_->update_values(exec, values);
+    packed_from_ = values.data();
+  }
+  /// and solves.
+  template <class B, class X>
+  void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
+    solver().solve(exec, b, x);
   }
 
  private:
@@ -109,7 +185,7 @@ class SPTRSVHandle {
   }
 
   std::size_t nrows_, num_entries_ = 0;
-  bool lower_tri_, values_fixed_ = false;
+  bool lower_tri_, unit_diagonal_ = false, values_fixed_ = false;
   TriangularOptions options_;
   std::optional<Solver> solver_;
   const Scalar* packed_from_ = nullptr;
@@ -129,6 +205,9 @@ class KokkosKernelsHandle {
   using size_type = std::remove_const_t<SizeType>;
   using nnz_lno_t = std::remove_const_t<Ordinal>;
   using nnz_scalar_t = std::remove_const_t<Scalar>;
+  using const_size_type = const size_type;
+  using const_nnz_lno_t = const nnz_lno_t;
+  using const_nnz_scalar_t = const nnz_scalar_t;
   using HandleExecSpace = ExecutionSpace;
   using HandleTempMemorySpace = TemporaryMemorySpace;
   using HandlePersistentMemorySpace = PersistentMemorySpace;
@@ -137,20 +216,38 @@ class KokkosKernelsHandle {
   /// Replaces the handle there was.
   ///
   /// @param nrows rows of the matrix; @param lower_tri the triangle it stores
+  /// @param block_size 0: block matrices are not taken. @throws OptionError
   void create_sptrsv_handle(Algorithm algorithm, size_type nrows,
-                            bool lower_tri) {
+                            bool lower_tri, size_type block_size = 0) {
+    if (block_size != 0)
+      throw OptionError("block_size", "is " + std::to_string(block_size),
+                        "pass 0, and the matrix as CRS without blocks");
     sptrsv_handle_ = std::make_unique<SPTRSVHandleType>(
         algorithm, static_cast<std::size_t>(nrows), lower_tri);
   }
-  void create_sptrsv_handle(SPTRSVAlgorithm, size_type nrows, bool lower_tri) {
-    create_sptrsv_handle(Algorithm::automatic, nrows, lower_tri);
+  void create_sptrsv_handle(SPTRSVAlgorithm, size_type nrows, bool lower_tri,
+                            size_type block_size = 0) {
+    create_sptrsv_handle(Algorithm::automatic, nrows, lower_tri, block_size);
   }
   /// Null before create_sptrsv_handle.
   SPTRSVHandleType* get_sptrsv_handle() const { return sptrsv_handle_.get(); }
   /// Releases plan and workspace. The caller waits for solves under way first.
   void destroy_sptrsv_handle() { sptrsv_handle_.reset(); }
 
+  /// What the sptrsv handle says. @throws HandleError before
+  /// create_sptrsv_handle
+  bool is_sptrsv_lower_tri() const { return made().is_lower_tri(); }
+  void set_sptrsv_unit_diagonal(bool unit_diagonal) {
+    made().set_unit_diagonal(unit_diagonal);
+  }
+
  private:
+  SPTRSVHandleType& made() const {
+    if (!sptrsv_handle_)
+      throw HandleError("handle", "has no sptrsv handle",
+                        "call create_sptrsv_handle first");
+    return *sptrsv_handle_;
+  }
   std::unique_ptr<SPTRSVHandleType> sptrsv_handle_;
 };
 

@@ -6,6 +6,7 @@
 #include <Strata_PartitionMethod.hpp>
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
+#include <cstddef>
 #include <string>
 
 namespace Strata {
@@ -84,15 +85,26 @@ struct TriangularOptions {
   /// which order 004's heuristic takes the vertices.
   PartitionMethod partition = PartitionMethod::automatic;
   SortCriterion criterion = SortCriterion::automatic;
-  /// Right-hand sides that one launch of `pipelined` or `pipelined_subgraphs`
-  /// takes at most; more are solved in several launches. Name the number you
-  /// will solve for: the workspace is part of the plan, and with 1 there is none
-  /// beside that for one. The choice of an algorithm does not look at it. `pipelined` on CUDA takes two scalars a row for each, in eights
-  /// (above 16, in thirty-twos), but no more than 512 MiB unless eight need it,
-  /// on a host four bytes a row for each eight; `pipelined_subgraphs` takes two
-  /// scalars for each and row that other sub-graphs need, at most what the plan
-  /// takes otherwise.
+  /// Right-hand sides you will solve for at once. The automatic choice takes
+  /// what it expects to be fastest for that many, and one launch of `pipelined`
+  /// or `pipelined_subgraphs` takes so many at most: more are solved in several
+  /// launches. The workspace is part of the plan, and with 1 there is none
+  /// beside that for one. `pipelined` on CUDA takes two scalars a row for each,
+  /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless
+  /// eight need it, on a host four bytes a row for each eight;
+  /// `pipelined_subgraphs` takes two scalars for each and row that other
+  /// sub-graphs need, no more than 512 MiB unless one needs it.
   int max_right_hand_sides = 1;
+  /// Memory of the execution space that the solver may hold once it is made, in
+  /// bytes and as a multiple of the triangle as a CRS matrix
+  /// (`TriangularReport::crs_bytes`); 0 for no limit, the smaller where both
+  /// are given. Where a workspace for `max_right_hand_sides` is too large,
+  /// there is one for fewer. Then the automatic choice takes the fastest
+  /// algorithm that fits, and one asked for that does not is an error
+  /// (PlanMemoryError). The analysis itself needs more for a while, see
+  /// docs/algorithms.md.
+  std::size_t max_plan_bytes = 0;
+  double max_plan_ratio = 0;
 };
 
 }  // namespace Strata

@@ -15,8 +15,13 @@ namespace Strata {
 /// One algorithm as the automatic choice saw it.
 struct TriangularCandidate {
   Algorithm algorithm;
+  /// Of a solve with TriangularReport::right_hand_sides of them; 0 for what was
+  /// ruled out before that was known.
   double predicted_us;
+  /// What the candidate consists of, and what ruled it out.
   std::string note;
+  /// It can't be used with these values, or takes more memory than allowed.
+  bool ruled_out = false;
 };
 
 /// What was chosen and why, in numbers.
@@ -35,11 +40,18 @@ struct TriangularReport {
   int subgraph_levels = 0;
   std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
-  /// Bytes of device memory that the solver holds.
-  std::size_t plan_bytes = 0;
+  /// Bytes of device memory that the solver holds, and that it may hold by the
+  /// options; 0: there is no limit.
+  std::size_t plan_bytes = 0, max_plan_bytes = 0;
   /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
   std::size_t crs_bytes = 0;
-  /// Predicted time of a solve with one right-hand side, microseconds.
+  /// Right-hand sides that the choice is for
+  /// (TriangularOptions::max_right_hand_sides).
+  int right_hand_sides = 1;
+  /// Those that one launch takes at most, where the workspace limits them, as
+  /// with `pipelined` and `pipelined_subgraphs`; 0 elsewhere.
+  int launch_right_hand_sides = 0;
+  /// Predicted time of a solve of `right_hand_sides`, microseconds.
   double predicted_solve_us = 0;
   /// Time of the constructor, microseconds.
   double analysis_us = 0;
@@ -76,14 +88,25 @@ inline std::string to_string(const TriangularReport& report) {
                            << 100 * report.external_share << " %\n";
   }
   line("memory") << report.plan_bytes << " bytes, " << report.crs_bytes
-                 << " as a CRS matrix\n";
+                 << " as a CRS matrix";
+  if (report.max_plan_bytes > 0)
+    out << ", at most " << report.max_plan_bytes << " allowed";
+  out << '\n';
+  if (report.right_hand_sides > 1) {
+    line("right-hand sides") << report.right_hand_sides;
+    if (report.launch_right_hand_sides > 0)
+      out << ", up to " << report.launch_right_hand_sides << " a launch";
+    out << '\n';
+  }
   if (report.predicted_solve_us > 0)
     line("predicted solve") << microseconds(report.predicted_solve_us) << '\n';
   line("analysis") << microseconds(report.analysis_us) << '\n';
   if (!report.candidates.empty()) out << "candidates:\n";
   for (const auto& candidate : report.candidates) {
-    out << "  " << to_string(candidate.algorithm) << ": "
-        << microseconds(candidate.predicted_us);
+    out << "  " << to_string(candidate.algorithm) << ": ";
+    out << (candidate.predicted_us > 0 ? microseconds(candidate.predicted_us)
+                                       : "not predicted");
+    if (candidate.ruled_out) out << ", ruled out";
     if (!candidate.note.empty()) out << ", " << candidate.note;
     out << '\n';
   }

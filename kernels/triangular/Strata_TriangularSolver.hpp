@@ -34,7 +34,7 @@ class TriangularSolver {
   /// @param diag unit: stored diagonal entries are ignored
   /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
   ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
-  ///   ZeroDiagonalError, IndexOverflowError, OptionError
+  ///   ZeroDiagonalError, IndexOverflowError, OptionError, PlanMemoryError
   /// Cost: some passes over A and a few sorts on the device, and the longest
   /// path of its graph at a few reads through memory a row; for `subgraphs`,
   /// O(n + entries) on the host. Waits for `exec`.
@@ -151,6 +151,11 @@ class TriangularSolver {
                               "pass the values of the analysed matrix");
   }
 
+  static std::string cannot_scale(const Detail::ValuesInspection& found) {
+    return "entries of row " + std::to_string(found.unscalable_row) +
+           " over its diagonal leave the range of normal numbers";
+  }
+
   /// Inspects, which the host waits for, then enqueues the packing. A row map
   /// and entries without elements stand for the analysed ones.
   template <class RowMap, class Entries, class Values>
@@ -162,7 +167,8 @@ class TriangularSolver {
     Detail::ValuesInspection found;
     if (same_sizes)
       found = Detail::inspect_values<Scalar>(
-          exec, algorithm_->diagonal_places(), values.data(), row_map, entries);
+          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+          values.data(), row_map, entries);
     if (!same_sizes ||
         (row_map.extent(0) > 0 && found.fingerprint() != fingerprint_))
       throw PatternMismatchError(
@@ -170,15 +176,27 @@ class TriangularSolver {
           "pass the matrix the solver was made from with new values, or make a "
           "new solver");
     Detail::require_nonzero_diagonal(found);
-    const std::int64_t row = algorithm_->unusable_row(exec, values.data());
-    if (row != Detail::no_fault)
+    if (found.unscalable_row != Detail::ValuesInspection::no_row)
       throw ScalingError(
-          "values",
-          "entries of row " + std::to_string(row) +
-              " over its diagonal leave the range of normal numbers",
+          "values", cannot_scale(found),
           "make a new solver, which will choose an algorithm that does not "
           "divide them, or set the option `algorithm` to pipelined",
-          row);
+          found.unscalable_row);
+    if (found.divide == 0) {
+      const auto unsuitable = algorithm_->unsuitable(exec, values.data());
+      if (unsuitable.any)
+        throw ScalingError(
+            "values", unsuitable.why,
+            "make a new solver, which will take level sets one by one, or set "
+            "the option `collapsed_levels` to 1",
+            unsuitable.row);
+    } else if (algorithm_->multiplies_diagonals()) {
+      throw ScalingError(
+          "values", "some diagonal value has no normal reciprocal",
+          "make a new solver, which will take level sets one by one, or set "
+          "the option `collapsed_levels` to 1",
+          0);
+    }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
   }
 
@@ -213,23 +231,31 @@ class TriangularSolver {
         analysis.graph.num_edges() + (diag == Diag::unit ? 0 : columns);
     report->crs_bytes = (columns + 1) * sizeof(int) +
                         report->entries * (sizeof(int) + sizeof(Scalar));
-    algorithm_ =
-        Detail::choose_algorithm<Scalar>(exec, analysis, options, *report);
+    Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
+                                                           options, *report);
+    algorithm_ = choice.make();
     const auto found = Detail::inspect_values<Scalar>(
-        exec, algorithm_->diagonal_places(), values.data(), row_map, entries);
+        exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+        values.data(), row_map, entries);
     fingerprint_ = found.fingerprint();
     Detail::require_nonzero_diagonal(found);
-    const std::int64_t row = algorithm_->unusable_row(exec, values.data());
-    if (row != Detail::no_fault) {
-      TriangularOptions other = options;
-      other.algorithm = Algorithm::pipelined;
-      const std::string instead = to_string(report->algorithm);
-      algorithm_ =
-          Detail::choose_algorithm<Scalar>(exec, analysis, other, *report);
-      report->reason = "entries of row " + std::to_string(row) +
-                       " over its diagonal leave the range of normal numbers, "
-                       "which rules out " +
-                       instead;
+    if (found.unscalable_row != Detail::ValuesInspection::no_row) {
+      // The first plan's memory is released before the next is made.
+      algorithm_.reset();
+      choice.rule_out(report->algorithm, cannot_scale(found));
+      algorithm_ = choice.make();
+    }
+    Detail::UnsuitableValues unsuitable;
+    if (found.divide != 0 && algorithm_->multiplies_diagonals()) {
+      unsuitable.any = true;
+      unsuitable.why = "some diagonal value has no normal reciprocal";
+    } else {
+      unsuitable = algorithm_->unsuitable(exec, values.data());
+    }
+    if (unsuitable.any) {
+      algorithm_.reset();
+      choice.forbid_collapse(unsuitable.why);
+      algorithm_ = choice.make();
     }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();

@@ -2,6 +2,7 @@
 #ifndef STRATA_PERF_ALGORITHM_HPP
 #define STRATA_PERF_ALGORITHM_HPP
 
+#include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfProblem.hpp>
 #include <detail/Strata_PerfResult.hpp>
 #include <iosfwd>
@@ -38,7 +39,8 @@ class Algorithm {
 /// peer_algorithms()), each family in a file of its own.
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
-                                            const Problem<Scalar>& problem);
+                                            const Problem<Scalar>& problem,
+                                            const PlanLimits& limits);
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
                                              const Problem<Scalar>& problem);

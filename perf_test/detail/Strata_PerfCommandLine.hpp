@@ -6,6 +6,7 @@
 #include <Strata_Gallery.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
 #include <fstream>
@@ -82,6 +83,21 @@ inline Factor factor_from_string(const std::string& name) {
                     "use lower, upper, ilu0-l or ilu0-u");
 }
 
+/// A positive number below 2^53; a whole one on request. @throws OptionError
+inline double parse_limit(const std::string& flag, const std::string& value,
+                          bool whole) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (*end != '\0' || !(number > 0) || number > 0x1p53 ||
+      (whole && number != std::floor(number)))
+    throw OptionError(flag,
+                      "'" + value + "' is not a positive " +
+                          (whole ? "whole number" : "number"),
+                      whole ? "give the bytes that a plan may hold"
+                            : "give a multiple of the CRS matrix's bytes");
+  return number;
+}
+
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
 /// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
 /// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
@@ -110,7 +126,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     const bool known = flag == "--matrix" || flag == "--gallery" ||
                        flag == "--factor" || flag == "--algorithms" ||
                        flag == "--rhs" || flag == "--scalar" ||
-                       flag == "--table";
+                       flag == "--max-plan-bytes" ||
+                       flag == "--max-plan-ratio" || flag == "--table";
     if (!known) throw OptionError(flag, "there is no such flag", "see --help");
     std::string value;
     if (equals != std::string::npos)
@@ -143,6 +160,11 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
                               "from 1 to 65536",
                           "give the number of right-hand sides");
       options.rhs = static_cast<int>(number);
+    } else if (flag == "--max-plan-bytes") {
+      options.plan_limits.bytes =
+          static_cast<std::size_t>(parse_limit(flag, value, true));
+    } else if (flag == "--max-plan-ratio") {
+      options.plan_limits.ratio = parse_limit(flag, value, false);
     } else if (flag == "--scalar") {
       if (value != "float" && value != "double" && value != "complex_float" &&
           value != "complex_double")
@@ -176,6 +198,9 @@ inline std::string usage() {
                               pipelined_subgraphs
                         peers: serial kokkos_kernels cusparse (or one in full)
   --rhs N             right-hand sides solved at once (default 1)
+  --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
+  --max-plan-ratio R  left out by automatic and fails by name; R: times the CRS
+                      matrix (default: no limit)
   --scalar S          float | double (default) | complex_float | complex_double
   --explain           print what the solver chose, and why
   --table FILE        write the final table as CSV too

@@ -3,6 +3,7 @@
 #define STRATA_PERF_OPTIONS_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct MatrixSource {
   std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
 };
 
+/// Memory that our plans may hold; 0: no limit.
+struct PlanLimits {
+  std::size_t bytes = 0;
+  double ratio = 0;  ///< of the CRS matrix
+};
+
 struct SptrsvOptions {
   std::vector<MatrixSource> matrices;
   std::vector<std::string> algorithms;  ///< full names, in table order
@@ -26,6 +33,7 @@ struct SptrsvOptions {
   std::string factor_name = "lower";
   std::string scalar = "double";
   int rhs = 1;
+  PlanLimits plan_limits;
   bool explain = false;
   bool help = false;
   std::string table_file;  ///< empty: no CSV

@@ -9,15 +9,18 @@ namespace PerfTest {
 
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
-                                            const Problem<Scalar>& problem) {
+                                            const Problem<Scalar>& problem,
+                                            const PlanLimits& limits) {
   TriangularOptions options;
   options.algorithm = algorithm_from_string(name);
   options.max_right_hand_sides = problem.rhs();
+  options.max_plan_bytes = limits.bytes;
+  options.max_plan_ratio = limits.ratio;
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 
 template std::unique_ptr<Algorithm<STRATA_PERF_SCALAR>> make_own(
-    const std::string&, const Problem<STRATA_PERF_SCALAR>&);
+    const std::string&, const Problem<STRATA_PERF_SCALAR>&, const PlanLimits&);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -71,8 +71,9 @@ class Runner : public SptrsvRunner {
     if (!algorithm_ || name != algorithm_name_) {
       algorithm_.reset();
       algorithm_name_ = name;
-      algorithm_ =
-          is_own(name) ? make_own(name, *problem_) : make_peer(name, *problem_);
+      algorithm_ = is_own(name)
+                       ? make_own(name, *problem_, options_.plan_limits)
+                       : make_peer(name, *problem_);
       analysis_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
       update_us_ =

@@ -26,6 +26,10 @@ expect_refused("--benchmark_no_such_flag" ${good} --benchmark_no_such_flag=1)
 expect_refused("--rhs" ${good} --rhs 0)
 expect_refused("--rhs" ${good} --rhs 2x)
 expect_refused("--rhs" ${good} --rhs)
+expect_refused("--max-plan-bytes" ${good} --max-plan-bytes 1.5)
+expect_refused("--max-plan-bytes" ${good} --max-plan-bytes -3)
+expect_refused("--max-plan-ratio" ${good} --max-plan-ratio twice)
+expect_refused("--max-plan-ratio" ${good} --max-plan-ratio nan)
 expect_refused("--scalar" ${good} --scalar int)
 expect_refused("--factor" ${good} --factor lu)
 expect_refused("fastest" ${good} --algorithms fastest)
@@ -38,6 +42,14 @@ expect_refused("/nowhere/table.csv" ${good} --table /nowhere/table.csv)
 file(WRITE ${work_dir}/cut.mtx
   "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 2 1\n")
 expect_refused("cut.mtx" ${good} --matrix ${work_dir}/cut.mtx)
+
+# A plan that may not be made fails the run of one of our own algorithms.
+execute_process(COMMAND ${program} --gallery chain:200 --algorithms pipelined
+    --benchmark_min_time=0.001 --max-plan-ratio 0.5
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 2 OR NOT "${output}${errors}" MATCHES "max_plan_ratio")
+  message(SEND_ERROR "--max-plan-ratio: exit code ${code}\n${output}\n${errors}")
+endif()
 
 execute_process(COMMAND ${program} --help
   RESULT_VARIABLE code OUTPUT_VARIABLE output)

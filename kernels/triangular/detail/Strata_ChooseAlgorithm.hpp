@@ -4,6 +4,7 @@
 
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_MeasureParameters.hpp>
+#include <detail/Strata_PlanBudget.hpp>
 #include <detail/Strata_PredictSolve.hpp>
 #include <optional>
 
@@ -13,12 +14,12 @@ namespace Detail {
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
 /// keep a wide one's teams busy.
-inline StreamShape stream_shape(const TriangularOptions& options, int n,
-                                int levels) {
+inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
+                                int n, int levels) {
   StreamShape shape;
   const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
-  shape.collapse = options.collapsed_levels;
+  shape.collapse = collapse;
   shape.which_team = options.row_lanes - 1;
   shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
                    : narrow                      ? 1024
@@ -26,121 +27,324 @@ inline StreamShape stream_shape(const TriangularOptions& options, int n,
   return shape;
 }
 
-/// The algorithm of `options`, or the one with the smallest prediction.
-/// Fills in what the report says of the choice.
+/// The algorithms that an analysed matrix may be solved by, and the making of
+/// the best of them: the one that the options name, or the one with the
+/// smallest prediction whose plan fits in the memory allowed. Refers to its
+/// arguments, and fills in what the report says of the choice.
 template <class Scalar, class ExecutionSpace>
-AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
-    const ExecutionSpace& exec, TriangularAnalysis<ExecutionSpace>& analysis,
-    const TriangularOptions& options, TriangularReport& report) {
-  analysis.find_order(exec);
-  report.levels = analysis.order.num_levels();
-  // Nothing has to be predicted for the algorithms without a choice inside.
-  const bool predicts = options.algorithm == Algorithm::automatic ||
-                        options.algorithm == Algorithm::subgraphs ||
-                        options.algorithm == Algorithm::pipelined_subgraphs;
-  StreamBuilder<ExecutionSpace>* const no_stream = nullptr;
-  if (!predicts) {
-    report.algorithm = options.algorithm;
-    report.reason = "asked for";
-    return make_algorithm<Scalar>(exec, analysis, options.algorithm, options,
-                                  PerformanceParameters{}, no_stream, report);
+class AlgorithmChoice {
+ public:
+  using Pointer = AlgorithmPointer<Scalar, ExecutionSpace>;
+
+  AlgorithmChoice(const ExecutionSpace& exec,
+                  TriangularAnalysis<ExecutionSpace>& analysis,
+                  const TriangularOptions& options, TriangularReport& report)
+      : exec_(exec),
+        analysis_(analysis),
+        options_(options),
+        report_(report),
+        collapse_(options.collapsed_levels),
+        budget_(report.rows > 0 ? PlanBudget(options, report.crs_bytes)
+                                : PlanBudget({}, 0)) {
+    analysis.find_order(exec);
+    report.levels = analysis.order.num_levels();
+    report.right_hand_sides = options.max_right_hand_sides;
+    report.max_plan_bytes = budget_.limited() ? budget_.bytes() : 0;
+    sizes_ = {analysis.graph.num_vertices,
+              analysis.graph.num_edges(),
+              analysis.order.num_levels(),
+              sizeof(Scalar),
+              OriginIndex<Memory>::is_narrow(analysis.num_values)
+                  ? std::size_t{4}
+                  : std::size_t{8},
+              lane_width<ExecutionSpace>};
+    if (options.algorithm == Algorithm::automatic)
+      consider_all();
+    else
+      consider_named();
   }
-  const auto parameters = performance_parameters<Scalar>(exec);
-  const SolvePrediction predict(parameters, analysis.graph.num_edges(),
-                                analysis.order.sizes, sizeof(Scalar),
-                                device_units(exec), lane_width<ExecutionSpace>);
-  const bool automatic = options.algorithm == Algorithm::automatic;
-  std::optional<StreamBuilder<ExecutionSpace>> stream;
-  const auto consider = [&](Algorithm a, double us, const std::string& note) {
-    report.candidates.push_back({a, us, note});
+
+  /// Makes the best algorithm that is left. Plans that turn out to take more
+  /// memory than allowed are dropped before the next is made.
+  /// @throws PlanMemoryError where none fits, and OptionError
+  Pointer make() {
+    std::size_t least = 0;
+    for (Way* way = best(); way; way = best()) {
+      Pointer made = make_within_budget(*way);
+      if (made) {
+        say_why(*way);
+        return made;
+      }
+      // A lower bound promises nothing.
+      if (way->made || way->algorithm == Algorithm::substitution)
+        least = least == 0 ? way->bytes : std::min(least, way->bytes);
+    }
+    refuse(least);
+  }
+
+  /// Takes an algorithm out that can't be used with these values, of which
+  /// `why` tells.
+  void rule_out(Algorithm algorithm, const std::string& why) {
+    for (Way& way : ways_)
+      if (way.algorithm == algorithm) take_out(way, why);
+    if (!best()) add(Algorithm::pipelined);
+    stream_.reset();
+    forget_plan();
+    instead_ = why + ", which rules out " + to_string(algorithm);
+  }
+  /// Makes a plan of sub-graphs anew that takes level sets one by one.
+  void forbid_collapse(const std::string& why) {
+    collapse_ = 1;
+    for (Way& way : ways_)
+      if (way.algorithm == Algorithm::pipelined_subgraphs) take_out(way, why);
+    stream_.reset();
+    forget_plan();
+    consider_stream(prediction());
+    if (!best()) add(Algorithm::pipelined);
+    instead_ = why + ": they are taken one by one";
+  }
+
+ private:
+  using Memory = typename ExecutionSpace::memory_space;
+  static constexpr std::size_t not_considered = ~std::size_t{0};
+
+  struct Way {
+    Algorithm algorithm;
+    double us;              // predicted; 0: it was asked for
+    std::size_t candidate;  // place in the report
+    bool out;
+    std::size_t bytes;  // that the plan takes, once that is known
+    bool made;          // to know it: else it is a lower bound
   };
-  if (automatic) {
+
+  void add(Algorithm a) {
+    ways_.push_back({a, 0, not_considered, false, 0, false});
+  }
+  void consider(Algorithm a, double us, const std::string& note) {
+    ways_.push_back({a, us, report_.candidates.size(), false, 0, false});
+    report_.candidates.push_back({a, us, note});
+  }
+  Way* best() {
+    Way* found = nullptr;
+    for (Way& way : ways_)
+      if (!way.out && (!found || way.us < found->us)) found = &way;
+    return found;
+  }
+  void take_out(Way& way, const std::string& why) {
+    way.out = true;
+    if (way.candidate == not_considered) return;
+    auto& candidate = report_.candidates[way.candidate];
+    candidate.ruled_out = true;
+    candidate.note += (candidate.note.empty() ? "" : "; ") + why;
+  }
+
+  void over_budget(Way& way) {
+    take_out(way, needs(way) + " of " + std::to_string(budget_.bytes()) +
+                      " allowed");
+  }
+
+  void consider_named() {
+    const Algorithm named = options_.algorithm;
+    // Nothing has to be predicted for the algorithms without a choice inside.
+    if (named == Algorithm::subgraphs ||
+        named == Algorithm::pipelined_subgraphs)
+      parameters_ = performance_parameters<Scalar>(exec_);
+    if (named != Algorithm::pipelined_subgraphs) return add(named);
+    consider_stream(prediction());
+    if (stream_) return;
+    add(Algorithm::pipelined);
+    instead_ =
+        "asked for pipelined_subgraphs, but the matrix has no rows or too many "
+        "entries, or a row needs more values from outside its sub-graph than a "
+        "team's scratch holds";
+  }
+
+  void consider_all() {
+    parameters_ = performance_parameters<Scalar>(exec_);
+    const SolvePrediction predict = prediction();
     consider(Algorithm::substitution, predict.substitution(), "");
     using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
     consider(Algorithm::level_sets,
              predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
     consider(Algorithm::pipelined, predict.pipelined(), "");
-  }
-  // A host has no lanes that could fetch while others solve; and where level
-  // sets are wide and few, or rows long, most values come from other
-  // sub-graphs.
-  const int n = analysis.graph.num_vertices,
-            levels = analysis.order.num_levels();
-  const auto& sizes = analysis.order.sizes;
-  const std::int64_t longest_row =
-      levels == 0 ? 0
-                  : *std::max_element(sizes.longest_row.begin(),
-                                      sizes.longest_row.end());
-  const StreamShape shape = stream_shape(options, n, levels);
-  const bool suits =
-      shape.band_levels == 0 || (n < 1500. * levels && levels >= 64 &&
-                                 double(analysis.graph.num_edges()) < 16. * n);
-  if ((automatic && is_cuda<ExecutionSpace> && suits) ||
-      options.algorithm == Algorithm::pipelined_subgraphs) {
-    auto candidate = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
-        exec, analysis.graph, analysis.order.level_of.data(), levels,
-        longest_row, shape);
-    if (candidate.possible()) {
-      consider(Algorithm::pipelined_subgraphs,
-               predict.pipelined_subgraphs(candidate.critical_steps(),
-                                           shape.hop, candidate.num_subgraphs(),
-                                           candidate.num_imports()),
-               std::to_string(candidate.num_subgraphs()) +
-                   " sub-graphs of up to " +
-                   std::to_string(candidate.max_rows()) + " rows in " +
-                   (shape.band_levels > 0
-                        ? "bands of " + std::to_string(shape.band_levels) +
-                              " level sets"
-                        : "the order of substitution"));
-      stream = std::move(candidate);
-    }
-  }
+    // A host has no lanes that could fetch while others solve; and where level
+    // sets are wide and few, or rows long, most values come from other
+    // sub-graphs.
+    const int n = analysis_.graph.num_vertices, levels = report_.levels;
+    const bool suits =
+        stream_shape(options_, collapse_, n, levels).band_levels == 0 ||
+        (n < 1500. * levels && levels >= 64 && double(sizes_.edges) < 16. * n);
+    if (is_cuda<ExecutionSpace> && suits &&
+        may_fit(Algorithm::pipelined_subgraphs))
+      consider_stream(predict);
 
-  // 004's own algorithm where one sub-graph holds everything, unless even a
-  // slot a level set is too much: elsewhere its partition costs more than all
-  // the rest of the analysis.
-  if (automatic && is_cuda<ExecutionSpace> &&
-      analysis.graph.num_vertices <=
-          SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec)) {
-    double least = predict.subgraphs_at_least();
-    for (const auto& candidate : report.candidates)
-      if (candidate.predicted_us < least) least = -1;
-    if (least > 0) {
-      const auto& host = analysis.host();
-      const Partition best =
+    // 004's own algorithm where one sub-graph holds everything, unless even a
+    // slot a level set is too much: elsewhere its partition costs more than all
+    // the rest of the analysis.
+    if (is_cuda<ExecutionSpace> &&
+        n <= SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_) &&
+        predict.subgraphs_at_least() < best()->us &&
+        may_fit(Algorithm::subgraphs)) {
+      const auto& host = analysis_.host();
+      const Partition found =
           partition(host.graph, host.levels,
-                    partition_options<Scalar>(exec, options, parameters));
-      consider(Algorithm::subgraphs, best.candidates[best.chosen].predicted_us,
+                    partition_options<Scalar>(exec_, options_, parameters_));
+      consider(Algorithm::subgraphs,
+               predict.subgraphs(found.candidates[found.chosen].predicted_us),
                "");
     }
   }
 
-  const TriangularCandidate* chosen = nullptr;
-  for (const auto& candidate : report.candidates)
-    if (!chosen || candidate.predicted_us < chosen->predicted_us)
-      chosen = &candidate;
-  report.algorithm = chosen ? chosen->algorithm : options.algorithm;
-  if (report.algorithm == Algorithm::pipelined_subgraphs && !stream) {
-    report.algorithm = Algorithm::pipelined;
-    report.reason =
-        "asked for pipelined_subgraphs, but the matrix has no rows or too many "
-        "entries, or a row needs more values from outside its sub-graph than a "
-        "team's scratch holds";
-    return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
-                                  parameters, no_stream, report);
+  /// False, and a line in the report, for what is too large however it is made.
+  bool may_fit(Algorithm a) {
+    const std::size_t least = sizes_.least_bytes(a);
+    if (budget_.allows(least)) return true;
+    consider(a, 0, "");
+    ways_.back().bytes = least;
+    over_budget(ways_.back());
+    return false;
   }
-  if (chosen) {
-    report.predicted_solve_us = chosen->predicted_us;
-    report.reason =
-        automatic ? "the smallest prediction of those considered" : "asked for";
-    if (!chosen->note.empty()) report.reason += "; " + chosen->note;
-  } else {
-    report.reason = "asked for";
+
+  SolvePrediction prediction() const {
+    return {parameters_,
+            sizes_.edges,
+            analysis_.order.sizes,
+            sizeof(Scalar),
+            device_units(exec_),
+            lane_width<ExecutionSpace>,
+            options_.max_right_hand_sides};
   }
-  return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
-                                parameters, stream ? &*stream : nullptr,
-                                report);
-}
+
+  /// Sub-graphs in a stream, where there can be one.
+  void consider_stream(const SolvePrediction& predict) {
+    const int n = analysis_.graph.num_vertices, levels = report_.levels;
+    const StreamShape shape = stream_shape(options_, collapse_, n, levels);
+    const auto& longest = analysis_.order.sizes.longest_row;
+    auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
+        exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
+        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
+        shape);
+    if (!stream.possible()) return;
+    consider(Algorithm::pipelined_subgraphs,
+             predict.pipelined_subgraphs(stream.critical_steps(), shape.hop,
+                                         stream.num_subgraphs(),
+                                         stream.num_imports()),
+             std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
+                 std::to_string(stream.max_rows()) + " rows in " +
+                 (shape.band_levels > 0
+                      ? "bands of " + std::to_string(shape.band_levels) +
+                            " level sets"
+                      : "the order of substitution"));
+    stream_ = std::move(stream);
+  }
+
+  /// The plan, with as much workspace for several right-hand sides as there is
+  /// memory for; nothing, and the way taken out, where it does not fit.
+  Pointer make_within_budget(Way& way) {
+    way.bytes = sizes_.least_bytes(way.algorithm);
+    Pointer made;
+    if (budget_.allows(way.bytes)) {
+      using Blocks = PipelinedBlocks<Scalar, ExecutionSpace>;
+      const bool in_blocks = way.algorithm == Algorithm::pipelined;
+      for (int columns = options_.max_right_hand_sides; columns > 0;
+           columns = in_blocks ? fewer(columns) : 0) {
+        if (in_blocks && columns > 1 &&
+            !budget_.allows(way.bytes +
+                            Blocks::least_bytes(sizes_.rows, columns)))
+          continue;
+        made.reset();
+        made = make_algorithm<Scalar>(exec_, analysis_, way.algorithm, options_,
+                                      columns, budget_.bytes(), parameters_,
+                                      stream_ ? &*stream_ : nullptr, report_);
+        if (budget_.allows(made->bytes())) break;
+      }
+      way.made = true;
+      way.bytes = made->bytes();
+    }
+    if (made && budget_.allows(way.bytes)) return made;
+    over_budget(way);
+    if (way.algorithm == Algorithm::pipelined_subgraphs) stream_.reset();
+    forget_plan();
+    return nullptr;
+  }
+  /// The next smaller workspace of `pipelined` worth a try.
+  static int fewer(int columns) {
+    return columns > 32 ? 32 : columns > 8 ? 8 : columns > 1 ? 1 : 0;
+  }
+  static std::string needs(const Way& way) {
+    return std::string(way.made ? "takes " : "takes at least ") +
+           std::to_string(way.bytes) + " bytes";
+  }
+  /// What an algorithm has put into the report that was dropped again.
+  void forget_plan() {
+    report_.subgraphs = report_.subgraph_levels = report_.max_subgraph_rows = 0;
+    report_.internal_slots = report_.external_slots = 0;
+    report_.launch_right_hand_sides = 0;
+    report_.external_share = report_.predicted_solve_us = 0;
+    report_.reason.clear();
+  }
+
+  void say_why(const Way& way) {
+    const bool automatic = options_.algorithm == Algorithm::automatic;
+    // `subgraphs` has told its partition.
+    const std::string own = report_.reason;
+    report_.algorithm = way.algorithm;
+    bool too_large = false;
+    for (const Way& other : ways_)
+      too_large |= other.out && !budget_.allows(other.bytes);
+    if (!instead_.empty())
+      report_.reason = instead_;
+    else if (!automatic)
+      report_.reason = "asked for";
+    else if (too_large)
+      report_.reason =
+          "the smallest prediction of those that fit in the memory "
+          "allowed";
+    else
+      report_.reason = "the smallest prediction of those considered";
+    report_.reason += own;
+    if (way.candidate == not_considered) {
+      if (report_.predicted_solve_us > 0)
+        report_.predicted_solve_us =
+            prediction().subgraphs(report_.predicted_solve_us);
+      return;
+    }
+    report_.predicted_solve_us = way.us;
+    const std::string& note = report_.candidates[way.candidate].note;
+    if (instead_.empty() && !note.empty()) report_.reason += "; " + note;
+  }
+
+  [[noreturn]] void refuse(std::size_t least) const {
+    const std::size_t smallest = sizes_.least_bytes(Algorithm::substitution);
+    const Way& named = ways_.back();
+    const bool automatic = options_.algorithm == Algorithm::automatic;
+    throw PlanMemoryError(
+        budget_.option(),
+        automatic ? "allows " + std::to_string(budget_.bytes()) +
+                        " bytes, a small plan takes " + std::to_string(least)
+                  : "allows " + std::to_string(budget_.bytes()) + " bytes, " +
+                        to_string(named.algorithm) + " " + needs(named),
+        automatic || !budget_.allows(smallest)
+            ? "allow " + std::to_string(automatic ? least : smallest) +
+                  " bytes or more, and leave the choice to automatic"
+            : "allow as much, or set the option `algorithm` to automatic: "
+              "substitution takes " +
+                  std::to_string(smallest) + " bytes",
+        automatic ? least : named.bytes, budget_.bytes());
+  }
+
+  ExecutionSpace exec_;
+  TriangularAnalysis<ExecutionSpace>& analysis_;
+  const TriangularOptions& options_;
+  TriangularReport& report_;
+  int collapse_;  // as the option collapsed_levels
+  PlanBudget budget_;
+  PlanSizes sizes_{};
+  PerformanceParameters parameters_;
+  std::vector<Way> ways_;
+  std::optional<StreamBuilder<ExecutionSpace>> stream_;
+  std::string instead_;  // why the first choice was not to be had
+};
 
 }  // namespace Detail
 }  // namespace Strata

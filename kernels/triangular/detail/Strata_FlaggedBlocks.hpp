@@ -136,7 +136,7 @@ class FlaggedBlocks {
 
   FlaggedBlocks(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
                 int max_right_hand_sides)
-      : blocks_((std::min(max_right_hand_sides, 1024) + block - 1) / block),
+      : blocks_(capacity_for(chunks.num_rows, max_right_hand_sides) / block),
         flag_("Strata::PipelinedBlocks::flag",
               std::int64_t{chunks.num_rows} * blocks_),
         state_("Strata::PipelinedBlocks::state", PipelineState::size) {
@@ -165,6 +165,15 @@ class FlaggedBlocks {
     }
   }
   int capacity() const { return blocks_ * block; }
+  /// The same of a plan not made yet, and the bytes that it holds at least.
+  static int capacity_for(std::int64_t, int max_right_hand_sides) {
+    return (std::min(max_right_hand_sides, 1024) + block - 1) / block * block;
+  }
+  static std::size_t least_bytes(std::int64_t rows, int max_right_hand_sides) {
+    return static_cast<std::size_t>(rows) *
+           (capacity_for(rows, max_right_hand_sides) / block) *
+           sizeof(unsigned);
+  }
   std::size_t bytes() const {
     return (flag_.extent(0) + state_.extent(0)) * sizeof(unsigned);
   }

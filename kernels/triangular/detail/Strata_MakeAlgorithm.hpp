@@ -60,13 +60,16 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
       exec, analysis, best.subgraphs, schedule, team_size);
 }
 
-/// The algorithm of that name (not `automatic`) for an analysed matrix.
-/// `stream` is used by `pipelined_subgraphs`.
+/// The algorithm of that name (not `automatic`) for an analysed matrix, with
+/// workspace for `columns` right-hand sides at once. `stream` is used by
+/// `pipelined_subgraphs`, which takes as many columns as `max_bytes` has room
+/// for, and one in any case.
 template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const ExecutionSpace& exec,
     const TriangularAnalysis<ExecutionSpace>& analysis, Algorithm algorithm,
-    const TriangularOptions& options, const PerformanceParameters& parameters,
+    const TriangularOptions& options, int columns, std::size_t max_bytes,
+    const PerformanceParameters& parameters,
     StreamBuilder<ExecutionSpace>* stream, TriangularReport& report) {
   switch (algorithm) {
     case Algorithm::substitution:
@@ -79,11 +82,16 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       return make_subgraphs<Scalar>(exec, analysis, options, parameters,
                                     report);
     case Algorithm::pipelined:
+      report.launch_right_hand_sides =
+          columns == 1 ? 1
+                       : PipelinedBlocks<Scalar, ExecutionSpace>::capacity_for(
+                             analysis.graph.num_vertices, columns);
       return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
-          exec, analysis, options.max_right_hand_sides);
+          exec, analysis, columns);
     default: {
       auto solve = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
-          exec, analysis, *stream, options.max_right_hand_sides);
+          exec, analysis, *stream, columns, max_bytes);
+      report.launch_right_hand_sides = solve->capacity();
       report.subgraphs = solve->num_subgraphs();
       report.external_share = stream->external_share();
       return solve;

@@ -3,6 +3,7 @@
 #define STRATA_OPTION_CHECKS_HPP
 
 #include <Strata_TriangularOptions.hpp>
+#include <cmath>
 
 namespace Strata {
 namespace Detail {
@@ -20,6 +21,11 @@ inline void check_options(const TriangularOptions& options) {
            "pass a positive number, or 0 for a size that suits the system");
   at_least("max_right_hand_sides", options.max_right_hand_sides, 1,
            "pass a positive number");
+  if (!std::isfinite(options.max_plan_ratio) || options.max_plan_ratio < 0)
+    throw OptionError("max_plan_ratio",
+                      "is " + std::to_string(options.max_plan_ratio),
+                      "pass a multiple of the CRS matrix's bytes, or 0 for no "
+                      "limit");
 }
 
 }  // namespace Detail

@@ -105,6 +105,15 @@ class PipelinedBlocks {
   }
   /// Right-hand sides of one launch.
   int capacity() const { return capacity_; }
+  /// The same of a plan not made yet, and the bytes that it holds at least.
+  static int capacity_for(std::int64_t rows, int max_right_hand_sides) {
+    return columns_that_fit(rows, max_right_hand_sides);
+  }
+  static std::size_t least_bytes(std::int64_t rows, int max_right_hand_sides) {
+    return static_cast<std::size_t>(rows) *
+           (2 * sizeof(Scalar) * capacity_for(rows, max_right_hand_sides) +
+            sizeof(int));
+  }
   /// Bytes of device memory held.
   std::size_t bytes() const {
     return (few_.extent(0) + many_.extent(0)) * sizeof(BlockUnit) +

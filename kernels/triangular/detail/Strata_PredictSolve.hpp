@@ -12,32 +12,46 @@
 namespace Strata {
 namespace Detail {
 
-/// Predicted microseconds of a solve with one right-hand side, from features
-/// of the pattern and measured parameters. The factors that are not parameters
-/// were fitted on an H200; see docs/performance.md for how well they do.
+/// Predicted microseconds of a solve of some right-hand sides, from features of
+/// the pattern and measured parameters. The factors that are not parameters
+/// were fitted on an H200 and on a host of two cores; see docs/performance.md
+/// for how well they do.
 class SolvePrediction {
  public:
   /// `sizes` is referred to as long as predictions are made.
   SolvePrediction(const PerformanceParameters& parameters,
                   std::int64_t num_edges, const LevelSizes& sizes,
-                  std::size_t scalar_bytes, int units, int width)
+                  std::size_t scalar_bytes, int units, int width, int columns)
       : p_(parameters),
         sizes_(sizes),
         rows_(double(sizes.level_map.back())),
         edges_(double(num_edges)),
+        scalar_(double(scalar_bytes)),
         units_(units),
-        width_(width) {
+        width_(width),
+        columns_(columns) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
-    bytes_us_ = (edges_ * double(scalar_bytes + 4) +
-                 rows_ * double(4 * scalar_bytes + 8)) /
-                p_.bytes_per_us;
+    bytes_us_ =
+        (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) / p_.bytes_per_us;
   }
 
-  double substitution() const { return serial(rows_, edges_); }
+  double substitution() const {
+    const double one = serial(rows_, edges_);
+    // A device has a thread for each; a host's threads share right-hand sides
+    // and take four at a time, which takes about as long as two.
+    if (width_ > 1) return one * std::max(1., columns_ / (32. * units_));
+    const int mine = (columns_ + units_ - 1) / units_;
+    return one * (mine / 4 * 2.2 + mine % 4);
+  }
 
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
-    double total = bytes_us_;
+    double total = bytes_us_ + more_vectors(4);
+    // Right-hand sides in eights: a team has its registers full, and several
+    // blocks go side by side.
+    const double of_team = columns_ > 1 ? 2.6 : 1.;
+    const double of_thread = columns_ > 1 ? std::max(1., 0.5 * columns_) : 1.;
+    const int blocks = (columns_ + 7) / 8;
     bool open = false;
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const int rows = sizes_.rows(l);
@@ -50,25 +64,31 @@ class SolvePrediction {
       open = narrow;
       // Level order scatters what substitution reads in a row: twice the time.
       if (width_ == 1)
-        total += 2 * serial(rows, entries) / (narrow ? 1 : units_);
+        total += of_thread *
+                 (rows * p_.narrow_level + 2 * entries * p_.serial_entry) /
+                 (narrow ? std::min(units_, blocks) : units_);
       else
-        total +=
-            p_.narrow_level * (narrow ? std::max(1., chunks / warps) : 1.) +
-            longest_row(l) / (4. * width_) * p_.narrow_level;
+        total += of_team * p_.narrow_level *
+                 ((narrow ? std::max(1., chunks / warps) : 1.) +
+                  longest_row(l) / (4. * width_));
     }
     return total;
   }
 
   double pipelined() const {
-    if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
-    double total = p_.alpha + bytes_us_;
+    if (width_ == 1)
+      return 2 * p_.alpha +
+             4 * std::max(1., 0.5 * columns_) * serial(rows_, edges_);
+    double total = p_.alpha + bytes_us_ + more_vectors(6);
+    // A block of right-hand sides takes longer from hand to hand than one.
+    const double of_block = columns_ > 1 ? 0.75 : 0.;
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const int rows = sizes_.rows(l);
       const double longest = longest_row(l);
       // Wide level sets and long rows take more than a hand-over. A very long
       // row may be all there is to wait for, and takes a warp many turns.
       total += p_.handover *
-               (1.15 + std::min(1.5, rows / 7000.) +
+               (1.15 + of_block + std::min(1.5, rows / 7000.) +
                 0.5 * std::min(2.2, std::log2(std::max(1., longest / 3))) +
                 1.2 * std::max(0., longest - 2000) / (8. * width_));
     }
@@ -81,7 +101,8 @@ class SolvePrediction {
   ///                       each other
   double pipelined_subgraphs(int critical_steps, int hop, int subgraphs,
                              std::int64_t imports) const {
-    if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
+    if (width_ == 1)
+      return 2 * p_.alpha + 4. * columns_ * serial(rows_, edges_);
     // Teams begin with a ticket, their part of b, and outside values.
     const double begin = p_.alpha + 3 * p_.handover;
     // Outside values come 64 at a time; on the longest path some of that is
@@ -89,10 +110,18 @@ class SolvePrediction {
     const double passed =
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
-    return begin + p_.pass * critical_steps + passed * fetch / 4 +
-           2 * bytes_us_;
+    const double one =
+        begin + p_.pass * critical_steps + passed * fetch / 4 + 2 * bytes_us_;
+    // Others go side by side with the first, and hold up the teams: one lasts
+    // about 35 hand-overs, most of it prologue and waiting, and four of them
+    // run on a multiprocessor at once.
+    return one + (columns_ - 1) * subgraphs * 35 * p_.handover / (4. * units_);
   }
 
+  /// @param one prediction of 004's model, for one right-hand side
+  double subgraphs(double one) const {
+    return one * std::max(1., columns_ / (4. * units_)) + more_vectors(2);
+  }
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
     return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
@@ -105,11 +134,15 @@ class SolvePrediction {
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;
   }
+  /// So many vectors of each right-hand side but the first through memory.
+  double more_vectors(int vectors) const {
+    return (columns_ - 1) * rows_ * vectors * scalar_ / p_.bytes_per_us;
+  }
 
   PerformanceParameters p_;
   const LevelSizes& sizes_;
-  double rows_, edges_;
-  int units_, width_;
+  double rows_, edges_, scalar_;
+  int units_, width_, columns_;
   double bytes_us_ = 0;
 };
 

@@ -93,12 +93,22 @@ struct LevelSetRun {
     const int warps = team.team_size() / width;
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     const int first_column = team.league_rank() / teams * R;
+    const int rank = team.league_rank() % teams;
     const int stride = teams * warps;
-    const int start = team.league_rank() % teams * warps + warp;
     for (int level = first_level; level < last_level; ++level) {
+      const int begin = level_chunk_map(level);
       const int end = level_chunk_map(level + 1);
-      for (int c = level_chunk_map(level) + start; c < end; c += stride)
-        solve(system.chunk(c), lane, first_column);
+      if constexpr (width == 1) {
+        // A host's thread takes neighbours: they share cache lines.
+        const std::int64_t count = end - begin;
+        const int last = begin + static_cast<int>(count * (rank + 1) / teams);
+        for (int c = begin + static_cast<int>(count * rank / teams); c < last;
+             ++c)
+          solve(system.chunk(c), lane, first_column);
+      } else {
+        for (int c = begin + rank * warps + warp; c < end; c += stride)
+          solve(system.chunk(c), lane, first_column);
+      }
       if (level + 1 < last_level) team.team_barrier();
     }
   }

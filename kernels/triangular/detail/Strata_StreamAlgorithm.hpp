@@ -7,6 +7,7 @@
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -27,6 +28,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int num_teams = Kernel<1>::different ? 2 : 1;
   using Builder = StreamBuilder<ExecutionSpace>;
 
+  /// Of the values that sub-graphs hand on, for several right-hand sides.
+  static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
   /// Room for a sub-graph's steps that is kept in any case.
   static constexpr int usual_steps = 1024;
 
@@ -53,17 +56,23 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                    Kernel<0>::width, sizeof(Scalar));
   }
 
-  StreamAlgorithm(const ExecutionSpace& exec,
-                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                  Builder& builder, int max_right_hand_sides)
+  /// @param max_bytes of the plan with the workspace of more than one
+  ///                  right-hand side
+  StreamAlgorithm(
+      const ExecutionSpace& exec,
+      const TriangularAnalysis<ExecutionSpace>& analysis, Builder& builder,
+      int max_right_hand_sides,
+      std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : stream_(builder.finish(analysis.num_values)), team_(builder.team()) {
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
-    // Room for more right-hand sides at once, up to the stream's own size.
     const std::size_t one =
-        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports);
+        2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
+        sizeof(unsigned);
+    const std::size_t own = this->bytes() + PipelineState::size * 4;
+    const std::size_t room =
+        std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
-        max_right_hand_sides,
-        std::max<std::size_t>(1, stream_.bytes.extent(0) / one)));
+        max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
     Kokkos::parallel_for(
         "Strata::Stream::reset",
@@ -79,32 +88,40 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              : Kernel<1>::scratch_bytes(stream_.max_local,
                                         stream_.max_steps)) <=
         team_scratch_bytes(exec);
+    reserve_team_scratch(exec, launch_scratch());
     exec.fence();
   }
-  /// Entries are divided by the diagonal beforehand: rows in which that leaves
-  /// the range of normal numbers are not for this algorithm.
-  std::int64_t unusable_row(const ExecutionSpace& exec,
-                            const Scalar* values) const override {
-    if (stream_.collapsed.exist()) return probe(exec, values);
-    std::int64_t least = no_fault;
-    Kokkos::parallel_reduce(
-        "Strata::Stream::unusable_row",
-        RangeOf<ExecutionSpace>(exec, 0, stream_.num_records),
-        FindUnscalableRow<Scalar, Memory>{stream_, values},
-        Kokkos::Min<std::int64_t>(least));
-    return least < no_fault ? least : no_fault;
+  /// All are divided by the diagonal beforehand. Where rows are rewritten, there
+  /// is more to look at: see unsuitable.
+  ScaledEntries<Memory> scaled_entries() const override {
+    return {stream_.record_row, stream_.origin, stream_.entries};
+  }
+  bool multiplies_diagonals() const override {
+    return stream_.collapsed.exist();
+  }
+  /// Whether rewritten rows would lose more than half of the digits, or numbers
+  /// in them leave the range of normal ones.
+  UnsuitableValues unsuitable(const ExecutionSpace& exec,
+                              const Scalar* values) const override {
+    return stream_.collapsed.exist() ? probe(exec, values)
+                                     : UnsuitableValues{};
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));
   }
+  /// Right-hand sides of one launch.
+  int capacity() const { return export_columns_; }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    for (std::int64_t first = 0; first < columns;) {
-      const int now = static_cast<int>(std::min<std::int64_t>(
-          {columns - first, export_columns_,
-           std::max(1, (1 << 30) / std::max(1, num_subgraphs()))}));
+    const std::int64_t most = std::min(
+        export_columns_, std::max(1, (1 << 30) / std::max(1, num_subgraphs())));
+    // Launches of about as many each.
+    std::int64_t launches = (columns + most - 1) / most;
+    for (std::int64_t first = 0; first < columns; --launches) {
+      const int now =
+          static_cast<int>((columns - first + launches - 1) / launches);
       if (team_ == 0)
         launch<0>(exec, b.from(first), x.from(first), now);
       else if constexpr (num_teams > 1)
@@ -114,6 +131,12 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  /// Bytes of scratch that a team asks for.
+  std::size_t launch_scratch() const {
+    const int steps = steps_in_scratch_ ? stream_.max_steps : 0;
+    return team_ == 0 ? Kernel<0>::scratch_bytes(stream_.max_local, steps)
+                      : Kernel<1>::scratch_bytes(stream_.max_local, steps);
+  }
   template <int team>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
@@ -132,8 +155,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
                Solve::team_size);
     policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(Solve::scratch_bytes(
-               stream_.max_local, steps_in_scratch ? stream_.max_steps : 0))));
+        0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
         Solve{
@@ -157,9 +179,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   double mean_length() const {
     return double(stream_.collapsed.entries.extent(0)) / stream_.num_rows;
   }
-  /// Whether rewritten rows would lose more than half of the digits: the error
-  /// of a solve is, at most, so many times that of substitution.
-  std::int64_t probe(const ExecutionSpace& exec, const Scalar* values) const {
+  UnsuitableValues probe(const ExecutionSpace& exec,
+                         const Scalar* values) const {
     const Kokkos::View<std::int64_t*, Memory> faults(
         Kokkos::view_alloc("Strata::Stream::faults",
                            Kokkos::WithoutInitializing),
@@ -174,17 +195,30 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             KeptEdges<Memory>{stream_.collapsed},
             ProbedNumbers<Scalar, Memory>{numbers(values),
                                           stream_.diagonal_origin},
-            faults.data()},
+            stream_.row, faults.data()},
         lists());
     Kokkos::deep_copy(exec, host, faults);
     exec.fence();
+    UnsuitableValues found;
     double factor[2];
     memcpy(factor, &host(CollapseFaults::inverse), sizeof(factor));
-    condition_ = factor[0] * factor[1];
+    const double condition = factor[0] * factor[1];
     constexpr double unit =
         sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
-    if (condition_ * condition_ * unit > 0.01) return 0;
-    return host(CollapseFaults::row);
+    if (condition * condition * unit > 0.01) {
+      found.any = true;
+      found.why =
+          "level sets taken several at a time have diagonal blocks of a "
+          "condition number of up to " +
+          std::to_string(condition) + ", which might cost half of the digits";
+    } else if (host(CollapseFaults::row) != no_fault) {
+      found.any = true;
+      found.row = host(CollapseFaults::row);
+      found.why = "numbers of row " + std::to_string(found.row) +
+                  " leave the range of normal ones where level sets are taken "
+                  "several at a time";
+    }
+    return found;
   }
 
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
@@ -210,13 +244,13 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                sizeof(int) +
            stream_.record_lane.extent(0) + stream_.step_warps.extent(0) +
            stream_.origin.bytes() + stream_.collapsed.bytes() +
-           (exports_.extent(0) + term_value_.extent(0)) * sizeof(Scalar);
+           (exports_.extent(0) + term_value_.extent(0)) * sizeof(Scalar) +
+           state_.extent(0) * sizeof(unsigned);
   }
 
   SubgraphStream<Memory> stream_;
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true;
-  mutable double condition_ = 0;
   Kokkos::View<Scalar*, Memory> exports_, term_value_;
   Kokkos::View<unsigned*, Memory> state_;
 };

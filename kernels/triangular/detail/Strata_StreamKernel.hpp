@@ -555,6 +555,7 @@ template <class Scalar, class MemorySpace>
 struct ProbeCollapsed {
   KeptEdges<MemorySpace> edges;
   ProbedNumbers<Scalar, MemorySpace> numbers;
+  Kokkos::View<const unsigned*, MemorySpace> row;  // by position
   std::int64_t* faults;
 
   template <class Eliminate>
@@ -563,11 +564,10 @@ struct ProbeCollapsed {
     const int v = static_cast<int>(number);
     const bool collapsed = v >= 0 && edges.collapsed(v);
     const ProbedNumbers<Scalar, MemorySpace> own = numbers;
-    const EliminatedRow row =
-        eliminate.run(collapsed ? v : -1, edges, own);
+    const EliminatedRow lists = eliminate.run(collapsed ? v : -1, edges, own);
     double inverse = 0, block = 0;
     if (collapsed)
-      for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
+      for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
         inverse += double(Kokkos::abs(eliminate.term_number(t) *
                                       own.diagonal(eliminate.term(t))));
     if (v >= 0) {
@@ -584,14 +584,13 @@ struct ProbeCollapsed {
     if (v < 0) return;
     if (own.lost)
       Kokkos::atomic_fetch_min(faults + CollapseFaults::row,
-                               std::int64_t{row_of(v)});
+                               std::int64_t{row(edges.rows.position(v))});
     if (lane != 0 || !collapsed) return;
     raise(faults + CollapseFaults::inverse, inverse);
     raise(faults + CollapseFaults::block, 1 + block);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION std::int64_t row_of(int v) const { return v; }
   /// Numbers that are not negative compare as their bits do.
   KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
     if (!(value - value == 0)) return;
@@ -642,33 +641,6 @@ struct PackCollapsed {
   KOKKOS_INLINE_FUNCTION void put(std::int64_t k, const Scalar& value) const {
     *reinterpret_cast<Scalar*>(bytes + 4 * std::size_t(edges.rows.place(k))) =
         Pending<Scalar>::final(value);
-  }
-};
-
-/// The least row some of whose entries, divided by its diagonal, leave the
-/// range of normal numbers although both are within: not to be scaled.
-template <class Scalar, class MemorySpace>
-struct FindUnscalableRow {
-  SubgraphStream<MemorySpace> stream;
-  const Scalar* values;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t record,
-                                         std::int64_t& least) const {
-    const int position = stream.record_row(record);
-    if (position < 0) return;
-    const std::int64_t k = stream.diagonal_origin(position);
-    const Scalar by = k < 0 ? Scalar(1) : values[k];
-    for (int e = 0; e < stream.entries; ++e) {
-      const std::int64_t from = stream.origin(record * stream.entries + e);
-      if (from < 0) continue;
-      const Scalar v = values[from];
-      if (v == Scalar(0) || v - v != Scalar(0) || by - by != Scalar(0))
-        continue;
-      if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
-        const std::int64_t row = stream.row(position);
-        least = row < least ? row : least;
-      }
-    }
   }
 };
 

@@ -2,6 +2,7 @@
 #ifndef STRATA_SUBSTITUTION_SOLVE_HPP
 #define STRATA_SUBSTITUTION_SOLVE_HPP
 
+#include <algorithm>
 #include <detail/Strata_TriangularAlgorithm.hpp>
 
 namespace Strata {
@@ -28,6 +29,82 @@ struct SubstitutionKernel {
         sum -= value(k) * x(source(k), column);
       x(row, column) = divide ? sum / diagonal(v) : sum * diagonal(v);
     }
+  }
+};
+
+/// The same by a host's thread, `columns` right-hand sides from `first` on
+/// while the entries of a row are at hand. Arrays in place of views, and
+/// strides and cases known beforehand: rows of two or three entries take a few
+/// nanoseconds, which anything more in the loop over entries would double.
+template <int columns, bool unit_stride, bool reversed, bool divide,
+          class Scalar, class ExecutionSpace>
+void substitute(const SubstitutionKernel<Scalar, ExecutionSpace>& kernel,
+                std::int64_t first) {
+  const std::int64_t n = static_cast<std::int64_t>(kernel.diagonal.extent(0));
+  const std::int64_t* const row_map = kernel.row_map.data();
+  const int* const source = kernel.source.data();
+  const Scalar* const value = kernel.value.data();
+  const Scalar* const diagonal = kernel.diagonal.data();
+  const auto from = kernel.b.from(first);
+  const auto to = kernel.x.from(first);
+  const Scalar* const b = from.data;
+  Scalar* const x = to.data;
+  const std::int64_t b_row = unit_stride ? 1 : from.row_stride;
+  const std::int64_t x_row = unit_stride ? 1 : to.row_stride;
+  std::int64_t k = 0;
+  for (std::int64_t v = 0; v < n; ++v) {
+    const std::int64_t row = reversed ? n - 1 - v : v;
+    Scalar sum[columns];
+    for (int c = 0; c < columns; ++c)
+      sum[c] = b[row * b_row + c * from.column_stride];
+    STRATA_IMPL_UNROLL_TWICE
+    for (const std::int64_t end = row_map[v + 1]; k < end; ++k) {
+      const Scalar a = value[k];
+      const Scalar* const x_j = x + source[k] * x_row;
+      for (int c = 0; c < columns; ++c) sum[c] -= a * x_j[c * to.column_stride];
+    }
+    const Scalar d = diagonal[v];
+    for (int c = 0; c < columns; ++c)
+      x[row * x_row + c * to.column_stride] = divide ? sum[c] / d : sum[c] * d;
+  }
+}
+
+/// A block of right-hand sides a work item, on a host.
+template <class Scalar, class ExecutionSpace>
+struct SubstituteBlocks {
+  /// Right-hand sides whose partial results fit in registers.
+  static constexpr int block = 4;
+  SubstitutionKernel<Scalar, ExecutionSpace> kernel;
+  std::int64_t num_columns;
+  int columns_of_item;
+
+  void operator()(std::int64_t item) const {
+    const std::int64_t begin = item * columns_of_item;
+    const std::int64_t end =
+        std::min<std::int64_t>(begin + columns_of_item, num_columns);
+    const bool unit = kernel.b.row_stride == 1 && kernel.x.row_stride == 1;
+    if (unit)
+      choose<true>(begin, end);
+    else
+      choose<false>(begin, end);
+  }
+
+ private:
+  template <bool unit>
+  void choose(std::int64_t begin, std::int64_t end) const {
+    if (kernel.reversed)
+      kernel.divide ? run<unit, true, true>(begin, end)
+                    : run<unit, true, false>(begin, end);
+    else
+      kernel.divide ? run<unit, false, true>(begin, end)
+                    : run<unit, false, false>(begin, end);
+  }
+  template <bool unit, bool reversed, bool divide>
+  void run(std::int64_t begin, std::int64_t end) const {
+    for (; begin + block <= end; begin += block)
+      substitute<block, unit, reversed, divide>(kernel, begin);
+    for (; begin < end; ++begin)
+      substitute<1, unit, reversed, divide>(kernel, begin);
   }
 };
 
@@ -61,8 +138,15 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   SubstitutionSolve(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis)
-      : row_map_(analysis.graph.row_map), reversed_(analysis.graph.reversed) {
+      : reversed_(analysis.graph.reversed) {
     const auto& graph = analysis.graph;
+    // The graph's own would keep what it was allocated with.
+    const Kokkos::View<std::int64_t*, Memory> row_map(
+        Kokkos::view_alloc("Strata::Substitution::row_map",
+                           Kokkos::WithoutInitializing),
+        graph.row_map.extent(0));
+    Kokkos::deep_copy(exec, row_map, graph.row_map);
+    row_map_ = row_map;
     const std::int64_t n = graph.num_vertices, edges = graph.num_edges();
     Kokkos::View<unsigned*, Memory> row("Strata::Substitution::row", n);
     OriginIndex<Memory> diagonal_origin("Strata::Substitution::diagonal_origin",
@@ -87,20 +171,35 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const SubstitutionKernel<Scalar, ExecutionSpace> kernel{
         row_map_, source_, value_,    this->diagonal_,
         b,        x,       reversed_, this->divide_};
-    // One work item on a host: waking its threads would cost a small system
-    // more than the solve.
-    if constexpr (!is_cuda<ExecutionSpace>) {
-      if (columns == 1) {
-        exec.fence();
-        kernel(0);
-        return;
+    const char* const label = "Strata::Triangular::solve::substitution";
+    if constexpr (runs_at_once<ExecutionSpace>) {
+      // Everything enqueued on `exec` is done, and waking its threads would
+      // cost a small system more than the solve.
+      const std::int64_t threads = exec.concurrency();
+      const bool alone = columns == 1 || threads == 1 ||
+                         columns * (source_.extent(0) + this->row_.extent(0)) <
+                             least_shared_work;
+      const std::int64_t items = alone ? 1 : std::min(columns, threads);
+      const SubstituteBlocks<Scalar, ExecutionSpace> solve{
+          kernel, columns, static_cast<int>((columns + items - 1) / items)};
+      if (alone) {
+        const ProfilingRegion region(label);
+        solve(0);
+      } else {
+        Kokkos::parallel_for(label, RangeOf<ExecutionSpace>(exec, 0, items),
+                             solve);
       }
+    } else {
+      Kokkos::parallel_for(label, RangeOf<ExecutionSpace>(exec, 0, columns),
+                           kernel);
     }
-    Kokkos::parallel_for("Strata::Triangular::solve::substitution",
-                         RangeOf<ExecutionSpace>(exec, 0, columns), kernel);
   }
 
  private:
+  /// Entries and rows, of all right-hand sides together, below which a host's
+  /// other threads are left asleep: some ten microseconds.
+  static constexpr std::int64_t least_shared_work = 20000;
+
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, origin_, values, value_, this->conjugated_);
   }

@@ -7,8 +7,8 @@
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
-#include <detail/Strata_TriangleCheck.hpp>
 #include <memory>
+#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -53,6 +53,13 @@ struct TriangularAnalysis {
   mutable std::shared_ptr<const HostAnalysis> host_;
 };
 
+/// Values that a plan can't be used with.
+struct UnsuitableValues {
+  bool any = false;
+  std::int64_t row = 0;
+  std::string why;
+};
+
 /// One way to solve: a plan made from the pattern when it is constructed,
 /// values packed in the plan's order, and a solve.
 template <class Scalar, class ExecutionSpace>
@@ -65,11 +72,17 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_origin_, row_};
   }
-  /// The first row that this algorithm can't take with these values, no_fault
-  /// if there is none. Waits for `exec` where it has to look.
-  virtual std::int64_t unusable_row(const ExecutionSpace&,
-                                    const Scalar*) const {
-    return no_fault;
+  /// The entries that this algorithm divides by the diagonal, for
+  /// inspect_values: none, unless it says otherwise.
+  virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
+  /// Whether values are multiplied by reciprocals of diagonal values before a
+  /// solve, which all must be normal numbers then.
+  virtual bool multiplies_diagonals() const { return false; }
+  /// Why this algorithm can't take these values, which inspect_values found
+  /// nothing wrong with. Waits for `exec` where it has to look.
+  virtual UnsuitableValues unsuitable(const ExecutionSpace&,
+                                      const Scalar*) const {
+    return {};
   }
   /// Enqueues the packing of new values on `exec`: whoever frees or changes
   /// them waits for it.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PLAN_BUDGET_HPP
+#define STRATA_PLAN_BUDGET_HPP
+
+#include <Strata_RowChunks.hpp>
+#include <Strata_SubgraphStream.hpp>
+#include <Strata_TriangularOptions.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// What is known of a plan's size before it is made.
+struct PlanSizes {
+  std::int64_t rows, edges, levels;
+  std::size_t scalar_bytes, origin_bytes;
+  int lanes;  // rows of a chunk at most
+
+  /// Bytes that a plan of `algorithm` holds at least, without the workspace for
+  /// more than one right-hand side; exactly those of `substitution`. Padding,
+  /// and what depends on the partition into sub-graphs, comes on top.
+  std::size_t least_bytes(Algorithm algorithm) const {
+    const std::size_t n = static_cast<std::size_t>(rows);
+    const std::size_t m = static_cast<std::size_t>(edges);
+    const std::size_t of_rows = n * (scalar_bytes + 4 + origin_bytes);
+    const std::size_t of_entries = m * (4 + scalar_bytes + origin_bytes);
+    const std::size_t of_chunks = (n + lanes - 1) / lanes * sizeof(RowChunk);
+    switch (algorithm) {
+      case Algorithm::substitution:
+        return of_rows + of_entries + (n + 1) * 8;
+      case Algorithm::level_sets:
+        return of_rows + of_entries + of_chunks + (levels + 1) * 4;
+      case Algorithm::pipelined:
+        return of_rows + of_entries + of_chunks + 2 * n * scalar_bytes;
+      case Algorithm::subgraphs:
+        return of_rows + of_entries + m * 4;
+      default: {
+        const StreamRecord record(scalar_bytes);
+        const std::size_t per_record =
+            record.bytes + 5 + record.entries * origin_bytes;
+        return of_rows + (m + record.entries - 1) / record.entries * per_record;
+      }
+    }
+  }
+};
+
+/// The memory that a plan may take.
+class PlanBudget {
+ public:
+  PlanBudget(const TriangularOptions& options, std::size_t crs_bytes) {
+    if (options.max_plan_bytes > 0) {
+      bytes_ = options.max_plan_bytes;
+      option_ = "max_plan_bytes";
+    }
+    const double by_ratio =
+        options.max_plan_ratio * static_cast<double>(crs_bytes);
+    if (options.max_plan_ratio > 0 && by_ratio < static_cast<double>(bytes_)) {
+      bytes_ = static_cast<std::size_t>(by_ratio);
+      option_ = "max_plan_ratio";
+    }
+  }
+  bool limited() const { return bytes_ < unlimited; }
+  bool allows(std::size_t bytes) const { return bytes <= bytes_; }
+  std::size_t bytes() const { return bytes_; }
+  /// The option that sets the limit.
+  const std::string& option() const { return option_; }
+
+ private:
+  static constexpr std::size_t unlimited =
+      std::numeric_limits<std::size_t>::max();
+  std::size_t bytes_ = unlimited;
+  std::string option_ = "max_plan_bytes";
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

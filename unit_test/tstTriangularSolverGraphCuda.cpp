@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Solves recorded into CUDA graphs. The tests of this file need the CUDA
+// backend; what a solve may do on any backend is in tstTriangularSolverEvents.
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::Cuda;
+using Memory = Space::memory_space;
+
+void expect_success(cudaError_t error) {
+  ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
+}
+
+/// A stream of its own, and an execution space instance on it.
+class Stream {
+ public:
+  Stream() : stream_(make()), space_(stream_) {}
+  ~Stream() {
+    space_.fence();
+    space_ = Space();
+    cudaStreamDestroy(stream_);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+  const Space& space() const { return space_; }
+
+ private:
+  static cudaStream_t make() {
+    cudaStream_t stream = nullptr;
+    expect_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+  }
+  cudaStream_t stream_;
+  Space space_;
+};
+
+/// What `work` enqueues on a stream, as a graph. Waiting, allocating and
+/// anything else that a stream in this mode refuses ends the recording with an
+/// error.
+class RecordedGraph {
+ public:
+  template <class Work>
+  RecordedGraph(const Stream& stream, const Work& work) {
+    expect_success(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    work();
+    expect_success(cudaStreamEndCapture(stream, &graph_));
+    if (graph_ == nullptr) return;
+    expect_success(cudaGraphInstantiateWithFlags(&executable_, graph_, 0));
+  }
+  ~RecordedGraph() {
+    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+  }
+  RecordedGraph(const RecordedGraph&) = delete;
+  RecordedGraph& operator=(const RecordedGraph&) = delete;
+  bool possible() const { return executable_ != nullptr; }
+  void launch(const Stream& stream) const {
+    expect_success(cudaGraphLaunch(executable_, stream));
+  }
+  /// Kernels it consists of; -1 if there is anything else in it.
+  int num_kernels() const {
+    std::size_t count = 0;
+    if (cudaGraphGetNodes(graph_, nullptr, &count) != cudaSuccess) return -1;
+    std::vector<cudaGraphNode_t> nodes(count);
+    cudaGraphGetNodes(graph_, nodes.data(), &count);
+    for (const auto node : nodes) {
+      cudaGraphNodeType type;
+      if (cudaGraphNodeGetType(node, &type) != cudaSuccess ||
+          type != cudaGraphNodeTypeKernel)
+        return -1;
+    }
+    return static_cast<int>(count);
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+template <class Scalar>
+void fill(const Columns<Scalar, Space>& view, const std::vector<Scalar>& from) {
+  const auto host = Kokkos::create_mirror_view(view);
+  std::copy(from.begin(), from.end(), host.data());
+  Kokkos::deep_copy(view, host);
+}
+
+/// Records a solve of k right-hand sides before anything else was solved, then
+/// replays it with new right-hand sides, other solves in between.
+template <class Scalar>
+void expect_replays(const Pattern& pattern, const Operation& operation,
+                    const Variant& variant, int k) {
+  SCOPED_TRACE(pattern.name + ", " + operation.name() + ", " + variant.name +
+               ", " + std::to_string(k) + " right-hand sides");
+  const auto A =
+      make_triangle<Scalar>(pattern, operation.uplo, operation.stored);
+  const auto matrix = A.template to_device<SolverMatrix<Scalar, Space>>();
+  auto options = variant.options;
+  options.op = operation.op;
+  const Stream stream;
+  const TriangularSolver<Scalar, Space> recorded(
+      stream.space(), matrix, operation.uplo, operation.diag, options);
+  const TriangularSolver<Scalar, Space> direct(Space(), matrix, operation.uplo,
+                                               operation.diag, options);
+  const HostSystem<Scalar> system{A, operation.uplo, operation.diag,
+                                  operation.op};
+  const auto n = A.rows;
+  const Columns<Scalar, Space> b("b", n, k), x("x", n, k);
+  const RecordedGraph graph(stream, [&] {
+    if (k == 1)
+      recorded.solve(stream.space(), Kokkos::subview(b, Kokkos::ALL(), 0),
+                     Kokkos::subview(x, Kokkos::ALL(), 0));
+    else
+      recorded.solve(stream.space(), b, x);
+  });
+  ASSERT_TRUE(graph.possible());
+  EXPECT_GE(graph.num_kernels(), 1);
+  const std::vector<Scalar> nothing(n * k, Scalar(std::nan("")));
+  for (unsigned replay = 0; replay < 5; ++replay) {
+    const auto values = random_values<Scalar>(n * k, 100 + replay);
+    fill(b, values);
+    fill(x, nothing);
+    Kokkos::fence();
+    graph.launch(stream);
+    if (replay == 3) graph.launch(stream);
+    stream.space().fence();
+    const auto found = to_vector(x);
+    EXPECT_TRUE(same_bits(found, solve(direct, values, k)))
+        << "replay " << replay;
+    for (int c = 0; c < k; c += 7)
+      system.expect_solution(values.data() + c * n, found.data() + c * n);
+    if (testing::Test::HasFailure()) return;
+    // The same solver, outside the graph, with other numbers of columns.
+    if (replay % 2 == 1)
+      for (const int other : {1, 3, k}) {
+        const auto more = random_values<Scalar>(n * other, replay);
+        EXPECT_TRUE(
+            same_bits(solve(recorded, more, other), solve(direct, more, other)))
+            << other << " columns outside the graph";
+      }
+  }
+}
+
+template <class Scalar>
+void expect_all_replay() {
+  const auto all = operations();
+  std::size_t next = 0;
+  for (const auto& pattern :
+       {random_pattern(700, 4.0, 700, 2), random_pattern(500, 3.0, 4, 3),
+        wave_pattern({1, 400, 2, 1, 65, 7, 300, 1, 1, 128})})
+    for (const auto& variant : variants())
+      for (const int k : {1, 9, 40}) {
+        expect_replays<Scalar>(pattern, all[next % all.size()], variant, k);
+        next += 5;
+        if (testing::Test::HasFailure()) return;
+      }
+}
+
+TEST(TriangularSolverGraph, DoubleReplays) { expect_all_replay<double>(); }
+TEST(TriangularSolverGraph, ComplexFloatReplays) {
+  expect_all_replay<Kokkos::complex<float>>();
+}
+
+/// The recording itself is held against what must not be recorded.
+TEST(TriangularSolverGraph, RecordingNoticesTransfers) {
+  const Stream stream;
+  const Kokkos::View<double*, Memory> from("from", 1000), to("to", 1000);
+  Kokkos::fence();
+  const RecordedGraph graph(stream, [&] {
+    expect_success(cudaMemcpyAsync(to.data(), from.data(),
+                                   1000 * sizeof(double),
+                                   cudaMemcpyDeviceToDevice, stream));
+  });
+  EXPECT_EQ(graph.num_kernels(), -1);
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

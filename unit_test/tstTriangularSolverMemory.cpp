@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Plans within the memory allowed, held against what Kokkos has allocated.
+#include "KokkosEvents.hpp"
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using Solver = TriangularSolver<double, Space>;
+using Matrix = SolverMatrix<double, Space>;
+
+/// Bytes that a plan need not account for: counters, and arrays without
+/// elements, for each of which Kokkos reports its own header of 128 bytes.
+constexpr std::int64_t slack = 64 + 8 * 130;
+
+struct System {
+  HostMatrix<double> A;
+  Matrix matrix;
+  explicit System(const Pattern& pattern)
+      : A(make_triangle<double>(pattern, Uplo::lower)),
+        matrix(A.to_device<Matrix>()) {}
+  Solver make(const TriangularOptions& options) const {
+    return Solver(Space(), matrix, Uplo::lower, Diag::non_unit, options);
+  }
+  void expect_right(const Solver& solver) const {
+    expect_solver(solver, HostSystem<double>{A, Uplo::lower, Diag::non_unit});
+  }
+};
+
+std::vector<Pattern> patterns() {
+  return {random_pattern(900, 5.0, 900, 3), random_pattern(800, 4.0, 12, 4),
+          power_law_pattern(700), wave_pattern({500, 1, 1, 700, 3, 300, 1})};
+}
+
+TEST(TriangularSolver, ReportsTheBytesItHolds) {
+  for (const auto& pattern : patterns()) {
+    const System system(pattern);
+    for (const auto& variant : variants()) {
+      SCOPED_TRACE(pattern.name + ", " + variant.name);
+      // What Kokkos keeps for itself is there after this.
+      std::optional<Solver> solver(system.make(variant.options));
+      solver.reset();
+      const KokkosEvents events(Memory::name());
+      solver.emplace(system.make(variant.options));
+      EXPECT_NEAR(events.so_far().bytes,
+                  static_cast<double>(solver->report().plan_bytes), slack);
+      solver.reset();
+      EXPECT_EQ(events.so_far().bytes, 0);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+/// The error of a plan that is not allowed; fails if it is.
+PlanMemoryError refusal(const System& system,
+                        const TriangularOptions& options) {
+  try {
+    const auto solver = system.make(options);
+    ADD_FAILURE() << "not refused: " << to_string(solver.report());
+  } catch (const PlanMemoryError& error) {
+    return error;
+  }
+  return {"", "", "", 0, 0};
+}
+
+TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
+  for (const auto& pattern : {patterns()[0], patterns()[3]}) {
+    const System system(pattern);
+    for (auto variant : variants()) {
+      SCOPED_TRACE(pattern.name + ", " + variant.name);
+      if (variant.options.algorithm == Algorithm::automatic) continue;
+      auto& options = variant.options;
+      const auto whole = system.make(options).report();
+      ASSERT_EQ(whole.max_plan_bytes, 0u);
+      options.max_right_hand_sides = 1;
+      const auto least = system.make(options).report();
+      ASSERT_EQ(least.algorithm, options.algorithm);
+
+      options.max_plan_bytes = least.plan_bytes;
+      const auto tight = system.make(options).report();
+      EXPECT_EQ(tight.plan_bytes, least.plan_bytes);
+      EXPECT_EQ(tight.max_plan_bytes, least.plan_bytes);
+      --options.max_plan_bytes;
+      const auto error = refusal(system, options);
+      EXPECT_EQ(error.argument(), "max_plan_bytes");
+      EXPECT_EQ(error.allowed(), options.max_plan_bytes);
+      EXPECT_EQ(error.needed(), least.plan_bytes);
+      EXPECT_NE(error.problem().find(std::to_string(error.needed())),
+                std::string::npos)
+          << error.what();
+      EXPECT_NE(error.problem().find(std::to_string(error.allowed())),
+                std::string::npos)
+          << error.what();
+      // Far too little is found out before the plan is made.
+      options.max_plan_bytes = 100;
+      const auto far = refusal(system, options);
+      EXPECT_LE(far.needed(), least.plan_bytes);
+      EXPECT_GT(far.needed(), least.plan_bytes / 4);
+
+      // Workspace for as many as there is room for.
+      options.max_right_hand_sides = 40;
+      for (const std::size_t allowed :
+           {least.plan_bytes, whole.plan_bytes, 3 * least.plan_bytes}) {
+        options.max_plan_bytes = std::max(allowed, least.plan_bytes);
+        const KokkosEvents events(Memory::name());
+        const auto solver = system.make(options);
+        EXPECT_EQ(solver.report().algorithm, options.algorithm);
+        EXPECT_LE(solver.report().plan_bytes, options.max_plan_bytes);
+        EXPECT_LE(events.so_far().bytes,
+                  std::int64_t(options.max_plan_bytes) + slack);
+        if (allowed == whole.plan_bytes) system.expect_right(solver);
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(TriangularSolver, AutomaticTakesTheFastestThatFits) {
+  for (const auto& pattern : patterns()) {
+    const System system(pattern);
+    for (const int columns : {1, 40}) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(columns));
+      TriangularOptions options;
+      options.max_right_hand_sides = columns;
+      const auto free = system.make(options).report();
+      std::size_t smallest = 0;
+      double before = std::numeric_limits<double>::infinity();
+      for (const double ratio : {0.5, 1., 1.4, 1.6, 1.8, 2., 2.5, 4., 30.}) {
+        SCOPED_TRACE("ratio " + std::to_string(ratio));
+        options.max_plan_ratio = ratio;
+        const auto allowed =
+            static_cast<std::size_t>(ratio * double(free.crs_bytes));
+        const KokkosEvents events(Memory::name());
+        try {
+          const auto solver = system.make(options);
+          const auto& report = solver.report();
+          EXPECT_LE(report.plan_bytes, allowed);
+          EXPECT_LE(events.so_far().bytes, std::int64_t(allowed) + slack);
+          EXPECT_EQ(report.max_plan_bytes, allowed);
+          // More memory never makes for a worse choice.
+          EXPECT_LE(report.predicted_solve_us, before);
+          before = report.predicted_solve_us;
+          for (const auto& candidate : report.candidates) {
+            EXPECT_TRUE(candidate.ruled_out ||
+                        candidate.predicted_us >= report.predicted_solve_us);
+            if (candidate.ruled_out)
+              EXPECT_NE(candidate.note.find(std::to_string(allowed)),
+                        std::string::npos);
+          }
+          if (ratio == 1.6) system.expect_right(solver);
+        } catch (const PlanMemoryError& error) {
+          EXPECT_EQ(error.argument(), "max_plan_ratio");
+          EXPECT_EQ(error.allowed(), allowed);
+          EXPECT_GT(error.needed(), allowed);
+          smallest = error.needed();
+        }
+        if (HasFailure()) return;
+      }
+      EXPECT_EQ(before, free.predicted_solve_us);
+      EXPECT_GT(smallest, 0u) << "half the matrix was enough";
+      // The number in the error is enough.
+      options.max_plan_ratio = 0;
+      options.max_plan_bytes = smallest;
+      EXPECT_LE(system.make(options).report().plan_bytes, smallest);
+    }
+  }
+}
+
+TEST(TriangularSolver, TheSmallerOfTwoLimitsCounts) {
+  const System system(patterns()[0]);
+  TriangularOptions options;
+  const auto crs_bytes = system.make(options).report().crs_bytes;
+  options.max_plan_bytes = 10 * crs_bytes;
+  options.max_plan_ratio = 0.25;
+  EXPECT_EQ(refusal(system, options).argument(), "max_plan_ratio");
+  options.max_plan_bytes = crs_bytes / 5;
+  EXPECT_EQ(refusal(system, options).argument(), "max_plan_bytes");
+  options.max_plan_bytes = 0;
+  for (const double bad : {-1., std::nan(""), HUGE_VAL}) {
+    options.max_plan_ratio = bad;
+    EXPECT_THROW(system.make(options), OptionError);
+  }
+  // Nothing to save.
+  const System none(empty_pattern("none", 0));
+  options.max_plan_ratio = 0.01;
+  EXPECT_NO_THROW(none.make(options));
+}
+
+/// A row that can't be divided by its diagonal takes pipelined_subgraphs out,
+/// and what is left has to fit all the same.
+TEST(TriangularSolver, TheFallbackFitsToo) {
+  System system(patterns()[1]);
+  const auto row = 300;
+  system.A.values[system.A.row_map[row]] = 1e200;
+  system.A.values[system.A.row_map[row + 1] - 1] = 1e-200;
+  system.matrix = system.A.to_device<Matrix>();
+  TriangularOptions options;
+  options.algorithm = Algorithm::pipelined_subgraphs;
+  const auto report = system.make(options).report();
+  EXPECT_EQ(report.algorithm, Algorithm::pipelined);
+  EXPECT_NE(report.reason.find("row 300"), std::string::npos) << report.reason;
+  EXPECT_EQ(report.subgraphs, 0);
+  options.max_plan_bytes = report.plan_bytes;
+  EXPECT_EQ(system.make(options).report().plan_bytes, report.plan_bytes);
+  --options.max_plan_bytes;
+  const auto error = refusal(system, options);
+  options.algorithm = Algorithm::automatic;
+  const auto other = system.make(options).report();
+  EXPECT_NE(other.algorithm, Algorithm::pipelined_subgraphs);
+  EXPECT_LE(other.plan_bytes, options.max_plan_bytes);
+  EXPECT_GT(error.needed(), options.max_plan_bytes);
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows rewritten such that several level sets become one: the stream that comes
+// of it, in exact integers, and the solver that uses it.
+#include <cmath>
+
+#include "StreamCheck.hpp"
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace CollapsedTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using StreamTest::Graph;
+using StreamTest::on_host;
+using StreamTest::StreamShape;
+using Words = Kokkos::View<std::uint64_t*, Memory>;
+
+KOKKOS_FUNCTION std::uint64_t mixed(std::int64_t k) {
+  std::uint64_t z = static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15u + 1;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  return z ^ (z >> 27);
+}
+
+/// The values of StreamTest::number, with a unit diagonal.
+struct IntegerNumbers {
+  using Scalar = std::uint64_t;
+  static constexpr bool exist = true;
+  Detail::OriginIndex<Memory> origin;
+  KOKKOS_FUNCTION std::uint64_t scaled(std::uint64_t m, int) const { return m; }
+  KOKKOS_FUNCTION std::uint64_t product(std::uint64_t m, std::int64_t k) const {
+    return m * mixed(origin(k));
+  }
+};
+
+/// Numbers of the rewritten rows, in the order of `place` and of `term_row`.
+struct Rewrite {
+  Detail::KeptEdges<Memory> edges;
+  IntegerNumbers numbers;
+  Words source, term;
+
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    const int v = static_cast<int>(number);
+    const bool collapsed = v >= 0 && edges.collapsed(v);
+    const auto row = eliminate.run(collapsed ? v : -1, edges, numbers);
+    if (!collapsed) return;
+    const auto& rows = edges.rows;
+    const int first_term = rows.term_map(rows.position(v));
+    for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
+      term(first_term + eliminate.rank_of_term(t, row.terms)) =
+          eliminate.term_number(t);
+    for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
+      source(rows.source_map(v) + eliminate.rank_of_source(s, row.sources)) =
+          eliminate.source_number(s);
+  }
+};
+
+struct Collapse {
+  int levels;
+  StreamShape shape;
+};
+
+/// Solves in exact integers with the stream alone, and holds groups, terms and
+/// sources against their definition. Returns how many rows were rewritten.
+int expect_collapsed(const Graph& graph, const Collapse& collapse) {
+  const Space exec;
+  const auto levels = find_level_sets(graph);
+  const Kokkos::View<int*, Memory> level("level", graph.num_vertices);
+  const auto level_host = Kokkos::create_mirror_view(level);
+  std::copy(levels.level_of.begin(), levels.level_of.end(), level_host.data());
+  Kokkos::deep_copy(level, level_host);
+  std::int64_t longest = 0;
+  for (int v = 0; v < graph.num_vertices; ++v)
+    longest = std::max(longest, StreamTest::edges_into(graph, v));
+  StreamShape shape = collapse.shape;
+  shape.collapse = collapse.levels;
+  Detail::StreamBuilder<Space> builder(exec, mirror_graph(exec, graph),
+                                       level.data(), levels.num_levels, longest,
+                                       shape, 32, 8);
+  if (!builder.possible()) return 0;
+  const auto stream =
+      builder.finish(3 * (graph.num_edges() + graph.num_vertices) + 1);
+  EXPECT_GE(builder.critical_steps(), 1);
+  const auto& rows = stream.collapsed;
+  if (!rows.exist()) return 0;
+  EXPECT_EQ(rows.levels, builder.collapse());
+
+  const Words source("source", rows.place.extent(0));
+  const Words term("term", rows.term_row.extent(0));
+  Detail::eliminate_rows<IntegerNumbers>(
+      "rewrite", exec, graph.num_vertices, 5.,
+      Rewrite{Detail::KeptEdges<Memory>{rows}, IntegerNumbers{rows.origin},
+              source, term},
+      {rows.max_terms, rows.max_sources});
+  exec.fence();
+
+  const auto host = on_host(stream);
+  const auto position = on_host(rows.position), term_map = on_host(rows.term_map);
+  const auto source_map = on_host(rows.source_map);
+  const auto term_row = on_host(rows.term_row), place = on_host(rows.place);
+  const auto sources = on_host(source), terms = on_host(term);
+
+  // Groups: of one sub-graph, and of level sets that belong together.
+  std::vector<int> subgraph(graph.num_vertices);
+  for (int g = 0; g < host.num_subgraphs(); ++g)
+    for (int i = 0; i < host.subgraph(g).rows; ++i)
+      subgraph[host.subgraph(g).first_position + i] = g;
+  int rewritten = 0;
+  for (int v = 0; v < graph.num_vertices; ++v) {
+    const int p = position(v);
+    EXPECT_EQ(int(host.row(p)), graph.row_of(v));
+    const int first = term_map(p), count = term_map(p + 1) - first;
+    EXPECT_GE(count, 1);
+    EXPECT_LE(count, Detail::max_terms);
+    rewritten += count > 1;
+    // The row itself is the newest term.
+    EXPECT_EQ(int(term_row(first + count - 1)), graph.row_of(v));
+    for (int t = 0; t < count; ++t) {
+      const int j = graph.row_of(int(term_row(first + t)));
+      EXPECT_EQ(subgraph[position(j)], subgraph[p]);
+      EXPECT_EQ(levels.level_of[j] / rows.levels,
+                levels.level_of[v] / rows.levels);
+      if (t > 0) EXPECT_LT(graph.row_of(int(term_row(first + t - 1))), j);
+    }
+    if (count == 1)
+      EXPECT_EQ(source_map(v + 1) - source_map(v),
+                int(StreamTest::edges_into(graph, v)));
+  }
+
+  // Numbers to their places, and a solve step by step.
+  const StreamRecord record(8);
+  std::vector<unsigned char> bytes(host.bytes.data(),
+                                   host.bytes.data() + host.bytes.extent(0));
+  for (int v = 0; v < graph.num_vertices; ++v)
+    for (int k = source_map(v); k < source_map(v + 1); ++k) {
+      // A row that stays as it is has its own entries.
+      const bool stays = term_map(position(v) + 1) - term_map(position(v)) == 1;
+      const std::uint64_t number =
+          stays ? mixed(graph.origin(graph.row_map(v) + k - source_map(v)))
+                : sources(k);
+      std::memcpy(&bytes.at(4 * std::size_t(place(k))), &number, 8);
+    }
+  std::vector<std::uint64_t> x(graph.num_vertices), exported(host.num_exports);
+  for (int g = 0; g < host.num_subgraphs(); ++g) {
+    const StreamSubgraph& mine = host.subgraph(g);
+    std::vector<std::uint64_t> scratch(1 + mine.imports + mine.rows, 0);
+    for (int i = 0; i < mine.imports; ++i)
+      scratch[1 + i] = exported.at(host.import(mine.first_import + i));
+    const int first_row = 1 + mine.imports;
+    for (int i = 0; i < mine.rows; ++i) {
+      const int p = mine.first_position + i;
+      auto& begin = scratch[first_row + i];
+      for (int t = term_map(p); t < term_map(p + 1); ++t)
+        begin += (term_map(p + 1) - term_map(p) == 1 ? 1 : terms(t)) *
+                 mixed(-1 - std::int64_t(term_row(t)));
+    }
+    for (const auto& step : StreamTest::decode(host, record, g)) {
+      std::vector<std::uint64_t> result;
+      for (std::size_t l = 0; l < step.size(); ++l) {
+        result.push_back(scratch.at(step[l].out));
+        const std::size_t first = l - l % host.row_lanes;
+        for (int other = 0; other < host.row_lanes; ++other) {
+          const auto& lane = step.at(first + other);
+          for (int e = 0; e < record.entries; ++e) {
+            std::uint64_t number;
+            std::memcpy(&number,
+                        &bytes.at(StreamTest::byte_in_stage(
+                            record, lane.record - lane.lane, mine.lanes,
+                            lane.lane, record.value_at(e))),
+                        8);
+            result.back() -= number * scratch.at(lane.source[e]);
+          }
+        }
+      }
+      for (std::size_t l = 0; l < step.size(); ++l) {
+        if (!step[l].idle) scratch[step[l].out] = result[l];
+        if (step[l].publishes)
+          exported.at(mine.first_export + step[l].out - first_row) = result[l];
+      }
+    }
+    for (int i = 0; i < mine.rows; ++i)
+      x[host.row(mine.first_position + i)] = scratch[first_row + i];
+  }
+  EXPECT_EQ(x, StreamTest::substitute(graph));
+  return rewritten;
+}
+
+TEST(CollapsedRows, AreTheSameSystem) {
+  StreamShape one{0, 1024, 4096, 8}, chunks{0, 40, 4096, 8},
+      bands{12, 64, 4096, 8}, shared{0, 100, 4096, 8};
+  one.team[0] = chunks.team[0] = bands.team[0] = {1, 4};
+  shared.team[0] = {4, 8};
+  int rewritten = 0;
+  for (auto& [name, given] : TestGraphs::all_graphs()) {
+    if (given.num_vertices == 0) continue;
+    for (const bool reversed : {false, true}) {
+      const Graph graph = TestGraphs::with_origins(given, reversed);
+      for (const int levels : {2, 3, 8, 16, 0})
+        for (const StreamShape& shape : {one, chunks, bands, shared}) {
+          SCOPED_TRACE(name + ", " + std::to_string(levels) + " levels of " +
+                       std::to_string(shape.max_rows) + " rows");
+          rewritten += expect_collapsed(graph, {levels, shape});
+          if (testing::Test::HasFailure()) return;
+        }
+    }
+  }
+  EXPECT_GT(rewritten, 1000);
+}
+
+/// A chain's groups are its level sets, as many as asked for.
+TEST(CollapsedRows, OfAChainHaveOneSource) {
+  const Graph graph =
+      TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
+  StreamShape shape{0, 96, 4096, 8};
+  shape.team[0] = {1, 4};
+  for (const int levels : {2, 4, 8})
+    EXPECT_EQ(expect_collapsed(graph, {levels, shape}), 96 - 96 / levels);
+}
+
+}  // namespace
+}  // namespace CollapsedTest
+
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+TriangularOptions collapsing(int levels) {
+  TriangularOptions options;
+  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.collapsed_levels = levels;
+  return options;
+}
+template <class Scalar>
+TriangularSolver<Scalar, Space> make_solver(const HostMatrix<Scalar>& A,
+                                            const TriangularOptions& options) {
+  return {Space(), A.template to_device<SolverMatrix<Scalar, Space>>(),
+          Uplo::lower, Diag::non_unit, options};
+}
+/// x_i = b_i - factor x_(i-1).
+template <class Scalar>
+HostMatrix<Scalar> chain(int n, double factor, double diagonal = 1) {
+  auto A = make_triangle<Scalar>(chain_pattern(n), Uplo::lower);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      A.values[k] = A.entries[k] == i ? Scalar(diagonal) : Scalar(factor);
+  return A;
+}
+
+/// b is read by all rows of a group before x is written.
+TEST(CollapsedSolver, MayOverwriteTheRightHandSide) {
+  for (const int levels : {0, 2, 8}) {
+    const auto A = make_triangle<double>(random_pattern(900, 2.5, 40, 3),
+                                         Uplo::lower);
+    const auto solver = make_solver(A, collapsing(levels));
+    const auto b = random_values<double>(2 * 900, 5);
+    const auto x = solve(solver, b, 2);
+    const auto both = to_columns<double, Space>(b, 900, 2);
+    solver.solve(Space(), both, both);
+    EXPECT_TRUE(same_bits(to_vector(both), x));
+  }
+}
+
+/// Where the inverse of a block grows out of all bounds, rows stay as they are.
+TEST(CollapsedSolver, LeavesBlocksThatWouldCostDigitsAlone) {
+  const auto solver = make_solver(chain<double>(200, 1e5), collapsing(8));
+  EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
+      << solver.report().reason;
+  const auto small = make_solver(chain<double>(200, 1e-200), collapsing(8));
+  EXPECT_NE(small.report().reason.find("range of normal"), std::string::npos)
+      << small.report().reason;
+  // The same with a diagonal whose reciprocal overflows.
+  const auto A = chain<double>(50, 1e-310, 1e-310);
+  const auto tiny = make_solver(A, collapsing(8));
+  const auto b = std::vector<double>(50, 1e-310);
+  const auto x = solve(tiny, b);
+  for (int i = 0; i < 50; ++i) EXPECT_DOUBLE_EQ(x[i], i % 2 ? 0. : 1.);
+}
+
+TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
+  const auto good = chain<double>(100, -1), bad = chain<double>(100, -1e5);
+  auto solver = make_solver(good, collapsing(8));
+  const std::vector<double> b(100, 1);
+  const auto x = solve(solver, b);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(x[i], i + 1.);
+  EXPECT_THROW(solver.update_values(
+                   Space(), bad.to_device<SolverMatrix<double, Space>>()),
+               ScalingError);
+  EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
+  // One by one nothing is lost.
+  auto plain = make_solver(good, collapsing(1));
+  plain.update_values(Space(), bad.to_device<SolverMatrix<double, Space>>());
+}
+
+/// A number that is none reaches what depends on it, and nothing else.
+TEST(CollapsedSolver, HandsNaNAndInfOn) {
+  for (const double special :
+       {std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const bool in_matrix : {false, true}) {
+      auto A = chain<double>(60, -0.5);
+      std::vector<double> b(60, 1);
+      (in_matrix ? A.values[A.row_map[31]] : b[31]) = special;
+      const auto x = solve(make_solver(A, collapsing(4)), b);
+      for (int i = 0; i < 60; ++i)
+        EXPECT_EQ(std::isfinite(x[i]), i < 31) << "row " << i;
+    }
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

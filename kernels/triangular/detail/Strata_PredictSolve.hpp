@@ -63,14 +63,16 @@ class SolvePrediction {
     if (width_ == 1) return 2 * p_.alpha + 4 * substitution();
     double total = p_.alpha + bytes_us_;
     for (int l = 0; l < sizes_.num_levels; ++l) {
-      const int rows = sizes_.rows(l);
       const double longest = longest_row(l);
-      // Wide level sets and long rows take more than a hand-over. A very long
-      // row may be all there is to wait for, and takes a warp many turns.
+      // A value handed on; rows that lanes share take their sum as well. A very
+      // long row may be all there is to wait for, and takes a warp many turns.
       total += p_.handover *
-               (1.15 + std::min(1.5, rows / 7000.) +
-                0.5 * std::min(2.2, std::log2(std::max(1., longest / 3))) +
+               (1 + (longest > 8 ? 0.25 : 0.) +
                 1.2 * std::max(0., longest - 2000) / (8. * width_));
+      // Sources, and b and x of rows that are not neighbours, come in sectors
+      // of 32 bytes.
+      total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
+               p_.bytes_per_us;
     }
     return total;
   }

@@ -234,8 +234,9 @@ struct PlaceChunks {
     if (steps == 0 || from < 0) return -1;
     const std::int64_t begin = cut.level_map(from);
     const std::int64_t number = c - level_chunk_map(level) + 1;
-    const std::int64_t rows = number * (cut.level_map(from + 1) - begin) /
-                              (level_chunk_map(level + 1) - level_chunk_map(level));
+    const std::int64_t rows =
+        number * (cut.level_map(from + 1) - begin) /
+        (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t& sum,

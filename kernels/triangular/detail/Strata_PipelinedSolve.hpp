@@ -43,9 +43,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
                            Kokkos::WithoutInitializing),
         2 * n);
-    counter_ = Kokkos::View<unsigned, Memory>(
-        Kokkos::view_alloc(exec, "Strata::Pipelined::counter",
-                           Kokkos::WithoutInitializing));
+    counter_ = Kokkos::View<unsigned, Memory>(Kokkos::view_alloc(
+        exec, "Strata::Pipelined::counter", Kokkos::WithoutInitializing));
     Kokkos::parallel_for(
         "Strata::Pipelined::reset",
         RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
@@ -93,10 +92,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x) const {
-    Kokkos::TeamPolicy<
-        ExecutionSpace,
-        Kokkos::LaunchBounds<Solve<divide>::team_size,
-                             Solve<divide>::most_teams_per_unit>>
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::LaunchBounds<Solve<divide>::team_size,
+                                            Solve<divide>::most_teams_per_unit>>
         policy(exec, teams_, Solve<divide>::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
     Kokkos::parallel_for(

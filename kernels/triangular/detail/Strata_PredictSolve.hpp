@@ -66,9 +66,9 @@ class SolvePrediction {
       const double longest = longest_row(l);
       // A value handed on; rows that lanes share take their sum as well. A very
       // long row may be all there is to wait for, and takes a warp many turns.
-      total += p_.handover *
-               (1 + (longest > 8 ? 0.25 : 0.) +
-                1.2 * std::max(0., longest - 2000) / (8. * width_));
+      total +=
+          p_.handover * (1 + (longest > 8 ? 0.25 : 0.) +
+                         1.2 * std::max(0., longest - 2000) / (8. * width_));
       // Sources, and b and x of rows that are not neighbours, come in sectors
       // of 32 bytes.
       total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /

@@ -132,40 +132,6 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
-  /// The same for the last batch of rows that lanes share, and on to the end of
-  /// each row as soon as its own sources are there: `finish` gets its sum.
-  template <int count, class Finish>
-  KOKKOS_INLINE_FUNCTION static void add_last(const Batch<count>& entry,
-                                              const Scalar* current, int lane,
-                                              int lanes, const Scalar& before,
-                                              const Finish& finish) {
-    Scalar x[count];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u)
-      x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
-                                  : Scalar(0);
-    const unsigned of_row = (~0u >> (32 - lanes)) << (lane & ~(lanes - 1));
-    bool finished = false;
-    for (int turn = 0;; ++turn) {
-      const unsigned waiting = lane_ballot(any_pending(x));
-      const bool ready = !finished && (waiting & of_row) == 0;
-      if (lane_any(ready)) {
-        Scalar sum = before;
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
-        sum = lane_group_sum(sum, lanes);
-        if (ready) finish(sum);
-        finished = finished || ready;
-      }
-      if (waiting == 0) break;
-      if (turn > eager_turns) pause_while_waiting(turn);
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < count; ++u)
-        if (Value::is_pending(x[u]))
-          x[u] = Value::load(current + entry.source[u]);
-    }
-  }
-
   KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
     for (int turn = 0;; ++turn) {
       const bool waits = lane == 0 && Value::is_pending(Value::load(at));
@@ -196,25 +162,6 @@ struct PipelinedSolve {
     }
     before_waiting();
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
-    const auto finish = [&](const Scalar& total) {
-      if (!leader) return;
-      const Scalar rest = right_hand_side - total;
-      const Scalar result = divide ? rest / diagonal : rest * diagonal;
-      Value::publish(x.current + position, result);
-      system.x(row, 0) = result;
-      Value::reset(x.other + position);
-    };
-#ifdef STRATA_WIDE_PE
-    if (chunk.log_lanes > 0) {
-      for (int step = count; step < chunk.steps; step += count) {
-        add(entry, x.current, true, sum);
-        left -= count;
-        load(entry, slot, left, stride);
-      }
-      add_last(entry, x.current, lane, 1 << chunk.log_lanes, sum, finish);
-      return;
-    }
-#endif
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
     for (int step = count; step < chunk.steps; step += count) {
@@ -222,7 +169,14 @@ struct PipelinedSolve {
       load(entry, slot, left, stride);
       add(entry, x.current, together, sum);
     }
-    finish(lane_group_sum(sum, 1 << chunk.log_lanes));
+    sum = lane_group_sum(sum, 1 << chunk.log_lanes);
+    if (leader) {
+      const Scalar rest = right_hand_side - sum;
+      const Scalar result = divide ? rest / diagonal : rest * diagonal;
+      Value::publish(x.current + position, result);
+      system.x(row, 0) = result;
+      Value::reset(x.other + position);
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {

@@ -68,7 +68,7 @@ class SolvePrediction {
       // long row may be all there is to wait for, and takes a warp many turns.
       total +=
           p_.handover * (1 + (longest > 8 ? 0.25 : 0.) +
-                         1.2 * std::max(0., longest - 2000) / (8. * width_));
+                         1.8 * std::max(0., longest - 2000) / (8. * width_));
       // Sources, and b and x of rows that are not neighbours, come in sectors
       // of 32 bytes.
       total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /

@@ -18,12 +18,21 @@ namespace Strata {
 /// row lies in step e / 2^log_lanes at lane e % 2^log_lanes of the row, and
 /// step s of lane l is slot first_slot + s * (rows * 2^log_lanes) + l: as in
 /// SELL-C-sigma, the lanes of a step read consecutive slots.
-struct RowChunk {
+struct alignas(16) RowChunk {
+  /// How many level sets back `gate` lies, and how many more for each time that
+  /// the lanes fetch `max_steps` entries after the first.
+  static constexpr int gate_levels = 3, gate_levels_more = 2;
+
   std::int64_t first_slot;
   int first_position;
   int rows;
   int steps;
   int log_lanes;
+  /// A position some level sets back, as far on in its level set as the chunk
+  /// is in its own: until that row is solved, there is no use in asking for
+  /// the chunk's sources. -1 where there are not as many level sets before, or
+  /// a chunk is one lane wide.
+  int gate;
 };
 
 /// Rows in level order, cut into chunks, with their entries in the order of
@@ -217,14 +226,27 @@ struct PlaceChunks {
     }
     return level;
   }
+  KOKKOS_INLINE_FUNCTION int gate_of(std::int64_t c, std::int64_t level,
+                                     int steps) const {
+    const std::int64_t from =
+        level - RowChunk::gate_levels -
+        RowChunk::gate_levels_more * ((steps - 1) / cut.max_steps);
+    if (steps == 0 || from < 0) return -1;
+    const std::int64_t begin = cut.level_map(from);
+    const std::int64_t number = c - level_chunk_map(level) + 1;
+    const std::int64_t rows =
+        number * (cut.level_map(from + 1) - begin) /
+        (level_chunk_map(level + 1) - level_chunk_map(level));
+    return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t& sum,
                                          bool final) const {
     // A chunk of one lane is a row.
     RowChunk made;
     made.log_lanes = 0;
-    std::int64_t position = c, left = 1;
+    std::int64_t position = c, left = 1, level = 0;
     if (cut.width > 1) {
-      const std::int64_t level = level_of(c);
+      level = level_of(c);
       cut.find(level, c - level_chunk_map(level), position, made.log_lanes);
       left = cut.level_map(level + 1) - position;
     }
@@ -236,6 +258,7 @@ struct PlaceChunks {
     made.steps = static_cast<int>(
         (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
         made.log_lanes);
+    made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
     if (final) chunk(c) = made;
     sum += static_cast<std::int64_t>(made.rows * per_row) * made.steps;
   }

@@ -49,6 +49,12 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
     const int v = host.row_of(static_cast<int>(row(p)));
     ASSERT_EQ(diagonal(p), host.diagonal_origin(v));
   }
+  // Level sets begin where their first chunks do.
+  std::vector<int> level_begin;
+  for (int level = 0; level < levels.num_levels; ++level)
+    level_begin.push_back(chunk(plan.level_chunk_map[level]).first_position);
+  level_begin.push_back(n);
+
   std::int64_t next_slot = 0;
   int next_position = 0;
   for (int level = 0; level < levels.num_levels; ++level)
@@ -85,6 +91,19 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
           ASSERT_LT(position[from], plan.num_rows);
           ASSERT_LT(position[from], p) << "a source comes later";
         }
+      }
+      // Nothing waits for what is not long before it, and the last chunk of a
+      // level set for no less than the last row there.
+      const int back =
+          RowChunk::gate_levels +
+          RowChunk::gate_levels_more * (std::max(0, k.steps - 1) / max_steps);
+      if (width == 1 || k.steps == 0 || level < back) {
+        ASSERT_EQ(k.gate, -1);
+      } else {
+        ASSERT_GE(k.gate, level_begin[level - back]);
+        ASSERT_LT(k.gate, level_begin[level - back + 1]);
+        if (c + 1 == plan.level_chunk_map[level + 1])
+          ASSERT_EQ(k.gate, level_begin[level - back + 1] - 1);
       }
       // No step is spent on padding alone, and lanes stop long rows from
       // taking more than max_steps while there are lanes to have.

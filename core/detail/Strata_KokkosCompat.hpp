@@ -295,6 +295,22 @@ KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
 #endif
 }
 
+/// Adds 1 to a counter that starts again at 0 when it reaches `limit`, and
+/// returns what it was. Orders no other accesses.
+KOKKOS_INLINE_FUNCTION unsigned fetch_increment_modulo(unsigned* counter,
+                                                       unsigned limit) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return atomicInc(counter, limit - 1);
+#else
+  unsigned now = __atomic_load_n(counter, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(counter, &now,
+                                      now + 1 == limit ? 0 : now + 1, true,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return now;
+#endif
+}
+
 /// Load that later accesses of this thread cannot overtake.
 KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
 #if STRATA_IMPL_ON_CUDA_DEVICE

@@ -9,6 +9,16 @@
 namespace Strata {
 namespace Detail {
 
+/// Rows without entries beside the diagonal.
+template <class Scalar, class ExecutionSpace>
+struct DiagonalSolve {
+  RowSystem<Scalar, ExecutionSpace> system;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int64_t row = system.row(p);
+    system.x(row, 0) = system.finish(system.b(row, 0), static_cast<int>(p));
+  }
+};
+
 /// Chunks of rows with their packed values: what `level_sets` and `pipelined`
 /// have in common.
 template <class Scalar, class ExecutionSpace>
@@ -42,6 +52,18 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             this->divide_,
             b,
             x};
+  }
+  /// One right-hand side where the plan has no slots.
+  void solve_diagonal(const ExecutionSpace& exec,
+                      const MultiVectorRef<const Scalar>& b,
+                      const MultiVectorRef<Scalar>& x) const {
+    // With the bounds, Kokkos need not work out a block size at each launch.
+    Kokkos::parallel_for(
+        "Strata::Triangular::solve::diagonal",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                            Kokkos::LaunchBounds<256>>(exec, 0,
+                                                       chunks_.num_rows),
+        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x)});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, chunks_.origin, values, value_, this->conjugated_);
@@ -80,7 +102,10 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (columns == 1)
+    if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
+        columns == 1)
+      this->solve_diagonal(exec, b, x);
+    else if (columns == 1)
       launch<1>(exec, b, x, 1);
     else
       launch<8>(exec, b, x, static_cast<int>(columns));

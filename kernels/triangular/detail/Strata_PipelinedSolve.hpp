@@ -4,6 +4,7 @@
 
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
+#include <detail/Strata_PipelinedKernel.hpp>
 #include <memory>
 
 namespace Strata {
@@ -12,10 +13,10 @@ namespace Detail {
 template <class Scalar, class MemorySpace>
 struct ResetPipeline {
   ResetPending<Scalar, MemorySpace> pending;
-  Kokkos::View<unsigned*, MemorySpace> words;
+  Kokkos::View<unsigned, MemorySpace> counter;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i == 0) counter() = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
-    if (i < static_cast<std::int64_t>(words.extent(0))) words(i) = 0;
   }
 };
 
@@ -32,37 +33,25 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  public:
   using Base::width;
   using typename Base::Memory;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
-  static constexpr int warps = team_size / width;
-  /// A host thread takes many rows a ticket, a warp one chunk.
-  static constexpr int chunks_per_warp = is_cuda<ExecutionSpace> ? 1 : 64;
-  /// Teams a multiprocessor that one right-hand side is given. Few, so that
-  /// only rows near those being solved poll for their sources.
-  static constexpr int teams_per_unit = 2;
-  /// Up to so many level sets, rows do not wait long and the whole device
-  /// takes part.
-  static constexpr int few_levels = 32, most_teams_per_unit = 16;
 
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position,
-             PipelinedSolve<Scalar, ExecutionSpace, false>::batch),
-        device_units_(device_units(exec)) {
+      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
     const std::int64_t n = this->chunks_.num_rows;
     buffers_ = Kokkos::View<Scalar*, Memory>(
         Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
                            Kokkos::WithoutInitializing),
         2 * n);
-    state_ = Kokkos::View<unsigned*, Memory>(
-        Kokkos::view_alloc(exec, "Strata::Pipelined::state",
-                           Kokkos::WithoutInitializing),
-        PipelineState::size);
+    counter_ = Kokkos::View<unsigned, Memory>(Kokkos::view_alloc(
+        exec, "Strata::Pipelined::counter", Kokkos::WithoutInitializing));
     Kokkos::parallel_for(
         "Strata::Pipelined::reset",
-        RangeOf<ExecutionSpace>(
-            exec, 0, std::max<std::int64_t>(2 * n, PipelineState::size)),
-        ResetPipeline<Scalar, Memory>{{buffers_}, state_});
+        RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
+        ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
+    constexpr int per_ticket = Solve<false>::chunks_per_ticket;
+    tickets_ = (this->chunks_.num_chunks() + per_ticket - 1) / per_ticket;
+    teams_ = std::min(tickets_, teams_per_unit() * device_units(exec));
     if (max_right_hand_sides > 1)
       blocks_ = std::make_shared<PipelinedBlocks<Scalar, ExecutionSpace>>(
           exec, this->chunks_, max_right_hand_sides);
@@ -75,39 +64,52 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       blocks_->solve(exec, this->system(b, x), columns);
       return;
     }
-    const int per_team = warps * chunks_per_warp;
-    const int teams = (this->chunks_.num_chunks() + per_team - 1) / per_team;
-    if (teams == 0) return;
+    if (tickets_ == 0) return;
     for (std::int64_t c = 0; c < columns; ++c)
-      if (this->divide_)
-        launch_one<true>(exec, b.from(c), x.from(c), teams);
+      if (this->chunks_.num_slots == 0)
+        this->solve_diagonal(exec, b.from(c), x.from(c));
+      else if (this->divide_)
+        launch_one<true>(exec, b.from(c), x.from(c));
       else
-        launch_one<false>(exec, b.from(c), x.from(c), teams);
+        launch_one<false>(exec, b.from(c), x.from(c));
   }
 
  private:
   template <bool divide>
+  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide>;
+
+  /// Few where level sets are narrow: what is far from the rows being solved
+  /// would only wait. More where level sets take all of them several times.
+  int teams_per_unit() const {
+    constexpr int few = 3, wide_chunks = 350;
+    return this->chunks_.num_chunks() <
+                   std::int64_t{wide_chunks} * this->chunks_.num_levels()
+               ? few
+               : Solve<false>::most_teams_per_unit;
+  }
+
+  template <bool divide>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
-                  const MultiVectorRef<Scalar>& x, int enough) const {
-    const int per_unit = this->chunks_.num_levels() <= few_levels
-                             ? most_teams_per_unit
-                             : teams_per_unit;
-    const int teams = std::min(enough, per_unit * device_units_);
-    using Kernel = PipelinedSolve<Scalar, ExecutionSpace, divide>;
+                  const MultiVectorRef<Scalar>& x) const {
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::LaunchBounds<Solve<divide>::team_size,
+                                            Solve<divide>::most_teams_per_unit>>
+        policy(exec, teams_, Solve<divide>::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
     Kokkos::parallel_for(
-        "Strata::Triangular::solve::pipelined",
-        Kokkos::TeamPolicy<ExecutionSpace>(exec, teams, team_size),
-        Kernel{this->system(b, x), buffers_, state_, chunks_per_warp});
+        "Strata::Triangular::solve::pipelined", policy,
+        Solve<divide>{this->system(b, x), buffers_.data(), counter_.data(),
+                      this->chunks_.num_rows, tickets_});
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
            (blocks_ ? blocks_->bytes() : 0);
   }
 
-  int device_units_;
+  int tickets_ = 0, teams_ = 0;
   Kokkos::View<Scalar*, Memory> buffers_;
-  Kokkos::View<unsigned*, Memory> state_;
+  Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
 };
 

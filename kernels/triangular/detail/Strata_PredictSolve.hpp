@@ -83,14 +83,16 @@ class SolvePrediction {
     // A block of right-hand sides takes longer from hand to hand than one.
     const double of_block = columns_ > 1 ? 0.75 : 0.;
     for (int l = 0; l < sizes_.num_levels; ++l) {
-      const int rows = sizes_.rows(l);
       const double longest = longest_row(l);
-      // Wide level sets and long rows take more than a hand-over. A very long
-      // row may be all there is to wait for, and takes a warp many turns.
-      total += p_.handover *
-               (1.15 + of_block + std::min(1.5, rows / 7000.) +
-                0.5 * std::min(2.2, std::log2(std::max(1., longest / 3))) +
-                1.2 * std::max(0., longest - 2000) / (8. * width_));
+      // A value handed on; rows that lanes share take their sum as well. A very
+      // long row may be all there is to wait for, and takes a warp many turns.
+      total +=
+          p_.handover * (1 + of_block + (longest > 8 ? 0.25 : 0.) +
+                         1.8 * std::max(0., longest - 2000) / (8. * width_));
+      // Sources, and b and x of rows that are not neighbours, come in sectors
+      // of 32 bytes.
+      total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
+               p_.bytes_per_us;
     }
     return total;
   }

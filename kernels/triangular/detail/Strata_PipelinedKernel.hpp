@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PIPELINED_KERNEL_HPP
+#define STRATA_PIPELINED_KERNEL_HPP
+
+#include <detail/Strata_Pending.hpp>
+#include <detail/Strata_RowKernels.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// One right-hand side in one launch; values are their own flags.
+///
+/// Teams draw tickets until there are none left; ticket t stands for the t-th
+/// group of `chunks_per_ticket` chunks in level order, which the warps of the
+/// team share out. The next ticket is drawn while this one is worked on.
+///
+/// A warp loads what needs no waiting. Then it waits for its chunk's gate, with
+/// one lane, so that only the rows close to those being solved ask for their
+/// sources: what all the others' asking takes from the second-level cache makes
+/// the ones that matter late. From there on a lane polls all its sources of a
+/// batch together, and again all that were not ready, so that the wait is as
+/// long as the last one takes and not the sum.
+///
+/// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
+/// team that is already running, is never suspended for good and takes the
+/// tickets it has drawn in turn. Consider the smallest ticket that is not
+/// finished, and in it the first chunk that is not. The counter hands tickets
+/// out in order, so all smaller ones have been drawn and are finished; if this
+/// one has not been drawn, some team has finished all it had and draws it. The
+/// team that has it finished the tickets it drew before, so each of its warps
+/// works on this one. Sources and gates of a chunk lie in earlier level sets,
+/// hence in earlier chunks, which are finished; so this one is finished, too,
+/// and so on. A host's thread takes the chunks of a ticket in order. Warps of a
+/// team wait for each other only between tickets, lanes of a warp only within a
+/// chunk, whose rows are of one level set. Teams not yet started hold no
+/// tickets and nobody waits for them. NaN and Inf are values like any other:
+/// only the reserved bits of `Pending` mean "not ready", and every row
+/// publishes exactly once.
+///
+/// There are two value buffers: a solve publishes into one and makes the other
+/// pending again. Each solve draws the same number of tickets, `draws`, so the
+/// counter tells odd from even solves; it starts again after two. Nothing is
+/// put back at the end of a solve, and a recorded launch can be replayed.
+template <class Scalar, class ExecutionSpace, bool divide>
+struct PipelinedSolve {
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  using Value = Pending<Scalar>;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+  static constexpr int warps = team_size / width;
+  /// A warp takes one chunk of a ticket, a host's thread many.
+  static constexpr int chunks_per_ticket = is_cuda<ExecutionSpace> ? warps : 64;
+  /// Teams of a multiprocessor that registers suffice for.
+  static constexpr int most_teams_per_unit = 5;
+  static constexpr int scratch_bytes = 2 * sizeof(unsigned);
+  /// Entries that a lane keeps in registers at a time, and half as many, for
+  /// chunks of short rows: fewer instructions.
+  static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
+  static constexpr int small_batch = batch / 2;
+  /// Looks at sources that are not ready before a lane leaves the execution
+  /// units to others: most wait less, and a pause would make them late.
+  static constexpr int eager_turns = 32;
+
+  RowSystem<Scalar, ExecutionSpace> system;
+  Scalar* buffers;    // 2 * num_rows
+  unsigned* counter;  // tickets drawn in two solves
+  int num_rows;
+  int num_tickets;
+
+  template <int count>
+  struct Batch {
+    int source[count];
+    Scalar value[count];
+  };
+  /// Where a solve publishes, and what it makes pending.
+  struct Buffers {
+    Scalar *current, *other;
+  };
+
+  /// Every team draws until it gets a ticket that there is none for, unless
+  /// there is a team for each.
+  KOKKOS_INLINE_FUNCTION unsigned draws(int teams) const {
+    return static_cast<unsigned>(num_tickets) +
+           static_cast<unsigned>(teams < num_tickets ? teams : 0);
+  }
+
+  /// The next entries of a lane; `left` is the number of its steps to come.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void load(Batch<count>& entry, std::int64_t& slot,
+                                   int left, int stride) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) {
+      const bool in = u < left;
+      entry.source[u] = in ? system.source(slot) : -1;
+      entry.value[u] = in ? system.value(slot) : Scalar(0);
+      slot += stride;
+    }
+  }
+  template <int count>
+  KOKKOS_INLINE_FUNCTION static bool any_pending(const Scalar (&x)[count]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) any = any || Value::is_pending(x[u]);
+    return any;
+  }
+
+  /// Waits for the sources of a batch and adds the products.
+  ///
+  /// @param together the warp goes on when all its lanes can. Else a lane's row
+  ///                 is its own affair, and it goes on by itself.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION static void add(const Batch<count>& entry,
+                                         const Scalar* current, bool together,
+                                         Scalar& sum) {
+    Scalar x[count];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u)
+      x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
+                                  : Scalar(0);
+    const auto ask_again = [&](int turn) {
+      if (turn > eager_turns) pause_while_waiting(turn);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < count; ++u)
+        if (Value::is_pending(x[u]))
+          x[u] = Value::load(current + entry.source[u]);
+    };
+    if (together)
+      for (int turn = 0; lane_any(any_pending(x)); ++turn) ask_again(turn);
+    else
+      for (int turn = 0; any_pending(x); ++turn) ask_again(turn);
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
+  }
+
+  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
+    for (int turn = 0;; ++turn) {
+      const bool waits = lane == 0 && Value::is_pending(Value::load(at));
+      if (!lane_any(waits)) break;
+      if (turn > eager_turns) pause_while_waiting(turn);
+    }
+  }
+
+  /// @param before_waiting called when the first loads are under way
+  template <int count, class BeforeWaiting>
+  KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
+                                    const Buffers& x,
+                                    const BeforeWaiting& before_waiting) const {
+    const int stride = chunk.rows << chunk.log_lanes;
+    const int r0 = lane >> chunk.log_lanes;
+    const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
+    const int position = chunk.first_position + r0;
+    std::int64_t slot = chunk.first_slot + lane;
+    int left = lane < stride ? chunk.steps : 0;
+    Batch<count> entry;
+    load(entry, slot, left, stride);
+    std::int64_t row = 0;
+    Scalar right_hand_side(0), diagonal(0), sum(0);
+    if (leader) {
+      row = system.row(position);
+      diagonal = system.diagonal(position);
+      right_hand_side = system.b(row, 0);
+    }
+    before_waiting();
+    if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
+    const bool together = count > 4 || chunk.log_lanes > 0;
+    add(entry, x.current, together, sum);
+    for (int step = count; step < chunk.steps; step += count) {
+      left -= count;
+      load(entry, slot, left, stride);
+      add(entry, x.current, together, sum);
+    }
+    sum = lane_group_sum(sum, 1 << chunk.log_lanes);
+    if (leader) {
+      const Scalar rest = right_hand_side - sum;
+      const Scalar result = divide ? rest / diagonal : rest * diagonal;
+      Value::publish(x.current + position, result);
+      system.x(row, 0) = result;
+      Value::reset(x.other + position);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
+    const unsigned each = draws(team.league_size());
+    const bool draws_on = team.league_size() < num_tickets;
+    const std::int64_t num_chunks =
+        static_cast<std::int64_t>(system.chunk.extent(0));
+    // Two places, so that one barrier a ticket is enough.
+    auto* const drawn = static_cast<unsigned*>(
+        team.team_scratch(0).get_shmem(int{scratch_bytes}));
+    if (rank == 0) drawn[0] = fetch_increment_modulo(counter, 2 * each);
+    for (int turn = 0;; ++turn) {
+      team.team_barrier();
+      unsigned ticket = drawn[turn % 2];
+      const bool odd = ticket >= each;
+      if (odd) ticket -= each;
+      if (ticket >= static_cast<unsigned>(num_tickets)) break;
+      const Buffers x{buffers + (odd ? num_rows : 0),
+                      buffers + (odd ? 0 : num_rows)};
+      unsigned next = 0;
+      if (rank == 0 && draws_on)
+        next = fetch_increment_modulo(counter, 2 * each);
+      // The first warp has a chunk of every ticket, and so passes `next` on.
+      const auto pass_on = [&]() {
+        if (rank == 0) drawn[(turn + 1) % 2] = next;
+      };
+      const std::int64_t first =
+          static_cast<std::int64_t>(ticket) * chunks_per_ticket;
+      const std::int64_t end = first + chunks_per_ticket < num_chunks
+                                   ? first + chunks_per_ticket
+                                   : num_chunks;
+      for (std::int64_t c = first + warp; c < end; c += warps) {
+        const RowChunk chunk = system.chunk(c);
+        if (chunk.steps <= small_batch)
+          solve<small_batch>(chunk, lane, x, pass_on);
+        else
+          solve<batch>(chunk, lane, x, pass_on);
+      }
+      if (!draws_on) break;
+    }
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -11,14 +11,14 @@ namespace Detail {
 
 /// Many short-lived arrays in one allocation: on a device an allocation costs
 /// as much as several launches. Two passes of the same code, the first to
-/// measure, the second to hand out.
+/// measure, the second to hand out. Each array begins on a cache line.
 template <class MemorySpace>
 class Arena {
  public:
   /// An array of `count` elements, not initialized; null while measuring.
   template <class T>
   void take(T*& array, std::int64_t count) {
-    offset_ = (offset_ + 15) / 16 * 16;
+    offset_ = (offset_ + 127) / 128 * 128;
     array =
         block_.data() ? reinterpret_cast<T*>(block_.data() + offset_) : nullptr;
     offset_ += sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 0);
@@ -26,7 +26,7 @@ class Arena {
   /// Allocates what was measured.
   void allocate(const std::string& label) {
     block_ = Kokkos::View<char*, MemorySpace>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), offset_ + 16);
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), offset_ + 128);
     offset_ = 0;
   }
 

@@ -30,7 +30,8 @@ KOKKOS_INLINE_FUNCTION bool usable_reciprocal(const Kokkos::complex<R>& r) {
 }
 
 /// Where the diagonal stands in the user's values, in an algorithm's order of
-/// rows. The top bit of `row` is not part of it.
+/// rows. The top bit of `row` is not part of it; without elements, rows are in
+/// their own order.
 template <class MemorySpace>
 struct DiagonalPlaces {
   OriginIndex<MemorySpace> origin;
@@ -65,11 +66,12 @@ struct InspectValues {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
                                          ValuesInspection& found) const {
-    if (i < static_cast<std::int64_t>(diagonal.row.extent(0))) {
+    if (i < diagonal.origin.size()) {
       const std::int64_t k = diagonal.origin(i);
       if (k >= 0) {
         const Scalar d = values[k];
-        const std::int64_t row = diagonal.row(i) & 0x7fffffffu;
+        const std::int64_t row =
+            diagonal.row.extent(0) ? diagonal.row(i) & 0x7fffffffu : i;
         if (d == Scalar(0))
           found.zero_row = row < found.zero_row ? row : found.zero_row;
         else if (!usable_reciprocal(d) || !usable_reciprocal(Scalar(1) / d))
@@ -103,25 +105,41 @@ struct InspectValues {
   }
 };
 
-/// Inspects diagonal and pattern in one launch, the only one of update_values
-/// that the host waits for. Views without elements are left out.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
-ValuesInspection inspect_values(
+/// Inspects diagonal and pattern in one launch, into `result`: host memory, for
+/// which the host waits, or a view in device memory. Views without elements are
+/// left out; there must be something to look at.
+template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
+          class Result>
+void inspect_values_into(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
-    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+    const Scalar* values, const RowMap& row_map, const Entries& entries,
+    Result&& result) {
   using Memory = typename ExecutionSpace::memory_space;
-  ValuesInspection found;
   const std::size_t work =
-      std::max({diagonal.row.extent(0), row_map.extent(0), entries.extent(0)});
-  if (work == 0) return found;
+      std::max({static_cast<std::size_t>(diagonal.origin.size()),
+                row_map.extent(0), entries.extent(0)});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
       InspectValues<Scalar, Memory, RowMap, Entries>{
           diagonal, values, row_map_term(row_map), entries_term(entries)},
-      found);
+      result);
+}
+
+/// The same into host memory, which it waits for: the only launch of
+/// update_values that the host waits for.
+template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
+ValuesInspection inspect_values(
+    const ExecutionSpace& exec,
+    const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+  ValuesInspection found;
+  if (diagonal.origin.size() > 0 || row_map.extent(0) > 0 ||
+      entries.extent(0) > 0)
+    inspect_values_into<Scalar>(exec, diagonal, values, row_map, entries,
+                                found);
   return found;
 }
 

@@ -19,11 +19,15 @@ struct MatrixSource {
   std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
 };
 
+/// The order of rows and columns in which the system is made.
+enum class Reorder { none, level };
+
 struct SptrsvOptions {
   std::vector<MatrixSource> matrices;
   std::vector<std::string> algorithms;  ///< full names, in table order
   Factor factor = Factor::lower;
   std::string factor_name = "lower";
+  Reorder reorder = Reorder::none;
   std::string scalar = "double";
   int rhs = 1;
   bool explain = false;
@@ -35,7 +39,8 @@ struct SptrsvOptions {
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names{
       "automatic", "substitution", "level_sets",
-      "subgraphs", "pipelined",    "pipelined_subgraphs"};
+      "subgraphs", "pipelined",    "pipelined_subgraphs",
+      "blocks"};
   return names;
 }
 

@@ -30,6 +30,15 @@ template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     const ExecutionSpace& exec, TriangularAnalysis<ExecutionSpace>& analysis,
     const TriangularOptions& options, TriangularReport& report) {
+  if (options.algorithm == Algorithm::blocks) {
+    report.algorithm = options.algorithm;
+    report.reason = "asked for";
+    if (analysis.graph.num_vertices == 0)
+      return std::make_shared<BlockSubstitution<Scalar, ExecutionSpace>>();
+    return make_blocks<Scalar>(exec, analysis,
+                               find_graph_blocks<Scalar>(exec, analysis),
+                               report);
+  }
   analysis.find_order(exec);
   report.levels = analysis.order.num_levels();
   // Nothing has to be predicted for the algorithms without a choice inside.
@@ -113,6 +122,23 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     }
   }
 
+  // Blocks are at least as many as level sets.
+  std::optional<GraphBlocks<ExecutionSpace>> blocks;
+  if (automatic && n > 0) {
+    double least = predict.blocks_at_least();
+    for (const auto& candidate : report.candidates)
+      if (candidate.predicted_us < least) least = -1;
+    if (least > 0) {
+      blocks.emplace(find_graph_blocks<Scalar>(exec, analysis));
+      const auto runs =
+          make_block_runs(blocks->wide(), blocks->num_blocks(), n);
+      consider(Algorithm::blocks,
+               predict.blocks(runs, blocks->found(EllHead::num_slots)),
+               std::to_string(blocks->num_blocks()) + " blocks in " +
+                   std::to_string(runs.size()) + " launches");
+    }
+  }
+
   const TriangularCandidate* chosen = nullptr;
   for (const auto& candidate : report.candidates)
     if (!chosen || candidate.predicted_us < chosen->predicted_us)
@@ -135,6 +161,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   } else {
     report.reason = "asked for";
   }
+  if (report.algorithm == Algorithm::blocks)
+    return make_blocks<Scalar>(exec, analysis, *blocks, report);
   return make_algorithm<Scalar>(exec, analysis, report.algorithm, options,
                                 parameters, stream ? &*stream : nullptr,
                                 report);

@@ -4,6 +4,7 @@
 
 #include <Strata_Partition.hpp>
 #include <Strata_TriangularReport.hpp>
+#include <detail/Strata_BlockSubstitution.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
 #include <detail/Strata_StreamAlgorithm.hpp>
@@ -60,8 +61,39 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
       exec, analysis, best.subgraphs, schedule, team_size);
 }
 
+/// ELL blocks of a dependency graph, which has vertices. The host waits.
+template <class ExecutionSpace>
+using GraphBlocks = EllAnalysis<ExecutionSpace, int>;
+template <class Scalar, class ExecutionSpace>
+GraphBlocks<ExecutionSpace> find_graph_blocks(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis) {
+  GraphBlocks<ExecutionSpace> blocks(
+      exec, analysis.graph.num_vertices, analysis.graph.num_edges(), false,
+      BlockSubstitution<Scalar, ExecutionSpace>::limits());
+  blocks.enqueue(exec, analysis.graph);
+  blocks.fetch(exec);
+  return blocks;
+}
+template <class Scalar, class ExecutionSpace>
+AlgorithmPointer<Scalar, ExecutionSpace> make_blocks(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis,
+    const GraphBlocks<ExecutionSpace>& blocks, TriangularReport& report) {
+  using Solve = BlockSubstitution<Scalar, ExecutionSpace>;
+  const auto& graph = analysis.graph;
+  const auto solve = std::make_shared<Solve>(
+      exec, blocks,
+      DiagonalSource{graph.diagonal_origin.data(), false, false,
+                     graph.reversed},
+      analysis.num_values, analysis.conjugated);
+  exec.fence();
+  solve->describe(report);
+  return solve;
+}
+
 /// The algorithm of that name (not `automatic`) for an analysed matrix.
-/// `stream` is used by `pipelined_subgraphs`.
+/// `stream` is used by `pipelined_subgraphs`. Not for `blocks`.
 template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const ExecutionSpace& exec,

@@ -93,12 +93,39 @@ class SolvePrediction {
            2 * bytes_us_;
   }
 
+  /// Few blocks of a narrow run fill a team; wide ones wait for each other.
+  /// `slots` is what the storage holds, padding included.
+  template <class Runs>
+  double blocks(const Runs& runs, std::int64_t slots) const {
+    double total = bytes_us_;
+    if (edges_ > 0) total *= std::max(1., double(slots) / edges_);
+    for (const auto& run : runs) {
+      const double share = rows_ > 0 ? run.rows / rows_ : 0;
+      if (width_ == 1)
+        total += share * serial(rows_, edges_) / (run.wide ? units_ : 1) +
+                 (run.wide ? p_.alpha * run.blocks() : 0);
+      else
+        total += p_.alpha +
+                 run.blocks() *
+                     (run.wide ? wide_block()
+                               : p_.block * std::max(1., run.mean_rows() / 96.));
+    }
+    return total;
+  }
+  double blocks_at_least() const {
+    if (width_ == 1) return serial(rows_, edges_) / units_;
+    return p_.alpha + bytes_us_ +
+           sizes_.num_levels * std::min(p_.block, wide_block());
+  }
+
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
     return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
   }
 
  private:
+  /// All teams wait for the block before: two hand-overs and the last row.
+  double wide_block() const { return 2.4 * p_.handover; }
   double longest_row(int level) const {
     return double(sizes_.longest_row[level]);
   }

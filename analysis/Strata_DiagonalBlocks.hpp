@@ -35,8 +35,8 @@ DiagonalBlocks find_diagonal_blocks(
   if (n == 0) return blocks;
   int *nearest, *tile_nearest, *start;
   std::int64_t* count;
-  const auto arena = Detail::make_arena<Memory>(
-      "Strata::DiagonalBlocks", [&](auto& a) {
+  const auto arena =
+      Detail::make_arena<Memory>("Strata::DiagonalBlocks", [&](auto& a) {
         a.take(nearest, n);
         a.take(tile_nearest, n / Detail::tile_rows + 1);
         a.take(start, std::int64_t{n} + 1);
@@ -49,8 +49,8 @@ DiagonalBlocks find_diagonal_blocks(
   Detail::enqueue_find_blocks(exec, rows, Detail::AlreadyLocated{}, nearest,
                               tile_nearest, start, count);
   std::int64_t found = 0;
-  Detail::copy_to_host(
-      exec, Kokkos::View<std::int64_t*, Memory>(count, 1), &found);
+  Detail::copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(count, 1),
+                       &found);
   blocks.start.resize(static_cast<std::size_t>(found) + 1);
   Detail::copy_to_host(exec, Kokkos::View<int*, Memory>(start, found + 1),
                        blocks.start.data());

@@ -182,19 +182,19 @@ CrsMatrix permute_symmetric(
                             "pass a permutation of the rows of A");
   const auto row_map = Detail::make_unfilled<typename Types::RowMap>(
       "Strata::Permuted::row_map", rows + 1);
-  const std::int64_t stored = Detail::scan_row_lengths(
-      "Strata::PermuteSymmetric::count", exec, rows,
-      Detail::PermutedRowLength<CrsMatrix>{A.graph.row_map,
-                                           permutation.old_row},
-      row_map);
+  const std::int64_t stored =
+      Detail::scan_row_lengths("Strata::PermuteSymmetric::count", exec, rows,
+                               Detail::PermutedRowLength<CrsMatrix>{
+                                   A.graph.row_map, permutation.old_row},
+                               row_map);
   const auto entries = Detail::make_unfilled<typename Types::Entries>(
       "Strata::Permuted::entries", stored);
   const auto values = Detail::make_unfilled<typename Types::Values>(
       "Strata::Permuted::values", stored);
   if (stored > 0) {
     Detail::for_each_row("Strata::PermuteSymmetric::rows", exec, rows, stored,
-                         Detail::PermuteRows<CrsMatrix>{
-                             A, permutation, row_map, entries, values});
+                         Detail::PermuteRows<CrsMatrix>{A, permutation, row_map,
+                                                        entries, values});
     Detail::sort_crs_rows(exec, row_map, entries, values);
   }
   exec.fence();

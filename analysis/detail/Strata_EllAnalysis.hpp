@@ -44,7 +44,7 @@ struct LocateRows {
 
 template <class MemorySpace>
 struct ResetEll {
-  Kokkos::View<int*, MemorySpace> strict;            // may be empty
+  Kokkos::View<int*, MemorySpace> strict;             // may be empty
   Kokkos::View<std::int64_t*, MemorySpace> diagonal;  // may be empty
   std::int64_t* head;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
@@ -70,11 +70,13 @@ class EllAnalysis {
   /// @param n rows, at least 1
   /// @param entries stored, at least as many as strict ones
   /// @param from_matrix whether rows are still to be checked and counted
+  /// @param lanes a power of two: what one row may get
   EllAnalysis(const ExecutionSpace& exec, int n, std::int64_t entries,
-              bool from_matrix, const EllLimits& limits)
+              bool from_matrix, const EllLimits& limits,
+              int lanes = lane_width<ExecutionSpace>)
       : n_(n), entries_(entries) {
     work_.limits = limits;
-    work_.lanes_at_most = lane_width<ExecutionSpace>;
+    work_.lanes_at_most = lanes;
     // Lanes are at most entries + 2 n: see EllShape.
     work_.wide_capacity = static_cast<int>(
         (entries + 2 * std::int64_t{n}) / std::max(1, limits.lanes) +
@@ -104,7 +106,8 @@ class EllAnalysis {
     }
     Kokkos::parallel_for(
         "Strata::EllAnalysis::reset",
-        Range(exec, 0, std::max<std::int64_t>(strict_.extent(0), EllHead::size)),
+        Range(exec, 0,
+              std::max<std::int64_t>(strict_.extent(0), EllHead::size)),
         ResetEll<Memory>{strict_, diagonal_, work_.head});
   }
 
@@ -123,10 +126,16 @@ class EllAnalysis {
     work_.rows.count = count_;
     work_.rows.entries = entries;
     work_.rows.mirrored = !lower;
-    enqueue_rows(exec, LocateRows<RowMap, Memory>{
-                           work_.entries, work_.longest, row_map, strict_,
-                           {diagonal_, status()}, begin_, count_, n_, lower,
-                           !unit});
+    enqueue_rows(exec, LocateRows<RowMap, Memory>{work_.entries,
+                                                  work_.longest,
+                                                  row_map,
+                                                  strict_,
+                                                  {diagonal_, status()},
+                                                  begin_,
+                                                  count_,
+                                                  n_,
+                                                  lower,
+                                                  !unit});
   }
   /// The same for a graph.
   void enqueue(const ExecutionSpace& exec,
@@ -136,16 +145,24 @@ class EllAnalysis {
     work_.rows.origin = graph.origin.data();
     const Kokkos::View<const int*, Memory> none;
     enqueue_rows(exec, LocateRows<Kokkos::View<const int*, Memory>, Memory>{
-                           work_.entries, work_.longest, none, none, {},
-                           nullptr, nullptr, n_, true, false});
+                           work_.entries,
+                           work_.longest,
+                           none,
+                           none,
+                           {},
+                           nullptr,
+                           nullptr,
+                           n_,
+                           true,
+                           false});
   }
   /// Waits for what was found. Without a fault, the plan can be filled.
   void fetch(const ExecutionSpace& exec) {
     std::vector<std::int64_t> all(EllHead::size + 2 * work_.wide_capacity);
     copy_to_host(exec, Counts(work_.head, all.size()), all.data());
     std::copy(all.begin(), all.begin() + EllHead::size, found_);
-    const auto wide = reinterpret_cast<const WideBlock*>(all.data() +
-                                                         EllHead::size);
+    const auto wide =
+        reinterpret_cast<const WideBlock*>(all.data() + EllHead::size);
     // A faulty matrix may count more than there can be.
     wide_.assign(wide, wide + std::min<std::int64_t>(found_[EllHead::num_wide],
                                                      work_.wide_capacity));

@@ -59,10 +59,10 @@ struct EllShape {
       ++log_lanes;
     steps = (width + (1 << log_lanes) - 1) >> log_lanes;
     const std::int64_t lanes = rows << log_lanes;
-    stride = static_cast<int>(
-        lanes < aligned_lanes
-            ? lanes
-            : (lanes + alignment - 1) / alignment * alignment);
+    stride =
+        static_cast<int>(lanes < aligned_lanes
+                             ? lanes
+                             : (lanes + alignment - 1) / alignment * alignment);
   }
   KOKKOS_INLINE_FUNCTION bool aligned() const {
     return stride >= aligned_lanes;
@@ -92,7 +92,7 @@ struct EllLimits {
 /// follow.
 struct EllHead {
   enum : int {
-    fault,     // as TriangleCheck's status
+    fault,  // as TriangleCheck's status
     unsorted,
     edges,
     num_blocks,
@@ -259,8 +259,8 @@ struct FillEllBlocks {
       for (int l = made.lanes(); l < made.stride; ++l)
         pad(made.first_slot + std::int64_t{s} * made.stride + l, ell_padding);
     for (std::int64_t k = begin; k < made.first_slot; ++k) pad(k, ell_padding);
-    for (std::int64_t k = made.first_slot + std::int64_t{made.steps()} *
-                                                made.stride;
+    for (std::int64_t k =
+             made.first_slot + std::int64_t{made.steps()} * made.stride;
          k < begin + shape.slots(); ++k)
       pad(k, ell_padding);
   }
@@ -287,8 +287,7 @@ struct FillEllBlocks {
       if (v == first) begin_block(made, number, shape, begin);
     }
     const int per_row = 1 << shape.log_lanes;
-    const std::int64_t own =
-        made.first_slot + ((v - first) << shape.log_lanes);
+    const std::int64_t own = made.first_slot + ((v - first) << shape.log_lanes);
     for (int e = lane; e < shape.steps << shape.log_lanes; e += lanes) {
       const std::int64_t slot =
           own + std::int64_t{e >> shape.log_lanes} * shape.stride +
@@ -301,8 +300,7 @@ struct FillEllBlocks {
     if (!apart) return;
     const std::int64_t storage =
         v == first ? begin + shape.slots() : work.row_slot[v];
-    for (int e = lane; e < length; e += lanes)
-      take(storage + e, entries + e);
+    for (int e = lane; e < length; e += lanes) take(storage + e, entries + e);
     if (lane == 0) {
       plan.long_first[v] = storage;
       plan.long_count[v] = length;

@@ -64,14 +64,13 @@ void for_each_tile(const char* label, const ExecutionSpace& exec, int rows,
                    const Functor& functor) {
   constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
   constexpr int warps = team_size / lane_width<ExecutionSpace>;
-  const int tiles = static_cast<int>((std::int64_t{rows} + tile_rows - 1) /
-                                     tile_rows);
+  const int tiles =
+      static_cast<int>((std::int64_t{rows} + tile_rows - 1) / tile_rows);
   if (tiles == 0) return;
-  Kokkos::parallel_for(
-      label,
-      Kokkos::TeamPolicy<ExecutionSpace>(exec, (tiles + warps - 1) / warps,
-                                         team_size),
-      TileByWarp<ExecutionSpace, Functor>{functor, tiles});
+  Kokkos::parallel_for(label,
+                       Kokkos::TeamPolicy<ExecutionSpace>(
+                           exec, (tiles + warps - 1) / warps, team_size),
+                       TileByWarp<ExecutionSpace, Functor>{functor, tiles});
 }
 
 /// For every vertex the last that it needs, and for every tile the last that
@@ -144,14 +143,13 @@ struct FindBlocks {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int lane = team.team_rank();
-    const int tiles = static_cast<int>(
-        (std::int64_t{num_rows} + tile_rows - 1) / tile_rows);
+    const int tiles =
+        static_cast<int>((std::int64_t{num_rows} + tile_rows - 1) / tile_rows);
     int first = 0, found = 0;
     if (lane == 0) start[0] = 0;
     Tile tile, ahead;
     for (int group = 0; group < tiles; group += width) {
-      const int mine =
-          lane < tiles - group ? tile_nearest[group + lane] : -1;
+      const int mine = lane < tiles - group ? tile_nearest[group + lane] : -1;
       for (unsigned left = ~0u;;) {
         const unsigned hit = lane_ballot(mine >= first) & left;
         if (hit == 0) break;

@@ -82,12 +82,13 @@ struct TriangularOptions {
   SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides that one launch of `pipelined` or `pipelined_subgraphs`
   /// takes at most; more are solved in several launches. Name the number you
-  /// will solve for: the workspace is part of the plan, and with 1 there is none
-  /// beside that for one. The choice of an algorithm does not look at it. `pipelined` on CUDA takes two scalars a row for each, in eights
-  /// (above 16, in thirty-twos), but no more than 512 MiB unless eight need it,
-  /// on a host four bytes a row for each eight; `pipelined_subgraphs` takes two
-  /// scalars for each and row that other sub-graphs need, at most what the plan
-  /// takes otherwise.
+  /// will solve for: the workspace is part of the plan, and with 1 there is
+  /// none beside that for one. The choice of an algorithm does not look at it.
+  /// `pipelined` on CUDA takes two scalars a row for each, in eights (above 16,
+  /// in thirty-twos), but no more than 512 MiB unless eight need it, on a host
+  /// four bytes a row for each eight; `pipelined_subgraphs` takes two scalars
+  /// for each and row that other sub-graphs need, at most what the plan takes
+  /// otherwise.
   int max_right_hand_sides = 1;
 };
 

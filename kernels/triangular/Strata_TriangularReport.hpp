@@ -70,9 +70,9 @@ inline std::string to_string(const TriangularReport& report) {
   if (report.levels > 0 || report.blocks == 0)
     line("level sets") << report.levels << '\n';
   if (report.blocks > 0)
-    line("diagonal blocks") << report.blocks << " in " << report.block_runs
-                            << " launches, " << report.block_slots
-                            << " slots\n";
+    line("diagonal blocks")
+        << report.blocks << " in " << report.block_runs << " launches, "
+        << report.block_slots << " slots\n";
   if (report.subgraphs > 0) {
     line("sub-graphs") << report.subgraphs;
     if (report.subgraph_levels > 0) {

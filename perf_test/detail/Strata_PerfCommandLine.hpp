@@ -116,9 +116,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     const std::string flag = argument.substr(0, equals);
     const bool known = flag == "--matrix" || flag == "--gallery" ||
                        flag == "--factor" || flag == "--reorder" ||
-                       flag == "--algorithms" ||
-                       flag == "--rhs" || flag == "--scalar" ||
-                       flag == "--table";
+                       flag == "--algorithms" || flag == "--rhs" ||
+                       flag == "--scalar" || flag == "--table";
     if (!known) throw OptionError(flag, "there is no such flag", "see --help");
     std::string value;
     if (equals != std::string::npos)

@@ -8,8 +8,9 @@
 namespace Strata {
 namespace PerfTest {
 
-/// The system of `source`, reordered, with its right-hand sides and reference solutions.
-/// Raises what the readers, the gallery and the checks of the matrix raise.
+/// The system of `source`, reordered, with its right-hand sides and reference
+/// solutions. Raises what the readers, the gallery and the checks of the matrix
+/// raise.
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
                              Reorder reorder, int rhs);

@@ -38,9 +38,8 @@ struct SptrsvOptions {
 /// Our algorithms, by the names that TriangularOptions takes.
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names{
-      "automatic", "substitution", "level_sets",
-      "subgraphs", "pipelined",    "pipelined_subgraphs",
-      "blocks"};
+      "automatic", "substitution",        "level_sets", "subgraphs",
+      "pipelined", "pipelined_subgraphs", "blocks"};
   return names;
 }
 

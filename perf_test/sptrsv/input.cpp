@@ -58,8 +58,8 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
   problem.uplo = factor == Factor::lower || factor == Factor::ilu0_l
                      ? Uplo::lower
                      : Uplo::upper;
-  problem.matrix = load_triangle<typename Problem<Scalar>::Matrix>(
-      source, factor, reorder);
+  problem.matrix =
+      load_triangle<typename Problem<Scalar>::Matrix>(source, factor, reorder);
   problem.levels = count_levels(problem);
   const Kokkos::HostSpace host;
   const auto& graph = problem.matrix.graph;

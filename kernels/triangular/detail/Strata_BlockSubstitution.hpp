@@ -86,8 +86,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_)) {
     for (const BlockRun& run : runs_)
       if (run.wide && run.blocks() > 1)
-        num_counters_ =
-            std::max(num_counters_, WideState::done + run.blocks());
+        num_counters_ = std::max(num_counters_, WideState::done + run.blocks());
     const std::int64_t n = num_rows_;
     const bool narrow = OriginIndex<Memory>::is_narrow(num_values);
     Scalar *packed, *packed_diagonal;
@@ -179,11 +178,11 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       else
         launch_wide<8>(exec, system, run, columns);
     } else if (run.mean_rows() <= few_rows) {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 128, 4>>(
-          exec, system, run, columns);
+      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 128, 4>>(exec, system,
+                                                                  run, columns);
     } else {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 512, 2>>(
-          exec, system, run, columns);
+      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 512, 2>>(exec, system,
+                                                                  run, columns);
     }
   }
   template <class Kernel>
@@ -194,8 +193,8 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                        Kokkos::LaunchBounds<Kernel::team_size, 1>>
         policy(exec, columns, Kernel::team_size);
     policy.set_scratch_size(
-        0, Kokkos::PerTeam(
-               static_cast<int>(Kernel::window * sizeof(Scalar)) + 64));
+        0, Kokkos::PerTeam(static_cast<int>(Kernel::window * sizeof(Scalar)) +
+                           64));
     Kokkos::parallel_for("Strata::Triangular::solve::narrow_blocks", policy,
                          Kernel{system, run.first_block, run.last_block});
   }

@@ -3,9 +3,9 @@
 #define STRATA_BLOCKS_OF_MATRIX_HPP
 
 #include <Strata_TriangleGraph.hpp>
+#include <cstring>
 #include <detail/Strata_BlockSubstitution.hpp>
 #include <detail/Strata_InspectValues.hpp>
-#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -63,16 +63,16 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   if (!unit) diagonal.origin.wide = analysis->diagonal();
   static_assert(sizeof(ValuesInspection) == 4 * sizeof(std::int64_t),
                 "as many words as the head has for it");
-  inspect_values_into<Scalar>(
-      exec, diagonal, values.data(), row_map, entries,
-      Kokkos::View<ValuesInspection, Memory>(
-          reinterpret_cast<ValuesInspection*>(
-              analysis->head(EllHead::inspection))));
+  inspect_values_into<Scalar>(exec, diagonal, values.data(), row_map, entries,
+                              Kokkos::View<ValuesInspection, Memory>(
+                                  reinterpret_cast<ValuesInspection*>(
+                                      analysis->head(EllHead::inspection))));
   analysis->enqueue(exec, row_map, entries.data(), lower, unit);
   analysis->fetch(exec);
-  std::memcpy(&made.inspection, analysis->inspection(),
+  std::memcpy(static_cast<void*>(&made.inspection), analysis->inspection(),
               sizeof(ValuesInspection));
-  if (!analysis->sound() || made.inspection.zero_row != ValuesInspection::no_row)
+  if (!analysis->sound() ||
+      made.inspection.zero_row != ValuesInspection::no_row)
     return made;
   const auto solve = std::make_shared<Solve>(
       exec, *analysis,
@@ -81,8 +81,7 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   solve->describe(report);
   report.algorithm = Algorithm::blocks;
   report.reason = "asked for";
-  report.entries =
-      analysis->found(EllHead::edges) + (unit ? 0 : columns);
+  report.entries = analysis->found(EllHead::edges) + (unit ? 0 : columns);
   made.algorithm = solve;
   made.analysis = analysis;
   return made;

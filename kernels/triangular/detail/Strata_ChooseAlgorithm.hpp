@@ -35,9 +35,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
     report.reason = "asked for";
     if (analysis.graph.num_vertices == 0)
       return std::make_shared<BlockSubstitution<Scalar, ExecutionSpace>>();
-    return make_blocks<Scalar>(exec, analysis,
-                               find_graph_blocks<Scalar>(exec, analysis),
-                               report);
+    return make_blocks<Scalar>(
+        exec, analysis, find_graph_blocks<Scalar>(exec, analysis), report);
   }
   analysis.find_order(exec);
   report.levels = analysis.order.num_levels();

@@ -130,9 +130,9 @@ struct NarrowBlocks {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
       const int j = source[u];
-      const Scalar* const at =
-          j >= first_recent ? column.recent + (j & (window - 1))
-                            : column.x + j * system.x.row_stride;
+      const Scalar* const at = j >= first_recent
+                                   ? column.recent + (j & (window - 1))
+                                   : column.x + j * system.x.row_stride;
       x[u] = j >= 0 ? *at : Scalar(0);
     }
     Scalar sum(0);
@@ -147,8 +147,7 @@ struct NarrowBlocks {
                                     const Column& column) const {
     stage.block = stage.next;
     if (number >= last_block) return;
-    if (number + depth < last_block)
-      stage.next = system.block[number + depth];
+    if (number + depth < last_block) stage.next = system.block[number + depth];
     load(stage.block, rank, 0, stage.source, stage.value);
     const int log = stage.block.log_lanes();
     if (rank < stage.block.lanes() && (rank & ((1 << log) - 1)) == 0) {
@@ -167,8 +166,7 @@ struct NarrowBlocks {
                                      const Scalar& diagonal,
                                      const Column& column) const {
     const int log = block.log_lanes();
-    const bool leader =
-        lane < block.lanes() && (lane & ((1 << log) - 1)) == 0;
+    const bool leader = lane < block.lanes() && (lane & ((1 << log) - 1)) == 0;
     const std::int64_t v = std::int64_t{block.first_row} + (lane >> log);
     // Rows that this block writes would overwrite older ones.
     const int oldest = block.first_row + block.rows - window;
@@ -407,8 +405,7 @@ struct WideBlocks {
       lane_barrier();
       if (log > 0) {
         STRATA_IMPL_UNROLL
-        for (int r = 0; r < R; ++r)
-          sum[r] = lane_group_sum(sum[r], 1 << log);
+        for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
       }
       for (unsigned rows = lane_ballot(leader && apart); rows;
            rows &= rows - 1) {
@@ -426,8 +423,8 @@ struct WideBlocks {
         team.team_barrier();
         if (rank == 0) {
           Kokkos::memory_fence();
-          Kokkos::atomic_add(
-              state + WideState::done + (number - first_block), 1u);
+          Kokkos::atomic_add(state + WideState::done + (number - first_block),
+                             1u);
         }
       }
       ticket = next;

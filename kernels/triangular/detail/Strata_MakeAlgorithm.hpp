@@ -82,11 +82,11 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_blocks(
     const GraphBlocks<ExecutionSpace>& blocks, TriangularReport& report) {
   using Solve = BlockSubstitution<Scalar, ExecutionSpace>;
   const auto& graph = analysis.graph;
-  const auto solve = std::make_shared<Solve>(
-      exec, blocks,
-      DiagonalSource{graph.diagonal_origin.data(), false, false,
-                     graph.reversed},
-      analysis.num_values, analysis.conjugated);
+  const auto solve =
+      std::make_shared<Solve>(exec, blocks,
+                              DiagonalSource{graph.diagonal_origin.data(),
+                                             false, false, graph.reversed},
+                              analysis.num_values, analysis.conjugated);
   exec.fence();
   solve->describe(report);
   return solve;

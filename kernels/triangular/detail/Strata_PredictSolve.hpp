@@ -105,10 +105,11 @@ class SolvePrediction {
         total += share * serial(rows_, edges_) / (run.wide ? units_ : 1) +
                  (run.wide ? p_.alpha * run.blocks() : 0);
       else
-        total += p_.alpha +
-                 run.blocks() *
-                     (run.wide ? wide_block()
-                               : p_.block * std::max(1., run.mean_rows() / 96.));
+        total +=
+            p_.alpha +
+            run.blocks() *
+                (run.wide ? wide_block()
+                          : p_.block * std::max(1., run.mean_rows() / 96.));
     }
     return total;
   }

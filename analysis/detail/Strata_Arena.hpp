@@ -19,19 +19,26 @@ class Arena {
   template <class T>
   void take(T*& array, std::int64_t count) {
     offset_ = (offset_ + 127) / 128 * 128;
-    array =
-        block_.data() ? reinterpret_cast<T*>(block_.data() + offset_) : nullptr;
+    array = base_ ? reinterpret_cast<T*>(base_ + offset_) : nullptr;
     offset_ += sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 0);
+  }
+  /// Bytes that what was measured needs.
+  std::size_t bytes() const { return offset_ + 128; }
+  /// Has memory of `bytes()` or more handed out.
+  void use(const Kokkos::View<char*, MemorySpace>& block) {
+    block_ = block;
+    base_ = block.data();
+    offset_ = 0;
   }
   /// Allocates what was measured.
   void allocate(const std::string& label) {
-    block_ = Kokkos::View<char*, MemorySpace>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), offset_ + 128);
-    offset_ = 0;
+    use(Kokkos::View<char*, MemorySpace>(
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes()));
   }
 
  private:
   Kokkos::View<char*, MemorySpace> block_;
+  char* base_ = nullptr;
   std::size_t offset_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <detail/Strata_Arena.hpp>
 #include <detail/Strata_EllLayout.hpp>
+#include <detail/Strata_KeptWorkspace.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
@@ -58,7 +59,8 @@ struct ResetEll {
 
 /// From a triangle's pattern to ELL blocks: makes the temporary arrays, finds
 /// and measures the blocks, and fills the plan once the solver has room for it.
-/// The host waits once, in `fetch`.
+/// The host waits once, in `fetch`. Whatever was enqueued must be done before
+/// this object ends.
 template <class ExecutionSpace, class Ordinal>
 class EllAnalysis {
  public:
@@ -70,6 +72,7 @@ class EllAnalysis {
   /// @param n rows, at least 1
   /// @param entries stored, at least as many as strict ones
   /// @param from_matrix whether rows are still to be checked and counted
+  /// Takes about 60 bytes a row, which are kept for the next one.
   /// @param lanes a power of two: what one row may get
   EllAnalysis(const ExecutionSpace& exec, int n, std::int64_t entries,
               bool from_matrix, const EllLimits& limits,
@@ -83,7 +86,7 @@ class EllAnalysis {
         entries / std::max(1, limits.entries) + 1);
     std::int64_t* diagonal = nullptr;
     int* strict = nullptr;
-    arena_ = make_arena<Memory>("Strata::EllAnalysis", [&](auto& a) {
+    const auto request = [&](auto& a) {
       a.take(work_.head, EllHead::size + 2 * work_.wide_capacity);
       a.take(work_.nearest, n);
       a.take(work_.tile_nearest, n / tile_rows + 1);
@@ -97,7 +100,12 @@ class EllAnalysis {
       a.take(count_, n);
       a.take(diagonal, n);
       a.take(strict, n);
-    });
+    };
+    request(arena_);
+    work_block_ =
+        KeptWorkspace<Memory>::take("Strata::EllAnalysis", arena_.bytes());
+    arena_.use(*work_block_);
+    request(arena_);
     work_.wide = reinterpret_cast<WideBlock*>(work_.head + EllHead::size);
     work_.rows.num_vertices = n;
     if (from_matrix) {
@@ -208,6 +216,7 @@ class EllAnalysis {
 
   int n_;
   std::int64_t entries_;
+  typename KeptWorkspace<Memory>::Pointer work_block_;
   Arena<Memory> arena_;
   EllWork<Ordinal> work_{};
   std::int64_t* begin_ = nullptr;

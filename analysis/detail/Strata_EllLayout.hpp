@@ -34,12 +34,12 @@ enum EllSource : int {
 /// The storage that a block gets.
 ///
 /// A row of the block has `width` slots: what its longest row needs, but at
-/// most 2 m + 2, m the mean length rounded up. Longer rows are stored apart,
-/// each in consecutive slots, and read by a whole warp: one long row does not
-/// widen the others. So a block of r rows and e entries takes at most
-/// 1.83 (2 e + 4 r) slots, 1.5 for steps that are not full and 39/32 for lanes
-/// rounded to sectors of 32 bytes, 7 more for its own alignment, and one for
-/// every entry of rows stored apart.
+/// most 2 m + 2, m the mean length rounded up, and at most 1,024. Longer rows
+/// are stored apart, each in consecutive slots, and read by a whole warp or
+/// team: one long row does not widen the others. So a block of r rows and e
+/// entries takes at most 1.83 (2 e + 4 r) slots, 1.5 for steps that are not
+/// full and 39/32 for lanes rounded to sectors of 32 bytes, 7 more for its own
+/// alignment, and one for every entry of rows stored apart.
 struct EllShape {
   int width = 0, log_lanes = 0, steps = 0, stride = 0;
 
@@ -47,11 +47,13 @@ struct EllShape {
   static constexpr int aligned_lanes = 32, alignment = 8;
   /// Entries of a row that one lane takes before the row gets more lanes.
   static constexpr int max_steps = 4;
+  static constexpr int widest = 1024;
 
   EllShape() = default;
   KOKKOS_INLINE_FUNCTION EllShape(std::int64_t rows, std::int64_t entries,
                                   std::int64_t longest, int lanes_at_most) {
-    const std::int64_t cap = 2 * ((entries + rows - 1) / rows) + 2;
+    std::int64_t cap = 2 * ((entries + rows - 1) / rows) + 2;
+    if (cap > widest) cap = widest;
     width = static_cast<int>(longest < cap ? longest : cap);
     while ((1 << log_lanes) < lanes_at_most &&
            width > std::int64_t{max_steps} << log_lanes &&
@@ -85,7 +87,6 @@ struct WideBlock {
 /// Which blocks are wide: those of more lanes or of more entries.
 struct EllLimits {
   int lanes = 1024, entries = 8192;
-  static constexpr int most_lanes = 2048;  // that may be asked for
 };
 
 /// Results of the analysis, 8 bytes each, in device memory. The wide blocks

@@ -133,15 +133,16 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     // Tickets are counted in 32 bits.
     constexpr std::int64_t most = 1024;
     for (std::int64_t first = 0; first < columns; first += most) {
-      const EllSystem<Scalar> system{plan_.block,
-                                     plan_.source,
-                                     value_.data(),
-                                     this->diagonal_.data(),
-                                     plan_.long_first,
-                                     plan_.long_count,
-                                     this->divide_,
-                                     in_order(b.from(first)),
-                                     in_order(x.from(first))};
+      const EllSystem<Scalar> system{
+          plan_.block,
+          plan_.source,
+          value_.data(),
+          this->diagonal_.data(),
+          plan_.long_first,
+          has_long_rows_ ? plan_.long_count : nullptr,
+          this->divide_,
+          in_order(b.from(first)),
+          in_order(x.from(first))};
       const int now = static_cast<int>(std::min(most, columns - first));
       for (const BlockRun& run : runs_)
         if constexpr (is_cuda<ExecutionSpace>)
@@ -177,24 +178,19 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         launch_wide<1>(exec, system, run, 1);
       else
         launch_wide<8>(exec, system, run, columns);
-    } else if (run.mean_rows() <= few_rows) {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 128, 4>>(exec, system,
-                                                                  run, columns);
     } else {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 512, 2>>(exec, system,
-                                                                  run, columns);
+      launch_narrow(exec, system, run, columns);
     }
   }
-  template <class Kernel>
   static void launch_narrow(const ExecutionSpace& exec,
                             const EllSystem<Scalar>& system,
                             const BlockRun& run, int columns) {
+    using Kernel = NarrowBlocks<Scalar, ExecutionSpace>;
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Kernel::team_size, 1>>
+                       Kokkos::LaunchBounds<Kernel::team_size, 4>>
         policy(exec, columns, Kernel::team_size);
     policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(Kernel::window * sizeof(Scalar)) +
-                           64));
+        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
     Kokkos::parallel_for("Strata::Triangular::solve::narrow_blocks", policy,
                          Kernel{system, run.first_block, run.last_block});
   }
@@ -213,14 +209,15 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         alone ? std::min<std::int64_t>(tickets, 16 * units_)
               : std::min<std::int64_t>(2 * tickets,
                                        std::int64_t{teams_per_unit} * units_);
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::wide_blocks",
-        Kokkos::TeamPolicy<ExecutionSpace,
-                           Kokkos::LaunchBounds<Kernel::team_size,
-                                                R == 1 ? teams_per_unit : 2>>(
-            exec, static_cast<int>(teams), Kernel::team_size),
-        Kernel{system, state_, run.first_block, run.last_block, columns,
-               groups});
+    Kokkos::TeamPolicy<
+        ExecutionSpace,
+        Kokkos::LaunchBounds<Kernel::team_size, R == 1 ? teams_per_unit : 2>>
+        policy(exec, static_cast<int>(teams), Kernel::team_size);
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
+    Kokkos::parallel_for("Strata::Triangular::solve::wide_blocks", policy,
+                         Kernel{system, state_, run.first_block, run.last_block,
+                                columns, groups});
   }
   void launch_on_host(const ExecutionSpace& exec,
                       const EllSystem<Scalar>& system, const BlockRun& run,
@@ -259,9 +256,6 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   static constexpr int teams_per_unit = 4;
-  /// Mean rows of a block up to which a small team is faster.
-  static constexpr int few_rows = 96;
-
   int num_rows_ = 0, num_blocks_ = 0;
   std::int64_t num_slots_ = 0;
   bool has_long_rows_ = false, reversed_ = false;

@@ -75,55 +75,227 @@ struct EllRows {
   }
 };
 
-/// A run of narrow blocks by one team for each right-hand side, with a barrier
-/// after each block.
+/// Rows stored apart of which lanes of a team are in charge: a warp takes the
+/// shorter ones of its lanes, the team the longer ones.
+template <class Scalar, class ExecutionSpace, int threads, int R>
+struct LongRows {
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int warps = threads / width;
+  /// Entries up to which a row is left to a warp.
+  static constexpr int of_a_warp = 512;
+
+  struct Scratch {
+    Scalar part[warps][R];
+    std::int64_t row[threads];
+    int count;
+  };
+
+  /// `add(v, lane, lanes, part)` adds the lane's share of row v. All threads of
+  /// the team call this; those in charge of a row get its sum.
+  template <class Member, class Add>
+  KOKKOS_INLINE_FUNCTION static void sum_rows(
+      const Member& team, Scratch& scratch, const int* long_count,
+      bool in_charge, std::int64_t v, const Add& add, Scalar (&sum)[R]) {
+    const int rank = team.team_rank(), lane = rank % width;
+    if (rank == 0) scratch.count = 0;
+    team.team_barrier();
+    int place = -1;
+    if (in_charge && long_count[v] > of_a_warp) {
+      place = Kokkos::atomic_fetch_add(&scratch.count, 1);
+      scratch.row[place] = v;
+    }
+    lane_barrier();
+    for (unsigned left = lane_ballot(in_charge && place < 0); left;
+         left &= left - 1) {
+      const int owner = lowest_bit(left);
+      Scalar mine[R];
+      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
+      add(lane_broadcast(v, owner), lane, width, mine);
+      lane_barrier();
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(mine[r], width);
+        if (lane == owner) sum[r] = total;
+      }
+    }
+    team.team_barrier();
+    // In whatever order rows have come, each is added up in the same way.
+    const int count = scratch.count;
+    for (int i = 0; i < count; ++i) {
+      Scalar mine[R];
+      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
+      add(scratch.row[i], rank, threads, mine);
+      lane_barrier();
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(mine[r], width);
+        if (lane == 0) scratch.part[rank / width][r] = total;
+      }
+      team.team_barrier();
+      if (place == i)
+        for (int r = 0; r < R; ++r) {
+          sum[r] = scratch.part[0][r];
+          for (int w = 1; w < warps; ++w) sum[r] += scratch.part[w][r];
+        }
+      team.team_barrier();
+    }
+  }
+};
+
+/// A run of narrow blocks by one team for each right-hand side, in parts of as
+/// many lanes as the team has, with a barrier after each.
 ///
-/// What does not depend on x is fetched `depth` blocks ahead into registers.
-/// The latest x are kept in scratch as well, so that between two barriers there
-/// is a look into scratch, some multiplications and, where rows have several
-/// lanes, their sum.
-template <class Scalar, class ExecutionSpace, int threads, int depth>
+/// What does not depend on x is copied to scratch `depth` parts ahead, each
+/// thread for itself, and comes to registers before the barrier. The latest x
+/// are kept in scratch as well, so that between two barriers there is a look
+/// into scratch, some multiplications and, where rows have several lanes, their
+/// sum.
+template <class Scalar, class ExecutionSpace>
 struct NarrowBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int team_size = threads;
+  static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = EllShape::max_steps;
+  static constexpr int depth = sizeof(Scalar) > 8 ? 2 : 4;
   /// Values of x in scratch: row v is at v % window.
-  static constexpr int window = 32 * 1024 / static_cast<int>(sizeof(Scalar));
-  static_assert(window >= EllLimits::most_lanes,
-                "rows of a block have places of their own");
+  static constexpr int window = 1024;
+  static_assert(window >= EllLimits().lanes,
+                "rows of a narrow block have places of their own");
+  /// Descriptors in scratch: of the blocks between the one being solved and
+  /// those fetched `depth` blocks after the last part under way.
+  static constexpr int descriptors = 16;
+  static_assert(2 * depth + 2 <= descriptors, "none is overwritten in use");
+  using Long = LongRows<Scalar, ExecutionSpace, team_size, 1>;
+
+  // Places in scratch, bytes. A stage has `batch` values, b and the diagonal of
+  // each thread, then its `batch` sources.
+  static constexpr unsigned stage_sources =
+      team_size * (batch + 2) * unsigned(sizeof(Scalar));
+  static constexpr unsigned stage_bytes =
+      stage_sources + team_size * batch * unsigned(sizeof(int));
+  static constexpr unsigned recent_at = depth * stage_bytes;
+  static constexpr unsigned blocks_at =
+      recent_at + window * unsigned(sizeof(Scalar));
+  static constexpr unsigned long_at =
+      blocks_at + descriptors * unsigned(sizeof(EllBlock));
+  static constexpr unsigned scratch_bytes =
+      long_at + unsigned(sizeof(typename Long::Scratch)) + 16;
 
   EllSystem<Scalar> system;
   int first_block, last_block;
 
-  struct Stage {
-    EllBlock block, next;
-    int source[batch];
-    Scalar value[batch];
-    Scalar right_hand_side, diagonal;
-  };
-  struct Column {
+  struct Team {
     const Scalar* b;
     Scalar* x;
-    Scalar* recent;
-    int first_recent;  // row from which on `recent` is valid
+    char* scratch;
+    int rank;
+    int first_recent;  // row from which on x is in scratch
+
+    KOKKOS_INLINE_FUNCTION Scalar* recent() const {
+      return reinterpret_cast<Scalar*>(scratch + recent_at);
+    }
+    KOKKOS_INLINE_FUNCTION EllBlock& block(int number) const {
+      return reinterpret_cast<EllBlock*>(scratch +
+                                         blocks_at)[number % descriptors];
+    }
+  };
+  struct Cursor {
+    int number, part;
+    KOKKOS_INLINE_FUNCTION void advance(const EllBlock& block) {
+      if ((part + 1) * team_size < block.lanes()) {
+        ++part;
+      } else {
+        ++number;
+        part = 0;
+      }
+    }
+  };
+  /// A lane's row, or its share of one.
+  struct Lane {
+    int source[batch];
+    Scalar value[batch], right_hand_side, diagonal;
   };
 
-  KOKKOS_INLINE_FUNCTION void load(const EllBlock& block, int lane, int step,
-                                   int (&source)[batch],
-                                   Scalar (&value)[batch]) const {
-    const int steps = lane < block.lanes() ? block.steps() : 0;
-    std::int64_t slot =
-        block.first_slot + std::int64_t{step} * block.stride + lane;
+  KOKKOS_INLINE_FUNCTION static bool leads(const EllBlock& block, int lane) {
+    return lane < block.lanes() && (lane & ((1 << block.log_lanes()) - 1)) == 0;
+  }
+  KOKKOS_INLINE_FUNCTION static std::int64_t row_of(const EllBlock& block,
+                                                    int lane) {
+    return std::int64_t{block.first_row} + (lane >> block.log_lanes());
+  }
+  static KOKKOS_INLINE_FUNCTION unsigned value_at(int stage, int u, int rank) {
+    return stage * stage_bytes +
+           unsigned(u * team_size + rank) * unsigned(sizeof(Scalar));
+  }
+  static KOKKOS_INLINE_FUNCTION unsigned source_at(int stage, int u, int rank) {
+    return stage * stage_bytes + stage_sources +
+           unsigned(u * team_size + rank) * unsigned(sizeof(int));
+  }
+
+  /// Begins to copy what the next part needs, and the descriptor of a block
+  /// `depth` later when a block begins.
+  KOKKOS_INLINE_FUNCTION void fetch(Cursor& cursor, int stage, const Team& team,
+                                    const ScratchBytes& scratch) const {
+    if (cursor.number < last_block) {
+      const EllBlock block = team.block(cursor.number);
+      const int lane = cursor.part * team_size + team.rank;
+      if (lane < block.lanes()) {
+        const int steps = block.steps();
+        std::int64_t slot = block.first_slot + lane;
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u)
+          if (u < steps) {
+            scratch.copy_async(source_at(stage, u, team.rank),
+                               system.source + slot);
+            scratch.copy_async(value_at(stage, u, team.rank),
+                               system.value + slot);
+            slot += block.stride;
+          }
+        if (leads(block, lane)) {
+          const std::int64_t v = row_of(block, lane);
+          scratch.copy_async(value_at(stage, batch, team.rank),
+                             team.b + v * system.b.row_stride);
+          scratch.copy_async(value_at(stage, batch + 1, team.rank),
+                             system.diagonal + v);
+        }
+      }
+      const int before = cursor.number;
+      cursor.advance(block);
+      const int next = cursor.number + depth;
+      if (team.rank == 0 && cursor.number != before && next < last_block) {
+        const auto words =
+            reinterpret_cast<const unsigned long long*>(system.block + next);
+        const unsigned to =
+            blocks_at + next % descriptors * unsigned(sizeof(EllBlock));
+        for (unsigned w = 0; w < sizeof(EllBlock) / 8; ++w)
+          scratch.copy_async(to + 8 * w, words + w);
+      }
+    }
+    copy_async_commit();
+  }
+  KOKKOS_INLINE_FUNCTION static void read(Lane& lane, const EllBlock& block,
+                                          int part, int stage,
+                                          const Team& team) {
+    const int number = part * team_size + team.rank;
+    const int steps = number < block.lanes() ? block.steps() : 0;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
-      const bool in = step + u < steps;
-      source[u] = in ? system.source[slot] : ell_padding;
-      value[u] = in ? system.value[slot] : Scalar(0);
-      slot += block.stride;
+      lane.source[u] = u < steps
+                           ? *reinterpret_cast<const int*>(
+                                 team.scratch + source_at(stage, u, team.rank))
+                           : ell_padding;
+      lane.value[u] = u < steps
+                          ? *reinterpret_cast<const Scalar*>(
+                                team.scratch + value_at(stage, u, team.rank))
+                          : Scalar(0);
+    }
+    if (leads(block, number)) {
+      lane.right_hand_side = *reinterpret_cast<const Scalar*>(
+          team.scratch + value_at(stage, batch, team.rank));
+      lane.diagonal = *reinterpret_cast<const Scalar*>(
+          team.scratch + value_at(stage, batch + 1, team.rank));
     }
   }
-  KOKKOS_INLINE_FUNCTION Scalar add(const Column& column, int first_recent,
+
+  KOKKOS_INLINE_FUNCTION Scalar add(const Team& team, int first_recent,
                                     const int (&source)[batch],
                                     const Scalar (&value)[batch]) const {
     Scalar x[batch];
@@ -131,8 +303,8 @@ struct NarrowBlocks {
     for (int u = 0; u < batch; ++u) {
       const int j = source[u];
       const Scalar* const at = j >= first_recent
-                                   ? column.recent + (j & (window - 1))
-                                   : column.x + j * system.x.row_stride;
+                                   ? team.recent() + (j & (window - 1))
+                                   : team.x + j * system.x.row_stride;
       x[u] = j >= 0 ? *at : Scalar(0);
     }
     Scalar sum(0);
@@ -141,124 +313,100 @@ struct NarrowBlocks {
       if (source[u] >= 0) sum += value[u] * x[u];
     return sum;
   }
-  /// Has the stage fetch what block `number` needs, and learn of block
-  /// `number + depth`.
-  KOKKOS_INLINE_FUNCTION void fetch(Stage& stage, int number, int rank,
-                                    const Column& column) const {
-    stage.block = stage.next;
-    if (number >= last_block) return;
-    if (number + depth < last_block) stage.next = system.block[number + depth];
-    load(stage.block, rank, 0, stage.source, stage.value);
-    const int log = stage.block.log_lanes();
-    if (rank < stage.block.lanes() && (rank & ((1 << log) - 1)) == 0) {
-      const std::int64_t v =
-          std::int64_t{stage.block.first_row} + (rank >> log);
-      stage.right_hand_side = column.b[v * system.b.row_stride];
-      stage.diagonal = system.diagonal[v];
-    }
-  }
-  /// The lane's row of a block, given the first entries. All lanes of the warp
-  /// call this together.
-  KOKKOS_INLINE_FUNCTION void finish(const EllBlock& block, int lane,
-                                     const int (&source)[batch],
-                                     const Scalar (&value)[batch],
-                                     const Scalar& right_hand_side,
-                                     const Scalar& diagonal,
-                                     const Column& column) const {
-    const int log = block.log_lanes();
-    const bool leader = lane < block.lanes() && (lane & ((1 << log) - 1)) == 0;
-    const std::int64_t v = std::int64_t{block.first_row} + (lane >> log);
-    // Rows that this block writes would overwrite older ones.
-    const int oldest = block.first_row + block.rows - window;
-    const int first_recent =
-        oldest > column.first_recent ? oldest : column.first_recent;
-    Scalar sum = add(column, first_recent, source, value);
-    for (int step = batch; step < block.steps(); step += batch) {
-      int more[batch];
-      Scalar values[batch];
-      load(block, lane, step, more, values);
-      sum += add(column, first_recent, more, values);
-    }
-    lane_barrier();
-    if (log > 0) sum = lane_group_sum(sum, 1 << log);
-    for (unsigned apart = lane_ballot(leader && source[0] == ell_long_row);
-         apart; apart &= apart - 1) {
-      const int owner = lowest_bit(apart);
-      const std::int64_t row = lane_broadcast(v, owner);
-      const Scalar total = lane_group_sum(
-          long_row(row, lane % width, first_recent, column), width);
-      if (lane % width == owner) sum = total;
-    }
-    if (leader) {
-      const Scalar result = system.finish(right_hand_side - sum, diagonal);
-      column.recent[v & (window - 1)] = result;
-      column.x[v * system.x.row_stride] = result;
-    }
-  }
-  KOKKOS_INLINE_FUNCTION Scalar long_row(std::int64_t row, int lane,
-                                         int first_recent,
-                                         const Column& column) const {
+  /// `count` slots from `slot` on, `stride` apart.
+  KOKKOS_INLINE_FUNCTION Scalar add_slots(std::int64_t slot, int count,
+                                          std::int64_t stride, const Team& team,
+                                          int first_recent) const {
     Scalar sum(0);
-    const std::int64_t first = system.long_first[row];
-    const int count = system.long_count[row];
-    for (int e = lane; e < count; e += batch * width) {
+    for (int s = 0; s < count; s += batch) {
       int source[batch];
       Scalar value[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
-        const bool in = e + u * width < count;
-        source[u] = in ? system.source[first + e + u * width] : ell_padding;
-        value[u] = in ? system.value[first + e + u * width] : Scalar(0);
+        const bool in = s + u < count;
+        source[u] = in ? system.source[slot] : ell_padding;
+        value[u] = in ? system.value[slot] : Scalar(0);
+        slot += stride;
       }
-      sum += add(column, first_recent, source, value);
+      sum += add(team, first_recent, source, value);
     }
-    lane_barrier();
     return sum;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int rank = team.team_rank();
-    Column column;
-    column.b = system.b.data + team.league_rank() * system.b.column_stride;
-    column.x = system.x.data + team.league_rank() * system.x.column_stride;
-    column.recent = static_cast<Scalar*>(
-        team.team_scratch(0).get_shmem(window * sizeof(Scalar)));
-    column.first_recent = system.block[first_block].first_row;
-    Stage stage[depth];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < depth; ++u)
-      if (first_block + u < last_block)
-        stage[u].next = system.block[first_block + u];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < depth; ++u)
-      fetch(stage[u], first_block + u, rank, column);
-    for (int b = first_block; b < last_block; b += depth) {
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < depth; ++u) {
-        if (b + u < last_block) {
-          const EllBlock block = stage[u].block;
-          const int lanes = block.lanes();
-          if (rank / width * width < lanes)
-            finish(block, rank, stage[u].source, stage[u].value,
-                   stage[u].right_hand_side, stage[u].diagonal, column);
-          for (int lane = rank + threads; lane / width * width < lanes;
-               lane += threads) {
-            int source[batch];
-            Scalar value[batch], right_hand_side(0), diagonal(0);
-            load(block, lane, 0, source, value);
-            if (lane < lanes) {
-              const std::int64_t v =
-                  std::int64_t{block.first_row} + (lane >> block.log_lanes());
-              right_hand_side = column.b[v * system.b.row_stride];
-              diagonal = system.diagonal[v];
-            }
-            finish(block, lane, source, value, right_hand_side, diagonal,
-                   column);
-          }
-          fetch(stage[u], b + u + depth, rank, column);
-          team.team_barrier();
-        }
+  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int part,
+                                    const Lane& entries, const Team& team,
+                                    const Member& member) const {
+    const int lane = part * team_size + team.rank;
+    const bool leader = leads(block, lane);
+    const std::int64_t v = row_of(block, lane);
+    // Rows that this block writes overwrite older ones.
+    const int oldest = block.first_row + block.rows - window;
+    const int first_recent =
+        oldest > team.first_recent ? oldest : team.first_recent;
+    Scalar sum[1] = {Scalar(0)};
+    if (lane / width * width < block.lanes()) {
+      sum[0] = add(team, first_recent, entries.source, entries.value);
+      if (block.steps() > batch && lane < block.lanes())
+        sum[0] += add_slots(
+            block.first_slot + std::int64_t{batch} * block.stride + lane,
+            block.steps() - batch, block.stride, team, first_recent);
+      lane_barrier();
+      if (block.log_lanes() > 0)
+        sum[0] = lane_group_sum(sum[0], 1 << block.log_lanes());
+    }
+    if (system.long_count)
+      Long::sum_rows(
+          member,
+          *reinterpret_cast<typename Long::Scratch*>(team.scratch + long_at),
+          system.long_count, leader && entries.source[0] == ell_long_row, v,
+          [&](std::int64_t row, int first, int lanes, Scalar(&mine)[1]) {
+            const int count = system.long_count[row];
+            mine[0] = add_slots(system.long_first[row] + first,
+                                (count - first + lanes - 1) / lanes, lanes,
+                                team, first_recent);
+          },
+          sum);
+    if (leader) {
+      const Scalar result =
+          system.finish(entries.right_hand_side - sum[0], entries.diagonal);
+      team.recent()[v & (window - 1)] = result;
+      team.x[v * system.x.row_stride] = result;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    Team team;
+    team.rank = member.team_rank();
+    team.b = system.b.data + member.league_rank() * system.b.column_stride;
+    team.x = system.x.data + member.league_rank() * system.x.column_stride;
+    team.scratch = static_cast<char*>(
+        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
+    team.first_recent = system.block[first_block].first_row;
+    const ScratchBytes scratch(team.scratch);
+    if (team.rank <= depth && first_block + team.rank < last_block)
+      team.block(first_block + team.rank) =
+          system.block[first_block + team.rank];
+    member.team_barrier();
+    Cursor fetched{first_block, 0}, solved{first_block, 0};
+    for (int u = 0; u < depth; ++u) fetch(fetched, u, team, scratch);
+    copy_async_wait<depth - 1>();
+    EllBlock block = team.block(first_block);
+    Lane lane;
+    read(lane, block, 0, 0, team);
+    for (int stage = 0; solved.number < last_block;) {
+      solve(block, solved.part, lane, team, member);
+      fetch(fetched, stage, team, scratch);
+      stage = stage + 1 == depth ? 0 : stage + 1;
+      solved.advance(block);
+      // The next part's own copies, and the first thread's descriptors of the
+      // blocks whose fetching begins after the barrier: a block's was begun
+      // `depth` parts before at least.
+      copy_async_wait<depth - 1>();
+      if (solved.number < last_block) {
+        block = team.block(solved.number);
+        read(lane, block, solved.part, stage, team);
       }
+      member.team_barrier();
     }
   }
 };
@@ -292,6 +440,9 @@ struct WideBlocks {
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = EllShape::max_steps;
+  using Long = LongRows<Scalar, ExecutionSpace, team_size, R>;
+  static constexpr unsigned scratch_bytes =
+      unsigned(sizeof(typename Long::Scratch)) + 16;
 
   EllSystem<Scalar> system;
   unsigned* state;
@@ -336,6 +487,8 @@ struct WideBlocks {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int rank = team.team_rank();
+    auto* const scratch = static_cast<typename Long::Scratch*>(
+        team.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     const auto draw = [&]() {
       return Kokkos::atomic_fetch_add(&state[WideState::ticket], 1u);
     };
@@ -407,12 +560,13 @@ struct WideBlocks {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
       }
-      for (unsigned rows = lane_ballot(leader && apart); rows;
-           rows &= rows - 1) {
-        const int owner = lowest_bit(rows);
-        long_row(lane_broadcast(v, owner), rank % width, owner, x, columns,
-                 sum);
-      }
+      if (system.long_count)
+        Long::sum_rows(
+            team, *scratch, system.long_count, leader && apart, v,
+            [&](std::int64_t row, int first, int lanes, Scalar(&mine)[R]) {
+              long_row(row, first, lanes, x, columns, mine);
+            },
+            sum);
       if (leader) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
@@ -432,26 +586,17 @@ struct WideBlocks {
     if (!alone()) leave(team);
   }
 
-  /// A row stored apart, by the whole warp, for lane `owner`.
-  KOKKOS_INLINE_FUNCTION void long_row(std::int64_t row, int lane, int owner,
+  /// A lane's share of a row stored apart.
+  KOKKOS_INLINE_FUNCTION void long_row(std::int64_t row, int first, int lanes,
                                        const MultiVectorRef<Scalar>& x,
-                                       int columns, Scalar (&sum)[R]) const {
-    const std::int64_t first = system.long_first[row];
+                                       int columns, Scalar (&mine)[R]) const {
+    const std::int64_t slot = system.long_first[row];
     const int count = system.long_count[row];
-    Scalar mine[R];
-    STRATA_IMPL_UNROLL
-    for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
-    for (int e = lane; e < count; e += batch * width) {
+    for (int e = first; e < count; e += batch * lanes) {
       int source[batch];
       Scalar value[batch];
-      load(first + e, width, (count - e + width - 1) / width, source, value);
+      load(slot + e, lanes, (count - e + lanes - 1) / lanes, source, value);
       add(x, columns, source, value, mine);
-    }
-    lane_barrier();
-    STRATA_IMPL_UNROLL
-    for (int r = 0; r < R; ++r) {
-      const Scalar total = lane_group_sum(mine[r], width);
-      if (lane == owner) sum[r] = total;
     }
   }
 

@@ -178,16 +178,20 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         launch_wide<1>(exec, system, run, 1);
       else
         launch_wide<8>(exec, system, run, columns);
+    } else if (run.mean_rows() <= few_rows) {
+      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 128, 4>>(exec, system,
+                                                                  run, columns);
     } else {
-      launch_narrow(exec, system, run, columns);
+      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 512, 2>>(exec, system,
+                                                                  run, columns);
     }
   }
+  template <class Kernel>
   static void launch_narrow(const ExecutionSpace& exec,
                             const EllSystem<Scalar>& system,
                             const BlockRun& run, int columns) {
-    using Kernel = NarrowBlocks<Scalar, ExecutionSpace>;
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Kernel::team_size, 4>>
+                       Kokkos::LaunchBounds<Kernel::team_size, 1>>
         policy(exec, columns, Kernel::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
@@ -256,6 +260,8 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   static constexpr int teams_per_unit = 4;
+  /// Mean rows of a block up to which a small team is faster.
+  static constexpr int few_rows = 32;
   int num_rows_ = 0, num_blocks_ = 0;
   std::int64_t num_slots_ = 0;
   bool has_long_rows_ = false, reversed_ = false;

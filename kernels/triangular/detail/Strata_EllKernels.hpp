@@ -140,44 +140,27 @@ struct LongRows {
   }
 };
 
-/// A run of narrow blocks by one team for each right-hand side, in parts of as
-/// many lanes as the team has, with a barrier after each.
+/// A run of narrow blocks by one team for each right-hand side, with a barrier
+/// after each block.
 ///
-/// What does not depend on x is copied to scratch `depth` parts ahead, each
-/// thread for itself, and comes to registers before the barrier. The latest x
-/// are kept in scratch as well, so that between two barriers there is a look
-/// into scratch, some multiplications and, where rows have several lanes, their
-/// sum.
-template <class Scalar, class ExecutionSpace>
+/// What does not depend on x is fetched `depth` blocks ahead into registers, as
+/// far as a block has no more lanes than the team. The latest x are kept in
+/// scratch as well. What a step takes is the number of its instructions, one
+/// after the other at some cycles each.
+template <class Scalar, class ExecutionSpace, int threads, int depth>
 struct NarrowBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+  static constexpr int team_size = threads;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = EllShape::max_steps;
-  static constexpr int depth = sizeof(Scalar) > 8 ? 2 : 4;
   /// Values of x in scratch: row v is at v % window.
   static constexpr int window = 1024;
   static_assert(window >= EllLimits().lanes,
                 "rows of a narrow block have places of their own");
-  /// Descriptors in scratch: of the blocks between the one being solved and
-  /// those fetched `depth` blocks after the last part under way.
-  static constexpr int descriptors = 16;
-  static_assert(2 * depth + 2 <= descriptors, "none is overwritten in use");
   using Long = LongRows<Scalar, ExecutionSpace, team_size, 1>;
-
-  // Places in scratch, bytes. A stage has `batch` values, b and the diagonal of
-  // each thread, then its `batch` sources.
-  static constexpr unsigned stage_sources =
-      team_size * (batch + 2) * unsigned(sizeof(Scalar));
-  static constexpr unsigned stage_bytes =
-      stage_sources + team_size * batch * unsigned(sizeof(int));
-  static constexpr unsigned recent_at = depth * stage_bytes;
-  static constexpr unsigned blocks_at =
-      recent_at + window * unsigned(sizeof(Scalar));
-  static constexpr unsigned long_at =
-      blocks_at + descriptors * unsigned(sizeof(EllBlock));
+  static constexpr unsigned recent_bytes = window * unsigned(sizeof(Scalar));
   static constexpr unsigned scratch_bytes =
-      long_at + unsigned(sizeof(typename Long::Scratch)) + 16;
+      recent_bytes + unsigned(sizeof(typename Long::Scratch)) + 16;
 
   EllSystem<Scalar> system;
   int first_block, last_block;
@@ -185,132 +168,67 @@ struct NarrowBlocks {
   struct Team {
     const Scalar* b;
     Scalar* x;
-    char* scratch;
+    Scalar* recent;
+    typename Long::Scratch* long_rows;
     int rank;
     int first_recent;  // row from which on x is in scratch
-
-    KOKKOS_INLINE_FUNCTION Scalar* recent() const {
-      return reinterpret_cast<Scalar*>(scratch + recent_at);
-    }
-    KOKKOS_INLINE_FUNCTION EllBlock& block(int number) const {
-      return reinterpret_cast<EllBlock*>(scratch +
-                                         blocks_at)[number % descriptors];
-    }
-  };
-  struct Cursor {
-    int number, part;
-    KOKKOS_INLINE_FUNCTION void advance(const EllBlock& block) {
-      if ((part + 1) * team_size < block.lanes()) {
-        ++part;
-      } else {
-        ++number;
-        part = 0;
-      }
-    }
   };
   /// A lane's row, or its share of one.
   struct Lane {
     int source[batch];
     Scalar value[batch], right_hand_side, diagonal;
   };
+  struct Stage {
+    EllBlock block, next;
+    Lane lane;
+  };
 
   KOKKOS_INLINE_FUNCTION static bool leads(const EllBlock& block, int lane) {
     return lane < block.lanes() && (lane & ((1 << block.log_lanes()) - 1)) == 0;
   }
-  KOKKOS_INLINE_FUNCTION static std::int64_t row_of(const EllBlock& block,
-                                                    int lane) {
-    return std::int64_t{block.first_row} + (lane >> block.log_lanes());
-  }
-  static KOKKOS_INLINE_FUNCTION unsigned value_at(int stage, int u, int rank) {
-    return stage * stage_bytes +
-           unsigned(u * team_size + rank) * unsigned(sizeof(Scalar));
-  }
-  static KOKKOS_INLINE_FUNCTION unsigned source_at(int stage, int u, int rank) {
-    return stage * stage_bytes + stage_sources +
-           unsigned(u * team_size + rank) * unsigned(sizeof(int));
-  }
-
-  /// Begins to copy what the next part needs, and the descriptor of a block
-  /// `depth` later when a block begins.
-  KOKKOS_INLINE_FUNCTION void fetch(Cursor& cursor, int stage, const Team& team,
-                                    const ScratchBytes& scratch) const {
-    if (cursor.number < last_block) {
-      const EllBlock block = team.block(cursor.number);
-      const int lane = cursor.part * team_size + team.rank;
-      if (lane < block.lanes()) {
-        const int steps = block.steps();
-        std::int64_t slot = block.first_slot + lane;
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < batch; ++u)
-          if (u < steps) {
-            scratch.copy_async(source_at(stage, u, team.rank),
-                               system.source + slot);
-            scratch.copy_async(value_at(stage, u, team.rank),
-                               system.value + slot);
-            slot += block.stride;
-          }
-        if (leads(block, lane)) {
-          const std::int64_t v = row_of(block, lane);
-          scratch.copy_async(value_at(stage, batch, team.rank),
-                             team.b + v * system.b.row_stride);
-          scratch.copy_async(value_at(stage, batch + 1, team.rank),
-                             system.diagonal + v);
-        }
-      }
-      const int before = cursor.number;
-      cursor.advance(block);
-      const int next = cursor.number + depth;
-      if (team.rank == 0 && cursor.number != before && next < last_block) {
-        const auto words =
-            reinterpret_cast<const unsigned long long*>(system.block + next);
-        const unsigned to =
-            blocks_at + next % descriptors * unsigned(sizeof(EllBlock));
-        for (unsigned w = 0; w < sizeof(EllBlock) / 8; ++w)
-          scratch.copy_async(to + 8 * w, words + w);
-      }
-    }
-    copy_async_commit();
-  }
-  KOKKOS_INLINE_FUNCTION static void read(Lane& lane, const EllBlock& block,
-                                          int part, int stage,
-                                          const Team& team) {
-    const int number = part * team_size + team.rank;
-    const int steps = number < block.lanes() ? block.steps() : 0;
+  KOKKOS_INLINE_FUNCTION void load(Lane& into, const EllBlock& block, int lane,
+                                   const Team& team) const {
+    const int steps = lane < block.lanes() ? block.steps() : 0;
+    std::int64_t slot = block.first_slot + lane;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
-      lane.source[u] = u < steps
-                           ? *reinterpret_cast<const int*>(
-                                 team.scratch + source_at(stage, u, team.rank))
-                           : ell_padding;
-      lane.value[u] = u < steps
-                          ? *reinterpret_cast<const Scalar*>(
-                                team.scratch + value_at(stage, u, team.rank))
-                          : Scalar(0);
+      const bool in = u < steps;
+      into.source[u] = in ? system.source[slot] : ell_padding;
+      into.value[u] = in ? system.value[slot] : Scalar(0);
+      slot += block.stride;
     }
-    if (leads(block, number)) {
-      lane.right_hand_side = *reinterpret_cast<const Scalar*>(
-          team.scratch + value_at(stage, batch, team.rank));
-      lane.diagonal = *reinterpret_cast<const Scalar*>(
-          team.scratch + value_at(stage, batch + 1, team.rank));
+    if (leads(block, lane)) {
+      const int v = block.first_row + (lane >> block.log_lanes());
+      into.right_hand_side = team.b[v * system.b.row_stride];
+      into.diagonal = system.diagonal[v];
     }
   }
-
+  /// Has the stage fetch what block `number` needs, and learn of block
+  /// `number + depth`.
+  KOKKOS_INLINE_FUNCTION void fetch(Stage& stage, int number,
+                                    const Team& team) const {
+    stage.block = stage.next;
+    if (number >= last_block) return;
+    if (number + depth < last_block) stage.next = system.block[number + depth];
+    if (team.rank / width * width < stage.block.lanes())
+      load(stage.lane, stage.block, team.rank, team);
+  }
   KOKKOS_INLINE_FUNCTION Scalar add(const Team& team, int first_recent,
                                     const int (&source)[batch],
                                     const Scalar (&value)[batch]) const {
     Scalar x[batch];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) {
-      const int j = source[u];
-      const Scalar* const at = j >= first_recent
-                                   ? team.recent() + (j & (window - 1))
-                                   : team.x + j * system.x.row_stride;
-      x[u] = j >= 0 ? *at : Scalar(0);
-    }
-    Scalar sum(0);
+    for (int u = 0; u < batch; ++u)
+      x[u] = source[u] >= first_recent ? team.recent[source[u] & (window - 1)]
+                                       : Scalar(0);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0) sum += value[u] * x[u];
+      if (source[u] >= 0 && source[u] < first_recent)
+        x[u] = team.x[source[u] * system.x.row_stride];
+    // Padding has a value of 0, and an x of 0 by now.
+    Scalar sum(0);
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) sum += value[u] * x[u];
     return sum;
   }
   /// `count` slots from `slot` on, `stride` apart.
@@ -332,17 +250,12 @@ struct NarrowBlocks {
     }
     return sum;
   }
-
-  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int part,
-                                    const Lane& entries, const Team& team,
+  /// The lanes of the team from `first` on. All threads call this.
+  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int first,
+                                    int first_recent, const Lane& entries,
+                                    const Team& team,
                                     const Member& member) const {
-    const int lane = part * team_size + team.rank;
-    const bool leader = leads(block, lane);
-    const std::int64_t v = row_of(block, lane);
-    // Rows that this block writes overwrite older ones.
-    const int oldest = block.first_row + block.rows - window;
-    const int first_recent =
-        oldest > team.first_recent ? oldest : team.first_recent;
+    const int lane = first + team.rank, log = block.log_lanes();
     Scalar sum[1] = {Scalar(0)};
     if (lane / width * width < block.lanes()) {
       sum[0] = add(team, first_recent, entries.source, entries.value);
@@ -351,62 +264,66 @@ struct NarrowBlocks {
             block.first_slot + std::int64_t{batch} * block.stride + lane,
             block.steps() - batch, block.stride, team, first_recent);
       lane_barrier();
-      if (block.log_lanes() > 0)
-        sum[0] = lane_group_sum(sum[0], 1 << block.log_lanes());
+      if (log > 0) sum[0] = lane_group_sum(sum[0], 1 << log);
     }
+    const bool leader = leads(block, lane);
+    const int v = block.first_row + (lane >> log);
     if (system.long_count)
       Long::sum_rows(
-          member,
-          *reinterpret_cast<typename Long::Scratch*>(team.scratch + long_at),
-          system.long_count, leader && entries.source[0] == ell_long_row, v,
-          [&](std::int64_t row, int first, int lanes, Scalar(&mine)[1]) {
+          member, *team.long_rows, system.long_count,
+          leader && entries.source[0] == ell_long_row, v,
+          [&](std::int64_t row, int from, int lanes, Scalar(&mine)[1]) {
             const int count = system.long_count[row];
-            mine[0] = add_slots(system.long_first[row] + first,
-                                (count - first + lanes - 1) / lanes, lanes,
-                                team, first_recent);
+            mine[0] = add_slots(system.long_first[row] + from,
+                                (count - from + lanes - 1) / lanes, lanes, team,
+                                first_recent);
           },
           sum);
     if (leader) {
       const Scalar result =
           system.finish(entries.right_hand_side - sum[0], entries.diagonal);
-      team.recent()[v & (window - 1)] = result;
+      team.recent[v & (window - 1)] = result;
       team.x[v * system.x.row_stride] = result;
     }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    char* const scratch = static_cast<char*>(
+        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     Team team;
     team.rank = member.team_rank();
     team.b = system.b.data + member.league_rank() * system.b.column_stride;
     team.x = system.x.data + member.league_rank() * system.x.column_stride;
-    team.scratch = static_cast<char*>(
-        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
+    team.recent = reinterpret_cast<Scalar*>(scratch);
+    team.long_rows =
+        reinterpret_cast<typename Long::Scratch*>(scratch + recent_bytes);
     team.first_recent = system.block[first_block].first_row;
-    const ScratchBytes scratch(team.scratch);
-    if (team.rank <= depth && first_block + team.rank < last_block)
-      team.block(first_block + team.rank) =
-          system.block[first_block + team.rank];
-    member.team_barrier();
-    Cursor fetched{first_block, 0}, solved{first_block, 0};
-    for (int u = 0; u < depth; ++u) fetch(fetched, u, team, scratch);
-    copy_async_wait<depth - 1>();
-    EllBlock block = team.block(first_block);
-    Lane lane;
-    read(lane, block, 0, 0, team);
-    for (int stage = 0; solved.number < last_block;) {
-      solve(block, solved.part, lane, team, member);
-      fetch(fetched, stage, team, scratch);
-      stage = stage + 1 == depth ? 0 : stage + 1;
-      solved.advance(block);
-      // The next part's own copies, and the first thread's descriptors of the
-      // blocks whose fetching begins after the barrier: a block's was begun
-      // `depth` parts before at least.
-      copy_async_wait<depth - 1>();
-      if (solved.number < last_block) {
-        block = team.block(solved.number);
-        read(lane, block, solved.part, stage, team);
+    Stage stage[depth];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < depth; ++u)
+      if (first_block + u < last_block)
+        stage[u].next = system.block[first_block + u];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < depth; ++u) fetch(stage[u], first_block + u, team);
+    for (int b = first_block; b < last_block; b += depth) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < depth; ++u) {
+        if (b + u < last_block) {
+          const EllBlock block = stage[u].block;
+          // Rows that this block writes overwrite older ones.
+          const int oldest = block.first_row + block.rows - window;
+          const int first_recent =
+              oldest > team.first_recent ? oldest : team.first_recent;
+          solve(block, 0, first_recent, stage[u].lane, team, member);
+          for (int first = threads; first < block.lanes(); first += threads) {
+            Lane lane;
+            load(lane, block, first + team.rank, team);
+            solve(block, first, first_recent, lane, team, member);
+          }
+          fetch(stage[u], b + u + depth, team);
+          member.team_barrier();
+        }
       }
-      member.team_barrier();
     }
   }
 };

@@ -34,12 +34,14 @@ enum EllSource : int {
 /// The storage that a block gets.
 ///
 /// A row of the block has `width` slots: what its longest row needs, but at
-/// most 2 m + 2, m the mean length rounded up, and at most 1,024. Longer rows
-/// are stored apart, each in consecutive slots, and read by a whole warp or
-/// team: one long row does not widen the others. So a block of r rows and e
-/// entries takes at most 1.83 (2 e + 4 r) slots, 1.5 for steps that are not
-/// full and 39/32 for lanes rounded to sectors of 32 bytes, 7 more for its own
-/// alignment, and one for every entry of rows stored apart.
+/// most 2 m + 2, m the mean length rounded up (12 if that is more and the block
+/// has at most 1,024 rows), and at most 1,024. Longer rows are stored apart,
+/// each in consecutive slots, and read by a whole warp or team: one long row
+/// does not widen the others. So a block of r rows and e
+/// entries takes at most 1.83 (2 e + 4 r) slots (12 r for 4 r up to 1,024
+/// rows), 1.5 for steps that are not full and 39/32 for lanes rounded to
+/// sectors of 32 bytes, 7 more for its own alignment, and one for every entry
+/// of rows stored apart.
 struct EllShape {
   int width = 0, log_lanes = 0, steps = 0, stride = 0;
 
@@ -47,12 +49,13 @@ struct EllShape {
   static constexpr int aligned_lanes = 32, alignment = 8;
   /// Entries of a row that one lane takes before the row gets more lanes.
   static constexpr int max_steps = 4;
-  static constexpr int widest = 1024;
+  static constexpr int widest = 1024, few_rows = 1024, least_of_few = 12;
 
   EllShape() = default;
   KOKKOS_INLINE_FUNCTION EllShape(std::int64_t rows, std::int64_t entries,
                                   std::int64_t longest, int lanes_at_most) {
     std::int64_t cap = 2 * ((entries + rows - 1) / rows) + 2;
+    if (rows <= few_rows && cap < least_of_few) cap = least_of_few;
     if (cap > widest) cap = widest;
     width = static_cast<int>(longest < cap ? longest : cap);
     while ((1 << log_lanes) < lanes_at_most &&
@@ -100,7 +103,8 @@ struct EllHead {
     num_slots,
     num_long,  // rows stored apart
     num_wide,
-    inspection,  // a ValuesInspection
+    num_irregular,  // in narrow blocks: rows apart, and blocks of many steps
+    inspection,     // a ValuesInspection
     size = inspection + 4
   };
 };
@@ -189,6 +193,10 @@ template <class Ordinal>
 struct PlaceBlocks {
   EllWork<Ordinal> work;
 
+  KOKKOS_INLINE_FUNCTION void count(int word) const {
+    Kokkos::atomic_fetch_add(&work.head[word], std::int64_t{1});
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v, std::int64_t& sum,
                                          bool final) const {
     const int block = work.block_of[v];
@@ -197,13 +205,14 @@ struct PlaceBlocks {
     const bool first = v == work.start[block], apart = length > shape.width;
     if (final) {
       work.row_slot[v] = sum;
-      if (apart)
-        Kokkos::atomic_fetch_add(&work.head[EllHead::num_long],
-                                 std::int64_t{1});
       const int rows = work.rows_of(block);
       const int lanes = rows << shape.log_lanes;
-      if (first && (lanes > work.limits.lanes ||
-                    work.entries[block] > work.limits.entries)) {
+      const bool wide = lanes > work.limits.lanes ||
+                        work.entries[block] > work.limits.entries;
+      if (apart) count(EllHead::num_long);
+      if (!wide && (apart || (first && shape.steps > EllShape::max_steps)))
+        count(EllHead::num_irregular);
+      if (first && wide) {
         const std::int64_t at = Kokkos::atomic_fetch_add(
             &work.head[EllHead::num_wide], std::int64_t{1});
         if (at < work.wide_capacity)

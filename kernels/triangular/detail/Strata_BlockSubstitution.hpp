@@ -22,11 +22,18 @@ struct BlockRun {
 };
 
 /// Cuts the blocks into runs of narrow and of wide ones. Up to `gap` narrow
-/// ones between wide ones go with those: two launches would cost more.
+/// ones between wide ones go with those: two launches would cost more. Where
+/// narrow ones are `irregular`, all blocks go as wide ones.
 inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
                                              int blocks, int rows,
-                                             int gap = 3) {
+                                             bool irregular, int gap = 3) {
   std::vector<BlockRun> runs;
+  if (irregular) {
+    int lanes = EllLimits().lanes;
+    for (const WideBlock& w : wide) lanes = std::max(lanes, w.lanes);
+    runs.push_back({0, blocks, true, rows, lanes});
+    return runs;
+  }
   int next_block = 0, next_row = 0;
   const auto narrow = [&](int block, int row) {
     if (block > next_block)
@@ -68,6 +75,13 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return limits;
   }
 
+  /// Whether narrow blocks are not for the kernel of narrow runs.
+  template <class Ordinal>
+  static bool is_irregular(
+      const EllAnalysis<ExecutionSpace, Ordinal>& analysis) {
+    return is_cuda<ExecutionSpace> &&
+           analysis.found(EllHead::num_irregular) > 0;
+  }
   /// For a matrix without rows.
   BlockSubstitution() = default;
   /// `analysis` has been fetched and is sound; it must live until `exec` has
@@ -83,7 +97,8 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         has_long_rows_(analysis.found(EllHead::num_long) > 0),
         reversed_(diagonal.reversed),
         units_(device_units(exec)),
-        runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_)) {
+        runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_,
+                              is_irregular(analysis))) {
     for (const BlockRun& run : runs_)
       if (run.wide && run.blocks() > 1)
         num_counters_ = std::max(num_counters_, WideState::done + run.blocks());

@@ -129,8 +129,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
       if (candidate.predicted_us < least) least = -1;
     if (least > 0) {
       blocks.emplace(find_graph_blocks<Scalar>(exec, analysis));
-      const auto runs =
-          make_block_runs(blocks->wide(), blocks->num_blocks(), n);
+      const auto runs = make_block_runs(
+          blocks->wide(), blocks->num_blocks(), n,
+          BlockSubstitution<Scalar, ExecutionSpace>::is_irregular(*blocks));
       consider(Algorithm::blocks,
                predict.blocks(runs, blocks->found(EllHead::num_slots)),
                std::to_string(blocks->num_blocks()) + " blocks in " +

@@ -145,8 +145,9 @@ struct LongRows {
 ///
 /// What does not depend on x is fetched `depth` blocks ahead into registers, as
 /// far as a block has no more lanes than the team. The latest x are kept in
-/// scratch as well. What a step takes is the number of its instructions, one
-/// after the other at some cycles each.
+/// scratch as well. Then a step takes what its instructions do, one after the
+/// other: so there are no others here, blocks with rows stored apart or of more
+/// than `batch` steps are not for this kernel.
 template <class Scalar, class ExecutionSpace, int threads, int depth>
 struct NarrowBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
@@ -157,10 +158,8 @@ struct NarrowBlocks {
   static constexpr int window = 1024;
   static_assert(window >= EllLimits().lanes,
                 "rows of a narrow block have places of their own");
-  using Long = LongRows<Scalar, ExecutionSpace, team_size, 1>;
-  static constexpr unsigned recent_bytes = window * unsigned(sizeof(Scalar));
   static constexpr unsigned scratch_bytes =
-      recent_bytes + unsigned(sizeof(typename Long::Scratch)) + 16;
+      window * unsigned(sizeof(Scalar)) + 16;
 
   EllSystem<Scalar> system;
   int first_block, last_block;
@@ -169,7 +168,6 @@ struct NarrowBlocks {
     const Scalar* b;
     Scalar* x;
     Scalar* recent;
-    typename Long::Scratch* long_rows;
     int rank;
     int first_recent;  // row from which on x is in scratch
   };
@@ -231,72 +229,35 @@ struct NarrowBlocks {
     for (int u = 0; u < batch; ++u) sum += value[u] * x[u];
     return sum;
   }
-  /// `count` slots from `slot` on, `stride` apart.
-  KOKKOS_INLINE_FUNCTION Scalar add_slots(std::int64_t slot, int count,
-                                          std::int64_t stride, const Team& team,
-                                          int first_recent) const {
-    Scalar sum(0);
-    for (int s = 0; s < count; s += batch) {
-      int source[batch];
-      Scalar value[batch];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) {
-        const bool in = s + u < count;
-        source[u] = in ? system.source[slot] : ell_padding;
-        value[u] = in ? system.value[slot] : Scalar(0);
-        slot += stride;
-      }
-      sum += add(team, first_recent, source, value);
-    }
-    return sum;
+  /// Ends the row of a lane whose sum is known.
+  KOKKOS_INLINE_FUNCTION void finish(const EllBlock& block, int lane,
+                                     const Lane& entries, const Scalar& sum,
+                                     const Team& team) const {
+    if (!leads(block, lane)) return;
+    const int v = block.first_row + (lane >> block.log_lanes());
+    const Scalar result =
+        system.finish(entries.right_hand_side - sum, entries.diagonal);
+    team.recent[v & (window - 1)] = result;
+    team.x[v * system.x.row_stride] = result;
   }
-  /// The lanes of the team from `first` on. All threads call this.
-  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int first,
+  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int lane,
                                     int first_recent, const Lane& entries,
-                                    const Team& team,
-                                    const Member& member) const {
-    const int lane = first + team.rank, log = block.log_lanes();
-    Scalar sum[1] = {Scalar(0)};
-    if (lane / width * width < block.lanes()) {
-      sum[0] = add(team, first_recent, entries.source, entries.value);
-      if (block.steps() > batch && lane < block.lanes())
-        sum[0] += add_slots(
-            block.first_slot + std::int64_t{batch} * block.stride + lane,
-            block.steps() - batch, block.stride, team, first_recent);
+                                    const Team& team) const {
+    Scalar sum = add(team, first_recent, entries.source, entries.value);
+    if (block.log_lanes() > 0) {
       lane_barrier();
-      if (log > 0) sum[0] = lane_group_sum(sum[0], 1 << log);
+      sum = lane_group_sum(sum, 1 << block.log_lanes());
     }
-    const bool leader = leads(block, lane);
-    const int v = block.first_row + (lane >> log);
-    if (system.long_count)
-      Long::sum_rows(
-          member, *team.long_rows, system.long_count,
-          leader && entries.source[0] == ell_long_row, v,
-          [&](std::int64_t row, int from, int lanes, Scalar(&mine)[1]) {
-            const int count = system.long_count[row];
-            mine[0] = add_slots(system.long_first[row] + from,
-                                (count - from + lanes - 1) / lanes, lanes, team,
-                                first_recent);
-          },
-          sum);
-    if (leader) {
-      const Scalar result =
-          system.finish(entries.right_hand_side - sum[0], entries.diagonal);
-      team.recent[v & (window - 1)] = result;
-      team.x[v * system.x.row_stride] = result;
-    }
+    finish(block, lane, entries, sum, team);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    char* const scratch = static_cast<char*>(
-        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     Team team;
     team.rank = member.team_rank();
     team.b = system.b.data + member.league_rank() * system.b.column_stride;
     team.x = system.x.data + member.league_rank() * system.x.column_stride;
-    team.recent = reinterpret_cast<Scalar*>(scratch);
-    team.long_rows =
-        reinterpret_cast<typename Long::Scratch*>(scratch + recent_bytes);
+    team.recent = static_cast<Scalar*>(
+        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     team.first_recent = system.block[first_block].first_row;
     Stage stage[depth];
     STRATA_IMPL_UNROLL
@@ -314,11 +275,14 @@ struct NarrowBlocks {
           const int oldest = block.first_row + block.rows - window;
           const int first_recent =
               oldest > team.first_recent ? oldest : team.first_recent;
-          solve(block, 0, first_recent, stage[u].lane, team, member);
-          for (int first = threads; first < block.lanes(); first += threads) {
-            Lane lane;
-            load(lane, block, first + team.rank, team);
-            solve(block, first, first_recent, lane, team, member);
+          const int lanes = block.lanes();
+          int lane = team.rank;
+          if (lane / width * width < lanes)
+            solve(block, lane, first_recent, stage[u].lane, team);
+          for (lane += threads; lane / width * width < lanes; lane += threads) {
+            Lane later;
+            load(later, block, lane, team);
+            solve(block, lane, first_recent, later, team);
           }
           fetch(stage[u], b + u + depth, team);
           member.team_barrier();

@@ -241,6 +241,11 @@ TEST(DiagonalBlocks, RunsCoverAllBlocksInTheirOrder) {
     ASSERT_EQ(next, blocks);
     ASSERT_EQ(sum, rows);
     ASSERT_EQ(w, wide.size());
+    const auto irregular = Detail::make_block_runs(wide, blocks, rows, true);
+    ASSERT_EQ(irregular.size(), 1u);
+    EXPECT_TRUE(irregular[0].wide);
+    EXPECT_EQ(irregular[0].blocks(), blocks);
+    EXPECT_EQ(irregular[0].rows, rows);
   }
 }
 

@@ -399,24 +399,6 @@ class ScratchBytes {
     memcpy(begin_ + offset, &value, sizeof(T));
 #endif
   }
-  /// Copies one T of 4, 8 or 16 bytes from global memory, both ends aligned to
-  /// its size: see copy_async_commit and copy_async_wait.
-  template <class T>
-  KOKKOS_INLINE_FUNCTION void copy_async(unsigned offset,
-                                         const T* global) const {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
-                  "4, 8 or 16 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
-    asm volatile(
-        "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(begin_ + offset),
-        "l"(global), "n"(sizeof(T))
-        : "memory");
-#elif STRATA_IMPL_ON_CUDA_DEVICE
-    store(offset, *global);
-#else
-    memcpy(begin_ + offset, global, sizeof(T));
-#endif
-  }
   /// Copies 16 bytes from global memory, both ends aligned to 16: see
   /// copy_async_commit and copy_async_wait.
   KOKKOS_INLINE_FUNCTION void copy_async_16(unsigned offset,

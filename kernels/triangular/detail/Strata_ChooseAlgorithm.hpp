@@ -126,7 +126,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> choose_algorithm(
   if (automatic && n > 0) {
     double least = predict.blocks_at_least();
     for (const auto& candidate : report.candidates)
-      if (candidate.predicted_us < least) least = -1;
+      if (candidate.predicted_us <= least) least = -1;
     if (least > 0) {
       blocks.emplace(find_graph_blocks<Scalar>(exec, analysis));
       const auto runs = make_block_runs(

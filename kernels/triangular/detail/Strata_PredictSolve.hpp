@@ -26,7 +26,8 @@ class SolvePrediction {
         rows_(double(sizes.level_map.back())),
         edges_(double(num_edges)),
         units_(units),
-        width_(width) {
+        width_(width),
+        slot_bytes_(double(scalar_bytes + 4)) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ = (edges_ * double(scalar_bytes + 4) +
                  rows_ * double(4 * scalar_bytes + 8)) /
@@ -93,28 +94,39 @@ class SolvePrediction {
            2 * bytes_us_;
   }
 
-  /// Few blocks of a narrow run fill a team; wide ones wait for each other.
-  /// `slots` is what the storage holds, padding included.
+  /// A block of a narrow run takes as long as another one until it fills the
+  /// team; wide ones wait for each other. Later launches overlap with the end
+  /// of the one before. `slots` is what the storage holds, padding included.
   template <class Runs>
   double blocks(const Runs& runs, std::int64_t slots) const {
-    double total = bytes_us_;
-    if (edges_ > 0) total *= std::max(1., double(slots) / edges_);
-    for (const auto& run : runs) {
-      const double share = rows_ > 0 ? run.rows / rows_ : 0;
-      if (width_ == 1)
+    if (width_ == 1) {
+      double total = 0;
+      for (const auto& run : runs) {
+        const double share = rows_ > 0 ? run.rows / rows_ : 0;
         total += share * serial(rows_, edges_) / (run.wide ? units_ : 1) +
                  (run.wide ? p_.alpha * run.blocks() : 0);
-      else
-        total +=
-            p_.alpha +
-            run.blocks() *
-                (run.wide ? wide_block()
-                          : p_.block * std::max(1., run.mean_rows() / 96.));
+      }
+      return total;
     }
+    const double padding =
+        (double(slots) - edges_) * slot_bytes_ / p_.bytes_per_us;
+    double total = bytes_us_ + std::max(0., padding) + p_.alpha / 2;
+    for (const auto& run : runs)
+      total += p_.alpha / 2 +
+               run.blocks() *
+                   (run.wide ? wide_block()
+                             : p_.block * std::max(1., run.mean_rows() / 400.));
     return total;
   }
   double blocks_at_least() const {
-    if (width_ == 1) return serial(rows_, edges_) / units_;
+    if (width_ == 1) {
+      double total = 0;
+      for (int l = 0; l < sizes_.num_levels; ++l) {
+        const double alone = serial(sizes_.rows(l), double(sizes_.edges[l]));
+        total += std::min(alone, p_.alpha + alone / units_);
+      }
+      return total;
+    }
     return p_.alpha + bytes_us_ +
            sizes_.num_levels * std::min(p_.block, wide_block());
   }
@@ -138,7 +150,7 @@ class SolvePrediction {
   const LevelSizes& sizes_;
   double rows_, edges_;
   int units_, width_;
-  double bytes_us_ = 0;
+  double bytes_us_ = 0, slot_bytes_;
 };
 
 }  // namespace Detail

@@ -80,9 +80,9 @@ class EllAnalysis {
       : n_(n), entries_(entries) {
     work_.limits = limits;
     work_.lanes_at_most = lanes;
-    // Lanes are at most entries + 4 n: see EllShape.
+    // Lanes are at most entries + 8 n: see EllShape.
     work_.wide_capacity = static_cast<int>(
-        (entries + 4 * std::int64_t{n}) / std::max(1, limits.lanes) +
+        (entries + 8 * std::int64_t{n}) / std::max(1, limits.lanes) +
         entries / std::max(1, limits.entries) + 1);
     std::int64_t* diagonal = nullptr;
     int* strict = nullptr;

@@ -34,14 +34,14 @@ enum EllSource : int {
 /// The storage that a block gets.
 ///
 /// A row of the block has `width` slots: what its longest row needs, but at
-/// most 2 m + 2, m the mean length rounded up (12 if that is more and the block
-/// has at most 1,024 rows), and at most 1,024. Longer rows are stored apart,
-/// each in consecutive slots, and read by a whole warp or team: one long row
-/// does not widen the others. So a block of r rows and e
-/// entries takes at most 1.83 (2 e + 4 r) slots (12 r for 4 r up to 1,024
-/// rows), 1.5 for steps that are not full and 39/32 for lanes rounded to
-/// sectors of 32 bytes, 7 more for its own alignment, and one for every entry
-/// of rows stored apart.
+/// most 2 m + 2, m the mean length rounded up (up to 1,024 rows, at least 32 as
+/// long as that is no more than 16,384 slots), and at most 1,024. Longer rows
+/// are stored apart, each in consecutive slots, and read by a whole warp or
+/// team: one long row does not widen the others. So a block of r rows and e
+/// entries takes at most 1.83 times the larger of 2 e + 4 r and, up to 1,024
+/// rows, min(32 r, 16,384) slots: 1.5 for steps that are not full and 39/32 for
+/// lanes rounded to sectors of 32 bytes; then 7 for its own alignment, and one
+/// for every entry of rows stored apart.
 struct EllShape {
   int width = 0, log_lanes = 0, steps = 0, stride = 0;
 
@@ -49,13 +49,15 @@ struct EllShape {
   static constexpr int aligned_lanes = 32, alignment = 8;
   /// Entries of a row that one lane takes before the row gets more lanes.
   static constexpr int max_steps = 4;
-  static constexpr int widest = 1024, few_rows = 1024, least_of_few = 12;
+  static constexpr int widest = 1024, few_rows = 1024,
+                       few_slots = 16 * few_rows;
 
   EllShape() = default;
   KOKKOS_INLINE_FUNCTION EllShape(std::int64_t rows, std::int64_t entries,
                                   std::int64_t longest, int lanes_at_most) {
     std::int64_t cap = 2 * ((entries + rows - 1) / rows) + 2;
-    if (rows <= few_rows && cap < least_of_few) cap = least_of_few;
+    const std::int64_t few = few_slots / rows;
+    if (rows <= few_rows && cap < few) cap = few < 32 ? few : 32;
     if (cap > widest) cap = widest;
     width = static_cast<int>(longest < cap ? longest : cap);
     while ((1 << log_lanes) < lanes_at_most &&

@@ -56,8 +56,8 @@ struct EllShape {
   KOKKOS_INLINE_FUNCTION EllShape(std::int64_t rows, std::int64_t entries,
                                   std::int64_t longest, int lanes_at_most) {
     std::int64_t cap = 2 * ((entries + rows - 1) / rows) + 2;
-    const std::int64_t few = few_slots / rows;
-    if (rows <= few_rows && cap < few) cap = few < 32 ? few : 32;
+    const std::int64_t few = few_slots / rows < 32 ? few_slots / rows : 32;
+    if (rows <= few_rows && cap < few) cap = few;
     if (cap > widest) cap = widest;
     width = static_cast<int>(longest < cap ? longest : cap);
     while ((1 << log_lanes) < lanes_at_most &&

@@ -228,13 +228,17 @@ TEST(DiagonalBlocks, RunsCoverAllBlocksInTheirOrder) {
         in_run += size[b];
         const bool is_wide = w < wide.size() && wide[w].block == b;
         passed = is_wide ? 0 : passed + 1;
-        if (run.wide) ASSERT_LE(passed, 2);
+        if (run.wide) {
+          ASSERT_LE(passed, 2);
+        }
         if (is_wide) lanes = std::max(lanes, wide[w++].lanes), ++found;
       }
       ASSERT_EQ(found > 0, run.wide);
       ASSERT_EQ(run.most_lanes, lanes);
       ASSERT_EQ(run.rows, in_run);
-      if (i > 0) ASSERT_NE(runs[i - 1].wide, run.wide);
+      if (i > 0) {
+        ASSERT_NE(runs[i - 1].wide, run.wide);
+      }
       next = run.last_block;
       sum += in_run;
     }
@@ -289,12 +293,15 @@ TEST(LevelPermutation, MakesEachLevelSetADiagonalBlock) {
           ASSERT_EQ(*value, a.values[k]);
         }
       // Neighbouring level sets may happen to make one block.
-      if (pattern != LevelPattern::upper)
+      if (pattern != LevelPattern::upper) {
         EXPECT_LE(blocks_of(B, Uplo::lower), permutation.num_levels);
-      if (pattern != LevelPattern::lower)
+      }
+      if (pattern != LevelPattern::lower) {
         EXPECT_LE(blocks_of(B, Uplo::upper), permutation.num_levels);
-      if (pattern == LevelPattern::lower)
+      }
+      if (pattern == LevelPattern::lower) {
         EXPECT_EQ(blocks_of(B, Uplo::lower), permutation.num_levels);
+      }
       // The inverse permutation gives A back.
       const HostMatrix<double> back(permute_symmetric(
           exec, B,

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TILE_TEAM_HPP
+#define STRATA_TILE_TEAM_HPP
+
+#include <detail/Strata_KokkosCompat.hpp>
+#include <type_traits>
+
+namespace Strata {
+namespace Detail {
+
+/// |value|, of complex numbers too.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real modulus(const Real& value) {
+  return value < Real(0) ? -value : value;
+}
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real modulus(const Kokkos::complex<Real>& value) {
+  return Kokkos::abs(value);
+}
+template <class Scalar>
+struct RealOf {
+  using type = Scalar;
+};
+template <class Real>
+struct RealOf<Kokkos::complex<Real>> {
+  using type = Real;
+};
+
+/// One product a b of tiles, and the flags that say that they are final; -1
+/// stands for a tile that always is.
+template <class Scalar>
+struct TileTerm {
+  const Scalar *a, *b;
+  std::int64_t flag_a, flag_b;
+};
+
+/// A team that holds a B x B tile in registers (on a host: one thread and an
+/// array), and what it can do to it. Tiles in memory are stored column by
+/// column without gaps, aligned to 16 bytes.
+///
+/// Products stream their factors through scratch in two stages of `depth`
+/// columns of a and rows of b. Doubles are multiplied in the tensor units;
+/// other scalars by 4 x (B / 16) elements a thread, whose operands of one step
+/// come in (4 + B / 16) reads for B / 4 multiply-adds.
+template <class Scalar, class ExecutionSpace, int B>
+class TileTeam {
+  static constexpr int depth = sizeof(Scalar) > 8 ? 8 : 16;
+  // Strides that keep 16-byte copies aligned, and the lanes that read at once
+  // in different banks.
+  static constexpr int pad = sizeof(Scalar) > 8 ? 1 : 4;
+  static constexpr int a_stride = B + pad, b_stride = depth + pad;
+  static constexpr int stage_size = depth * a_stride + B * b_stride;
+  static_assert(4 * B <= 2 * stage_size, "an inversion needs four lines");
+
+ public:
+  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr bool tensor =
+      on_device && std::is_same<Scalar, double>::value;
+  static constexpr int team_size = on_device ? 4 * B : 1;
+  /// Rows and columns of the tile that one thread holds.
+  static constexpr int rows = on_device ? (tensor ? 2 : 4) : B;
+  static constexpr int columns = B * B / team_size / rows;
+  static constexpr std::size_t scratch_bytes =
+      (on_device ? 2 * stage_size : 4 * B) * sizeof(Scalar);
+
+  using Real = typename RealOf<Scalar>::type;
+  using Elements = Scalar[columns][rows];
+
+  /// @param scratch scratch_bytes, aligned to 16
+  KOKKOS_INLINE_FUNCTION TileTeam(int thread, void* scratch)
+      : scratch_(static_cast<Scalar*>(scratch)),
+        bytes_(scratch),
+        thread_(thread) {
+    if constexpr (tensor) {
+      const int warp = thread / 32, lane = thread % 32;
+      constexpr int down = B / 16;
+      first_row_ = 16 * (warp % down) + lane / 4;
+      first_column_ = 4 * columns * (warp / down) + 2 * (lane % 4);
+    } else if constexpr (on_device) {
+      first_row_ = 4 * (thread % (B / 4));
+      first_column_ = thread / (B / 4);
+    } else {
+      first_row_ = first_column_ = 0;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION int row(int m) const {
+    return first_row_ + (tensor ? 8 * m : m);
+  }
+  KOKKOS_INLINE_FUNCTION int column(int n) const {
+    if constexpr (tensor) return first_column_ + 8 * (n / 2) + n % 2;
+    return first_column_ + (on_device ? 16 * n : n);
+  }
+
+  /// f(element, row, column) for every element of this thread.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void for_each(Elements& c, const F& f) const {
+    STRATA_IMPL_UNROLL
+    for (int n = 0; n < columns; ++n) {
+      STRATA_IMPL_UNROLL
+      for (int m = 0; m < rows; ++m) f(c[n][m], row(m), column(n));
+    }
+  }
+
+  /// c += the sum of a b over terms 0 to terms - 1. All threads must call it
+  /// with the same arguments, and find scratch free afterwards.
+  ///
+  /// @param term term(t): the TileTerm
+  /// @param wait wait(t): waits until term t is final and returns how many of
+  ///             the first terms are; all threads call it together
+  template <class Team, class Term, class Wait>
+  KOKKOS_INLINE_FUNCTION void add_products(const Team& team, Elements& c,
+                                           int terms, const Term& term,
+                                           const Wait& wait) const {
+    if (terms < 1) return;
+    if constexpr (!on_device) {
+      int ready = 0;
+      for (int t = 0; t < terms; ++t) {
+        if (t >= ready) ready = wait(t);
+        const TileTerm<Scalar> now = term(t);
+        for (int n = 0; n < B; ++n)
+          for (int k = 0; k < B; ++k) {
+            const Scalar factor = now.b[n * B + k];
+            for (int m = 0; m < B; ++m) c[n][m] += now.a[k * B + m] * factor;
+          }
+      }
+    } else {
+      constexpr int chunks = B / depth;
+      const int total = terms * chunks;
+      int ready = wait(0);
+      stage(term(0), 0, 0);
+      for (int q = 0; q < total; ++q) {
+        copy_async_wait<0>();
+        // The chunk has come, and nobody reads the one before any more.
+        team.team_barrier();
+        const int next = q + 1, t = next / chunks;
+        const bool begun = next < total && t < ready;
+        if (begun) stage(term(t), next % chunks, next & 1);
+        multiply(scratch_ + (q & 1) * stage_size, c);
+        if (next < total && !begun) {
+          ready = wait(t);
+          stage(term(t), next % chunks, next & 1);
+        }
+      }
+      team.team_barrier();
+    }
+  }
+
+  /// c = c^-1 by Gauss-Jordan elimination without exchanges: B steps of one
+  /// barrier. pivot(k, value) is called with every pivot, by one thread.
+  template <class Team, class Pivot>
+  KOKKOS_INLINE_FUNCTION void invert(const Team& team, Elements& c,
+                                     const Pivot& pivot) const {
+    publish_step(c, 0);
+    team.team_barrier();
+    for (int k = 0; k < B; ++k) {
+      const Scalar* const of_row = scratch_ + (k & 1) * 2 * B;
+      const Scalar* const of_column = of_row + B;
+      const Scalar p = of_row[k];
+      if (thread_ == 0) pivot(k, p);
+      const Scalar inverse = Scalar(1) / p;
+      Scalar factor[rows];
+      STRATA_IMPL_UNROLL
+      for (int m = 0; m < rows; ++m)
+        factor[m] = row(m) == k ? -inverse : of_column[row(m)] * inverse;
+      STRATA_IMPL_UNROLL
+      for (int n = 0; n < columns; ++n) {
+        const bool pivot_column = column(n) == k;
+        const Scalar e = pivot_column ? Scalar(1) : of_row[column(n)];
+        STRATA_IMPL_UNROLL
+        for (int m = 0; m < rows; ++m) {
+          const Scalar base =
+              pivot_column || row(m) == k ? Scalar(0) : c[n][m];
+          c[n][m] = base - factor[m] * e;
+        }
+      }
+      if (k + 1 < B) publish_step(c, k + 1);
+      team.team_barrier();
+    }
+  }
+
+ private:
+  /// Begins the copy of one chunk of a term.
+  KOKKOS_INLINE_FUNCTION void stage(const TileTerm<Scalar>& term, int chunk,
+                                    int slot) const {
+    constexpr int packet = 16 / sizeof(Scalar);
+    constexpr int a_packets = B / packet, b_packets = depth / packet;
+    constexpr int size = sizeof(Scalar);
+    const Scalar* const a = term.a + chunk * depth * B;
+    const Scalar* const b = term.b + chunk * depth;
+    const unsigned to = slot * stage_size * size;
+    STRATA_IMPL_UNROLL
+    for (int i = thread_; i < depth * a_packets; i += team_size) {
+      const int k = i / a_packets, m = i % a_packets * packet;
+      bytes_.copy_async_16(to + (k * a_stride + m) * size, a + k * B + m);
+    }
+    STRATA_IMPL_UNROLL
+    for (int i = thread_; i < B * b_packets; i += team_size) {
+      const int n = i / b_packets, k = i % b_packets * packet;
+      bytes_.copy_async_16(to + (depth * a_stride + n * b_stride + k) * size,
+                           b + n * B + k);
+    }
+    copy_async_commit();
+  }
+
+  KOKKOS_INLINE_FUNCTION void multiply(const Scalar* a, Elements& c) const {
+    const Scalar* const b = a + depth * a_stride;
+    if constexpr (tensor) {
+      // Lane 4 g + t reads rows g and g + 8 of a, columns g of b.
+      const int t = (thread_ & 31) % 4, g = (thread_ & 31) / 4;
+      const double* const a_row = a + first_row_;
+      const double* const b_column = b + (first_column_ - 2 * t + g) * b_stride;
+      STRATA_IMPL_UNROLL
+      for (int s = 0; s < depth; s += 8) {
+        const int k = s + t;
+        const double left[4] = {a_row[k * a_stride], a_row[k * a_stride + 8],
+                                a_row[(k + 4) * a_stride],
+                                a_row[(k + 4) * a_stride + 8]};
+        STRATA_IMPL_UNROLL
+        for (int n = 0; n < columns; n += 2) {
+          const double right[2] = {b_column[4 * n * b_stride + k],
+                                   b_column[4 * n * b_stride + k + 4]};
+          warp_multiply_add(c[n][0], c[n + 1][0], c[n][1], c[n + 1][1], left,
+                            right);
+        }
+      }
+    } else {
+      STRATA_IMPL_UNROLL
+      for (int k = 0; k < depth; ++k) {
+        Scalar left[rows];
+        STRATA_IMPL_UNROLL
+        for (int m = 0; m < rows; ++m) left[m] = a[k * a_stride + row(m)];
+        STRATA_IMPL_UNROLL
+        for (int n = 0; n < columns; ++n) {
+          const Scalar right = b[column(n) * b_stride + k];
+          STRATA_IMPL_UNROLL
+          for (int m = 0; m < rows; ++m) c[n][m] += left[m] * right;
+        }
+      }
+    }
+  }
+
+  /// Row and column k of the tile, for all to read.
+  KOKKOS_INLINE_FUNCTION void publish_step(const Elements& c, int k) const {
+    Scalar* const of_row = scratch_ + (k & 1) * 2 * B;
+    Scalar* const of_column = of_row + B;
+    STRATA_IMPL_UNROLL
+    for (int n = 0; n < columns; ++n) {
+      STRATA_IMPL_UNROLL
+      for (int m = 0; m < rows; ++m) {
+        if (row(m) == k) of_row[column(n)] = c[n][m];
+        if (column(n) == k) of_column[row(m)] = c[n][m];
+      }
+    }
+  }
+
+  Scalar* scratch_;
+  ScratchBytes bytes_;
+  int thread_, first_row_, first_column_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

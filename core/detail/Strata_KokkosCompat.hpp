@@ -292,6 +292,16 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
+/// 1 / value, correctly rounded, by the shortest way of the device.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  if constexpr (std::is_same<Scalar, double>::value) return __drcp_rn(value);
+  if constexpr (std::is_same<Scalar, float>::value) return __frcp_rn(value);
+#endif
+  return Scalar(1) / value;
+}
+
 /// c += a b of doubles, a 16 x 8, b 8 x 8 and c 16 x 8, by the 32 lanes of a
 /// warp, in its tensor units where it has them. Lane 4 g + t holds
 /// a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g);

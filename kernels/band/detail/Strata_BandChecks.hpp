@@ -223,11 +223,17 @@ void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
         "ab",
         pivoting ? "the matrix is singular: no pivot is left in column" +
                        place(BandFaults::pivot)
-                 : "elimination makes the pivot small or not finite in row" +
+                 : "elimination makes the pivot small in row" +
                        place(BandFaults::pivot),
         pivoting ? "check the matrix for rows that depend on each other"
                  : "use partial_pivoting, or check that the matrix is regular",
         row(BandFaults::pivot));
+  if (found[BandFaults::overflow] != BandFaults::none)
+    throw FactorizationError(
+        "ab",
+        "elimination makes a pivot that is not finite in row" +
+            place(BandFaults::overflow),
+        "scale the matrix, or use partial_pivoting", row(BandFaults::overflow));
 }
 
 }  // namespace Detail

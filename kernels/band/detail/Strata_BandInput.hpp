@@ -34,13 +34,13 @@ struct BandRef {
 /// What a factorisation finds on its way, one word each in device memory:
 /// numbers of rows (system * size + row), or `none`.
 struct BandFaults {
-  enum : int { not_finite, pivot, row, column };
+  enum : int { not_finite, pivot, overflow, row, column };
   static constexpr unsigned long long none = ~0ull;
   /// Faults of dominance are kept for each system.
   KOKKOS_INLINE_FUNCTION static int place(int what, int system) {
     return what + 2 * system;
   }
-  static std::size_t size(int batch) { return 2 + 2 * std::size_t(batch); }
+  static std::size_t size(int batch) { return 3 + 2 * std::size_t(batch); }
 };
 
 /// Row or column sums of the moduli off the diagonal, for blocks of 32 rows or
@@ -55,6 +55,7 @@ struct CheckBand {
   static constexpr bool on_device = is_cuda<ExecutionSpace>;
   static constexpr int lines = 32, shares = on_device ? 8 : 1;
   static constexpr int team_size = on_device ? lines * shares : 1;
+  static constexpr Real roundoff = std::numeric_limits<Real>::epsilon();
   static constexpr std::size_t scratch_bytes =
       2 * lines * shares * sizeof(Real) + 32;
 
@@ -84,13 +85,13 @@ struct CheckBand {
     if (i >= A.size) return;
     const std::int64_t number = system * A.size + i;
     const Real diagonal = modulus(A(system, i, i));
-    // An infinity less itself is a NaN, and a NaN equals nothing.
-    if (!(largest - largest == Real(0)))
+    // An infinity less itself is a NaN, and a NaN equals nothing. Rows find
+    // all of them.
+    if (by_rows && !(largest - largest == Real(0)))
       note(BandFaults::not_finite, number);
     // As many roundings as terms were added up.
     const Real slack =
-        static_cast<Real>(A.lower + A.upper + 1) *
-        std::numeric_limits<Real>::epsilon();
+        static_cast<Real>(A.lower + A.upper + 1) * roundoff;
     if (!(sum <= diagonal * (Real(1) + slack)))
       note(BandFaults::place(by_rows ? BandFaults::row : BandFaults::column,
                              system),
@@ -181,7 +182,7 @@ struct PackTiles {
 };
 
 /// Notes the first pivot that is next to nothing beside the largest elements of
-/// its row and column in the matrix, or not finite.
+/// its row and column in the matrix, and the first that is not finite.
 template <class Scalar, class ExecutionSpace>
 struct NotePivots {
   using Memory = typename ExecutionSpace::memory_space;
@@ -198,9 +199,12 @@ struct NotePivots {
     if (row >= size) return;
     const std::int64_t place = system * size + row;
     const Real p = modulus(value);
-    if (p > small * scale(place) && p - p == Real(0)) return;
-    Kokkos::atomic_min(&fault(BandFaults::pivot),
-                       static_cast<unsigned long long>(place));
+    const bool finite = p - p == Real(0);
+    if (p > small * scale(place) && finite) return;
+    // What is not finite comes of a small pivot elsewhere, or of overflow.
+    Kokkos::atomic_min(
+        &fault(finite ? BandFaults::pivot : BandFaults::overflow),
+        static_cast<unsigned long long>(place));
   }
 };
 

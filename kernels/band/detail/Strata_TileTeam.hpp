@@ -50,7 +50,6 @@ class TileTeam {
   static constexpr int pad = sizeof(Scalar) > 8 ? 1 : 4;
   static constexpr int a_stride = B + pad, b_stride = depth + pad;
   static constexpr int stage_size = depth * a_stride + B * b_stride;
-  static_assert(4 * B <= 2 * stage_size, "an inversion needs four lines");
 
  public:
   static constexpr bool on_device = is_cuda<ExecutionSpace>;
@@ -61,7 +60,7 @@ class TileTeam {
   static constexpr int rows = on_device ? (tensor ? 2 : 4) : B;
   static constexpr int columns = B * B / team_size / rows;
   static constexpr std::size_t scratch_bytes =
-      (on_device ? 2 * stage_size : 4 * B) * sizeof(Scalar);
+      (on_device ? 2 * stage_size : 16 * B) * sizeof(Scalar);
 
   using Real = typename RealOf<Scalar>::type;
   using Elements = Scalar[columns][rows];
@@ -127,54 +126,69 @@ class TileTeam {
     } else {
       constexpr int chunks = B / depth;
       const int total = terms * chunks;
-      int ready = wait(0);
-      stage(term(0), 0, 0);
+      int ready = wait(0), staged = 0;
       for (int q = 0; q < total; ++q) {
-        copy_async_wait<0>();
-        // The chunk has come, and nobody reads the one before any more.
-        team.team_barrier();
-        const int next = q + 1, t = next / chunks;
-        const bool begun = next < total && t < ready;
-        if (begun) stage(term(t), next % chunks, next & 1);
-        multiply(scratch_ + (q & 1) * stage_size, c);
-        if (next < total && !begun) {
-          ready = wait(t);
-          stage(term(t), next % chunks, next & 1);
+        // Two chunks are on their way where they are known to be final.
+        while (staged < total && staged < q + 2) {
+          const int t = staged / chunks;
+          if (t >= ready) {
+            if (staged > q) break;
+            ready = wait(t);
+          }
+          stage(term(t), staged % chunks, staged & 1);
+          ++staged;
         }
+        if (staged == q + 2)
+          copy_async_wait<1>();
+        else
+          copy_async_wait<0>();
+        team.team_barrier();
+        multiply(scratch_ + (q & 1) * stage_size, c);
+        team.team_barrier();
       }
-      team.team_barrier();
     }
   }
 
-  /// c = c^-1 by Gauss-Jordan elimination without exchanges: B steps of one
-  /// barrier. pivot(k, value) is called with every pivot, by one thread.
+  /// c = c^-1 by Gauss-Jordan elimination without exchanges, four pivots at a
+  /// time: B / 4 steps of one barrier. Every thread inverts the 4 x 4 block W of
+  /// the pivots K by itself, and then
+  ///   c_ij = base_ij - sum over q of F_iq E_qj,
+  /// base = 0 and F = -W in the rows of K, F = c_iK W elsewhere; base = 0 and
+  /// E = 1 in the columns of K, E = c_Kj elsewhere.
+  /// pivot(k, value) is called with every pivot, by one thread.
   template <class Team, class Pivot>
   KOKKOS_INLINE_FUNCTION void invert(const Team& team, Elements& c,
                                      const Pivot& pivot) const {
-    publish_step(c, 0);
+    publish_pivots(c, 0);
     team.team_barrier();
-    for (int k = 0; k < B; ++k) {
-      const Scalar* const of_row = scratch_ + (k & 1) * 2 * B;
-      const Scalar* const of_column = of_row + B;
-      const Scalar p = of_row[k];
-      if (thread_ == 0) pivot(k, p);
-      const Scalar inverse = Scalar(1) / p;
-      Scalar factor[rows];
+    for (int k = 0; k < B; k += at_once) {
+      const Scalar* const e = scratch_ + (k / at_once & 1) * 2 * at_once * B;
+      const Scalar* const left = e + at_once * B;
+      Scalar w[at_once][at_once];
       STRATA_IMPL_UNROLL
-      for (int m = 0; m < rows; ++m)
-        factor[m] = row(m) == k ? -inverse : of_column[row(m)] * inverse;
-      STRATA_IMPL_UNROLL
-      for (int n = 0; n < columns; ++n) {
-        const bool pivot_column = column(n) == k;
-        const Scalar e = pivot_column ? Scalar(1) : of_row[column(n)];
+      for (int i = 0; i < at_once; ++i) {
         STRATA_IMPL_UNROLL
-        for (int m = 0; m < rows; ++m) {
-          const Scalar base =
-              pivot_column || row(m) == k ? Scalar(0) : c[n][m];
-          c[n][m] = base - factor[m] * e;
-        }
+        for (int q = 0; q < at_once; ++q) w[i][q] = left[(k + i) * at_once + q];
       }
-      if (k + 1 < B) publish_step(c, k + 1);
+      STRATA_IMPL_UNROLL
+      for (int p = 0; p < at_once; ++p) {
+        if (thread_ == 0) pivot(k + p, w[p][p]);
+        const Scalar inverse = reciprocal(w[p][p]);
+        STRATA_IMPL_UNROLL
+        for (int q = 0; q < at_once; ++q)
+          if (q != p) w[p][q] *= inverse;
+        STRATA_IMPL_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          if (i == p) continue;
+          STRATA_IMPL_UNROLL
+          for (int q = 0; q < at_once; ++q)
+            if (q != p) w[i][q] -= w[i][p] * w[p][q];
+          w[i][p] *= -inverse;
+        }
+        w[p][p] = inverse;
+      }
+      eliminate(c, w, k, e, left);
+      if (k + at_once < B) publish_pivots(c, k + at_once);
       team.team_barrier();
     }
   }
@@ -240,16 +254,87 @@ class TileTeam {
     }
   }
 
-  /// Row and column k of the tile, for all to read.
-  KOKKOS_INLINE_FUNCTION void publish_step(const Elements& c, int k) const {
-    Scalar* const of_row = scratch_ + (k & 1) * 2 * B;
-    Scalar* const of_column = of_row + B;
+  static constexpr int at_once = 4;
+  static_assert(4 * at_once * B <= 2 * stage_size,
+                "an inversion needs two steps' rows and columns");
+
+  KOKKOS_INLINE_FUNCTION static bool among(int index, int k) {
+    return static_cast<unsigned>(index - k) < static_cast<unsigned>(at_once);
+  }
+
+  /// Puts what the step of pivots k to k + 3 needs where all can read it: E as
+  /// [column][q], and the columns of K as [row][q]. Clears them in c.
+  KOKKOS_INLINE_FUNCTION void publish_pivots(Elements& c, int k) const {
+    Scalar* const e = scratch_ + (k / at_once & 1) * 2 * at_once * B;
+    Scalar* const left = e + at_once * B;
     STRATA_IMPL_UNROLL
-    for (int n = 0; n < columns; ++n) {
+    for (int n = 0; n < columns; ++n)
+      if (among(column(n), k)) {
+        STRATA_IMPL_UNROLL
+        for (int m = 0; m < rows; ++m) {
+          left[row(m) * at_once + column(n) - k] = c[n][m];
+          if (!among(row(m), k)) c[n][m] = Scalar(0);
+        }
+      }
+    STRATA_IMPL_UNROLL
+    for (int m = 0; m < rows; ++m)
+      if (among(row(m), k)) {
+        STRATA_IMPL_UNROLL
+        for (int n = 0; n < columns; ++n) {
+          e[column(n) * at_once + row(m) - k] =
+              among(column(n), k) ? Scalar(column(n) == row(m) ? 1 : 0)
+                                  : c[n][m];
+          c[n][m] = Scalar(0);
+        }
+      }
+  }
+
+  KOKKOS_INLINE_FUNCTION void eliminate(Elements& c,
+                                        const Scalar (&w)[at_once][at_once],
+                                        int k, const Scalar* e,
+                                        const Scalar* left) const {
+    const auto left_of = [&](int i, int q) {
+      return among(i, k) ? Scalar(i - k == q ? -1 : 0) : left[i * at_once + q];
+    };
+    if constexpr (tensor) {
+      const int t = (thread_ & 31) % 4, g = (thread_ & 31) / 4;
+      double of_t[at_once];
+      STRATA_IMPL_UNROLL
+      for (int q = 0; q < at_once; ++q)
+        of_t[q] = t < 2 ? (t == 0 ? w[q][0] : w[q][1])
+                        : (t == 2 ? w[q][2] : w[q][3]);
+      double f[4] = {0, 0, 0, 0};
       STRATA_IMPL_UNROLL
       for (int m = 0; m < rows; ++m) {
-        if (row(m) == k) of_row[column(n)] = c[n][m];
-        if (column(n) == k) of_column[row(m)] = c[n][m];
+        STRATA_IMPL_UNROLL
+        for (int q = 0; q < at_once; ++q) f[m] -= left_of(row(m), q) * of_t[q];
+      }
+      STRATA_IMPL_UNROLL
+      for (int n = 0; n < columns; n += 2) {
+        const double right[2] = {
+            e[(first_column_ - 2 * t + 4 * n + g) * at_once + t], 0};
+        warp_multiply_add(c[n][0], c[n + 1][0], c[n][1], c[n + 1][1], f,
+                          right);
+      }
+    } else {
+      Scalar f[at_once][rows];
+      STRATA_IMPL_UNROLL
+      for (int m = 0; m < rows; ++m) {
+        STRATA_IMPL_UNROLL
+        for (int p = 0; p < at_once; ++p) {
+          f[p][m] = left_of(row(m), 0) * w[0][p];
+          STRATA_IMPL_UNROLL
+          for (int q = 1; q < at_once; ++q)
+            f[p][m] += left_of(row(m), q) * w[q][p];
+        }
+      }
+      STRATA_IMPL_UNROLL
+      for (int n = 0; n < columns; ++n) {
+        const Scalar* const right = e + column(n) * at_once;
+        STRATA_IMPL_UNROLL
+        for (int m = 0; m < rows; ++m)
+          c[n][m] -= f[0][m] * right[0] + f[1][m] * right[1] +
+                     f[2][m] * right[2] + f[3][m] * right[3];
       }
     }
   }

@@ -25,7 +25,8 @@ inline HostArray read_matrix_market_array(const std::string& path) {
   Detail::GzipLines lines(path);
   std::string line;
   const auto fail = [&](const std::string& problem) {
-    throw FileError(path, problem, "check that it is a Matrix Market array file",
+    throw FileError(path, problem,
+                    "check that it is a Matrix Market array file",
                     lines.number() > 0 ? lines.number() : -1);
   };
   const auto next_data = [&] {
@@ -48,8 +49,7 @@ inline HostArray read_matrix_market_array(const std::string& path) {
     fail("holds a '" + format + "' matrix where an array is wanted");
   if (field != "real" && field != "double" && field != "integer")
     fail("holds '" + field + "' values where real ones are wanted");
-  if (symmetry != "general" || words >> more)
-    fail("is not a general array");
+  if (symmetry != "general" || words >> more) fail("is not a general array");
   if (!next_data()) fail("has no line with the numbers of rows and columns");
   std::istringstream sizes(line);
   std::int64_t rows = -1, columns = -1;
@@ -67,7 +67,8 @@ inline HostArray read_matrix_market_array(const std::string& path) {
       if (*at == 0) break;
       char* end = nullptr;
       const double value = std::strtod(at, &end);
-      const bool ends = *end == 0 || std::isspace(static_cast<unsigned char>(*end));
+      const bool ends =
+          *end == 0 || std::isspace(static_cast<unsigned char>(*end));
       if (end == at || !ends || !std::isfinite(value))
         fail("'" + std::string(at) + "' is not a finite number");
       if (static_cast<std::int64_t>(values.size()) == stated)
@@ -96,7 +97,8 @@ inline void write_matrix_market_array(const std::string& path,
   file << "%%MatrixMarket matrix array real general\n"
        << array.extent(0) << ' ' << array.extent(1) << '\n';
   for (std::size_t c = 0; c < array.extent(1); ++c)
-    for (std::size_t r = 0; r < array.extent(0); ++r) file << array(r, c) << '\n';
+    for (std::size_t r = 0; r < array.extent(0); ++r)
+      file << array(r, c) << '\n';
   file.flush();
   if (!file)
     throw FileError(path, "can't be written",

@@ -59,7 +59,9 @@ struct HostBand {
                          Random& random) {
     std::uniform_real_distribution<double> uniform(-1, 1);
     HostBand A(n, kl, ku);
-    const auto draw = [&] { return Traits::make(uniform(random), uniform(random)); };
+    const auto draw = [&] {
+      return Traits::make(uniform(random), uniform(random));
+    };
     for (int i = 0; i < n; ++i)
       for (int j = std::max(0, i - kl); j <= std::min(n - 1, i + ku); ++j)
         A(i, j) = draw();
@@ -87,8 +89,7 @@ struct HostBand {
         Wide r = Traits::widen(b[c * n + i]);
         long double s = std::abs(r);
         for (int j = std::max(0, i - kl); j <= std::min(n - 1, i + ku); ++j) {
-          const Wide t =
-              Traits::widen(at(i, j)) * Traits::widen(x[c * n + j]);
+          const Wide t = Traits::widen(at(i, j)) * Traits::widen(x[c * n + j]);
           r -= t;
           s += std::abs(t);
         }
@@ -141,9 +142,9 @@ std::vector<Scalar> random_vector(std::int64_t size, Random& random) {
 /// A tolerance for backward errors.
 template <class Scalar>
 double tolerance() {
-  return 200 * static_cast<double>(
-                   std::numeric_limits<
-                       typename ScalarTraits<Scalar>::Real>::epsilon());
+  return 200 *
+         static_cast<double>(std::numeric_limits<
+                             typename ScalarTraits<Scalar>::Real>::epsilon());
 }
 
 }  // namespace BandTest

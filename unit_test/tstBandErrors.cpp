@@ -66,8 +66,7 @@ TEST(BandErrors, BandsWiderThanTheMatrixAndNegativeOnes) {
 
 TEST(BandErrors, StorageThatIsNotOfTheBand) {
   for (int rows : {0, 2, 5, 7})
-    EXPECT_THROW(Solver(Space(), View("ab", rows, 9), 1, 1),
-                 SizeMismatchError)
+    EXPECT_THROW(Solver(Space(), View("ab", rows, 9), 1, 1), SizeMismatchError)
         << rows;
 }
 
@@ -98,8 +97,8 @@ TEST(BandErrors, EmptyMatricesAndNoRightHandSidesAreFine) {
   const Solver other = make(second_difference(3));
   const View none("none", 3, 0);
   other.solve(exec, none, none);
-  const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> no_system(
-      "ab", 3, 4, 0),
+  const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> no_system("ab", 3,
+                                                                      4, 0),
       no_vector("x", 4, 1, 0);
   const Solver batch(exec, no_system, 1, 1);
   batch.solve(exec, no_vector, no_vector);
@@ -115,8 +114,7 @@ TEST(BandErrors, VectorsOfOtherSizes) {
   EXPECT_THROW(solver.solve(exec, b, wider), SizeMismatchError);
   const View shifted(b.data() + 1, 9, 2);
   const Solver smaller = make(second_difference(9));
-  EXPECT_THROW(
-      smaller.solve(exec, View(b.data(), 9, 2), shifted), AliasError);
+  EXPECT_THROW(smaller.solve(exec, View(b.data(), 9, 2), shifted), AliasError);
   const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> two("b", 10, 1, 2);
   EXPECT_THROW(solver.solve(exec, two, two), SizeMismatchError);
 }
@@ -170,9 +168,8 @@ TEST(BandErrors, RowsOfOtherScalesAreNoSmallPivots) {
 }
 
 TEST(BandErrors, ValuesThatAreNotFinite) {
-  for (const auto method :
-       {BandMethod::tiles, BandMethod::cyclic_reduction,
-        BandMethod::partial_pivoting})
+  for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
+                            BandMethod::partial_pivoting})
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       auto A = second_difference(70);
       A(45, 44) = bad;
@@ -257,8 +254,7 @@ TEST(BandErrors, TheBandOfASparseMatrix) {
   const File file(
       "%%MatrixMarket matrix coordinate real general\n"
       "4 4 7\n1 1 4\n2 2 5\n3 3 6\n4 4 7\n3 1 -1\n1 2 2\n4 2 -3\n");
-  const auto band = band_matrix(
-      Space(), read_matrix_market<Crs>(file.path()));
+  const auto band = band_matrix(Space(), read_matrix_market<Crs>(file.path()));
   EXPECT_EQ(band.kl, 2);
   EXPECT_EQ(band.ku, 1);
   const auto ab =

@@ -51,11 +51,11 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
   const Space exec;
   bool rows = false;
   for (const auto& s : shapes)
-    for (const auto dominance : {(rows = !rows) ? Band::Dominance::rows
-                                                : Band::Dominance::columns}) {
+    for (const auto dominance :
+         {(rows = !rows) ? Band::Dominance::rows : Band::Dominance::columns}) {
       const auto A = Band::random(s.n, s.kl, s.ku, dominance, random);
       const auto ab = to_band_view<Scalar, Space>(A, s.kl);
-      const auto values = random_vector<Scalar>(s.n * 21, random);
+      const auto values = random_vector<Scalar>(s.n * 140, random);
       for (const auto& v : variants(s)) {
         SCOPED_TRACE(std::to_string(s.n) + " rows, " + std::to_string(s.kl) +
                      " and " + std::to_string(s.ku) + " diagonals, " +
@@ -63,9 +63,9 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
         BandOptions options;
         options.method = v.method;
         options.tile = v.tile;
-        options.max_right_hand_sides = 21;
+        options.max_right_hand_sides = 140;
         const BandSolver solver(exec, ab, s.kl, s.ku, options);
-        for (const int columns : {1, 3, 21}) {
+        for (const int columns : {1, 3, 140}) {
           const std::vector<Scalar> b(values.begin(),
                                       values.begin() + s.n * columns);
           const VectorBlock<Scalar, Space> of_b(Storage::left, s.n, columns),
@@ -93,10 +93,9 @@ TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {
   std::mt19937 random(std::random_device{}());
   const Space exec;
   for (const Shape& s : {Shape{150, 20, 30}, Shape{260, 70, 90}}) {
-    const auto A =
-        Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random);
+    const auto A = Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random);
     const auto ab = to_band_view<Scalar, Space>(A);
-    constexpr int columns = 40;
+    constexpr int columns = 150;
     const auto b = random_vector<Scalar>(s.n * columns, random);
     for (const auto& v : variants(s)) {
       SCOPED_TRACE(std::string(to_string(v.method)) + " " +
@@ -144,16 +143,16 @@ TYPED_TEST(BandSolverTest, SolvesABatch) {
           i % 2 ? Band::Dominance::rows : Band::Dominance::columns, random));
     const auto ab = to_band_views<Scalar, Space>(A);
     for (const auto& v : variants(s))
-      for (const int columns : {1, 4, 30}) {
+      for (const int columns : {1, 4, 140}) {
         SCOPED_TRACE(std::string(to_string(v.method)) + " " +
                      std::to_string(v.tile));
         BandOptions options;
         options.method = v.method;
         options.tile = v.tile;
-        options.max_right_hand_sides = 30;
+        options.max_right_hand_sides = 140;
         const BandSolver solver(exec, ab, s.kl, s.ku, options);
-        Kokkos::View<Scalar***, Kokkos::LayoutRight, Memory> b("b", s.n,
-                                                              columns, systems),
+        Kokkos::View<Scalar***, Kokkos::LayoutRight, Memory> b(
+            "b", s.n, columns, systems),
             x("x", s.n, columns, systems);
         const auto host = Kokkos::create_mirror_view(b);
         std::vector<std::vector<Scalar>> of_system;
@@ -190,9 +189,9 @@ TYPED_TEST(BandSolverTest, NanInARightHandSideStaysInItsColumn) {
     BandOptions options;
     options.method = v.method;
     options.tile = v.tile;
-    options.max_right_hand_sides = 20;
+    options.max_right_hand_sides = 140;
     const BandSolver solver(exec, ab, 10, 12, options);
-    for (const int columns : {2, 20}) {
+    for (const int columns : {2, 140}) {
       auto b = random_vector<Scalar>(200 * columns, random);
       b[100] = Scalar(std::numeric_limits<double>::quiet_NaN());
       const VectorBlock<Scalar, Space> x(Storage::left, 200, columns);
@@ -201,9 +200,8 @@ TYPED_TEST(BandSolverTest, NanInARightHandSideStaysInItsColumn) {
       const auto result = x.get();
       EXPECT_FALSE(result[100] == result[100]);
       b.erase(b.begin(), b.begin() + 200);
-      EXPECT_LE(A.backward_error(std::vector<Scalar>(result.begin() + 200,
-                                                     result.end()),
-                                 b),
+      EXPECT_LE(A.backward_error(
+                    std::vector<Scalar>(result.begin() + 200, result.end()), b),
                 tolerance<Scalar>());
     }
   }

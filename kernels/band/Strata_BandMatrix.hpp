@@ -103,20 +103,19 @@ auto band_matrix(const typename Matrix::execution_space& exec,
       extent);
   exec.fence();
   if (extent.bad_row < rows)
-    throw ColumnRangeError(
-        "A",
-        "a column is not in the matrix in row " +
-            std::to_string(extent.bad_row),
-        "columns are 0 to rows - 1", extent.bad_row);
+    throw ColumnRangeError("A",
+                           "a column is not in the matrix in row " +
+                               std::to_string(extent.bad_row),
+                           "columns are 0 to rows - 1", extent.bad_row);
   BandMatrix<Scalar, Memory> band;
   band.kl = extent.lower;
   band.ku = extent.upper;
-  band.ab = decltype(band.ab)("Strata::band_matrix",
-                              band.kl + band.ku + 1, rows);
-  Kokkos::parallel_for("Strata::band_matrix::fill", Rows(exec, 0, rows),
-                       Detail::FillBand<Matrix, decltype(band.ab)>{
-                           A.graph.row_map, A.graph.entries, A.values, band.ab,
-                           band.ku});
+  band.ab =
+      decltype(band.ab)("Strata::band_matrix", band.kl + band.ku + 1, rows);
+  Kokkos::parallel_for(
+      "Strata::band_matrix::fill", Rows(exec, 0, rows),
+      Detail::FillBand<Matrix, decltype(band.ab)>{
+          A.graph.row_map, A.graph.entries, A.values, band.ab, band.ku});
   exec.fence();
   return band;
 }

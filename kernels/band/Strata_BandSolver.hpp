@@ -57,8 +57,7 @@ class BandSolver {
     report->systems = A.batch;
     report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
                          A.batch * sizeof(Scalar);
-    Detail::choose_band_method(options, A, Detail::device_units(exec),
-                               *report);
+    Detail::choose_band_method(exec, options, A, *report);
     scale_ = decltype(scale_)("Strata::Band::scale", A.size * A.batch);
     fault_ = decltype(fault_)("Strata::Band::fault",
                               Detail::BandFaults::size(A.batch));
@@ -109,11 +108,11 @@ class BandSolver {
     if (!algorithm_ || columns == 0) return;
     const Detail::ProfilingRegion region("Strata::BandSolver::solve");
     const auto from = Detail::batch_vector_ref(b);
-    algorithm_->solve(exec,
-                      Detail::BatchVectorRef<const Scalar>{
-                          from.data, from.row_stride, from.column_stride,
-                          from.system_stride},
-                      Detail::batch_vector_ref(x), columns);
+    algorithm_->solve(
+        exec,
+        Detail::BatchVectorRef<const Scalar>{
+            from.data, from.row_stride, from.column_stride, from.system_stride},
+        Detail::batch_vector_ref(x), columns);
   }
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
@@ -163,9 +162,8 @@ class BandSolver {
       Detail::check_band(exec, A, scale_, fault_);
       const double smallest = options_.smallest_pivot;
       algorithm_->factor(exec, A, scale_, fault_,
-                         smallest > 0
-                             ? static_cast<Real>(smallest)
-                             : std::numeric_limits<Real>::epsilon());
+                         smallest > 0 ? static_cast<Real>(smallest)
+                                      : std::numeric_limits<Real>::epsilon());
       Detail::raise_band_faults(exec, fault_, A.size, A.batch, pivoting,
                                 options_.require_dominance);
     }

@@ -51,9 +51,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   using State = Kokkos::View<unsigned*, Memory>;
 
  public:
-  /// Right-hand sides of one vector task, and of the launch that beyond
-  /// 2 * block_width of them turns to whole tiles.
+  /// Right-hand sides of one vector task. Up to 16 such tasks a block row are
+  /// faster than whole tiles, of which one takes more time to pass on: beyond,
+  /// reading the factors once for each task costs more.
   static constexpr int block_width = sizeof(Scalar) > 8 ? 4 : 8;
+  static constexpr int most_blocks = 16;
 
   TileAlgorithm(const ExecutionSpace& exec, std::int64_t size,
                 std::int64_t lower, std::int64_t upper, int batch,
@@ -65,18 +67,21 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         above_(std::max(Factors::least_width,
                         static_cast<int>((upper + B - 1) / B))),
         factors_(Factors::make((size + B - 1) / B, below_, above_, batch)),
-        max_groups_(max_right_hand_sides > 2 * block_width
+        max_blocks_(
+            std::min(most_blocks,
+                     (max_right_hand_sides + block_width - 1) / block_width)),
+        max_groups_(max_right_hand_sides > most_blocks * block_width
                         ? (max_right_hand_sides + B - 1) / B
                         : 0) {
-    tiles_ = allocate(exec, "Strata::Band::tiles",
-                      factors_.num_tiles() * B * B);
+    tiles_ =
+        allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
     factors_.tiles = tiles_.data();
     const std::int64_t rows = factors_.blocks * B * batch;
     one_ = allocate(exec, "Strata::Band::vector", 4 * rows);
     reset(exec, one_);
     if (max_right_hand_sides > 1) {
       several_ = allocate(exec, "Strata::Band::vectors",
-                          4 * rows * 2 * block_width);
+                          4 * rows * max_blocks_ * block_width);
       reset(exec, several_);
     }
     many_ = allocate(exec, "Strata::Band::right_hand_sides",
@@ -84,8 +89,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     factor_flag_ = State("Strata::Band::factor_flag", factors_.num_tiles());
     solve_flag_ = State("Strata::Band::solve_flag",
                         2 * factors_.blocks * batch * max_groups_);
-    for (auto* state : {&factor_state_, &one_state_, &several_state_,
-                        &many_state_})
+    for (auto* state :
+         {&factor_state_, &one_state_, &several_state_, &many_state_})
       *state = State("Strata::Band::state", TaskState::size);
   }
 
@@ -112,18 +117,18 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
              const BatchVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     const std::int64_t capacity =
-        max_groups_ > 0               ? std::int64_t{max_groups_} * B
-        : several_.extent(0) > 0 ? 2 * block_width
-                                      : 1;
+        max_groups_ > 0          ? std::int64_t{max_groups_} * B
+        : several_.extent(0) > 0 ? std::int64_t{max_blocks_} * block_width
+                                 : 1;
     for (std::int64_t first = 0; first < columns;) {
       const int now =
           static_cast<int>(std::min<std::int64_t>(columns - first, capacity));
       if (now == 1)
         solve_vectors<1>(exec, b.from(first), x.from(first), now, one_, 1,
                          one_state_);
-      else if (now <= 2 * block_width)
+      else if (now <= max_blocks_ * block_width)
         solve_vectors<block_width>(exec, b.from(first), x.from(first), now,
-                                   several_, 2, several_state_);
+                                   several_, max_blocks_, several_state_);
       else
         solve_tiles(exec, b.from(first), x.from(first), now);
       first += now;
@@ -142,10 +147,9 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   static Vector allocate(const ExecutionSpace& exec, const char* label,
                          std::int64_t size) {
-    return Vector(
-        Kokkos::view_alloc(exec, std::string(label),
-                           Kokkos::WithoutInitializing),
-        static_cast<std::size_t>(size));
+    return Vector(Kokkos::view_alloc(exec, std::string(label),
+                                     Kokkos::WithoutInitializing),
+                  static_cast<std::size_t>(size));
   }
   static void reset(const ExecutionSpace& exec, const Vector& buffer) {
     Kokkos::parallel_for(
@@ -157,8 +161,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   template <int width>
   auto plan(const BatchVectorRef<const Scalar>& b,
-            const BatchVectorRef<Scalar>& x, int columns,
-            const Vector& results, int max_groups) const {
+            const BatchVectorRef<Scalar>& x, int columns, const Vector& results,
+            int max_groups) const {
     TileSolvePlan<Scalar, B, width, Factors> plan;
     plan.factors = factors_;
     plan.b = b;
@@ -200,7 +204,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t size_;
   int units_, below_, above_;
   Factors factors_;
-  int max_groups_;
+  int max_blocks_, max_groups_;
   Vector tiles_, one_, several_, many_;
   State factor_flag_, solve_flag_;
   State factor_state_, one_state_, several_state_, many_state_;

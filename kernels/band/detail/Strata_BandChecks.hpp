@@ -25,12 +25,12 @@ inline void check_bandwidth(std::int64_t size, std::int64_t kl,
       throw BandwidthError(name, "is " + std::to_string(k),
                            "a number of diagonals is at least 0");
     if (k > 0 && k >= size)
-      throw BandwidthError(
-          name,
-          "is " + std::to_string(k) + ", but a matrix of " +
-              std::to_string(size) + " rows has at most " +
-              std::to_string(size > 0 ? size - 1 : 0) + " diagonals on a side",
-          "pass the diagonals that the matrix has");
+      throw BandwidthError(name,
+                           "is " + std::to_string(k) + ", but a matrix of " +
+                               std::to_string(size) + " rows has at most " +
+                               std::to_string(size > 0 ? size - 1 : 0) +
+                               " diagonals on a side",
+                           "pass the diagonals that the matrix has");
   };
   check("kl", kl);
   check("ku", ku);
@@ -39,8 +39,7 @@ inline void check_bandwidth(std::int64_t size, std::int64_t kl,
 /// A view of bands with its sizes checked.
 /// @throws BandwidthError, SizeMismatchError, IndexOverflowError
 template <class Scalar, class ExecutionSpace, class Band>
-BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl,
-                             std::int64_t ku) {
+BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
   static_assert(Band::rank == 2 || Band::rank == 3,
                 "Strata: a band is a view of rank 2, a batch one of rank 3");
   static_assert(
@@ -97,18 +96,18 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
   const std::int64_t widest = std::max(A.lower, A.upper);
   const int widest_block = options.tile == 32 ? 32 : 64;
   if (options.method == BandMethod::cyclic_reduction && widest > widest_block)
-    throw OptionError("method",
-                      "cyclic_reduction takes at most " +
-                          std::to_string(widest_block) +
-                          " diagonals on a side, and there are " +
-                          std::to_string(widest),
-                      "use tiles for wide bands");
+    throw OptionError(
+        "method",
+        "cyclic_reduction takes at most " + std::to_string(widest_block) +
+            " diagonals on a side, and there are " + std::to_string(widest),
+        "use tiles for wide bands");
 }
 
 /// Fills in method and tile.
-template <class Scalar>
-void choose_band_method(const BandOptions& options, const BandRef<Scalar>& A,
-                        int units, BandReport& report) {
+template <class ExecutionSpace, class Scalar>
+void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
+                        const BandRef<Scalar>& A, BandReport& report) {
+  constexpr bool on_device = is_cuda<ExecutionSpace>;
   const std::int64_t widest = std::max(A.lower, A.upper);
   report.method = options.method;
   report.tile = options.tile;
@@ -116,7 +115,8 @@ void choose_band_method(const BandOptions& options, const BandRef<Scalar>& A,
     // Cyclic reduction does more than twice the work in few dependent steps;
     // many systems fill the device without it.
     const bool short_of_work =
-        std::int64_t{A.batch} * 2 <= units && A.size > 4 * widest;
+        on_device && std::int64_t{A.batch} * 2 <= device_units(exec) &&
+        A.size > 4 * widest;
     const bool narrow = widest <= (options.tile == 32 ? 32 : 64);
     report.method = narrow && short_of_work ? BandMethod::cyclic_reduction
                                             : BandMethod::tiles;
@@ -126,7 +126,7 @@ void choose_band_method(const BandOptions& options, const BandRef<Scalar>& A,
   else if (report.tile == 0 && report.method == BandMethod::cyclic_reduction)
     report.tile = widest <= 32 ? 32 : 64;
   else if (report.tile == 0)
-    report.tile = widest <= 128 ? 32 : 64;
+    report.tile = !on_device || widest <= 32 ? 32 : 64;
 }
 
 template <class View>
@@ -172,10 +172,9 @@ void check_band_vectors(const BandReport& report, const B& b, const X& x) {
     };
     const auto first_of_b = reinterpret_cast<std::uintptr_t>(b.data());
     const auto first_of_x = reinterpret_cast<std::uintptr_t>(x.data());
-    const bool same = first_of_b == first_of_x &&
-                      b.stride_0() == x.stride_0() &&
-                      b.stride_1() == x.stride_1() &&
-                      b.stride_2() == x.stride_2();
+    const bool same =
+        first_of_b == first_of_x && b.stride_0() == x.stride_0() &&
+        b.stride_1() == x.stride_1() && b.stride_2() == x.stride_2();
     if (!same && first_of_b <= last(x) && first_of_x <= last(b))
       throw AliasError("x", "shares part of its memory with b",
                        "pass b itself to solve in place, or separate views");

@@ -90,8 +90,7 @@ struct CheckBand {
     if (by_rows && !(largest - largest == Real(0)))
       note(BandFaults::not_finite, number);
     // As many roundings as terms were added up.
-    const Real slack =
-        static_cast<Real>(A.lower + A.upper + 1) * roundoff;
+    const Real slack = static_cast<Real>(A.lower + A.upper + 1) * roundoff;
     if (!(sum <= diagonal * (Real(1) + slack)))
       note(BandFaults::place(by_rows ? BandFaults::row : BandFaults::column,
                              system),

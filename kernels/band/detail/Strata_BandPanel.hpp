@@ -117,8 +117,7 @@ struct FactorPanel {
                                              Best* shared) {
     for (int mask = width / 2; mask > 0; mask /= 2)
       mine.join(lane_xor(mine, mask));
-    if (team.team_rank() % width == 0)
-      shared[team.team_rank() / width] = mine;
+    if (team.team_rank() % width == 0) shared[team.team_rank() / width] = mine;
     team.team_barrier();
     Best best = shared[0];
     for (int i = 1; i < warps; ++i) best.join(shared[i]);
@@ -162,7 +161,8 @@ struct FactorPanel {
         team.team_barrier();
         place = *found;
         if (place == count) {
-          if (thread == 0) row[count] = static_cast<int>(p), from[count] = count;
+          if (thread == 0)
+            row[count] = static_cast<int>(p), from[count] = count;
           ++count;
         }
       }
@@ -188,8 +188,7 @@ struct FactorPanel {
       team.team_barrier();
       mine = none();
       // As LAPACK, leave a column without a pivot alone.
-      const Scalar inverse =
-          singular ? Scalar(1) : Scalar(1) / pivot_row[k];
+      const Scalar inverse = singular ? Scalar(1) : Scalar(1) / pivot_row[k];
       const std::int64_t next_end = k + 1 < n ? last_row(c + 1) : c;
       const std::int64_t all = end > next_end ? end : next_end;
       for (std::int64_t r = c + 1 + thread; r <= all; r += threads) {
@@ -216,10 +215,10 @@ struct FactorPanel {
       }
       team.team_barrier();
     }
-    int* const out_row = const_cast<int*>(
-        exchanges.list(system, first / w).row);
-    int* const out_from = const_cast<int*>(
-        exchanges.list(system, first / w).from);
+    int* const out_row =
+        const_cast<int*>(exchanges.list(system, first / w).row);
+    int* const out_from =
+        const_cast<int*>(exchanges.list(system, first / w).from);
     for (int t = thread; t < count; t += threads)
       out_row[t] = row[t], out_from[t] = from[t];
     if (thread == 0)

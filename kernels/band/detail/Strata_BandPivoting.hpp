@@ -40,8 +40,8 @@ struct ApplyPanel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int system = team.league_rank() / strips;
-    const std::int64_t column = first + w + team.league_rank() % strips *
-                                                std::int64_t{w};
+    const std::int64_t column =
+        first + w + team.league_rank() % strips * std::int64_t{w};
     const int thread = team.team_rank(), threads = team.team_size();
     constexpr int pitch = w + 1;
     Scalar* const lower =
@@ -72,8 +72,7 @@ struct ApplyPanel {
       team.team_barrier();
     }
     for (int e = thread; e < w * columns; e += threads)
-      *A.at(system, first + e % w, column + e / w) =
-          u[e % w * pitch + e / w];
+      *A.at(system, first + e % w, column + e / w) = u[e % w * pitch + e / w];
 
     const std::int64_t begin = first + w;
     const std::int64_t end =
@@ -149,8 +148,7 @@ struct SubstitutePanels {
     for (int c = 0; c < here; ++c)
       for (std::int64_t r = thread; r < A.size; r += threads)
         *x.at(r, column + c, system) = *b.at(r, column + c, system);
-    for (int e = thread; e < 2 * w * width; e += threads)
-      values[e] = Scalar(0);
+    for (int e = thread; e < 2 * w * width; e += threads) values[e] = Scalar(0);
     team.team_barrier();
 
     const std::int64_t panels = (A.size + w - 1) / w;
@@ -256,8 +254,7 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
     for (std::int64_t first = 0; first < A.size; first += panel_width) {
       launch("Strata::Band::panel", exec, A.batch,
              Panel{storage_, exchanges_, pivots_, fault, first});
-      const std::int64_t right =
-          std::min(A.size - first - panel_width, reach);
+      const std::int64_t right = std::min(A.size - first - panel_width, reach);
       const auto strips =
           static_cast<int>((right + panel_width - 1) / panel_width);
       if (right > 0)

@@ -130,8 +130,8 @@ struct TileSolvePlan {
       task.terms = factors.forward_links(w.i);
     }
     task.valid_rows = static_cast<int>(rows - row < B ? rows - row : B);
-    task.valid_columns = static_cast<int>(
-        columns - column < width ? columns - column : width);
+    task.valid_columns =
+        static_cast<int>(columns - column < width ? columns - column : width);
     if (w.backward != Factors::inverse_in_forward) {
       task.finish = TileFinish::multiply_left;
       task.factor = factors.inverse(w.system, w.i);

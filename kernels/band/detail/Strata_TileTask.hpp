@@ -117,7 +117,8 @@ struct RunTileTasks {
   /// Waits for term t; the first lanes look at one of the next terms each.
   KOKKOS_INLINE_FUNCTION int wait(const Member& team,
                                   const typename Plan::Where& where, int t,
-                                  int terms, unsigned epoch, int* shared) const {
+                                  int terms, unsigned epoch,
+                                  int* shared) const {
     constexpr int width = lane_width<ExecutionSpace>;
     if (team.team_rank() < width) {
       const int mine = t + team.team_rank();
@@ -166,9 +167,7 @@ struct RunTileTasks {
         [&](int t) { return wait(team, where, t, task.terms, epoch, shared); });
     tile.for_each(c, [](Scalar& e, int, int) { e = -e; });
     if (task.finish == TileFinish::invert) {
-      tile.invert(team, c, [&](int k, const Scalar& value) {
-        pivots(task.pivots + k, value);
-      });
+      tile.invert(team, c);
     } else if (task.finish != TileFinish::none) {
       tile.for_each(c, [&](Scalar& e, int row, int column) {
         task.out[column * B + row] = e;
@@ -199,6 +198,10 @@ struct RunTileTasks {
     team.team_barrier();
     if (team.team_rank() == 0 && task.flag >= 0)
       store_release(flag.data() + task.flag, epoch);
+    // Others need not wait for the look at the pivots.
+    if (task.finish == TileFinish::invert)
+      tile.for_each_pivot(
+          [&](int k, const Scalar& value) { pivots(task.pivots + k, value); });
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -217,12 +220,10 @@ struct RunTileTasks {
 template <int teams_per_unit, class ExecutionSpace, class Kernel>
 void launch_tile_tasks(const ExecutionSpace& exec, const char* label,
                        const Kernel& kernel, std::int64_t useful, int units) {
-  const auto teams = static_cast<int>(
-      std::max<std::int64_t>(1, std::min<std::int64_t>(
-                                    useful, std::int64_t{units} *
-                                                (is_cuda<ExecutionSpace>
-                                                     ? teams_per_unit
-                                                     : 1))));
+  const auto teams = static_cast<int>(std::max<std::int64_t>(
+      1, std::min<std::int64_t>(
+             useful, std::int64_t{units} *
+                         (is_cuda<ExecutionSpace> ? teams_per_unit : 1))));
   Kokkos::TeamPolicy<ExecutionSpace,
                      Kokkos::LaunchBounds<Kernel::team_size, teams_per_unit>>
       policy(exec, teams, Kernel::team_size);

@@ -50,6 +50,11 @@ class TileTeam {
   static constexpr int pad = sizeof(Scalar) > 8 ? 1 : 4;
   static constexpr int a_stride = B + pad, b_stride = depth + pad;
   static constexpr int stage_size = depth * a_stride + B * b_stride;
+  /// Pivots that an inversion takes in one step; rows and columns of two steps
+  /// lie in scratch, then all pivots.
+  static constexpr int at_once = 4;
+  static constexpr int pivots_begin = 4 * at_once * B;
+  static_assert(pivots_begin + B <= 2 * stage_size, "an inversion must fit");
 
  public:
   static constexpr bool on_device = is_cuda<ExecutionSpace>;
@@ -60,7 +65,7 @@ class TileTeam {
   static constexpr int rows = on_device ? (tensor ? 2 : 4) : B;
   static constexpr int columns = B * B / team_size / rows;
   static constexpr std::size_t scratch_bytes =
-      (on_device ? 2 * stage_size : 16 * B) * sizeof(Scalar);
+      (on_device ? 2 * stage_size : pivots_begin + B) * sizeof(Scalar);
 
   using Real = typename RealOf<Scalar>::type;
   using Elements = Scalar[columns][rows];
@@ -150,15 +155,14 @@ class TileTeam {
   }
 
   /// c = c^-1 by Gauss-Jordan elimination without exchanges, four pivots at a
-  /// time: B / 4 steps of one barrier. Every thread inverts the 4 x 4 block W of
-  /// the pivots K by itself, and then
+  /// time: B / 4 steps of one barrier. Every thread inverts the 4 x 4 block W
+  /// of the pivots K by itself, and then
   ///   c_ij = base_ij - sum over q of F_iq E_qj,
   /// base = 0 and F = -W in the rows of K, F = c_iK W elsewhere; base = 0 and
   /// E = 1 in the columns of K, E = c_Kj elsewhere.
-  /// pivot(k, value) is called with every pivot, by one thread.
-  template <class Team, class Pivot>
-  KOKKOS_INLINE_FUNCTION void invert(const Team& team, Elements& c,
-                                     const Pivot& pivot) const {
+  /// The pivots stay in scratch: see for_each_pivot.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void invert(const Team& team, Elements& c) const {
     publish_pivots(c, 0);
     team.team_barrier();
     for (int k = 0; k < B; k += at_once) {
@@ -172,7 +176,7 @@ class TileTeam {
       }
       STRATA_IMPL_UNROLL
       for (int p = 0; p < at_once; ++p) {
-        if (thread_ == 0) pivot(k + p, w[p][p]);
+        if (thread_ == 0) scratch_[pivots_begin + k + p] = w[p][p];
         const Scalar inverse = reciprocal(w[p][p]);
         STRATA_IMPL_UNROLL
         for (int q = 0; q < at_once; ++q)
@@ -191,6 +195,12 @@ class TileTeam {
       if (k + at_once < B) publish_pivots(c, k + at_once);
       team.team_barrier();
     }
+  }
+  /// f(k, value) for the pivots of the latest inversion, each by one thread.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void for_each_pivot(const F& f) const {
+    for (int k = thread_; k < B; k += team_size)
+      f(k, scratch_[pivots_begin + k]);
   }
 
  private:
@@ -254,10 +264,6 @@ class TileTeam {
     }
   }
 
-  static constexpr int at_once = 4;
-  static_assert(4 * at_once * B <= 2 * stage_size,
-                "an inversion needs two steps' rows and columns");
-
   KOKKOS_INLINE_FUNCTION static bool among(int index, int k) {
     return static_cast<unsigned>(index - k) < static_cast<unsigned>(at_once);
   }
@@ -301,8 +307,8 @@ class TileTeam {
       double of_t[at_once];
       STRATA_IMPL_UNROLL
       for (int q = 0; q < at_once; ++q)
-        of_t[q] = t < 2 ? (t == 0 ? w[q][0] : w[q][1])
-                        : (t == 2 ? w[q][2] : w[q][3]);
+        of_t[q] =
+            t < 2 ? (t == 0 ? w[q][0] : w[q][1]) : (t == 2 ? w[q][2] : w[q][3]);
       double f[4] = {0, 0, 0, 0};
       STRATA_IMPL_UNROLL
       for (int m = 0; m < rows; ++m) {
@@ -313,8 +319,7 @@ class TileTeam {
       for (int n = 0; n < columns; n += 2) {
         const double right[2] = {
             e[(first_column_ - 2 * t + 4 * n + g) * at_once + t], 0};
-        warp_multiply_add(c[n][0], c[n + 1][0], c[n][1], c[n + 1][1], f,
-                          right);
+        warp_multiply_add(c[n][0], c[n + 1][0], c[n][1], c[n + 1][1], f, right);
       }
     } else {
       Scalar f[at_once][rows];

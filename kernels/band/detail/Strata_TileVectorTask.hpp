@@ -57,14 +57,20 @@ struct RunVectorTasks {
     KOKKOS_INLINE_FUNCTION void multiply(const Scalar* vector, int thread,
                                          Scalar* sums) const {
       if constexpr (on_device) {
-        vector += thread / B * depth;
+        // Two at a time, which one read brings.
+        struct alignas(2 * sizeof(Scalar)) Pair {
+          Scalar even, odd;
+        };
+        const Pair* const pairs =
+            reinterpret_cast<const Pair*>(vector + thread / B * depth);
         STRATA_IMPL_UNROLL
         for (int n = 0; n < width; ++n) {
           Scalar even(0), odd(0);
           STRATA_IMPL_UNROLL
           for (int k = 0; k < depth; k += 2) {
-            even += element[k] * vector[n * B + k];
-            odd += element[k + 1] * vector[n * B + k + 1];
+            const Pair pair = pairs[(n * B + k) / 2];
+            even += element[k] * pair.even;
+            odd += element[k + 1] * pair.odd;
           }
           sums[n] += even + odd;
         }

@@ -90,6 +90,13 @@ class LapackBand {
   using Solve = void(const char*, const int*, const int*, const int*,
                      const int*, const double*, const int*, const int*, double*,
                      const int*, int*, std::size_t);
+  static std::vector<std::string> usual_names() {
+    return {
+#ifdef STRATA_PERF_LAPACK
+        STRATA_PERF_LAPACK,
+#endif
+        "libopenblas.so.0", "libopenblas.so", "liblapack.so.3"};
+  }
   OptionalLibrary library_;
   bool usable_ = false;
   Factor* dgbtrf_ = nullptr;

@@ -24,9 +24,8 @@ struct Shape {
 };
 /// Sizes about those of tiles, bands of no, few, a tile's and more diagonals.
 const Shape shapes[] = {
-    {1, 0, 0},    {2, 1, 1},    {5, 0, 4},     {7, 6, 0},      {31, 3, 2},
-    {32, 1, 31},  {33, 32, 5},  {64, 0, 0},    {65, 64, 64},   {100, 7, 0},
-    {129, 0, 33}, {200, 20, 3}, {300, 70, 40}, {257, 130, 10}, {500, 5, 64},
+    {1, 0, 0},    {2, 1, 1},  {5, 0, 4},    {7, 6, 0},     {32, 1, 31},
+    {65, 64, 64}, {99, 7, 0}, {129, 0, 33}, {150, 70, 40}, {257, 20, 3},
 };
 
 struct Variant {
@@ -92,10 +91,10 @@ TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {
   using Band = HostBand<Scalar>;
   std::mt19937 random(std::random_device{}());
   const Space exec;
-  for (const Shape& s : {Shape{150, 20, 30}, Shape{260, 70, 90}}) {
+  for (const Shape& s : {Shape{90, 20, 30}, Shape{140, 66, 70}}) {
     const auto A = Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random);
     const auto ab = to_band_view<Scalar, Space>(A);
-    constexpr int columns = 150;
+    constexpr int columns = 132;
     const auto b = random_vector<Scalar>(s.n * columns, random);
     for (const auto& v : variants(s)) {
       SCOPED_TRACE(std::string(to_string(v.method)) + " " +

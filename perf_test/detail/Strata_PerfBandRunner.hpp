@@ -169,7 +169,7 @@ class BandRunner {
     solver_.reset();
     host_solver_.reset();
     host_ab_ = factors_ = HostBlock();
-    dense_ = dense_factors_ = Block();
+    dense_factors_ = Block();
   }
 
   double factor(const std::string& algorithm) {
@@ -283,7 +283,7 @@ class BandRunner {
   CusolverDense<Space> cusolver_;
   bool loaded_ = false;
   BandCase sizes_;
-  Block ab_, b_, x_, dense_, dense_factors_;
+  Block ab_, b_, x_, dense_factors_;
   HostBlock host_ab_, factors_;
   std::string factored_;
   double factor_us_ = NAN;

@@ -55,7 +55,8 @@ struct TaskState {
 /// for each. Tickets are given out in the order of the tasks, to teams that are
 /// running: a task waits for tasks with lower tickets only, and of the
 /// unfinished ones the lowest waits for none. So nothing waits for ever,
-/// however few teams run at a time.
+/// however few teams run at a time. (Every task has a tile of its own in
+/// memory, so that 32 bits are enough to count them.)
 template <class Team, class State, class Execute>
 KOKKOS_INLINE_FUNCTION void run_tickets(const Team& team, const State& state,
                                         std::int64_t tasks,

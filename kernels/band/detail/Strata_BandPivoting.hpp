@@ -23,15 +23,19 @@ struct FillPivotedBand {
   }
 };
 
-/// Applies a panel to 32 columns to the right of it: exchanges, U = L11^-1 A,
-/// and A -= L21 U below, 32 rows at a time.
+/// Applies a panel to a strip of columns to the right of it: exchanges, U =
+/// L11^-1 A, and A -= L21 U below, 32 rows at a time.
 template <class Scalar, class ExecutionSpace>
 struct ApplyPanel {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int w = panel_width;
+  /// Columns of a strip: 32, or 16 where scalars of 16 bytes leave no room.
+  static constexpr int strip = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int pitch = w + 1, u_pitch = strip + 1;
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
   static constexpr std::size_t scratch_bytes =
-      3 * w * (w + 1) * sizeof(Scalar) + 32;
+      (w * pitch + 2 * w * u_pitch) * sizeof(Scalar) + 32;
+  static_assert(scratch_bytes <= 40000, "Kokkos gives CUDA teams 40 KB");
 
   PivotedStorage<Scalar> A;
   PanelExchanges<ExecutionSpace> exchanges;
@@ -41,14 +45,15 @@ struct ApplyPanel {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int system = team.league_rank() / strips;
     const std::int64_t column =
-        first + w + team.league_rank() % strips * std::int64_t{w};
+        first + w + team.league_rank() % strips * std::int64_t{strip};
     const int thread = team.team_rank(), threads = team.team_size();
-    constexpr int pitch = w + 1;
     Scalar* const lower =
         reinterpret_cast<Scalar*>(aligned_scratch(team, scratch_bytes - 16));
     Scalar* const u = lower + w * pitch;  // and as many rows of exchanges
-    const int columns =
-        static_cast<int>(A.size - column < w ? A.size - column : w);
+    // No farther than the fill reaches: past it, storage has other columns.
+    const std::int64_t reach = first + w + A.lower + A.upper;
+    const std::int64_t left_over = (reach < A.size ? reach : A.size) - column;
+    const int columns = static_cast<int>(left_over < strip ? left_over : strip);
     const PanelList list = exchanges.list(system, first / w);
 
     for (int e = thread; e < w * w; e += threads)
@@ -56,23 +61,23 @@ struct ApplyPanel {
           *A.at(system, first + e % w, first + e / w);
     for (int e = thread; e < list.count * columns; e += threads) {
       const int t = e % list.count, c = e / list.count;
-      u[t * pitch + c] = *A.at(system, list.row[list.from[t]], column + c);
+      u[t * u_pitch + c] = *A.at(system, list.row[list.from[t]], column + c);
     }
     team.team_barrier();
     for (int e = thread; e < (list.count - w) * columns; e += threads) {
       const int t = w + e % (list.count - w), c = e / (list.count - w);
-      *A.at(system, list.row[t], column + c) = u[t * pitch + c];
+      *A.at(system, list.row[t], column + c) = u[t * u_pitch + c];
     }
     for (int k = 0; k < w; ++k) {
       const int left = w - 1 - k;
       for (int e = thread; e < left * columns; e += threads) {
         const int r = k + 1 + e / columns, c = e % columns;
-        u[r * pitch + c] -= lower[r * pitch + k] * u[k * pitch + c];
+        u[r * u_pitch + c] -= lower[r * pitch + k] * u[k * u_pitch + c];
       }
       team.team_barrier();
     }
     for (int e = thread; e < w * columns; e += threads)
-      *A.at(system, first + e % w, column + e / w) = u[e % w * pitch + e / w];
+      *A.at(system, first + e % w, column + e / w) = u[e % w * u_pitch + e / w];
 
     const std::int64_t begin = first + w;
     const std::int64_t end =
@@ -88,7 +93,7 @@ struct ApplyPanel {
         const int r = e % rows, c = e / rows;
         Scalar sum(0);
         for (int k = 0; k < w; ++k)
-          sum += lower[r * pitch + k] * u[k * pitch + c];
+          sum += lower[r * pitch + k] * u[k * u_pitch + c];
         *A.at(system, row + r, column + c) -= sum;
       }
     }
@@ -104,6 +109,7 @@ struct SubstitutePanels {
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * (w + 1) + 2 * w * width) * sizeof(Scalar) + 32;
+  static_assert(scratch_bytes <= 40000, "Kokkos gives CUDA teams 40 KB");
 
   PivotedStorage<Scalar> A;
   PanelExchanges<ExecutionSpace> exchanges;
@@ -219,9 +225,10 @@ struct SubstitutePanels {
 
 /// Band LU with partial pivoting, as LAPACK's dgbtrf does it: the same pivots
 /// but for ties and rounding. Panels of 32 columns, two launches each: the
-/// panel by one team a system, and what is right of it by a team for each 32
-/// columns. The working storage has room for the fill of kl diagonals and for
-/// what a panel's exchanges move, so that nothing is set aside and restored.
+/// panel by one team a system, and what is right of it by a team for each strip
+/// of columns. The working storage has room for the fill of kl diagonals and
+/// for what a panel's exchanges move, so that nothing is set aside and
+/// restored.
 template <class Scalar, class ExecutionSpace>
 class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   using Base = BandAlgorithm<Scalar, ExecutionSpace>;
@@ -256,7 +263,7 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
              Panel{storage_, exchanges_, pivots_, fault, first});
       const std::int64_t right = std::min(A.size - first - panel_width, reach);
       const auto strips =
-          static_cast<int>((right + panel_width - 1) / panel_width);
+          static_cast<int>((right + Apply::strip - 1) / Apply::strip);
       if (right > 0)
         launch("Strata::Band::apply_panel", exec, strips * A.batch,
                Apply{storage_, exchanges_, first, strips});

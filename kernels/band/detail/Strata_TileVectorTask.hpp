@@ -29,6 +29,8 @@ struct RunVectorTasks {
   static constexpr int size = B * width;
   static constexpr std::size_t scratch_bytes =
       (3 + quarters) * size * sizeof(Scalar) + 32;
+  static_assert(!on_device || scratch_bytes <= 40000,
+                "Kokkos gives CUDA teams 40 KB");
 
   Plan plan;
   Kokkos::View<unsigned*, Memory> state;

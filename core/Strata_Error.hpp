@@ -94,6 +94,11 @@ struct ScalingError : MatrixError {
 struct FactorizationError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// Neither the rows nor the columns of a matrix are diagonally dominant, and
+/// the factorisation asked for does not exchange rows.
+struct DominanceError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;
@@ -101,6 +106,10 @@ struct PatternMismatchError : MatrixError {
 
 /// A view's extent does not match the system.
 struct SizeMismatchError : Error {
+  using Error::Error;
+};
+/// A band that is wider than its matrix, or a number of diagonals below zero.
+struct BandwidthError : Error {
   using Error::Error;
 };
 /// Two arguments share memory in a way that has no meaning.

@@ -350,6 +350,60 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
+/// 1 / value, correctly rounded, by the shortest way of the device.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  if constexpr (std::is_same<Scalar, double>::value) return __drcp_rn(value);
+  if constexpr (std::is_same<Scalar, float>::value) return __frcp_rn(value);
+#endif
+  return Scalar(1) / value;
+}
+
+/// c += a b of doubles, a 16 x 8, b 8 x 8 and c 16 x 8, by the 32 lanes of a
+/// warp, in its tensor units where it has them. Lane 4 g + t holds
+/// a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g);
+/// c(g, 2 t), c(g, 2 t + 1) in c00 and c01, c(g + 8, 2 t), c(g + 8, 2 t + 1) in
+/// c10 and c11. All lanes must call it; nothing on a host.
+KOKKOS_INLINE_FUNCTION void warp_multiply_add(double& c00, double& c01,
+                                              double& c10, double& c11,
+                                              const double (&a)[4],
+                                              const double (&b)[2]) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c00), "+d"(c01), "+d"(c10), "+d"(c11)
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#elif STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  for (int half = 0; half < 2; ++half) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c00), "+d"(c01)
+        : "d"(a[2 * half]), "d"(b[half]));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c10), "+d"(c11)
+        : "d"(a[2 * half + 1]), "d"(b[half]));
+  }
+#elif STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned lane_id;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane_id));
+  const int lane = static_cast<int>(lane_id);
+  const int g = lane >> 2, t = lane & 3;
+  for (int half = 0; half < 2; ++half)
+    for (int k = 0; k < 4; ++k) {
+      const double upper = __shfl_sync(0xffffffffu, a[2 * half], 4 * g + k);
+      const double lower = __shfl_sync(0xffffffffu, a[2 * half + 1], 4 * g + k);
+      const double left = __shfl_sync(0xffffffffu, b[half], 8 * t + k);
+      const double right = __shfl_sync(0xffffffffu, b[half], 8 * t + 4 + k);
+      c00 += upper * left, c01 += upper * right;
+      c10 += lower * left, c11 += lower * right;
+    }
+#else
+  (void)c00, (void)c01, (void)c10, (void)c11, (void)a, (void)b;
+#endif
+}
+
 /// True if `condition` holds for any lane of the warp. All lanes must call it.
 KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
 #if STRATA_IMPL_ON_CUDA_DEVICE

@@ -482,6 +482,26 @@ int device_units(const ExecutionSpace& exec) {
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
 
+/// 1 / x to within two units in the last place; infinite, zero or not a number
+/// where x or 1 / x is not a normal number. On CUDA without the branch that a
+/// division has for these.
+KOKKOS_INLINE_FUNCTION double fast_reciprocal(double x) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  r = fma(fma(-x, r, 1.0), r, r);
+  return fma(fma(-x, r, 1.0), r, r);
+#else
+  return 1 / x;
+#endif
+}
+KOKKOS_INLINE_FUNCTION float fast_reciprocal(float x) { return 1 / x; }
+template <class R>
+KOKKOS_INLINE_FUNCTION Kokkos::complex<R> fast_reciprocal(
+    const Kokkos::complex<R>& x) {
+  return R(1) / x;
+}
+
 /// What a thread sees of a launch by launch_resident.
 struct ResidentTeam {
   int league_rank, league_size;

@@ -44,7 +44,9 @@ class GaussJordan {
   ///
   /// Entries that elimination leaves at or below the tolerance in a column
   /// without pivot are taken to be zero. A pivot is the largest entry of its
-  /// column in the rows that are left.
+  /// column in the rows that are left. In columns of right-hand sides
+  /// (`pivot_columns`) the rows below the rank keep what elimination left: not
+  /// zero where a system has no solution.
   ///
   /// @throws NotFiniteError, FactorizationError (an overflow on the way),
   ///   OptionError, IndexOverflowError
@@ -87,7 +89,7 @@ class GaussJordan {
     Detail::require_no_overflow(pivots.overflow);
     form.rank = static_cast<std::int64_t>(pivots.columns.size());
     form.pivot_columns = pivots.columns;
-    finish_reduction(exec, A, size, pivots);
+    finish_reduction(exec, A, size, candidates, pivots);
     return form;
   }
 
@@ -275,7 +277,8 @@ class GaussJordan {
   /// The sweep up, and the result into A.
   template <class Matrix>
   void finish_reduction(const ExecutionSpace& exec, const Matrix& A,
-                        const Sizes& size, const Detail::Pivots& pivots) {
+                        const Sizes& size, std::int64_t candidates,
+                        const Detail::Pivots& pivots) {
     const auto rank = static_cast<std::int64_t>(pivots.columns.size());
     const std::int64_t others = size.columns - rank;
     Ref upper = work_ref(), rest = work_ref().from(0, rank);
@@ -309,6 +312,9 @@ class GaussJordan {
       Detail::solve_triangle<Uplo::upper>(exec, upper, rest, rank, others);
       require_finite(exec, rest, rank, others);
     }
+    if (size.rows > rank && size.columns > candidates)
+      require_finite(exec, work_ref().from(rank, candidates), size.rows - rank,
+                     size.columns - candidates);
     const auto to = Detail::multi_vector_ref(A);
     Detail::with_index_type(size.rows * size.columns, [&](auto index) {
       using Index = decltype(index);
@@ -316,8 +322,9 @@ class GaussJordan {
           "Strata::GaussJordan::write",
           Detail::index_range<Index>(exec, size.rows * size.columns),
           Detail::WriteEchelon<Scalar, Index>{
-              rest, to, static_cast<Index>(size.rows),
-              static_cast<Index>(rank), number.data()});
+              rest, work_ref(), to, static_cast<Index>(size.rows),
+              static_cast<Index>(rank), static_cast<Index>(candidates),
+              number.data()});
     });
     exec.fence();
   }

@@ -99,14 +99,15 @@ struct CopyOut {
 };
 
 /// Writes the reduced row echelon form: unit columns where pivots are, and the
-/// columns of `rest`, rank x (others), in between; zeros below the rank. Number
-/// of a column: that of its pivot, or -1 less its place in `rest`; without
-/// numbers, the pivots come first.
+/// columns of `rest`, rank x (others), in between. Below the rank zeros, and
+/// what elimination left in the columns of right-hand sides, `candidates` and
+/// up. Number of a column: that of its pivot, or -1 less its place in `rest`;
+/// without numbers, the pivots come first.
 template <class Scalar, class Index>
 struct WriteEchelon {
-  DenseRef<Scalar> rest;
+  DenseRef<Scalar> rest, eliminated;
   MultiVectorRef<Scalar> to;
-  Index rows, rank;
+  Index rows, rank, candidates;
   const int* number;
 
   KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
@@ -120,7 +121,10 @@ struct WriteEchelon {
       value = Scalar(static_cast<std::int64_t>(i) == n ? 1 : 0);
     else if (i < rank)
       value = rest(i, -1 - n);
-    to(i, j) = value;
+    else if (j >= candidates)
+      value = eliminated(i, j);
+    // No negative zeros.
+    to(i, j) = value + Scalar(0);
   }
 };
 

@@ -67,10 +67,12 @@ class Elimination {
     info_ = ints("Strata::Dense::info", PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
                   2 * max_stripe_moves(stripe) + max_rows / stripe + 1);
+    tile_ = Kokkos::View<Scalar*, Memory>("Strata::Dense::tile", width * width);
     status_ = Kokkos::View<EliminationStatus, Memory>("Strata::Dense::status");
     state_ = Kokkos::View<ColumnPanelState, Memory>("Strata::Dense::state");
     max_teams_ = max_resident_teams<ResidentPanel<Scalar>>(
-        exec, team_size, sizeof(typename ResidentPanel<Scalar>::Scratch));
+        exec, team_size,
+        ResidentPanel<Scalar>::scratch_bytes(device_units(exec)));
     const std::int64_t teams = std::min<std::int64_t>(
         max_teams_, (max_rows + team_size - 1) / team_size);
     if (teams > 1) {
@@ -78,19 +80,19 @@ class Elimination {
           Kokkos::view_alloc(exec, "Strata::Dense::keys",
                              Kokkos::WithoutInitializing),
           2 * teams * width);
-      rows_ = Kokkos::View<Scalar*, Memory>(
-          Kokkos::view_alloc(exec, "Strata::Dense::rows",
+      values_ = Kokkos::View<Scalar*, Memory>(
+          Kokkos::view_alloc(exec, "Strata::Dense::values",
                              Kokkos::WithoutInitializing),
-          2 * teams * width * width);
+          2 * teams * width * PanelMessages<Scalar>::length);
     }
-    messages_ = {keys_.data(), rows_.data(), static_cast<int>(teams)};
+    messages_ = {keys_.data(), values_.data(), static_cast<int>(teams)};
   }
 
   /// Bytes held.
   std::size_t bytes() const {
     return sizeof(int) * (origin_.extent(0) + row_of_.extent(0) +
                           info_.extent(0) + moves_.extent(0)) +
-           sizeof(Packet) * keys_.extent(0) + sizeof(Scalar) * rows_.extent(0);
+           sizeof(Packet) * keys_.extent(0) + sizeof(Scalar) * (values_.extent(0) + tile_.extent(0));
   }
 
   /// Numbers of the rows that were brought to rows 0, 1, ... by `sweep`.
@@ -163,8 +165,7 @@ class Elimination {
       if (found == 0) continue;
       for (int q = 0; q < found; ++q) result.columns.push_back(c + host[2 + q]);
       const std::int64_t next = c + count, end = columns + further;
-      apply_panel(exec, a.from(row, c), Ref{}, 0, a.from(row, next),
-                  end - next, info);
+      apply_panel(exec, a, row, c, c, next, end, info);
       const std::int64_t below = rows - row - found;
       Ref l = a.from(row + found, c);
       if (found < count && below > 0) {
@@ -221,10 +222,10 @@ class Elimination {
         entries(exec, std::max(rows, num_counts)),
         BeginElimination{origin_.data(), row_of_.data(), moves_.data(), rows,
                          num_counts, status_.data()});
-    if (rows_.extent(0) > 0)
+    if (values_.extent(0) > 0)
       Kokkos::parallel_for(
           "Strata::Dense::ResetMessages",
-          entries(exec, static_cast<std::int64_t>(rows_.extent(0))),
+          entries(exec, static_cast<std::int64_t>(values_.extent(0))),
           ResetMessages<Scalar>{messages_});
   }
 
@@ -238,9 +239,7 @@ class Elimination {
       const std::int64_t next = p + count;
       const PanelInfo info =
           eliminate_panel(exec, a, p, rows, p, count, tolerance);
-      if (end - first == count) return;
-      apply_panel(exec, a.from(p, p), a.from(p, first), p - first,
-                  a.from(p, next), end - next, info);
+      apply_panel(exec, a, p, first, p, next, end, info);
       subtract_product(exec, a.from(next, p), a.from(p, next),
                        a.from(next, next), rows - next, end - next, count);
     }
@@ -255,8 +254,8 @@ class Elimination {
                                  count,
                                  static_cast<int>(column),
                                  tolerance,
-                                 origin_.data() + row,
                                  info,
+                                 Ref{tile_.data(), width},
                                  status_.data()};
     const int teams = (task.rows + team_size - 1) / team_size;
     if constexpr (is_cuda<ExecutionSpace>) {
@@ -266,30 +265,37 @@ class Elimination {
             teams > 1 ? team_size : (task.rows + 31) / 32 * 32;
         launch_resident(exec, ResidentPanel<Scalar>{task, messages_, set_},
                         teams, threads,
-                        sizeof(typename ResidentPanel<Scalar>::Scratch));
+                        ResidentPanel<Scalar>::scratch_bytes(teams));
         set_ = 1 - set_;
+        exchanged_ = false;
         return info;
       }
     }
     eliminate_by_columns(exec, task, state_);
+    exchanged_ = true;
     return info;
   }
 
-  static void apply_panel(const ExecutionSpace& exec, const Ref& panel,
-                          const Ref& left, std::int64_t left_columns,
-                          const Ref& right, std::int64_t right_columns,
-                          const PanelInfo& info) {
+  /// Exchanges the panel's rows in columns first to end, and eliminates in
+  /// those from `next` on. The panel is columns `panel` to `next`, from row
+  /// `row` on.
+  void apply_panel(const ExecutionSpace& exec, const Ref& a, std::int64_t row,
+                   std::int64_t first, std::int64_t panel, std::int64_t next,
+                   std::int64_t end, const PanelInfo& info) {
     using Apply = ApplyPanel<Scalar, ExecutionSpace>;
-    if (left_columns + right_columns == 0) return;
+    const std::int64_t left = (exchanged_ ? panel : next) - first;
     Kokkos::parallel_for(
         "Strata::Dense::ApplyPanel",
-        column_teams<typename Apply::Policy>(exec, left_columns + right_columns,
+        column_teams<typename Apply::Policy>(exec, left + end - next + 1,
                                              Apply::scratch_bytes()),
-        Apply{panel, left, right, left_columns, right_columns, info});
+        Apply{Ref{tile_.data(), width}, a.from(row, first), a.from(row, next),
+              left, end - next, origin_.data() + row, info});
   }
 
   int stripe_, max_teams_ = 0, set_ = 0;
   std::int64_t expected_ = 0;
+  /// Whether the latest panel's rows have changed places in the panel itself.
+  bool exchanged_ = false;
   /// origin: the row of the current stripe's beginning that is here now.
   /// moves: sources and targets of a stripe's exchanges, and their number for
   /// every stripe.
@@ -297,7 +303,7 @@ class Elimination {
   Kokkos::View<EliminationStatus, Memory> status_;
   Kokkos::View<ColumnPanelState, Memory> state_;
   Kokkos::View<Packet*, Memory> keys_;
-  Kokkos::View<Scalar*, Memory> rows_;
+  Kokkos::View<Scalar*, Memory> values_, tile_;
   PanelMessages<Scalar> messages_;
 };
 

@@ -58,7 +58,7 @@ struct FindPivot {
   }
 };
 
-/// Takes the pivot row to its place, in the panel and in `origin`. One thread.
+/// Takes the pivot row to its place in the panel. One thread.
 template <class Scalar>
 struct TakePivot {
   PanelTask<Scalar> task;
@@ -75,20 +75,15 @@ struct TakePivot {
       task.status->overflow = task.first_column + column;
     if (!(size > task.tolerance)) return;
     const std::int64_t row = state->best.row;
-    for (int k = 0; k < task.columns; ++k) swap(task.a(q, k), task.a(row, k));
-    swap(task.origin[q], task.origin[row]);
+    for (int k = 0; k < task.columns; ++k) {
+      const Scalar old = task.a(q, k);
+      task.a(q, k) = task.a(row, k);
+      task.a(row, k) = old;
+    }
     task.info.column(q) = column;
     // Until the end the sources are the rows that were swapped.
     task.info.source(q) = static_cast<int>(row);
     state->found_after = q + 1;
-  }
-
- private:
-  template <class T>
-  KOKKOS_INLINE_FUNCTION static void swap(T& a, T& b) {
-    const T old = a;
-    a = b;
-    b = old;
   }
 };
 
@@ -120,7 +115,7 @@ struct EliminateColumn {
   }
 };
 
-/// Turns the swaps into moves. One thread.
+/// Turns the swaps into moves, and copies the pivots' multipliers. One thread.
 template <class Scalar>
 struct ListPanelMoves {
   PanelTask<Scalar> task;
@@ -150,6 +145,9 @@ struct ListPanelMoves {
       info.source(t) = content[t];
       info.target(t) = place[t];
     }
+    for (int i = 0; i < found; ++i)
+      for (int q = 0; q < i; ++q)
+        task.tile(i, q) = task.a(i, info.column(q));
     info.found() = found;
     info.moves() = touched;
     const int wanted = task.columns < task.rows ? task.columns : task.rows;
@@ -161,29 +159,57 @@ struct ListPanelMoves {
   }
 };
 
+/// A panel from begin to end by one thread: for hosts, where a panel is small.
+template <class Scalar>
+struct EliminateSerially {
+  PanelTask<Scalar> task;
+  ColumnPanelState* state;
+  int block;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    for (int column = 0; column < task.columns; ++column) {
+      const FindPivot<Scalar> find{task, state, column};
+      find.init(state->best);
+      for (int row = 0; row < task.rows; ++row) find(row, state->best);
+      TakePivot<Scalar>{task, state, column}(0);
+      const EliminateColumn<Scalar> eliminate{task, state, column, block};
+      for (int index = 0; index * block < task.rows; ++index) eliminate(index);
+    }
+    ListPanelMoves<Scalar>{task, state}(0);
+  }
+};
+
 /// The elimination of ResidentPanel with launches for every column: for hosts,
-/// and for more rows than a device's multiprocessors hold in registers.
+/// and for more rows than a device's multiprocessors hold in registers. Rows
+/// are exchanged in the panel already.
 template <class Scalar, class ExecutionSpace>
-void eliminate_by_columns(const ExecutionSpace& exec,
-                          const PanelTask<Scalar>& task,
-                          const Kokkos::View<ColumnPanelState,
-                                             typename ExecutionSpace::memory_space>& state) {
+void eliminate_by_columns(
+    const ExecutionSpace& exec, const PanelTask<Scalar>& task,
+    const Kokkos::View<ColumnPanelState,
+                       typename ExecutionSpace::memory_space>& state) {
   using Memory = typename ExecutionSpace::memory_space;
   using Rows =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using One = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>>;
+  // One row a thread on devices, so that neighbours read neighbours.
+  const int block = is_cuda<ExecutionSpace> ? 1 : 256;
+  Kokkos::deep_copy(exec, state, ColumnPanelState{});
+  // Less than a launch for every column costs.
+  constexpr std::int64_t small = 16 * 1024;
+  if (!is_cuda<ExecutionSpace> &&
+      static_cast<std::int64_t>(task.rows) * task.columns <= small) {
+    Kokkos::parallel_for("Strata::Dense::EliminateSerially", One(exec, 0, 1),
+                         EliminateSerially<Scalar>{task, state.data(), block});
+    return;
+  }
   const Kokkos::View<LargestEntry, Memory,
                      Kokkos::MemoryTraits<Kokkos::Unmanaged>>
       best(&state.data()->best);
-  // One row a thread on devices, so that neighbours read neighbours.
-  const int block = is_cuda<ExecutionSpace> ? 1 : 256;
   const std::int64_t blocks = (task.rows + block - 1) / block;
-  Kokkos::deep_copy(exec, state, ColumnPanelState{});
   for (int column = 0; column < task.columns; ++column) {
-    Kokkos::parallel_reduce("Strata::Dense::FindPivot",
-                            Rows(exec, 0, task.rows),
-                            FindPivot<Scalar>{task, state.data(), column},
-                            best);
+    Kokkos::parallel_reduce(
+        "Strata::Dense::FindPivot", Rows(exec, 0, task.rows),
+        FindPivot<Scalar>{task, state.data(), column}, best);
     Kokkos::parallel_for("Strata::Dense::TakePivot", One(exec, 0, 1),
                          TakePivot<Scalar>{task, state.data(), column});
     Kokkos::parallel_for(

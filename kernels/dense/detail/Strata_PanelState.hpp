@@ -46,10 +46,9 @@ struct EliminationStatus {
 
 /// One panel: `rows` active rows from `a` on and `columns` <= width columns.
 ///
-/// On return a has, in rows 0 to found - 1, the multipliers L of the pivot
-/// rows left of each row's pivot and U from the pivot on, and below the
-/// multipliers of the other rows, in columns that had a pivot; other columns
-/// are zero there.
+/// Afterwards a row of a has U from its pivot on, if it has one, and left of
+/// that, or everywhere, its multipliers in the columns that had a pivot and
+/// zeros in the others. What is to change places is listed in `info`.
 template <class Scalar>
 struct PanelTask {
   DenseRef<Scalar> a;
@@ -58,9 +57,10 @@ struct PanelTask {
   int first_column;
   /// A pivot's magnitude has to be larger.
   double tolerance;
-  /// Of each active row; permuted with the rows.
-  int* origin;
   PanelInfo info;
+  /// Gets the multipliers among the pivots, that of pivot row i at pivot q in
+  /// place (i, q), q < i; width x width.
+  DenseRef<Scalar> tile;
   EliminationStatus* status;
 };
 

@@ -11,17 +11,19 @@ namespace Detail {
 
 /// Carries a panel's exchange of rows, and its elimination among the pivot
 /// rows, to other columns of the same rows. Columns are numbered through
-/// `left`, which only have their rows exchanged (multipliers of earlier
-/// panels), and on through `right` (tiles IK). A column a thread.
+/// `left`, which only have their rows exchanged (multipliers of earlier panels
+/// and the panel's own), and on through `right` (tiles IK). A column a thread;
+/// one more for `origin`, the numbers of the rows.
 template <class Scalar, class ExecutionSpace>
 struct ApplyPanel {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   using Member = typename Policy::member_type;
   static constexpr int width = panel_width<Scalar>;
 
-  DenseRef<Scalar> panel;  ///< from the first active row
-  DenseRef<Scalar> left, right;
+  DenseRef<Scalar> tile;  ///< PanelTask::tile
+  DenseRef<Scalar> left, right;  ///< from the first active row
   std::int64_t left_columns, right_columns;
+  int* origin;
   PanelInfo info;
 
   static constexpr int scratch_bytes() {
@@ -29,24 +31,27 @@ struct ApplyPanel {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    Scalar* const tile =
+    Scalar* const t =
         static_cast<Scalar*>(team.team_shmem().get_shmem(scratch_bytes()));
     const int found = info.found(), moves = info.moves();
     Kokkos::parallel_for(
         Kokkos::TeamThreadRange(team, width * width), [&](int place) {
           const int i = place % width, q = place / width;
-          tile[i * width + q] = q < i && i < found
-                                    ? panel(i, info.column(q))
-                                    : Scalar(0);
+          t[i * width + q] =
+              q < i && i < found ? tile(i, q) : Scalar(0);
         });
     team.team_barrier();
     const std::int64_t first =
         static_cast<std::int64_t>(team.league_rank()) * columns_per_team;
-    const std::int64_t all = left_columns + right_columns;
+    const std::int64_t all = left_columns + right_columns + 1;
     const int count = static_cast<int>(
         first + columns_per_team < all ? columns_per_team : all - first);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int place) {
       const std::int64_t number = first + place;
+      if (number == all - 1) {
+        exchange_origins(found, moves);
+        return;
+      }
       const bool is_right = number >= left_columns;
       Scalar* const column =
           is_right ? &right(0, number - left_columns) : &left(0, number);
@@ -57,11 +62,20 @@ struct ApplyPanel {
       // All pivot rows are read: rows that make way may take their places.
       for (int q = found; q < moves; ++q)
         column[info.target(q)] = column[info.source(q)];
-      if (is_right) substitute_forward(tile, x);
+      if (is_right) substitute_forward(t, x);
       STRATA_IMPL_UNROLL
       for (int q = 0; q < width; ++q)
         if (q < found) column[q] = x[q];
     });
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void exchange_origins(int found, int moves) const {
+    int held[width];
+    for (int q = 0; q < found; ++q) held[q] = origin[info.source(q)];
+    for (int q = found; q < moves; ++q)
+      origin[info.target(q)] = origin[info.source(q)];
+    for (int q = 0; q < found; ++q) origin[q] = held[q];
   }
 };
 

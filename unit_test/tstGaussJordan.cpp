@@ -40,8 +40,8 @@ void expect_reference(const HostDense<Scalar>& a, const Reduced<Scalar>& ours) {
 }
 
 constexpr std::pair<int, int> shapes[] = {
-    {1, 1}, {1, 7}, {7, 1}, {31, 33}, {33, 31}, {64, 64}, {40, 150},
-    {150, 40}, {129, 130}, {200, 200}, {300, 310}};
+    {1, 1},    {1, 7},    {7, 1},     {31, 33},   {33, 31},
+    {64, 64},  {40, 150}, {150, 40},  {129, 130}, {600, 70}};
 
 template <class Scalar>
 class GaussJordanReduction : public testing::Test {};

@@ -118,7 +118,7 @@ std::vector<std::int64_t> pivots_in_prime_field(const HostDense<double>& a) {
 
 TEST(GaussJordanRank, OfIntegerMatricesIsExact) {
   for (const auto& [m, n] : shapes)
-    for (const int rank : {0, 1, 3, 20, 70}) {
+    for (const int rank : {0, 1, 3, 20, 40}) {
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + ", rank " +
                    std::to_string(rank));
       const auto a = integer_product<double>(m, n, rank, 100 * m + rank);
@@ -188,8 +188,8 @@ TEST(GaussJordanReductionOf, ScaledMatricesHasTheSameBits) {
 }
 
 TEST(GaussJordanOption, StripesOfAnyWidthAgree) {
-  const auto a = random_dense<double>(270, 400, 8);
-  for (const int stripe : {32, 64, 96, 256, 512}) {
+  const auto a = random_dense<double>(150, 220, 8);
+  for (const int stripe : {32, 96, 512}) {
     GaussJordanOptions options;
     options.stripe = stripe;
     expect_reference(a, reduce<Kokkos::LayoutLeft>(a, options));
@@ -213,7 +213,7 @@ TEST(GaussJordanOption, ToleranceDecidesTheRank) {
   }
   const auto by_default = reduce<Kokkos::LayoutLeft>(a).form;
   EXPECT_EQ(by_default.tolerance, 50 * epsilon<double>());
-  EXPECT_EQ(by_default.largest_entry, 1.0);
+  EXPECT_EQ(by_default.norm, 1.0);
 }
 
 TEST(GaussJordanOption, RightHandSidesHaveNoPivots) {

@@ -25,14 +25,13 @@ HostDense<Scalar> identity(std::int64_t n) {
 
 template <class Scalar>
 class GaussJordanSolution : public testing::Test {};
-using Scalars = testing::Types<float, double, Kokkos::complex<float>,
-                               Kokkos::complex<double>>;
+using Scalars = testing::Types<float, double, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(GaussJordanSolution, Scalars);
 
 TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
   // One object for all: its workspace grows, and is larger than needed.
   GaussJordan<TypeParam, Space> elimination;
-  for (const int n : {1, 2, 17, 32, 33, 130, 300, 64})
+  for (const int n : {1, 2, 17, 32, 33, 130, 270, 64})
     for (const int k : {1, 5}) {
       SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(k));
       const auto a = random_dense<TypeParam>(n, n, n);

@@ -68,18 +68,19 @@ class GaussJordan {
     RowEchelonForm form;
     form.tolerance = std::max(options_.tolerance, 0.0);
     if (size.rows == 0 || size.columns == 0) return form;
-    form.largest_entry = copy_in(exec, A, Nothing(), size, candidates);
+    copy_in(exec, A, Nothing(), size);
+    form.norm = Detail::largest_column_sum(exec, work_ref(), size.rows,
+                                           candidates);
     if (options_.tolerance < 0)
       form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
-                       std::numeric_limits<Real>::epsilon() *
-                       form.largest_entry;
+                       std::numeric_limits<Real>::epsilon() * form.norm;
     const std::int64_t further = size.columns - candidates;
     auto& elimination = *elimination_;
     elimination.sweep(exec, work_ref(), size.rows, candidates, further,
                       form.tolerance);
     Detail::Pivots pivots = elimination.pivots(exec);
     if (pivots.lacking != Detail::EliminationStatus::none) {
-      copy_in(exec, A, Nothing(), size, candidates);
+      copy_in(exec, A, Nothing(), size);
       const std::int64_t ld = leading_dimension(size.rows);
       reserve(exec, spare_, ld * Elimination::width);
       pivots = elimination.sweep_with_gaps(exec, work_ref(), size.rows,
@@ -112,7 +113,7 @@ class GaussJordan {
                      static_cast<std::int64_t>(A.extent(1)),
                      Detail::num_columns(x)};
     if (size.rows == 0 || size.further == 0) return;
-    copy_in(exec, A, b, size, size.columns);
+    copy_in(exec, A, b, size);
     eliminate(exec, size, false);
     Detail::require_regular(elimination_->pivots(exec));
     const Ref solution = work_ref().from(0, size.columns);
@@ -139,7 +140,7 @@ class GaussJordan {
     const auto n = static_cast<std::int64_t>(A.extent(0));
     const Sizes size{n, n, n};
     if (n == 0) return;
-    copy_in(exec, A, Nothing(), size, n);
+    copy_in(exec, A, Nothing(), size);
     eliminate(exec, size, true);
     Detail::require_regular(elimination_->pivots(exec));
     const Ref inverse = work_ref().from(0, n);
@@ -201,11 +202,11 @@ class GaussJordan {
     return {ref.data, ref.row_stride, ref.column_stride};
   }
 
-  /// Fills the workspace with [A | b] or [A | identity]. Returns the largest
-  /// magnitude of the first `counted` columns. Waits.
+  /// Fills the workspace with [A | b] or [A | identity]. Waits.
+  /// @throws NotFiniteError
   template <class Matrix, class B>
-  double copy_in(const ExecutionSpace& exec, const Matrix& A, const B& b,
-                 const Sizes& size, std::int64_t counted) {
+  void copy_in(const ExecutionSpace& exec, const Matrix& A, const B& b,
+               const Sizes& size) {
     if (size.rows > max_rows_ || stripe_ != stripe_for(size.rows)) {
       elimination_.reset();
       max_rows_ = std::max(max_rows_, size.rows);
@@ -225,14 +226,12 @@ class GaussJordan {
       copy.to = work_ref();
       copy.rows = static_cast<Index>(size.rows);
       copy.a_columns = static_cast<Index>(size.columns);
-      copy.counted = static_cast<Index>(counted);
       Kokkos::parallel_reduce(
           "Strata::GaussJordan::copy_in",
           Detail::index_range<Index>(exec, size.rows * columns), copy, found);
     });
     exec.fence();
     Detail::require_finite_input(found, size.rows, size.columns);
-    return found.largest;
   }
 
   void eliminate(const ExecutionSpace& exec, const Sizes& size,

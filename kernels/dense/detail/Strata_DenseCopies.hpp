@@ -15,8 +15,6 @@ struct DenseInspection {
   static constexpr std::int64_t nowhere = INT64_MAX;
   /// Place i + j * rows of the first value that is not finite.
   std::int64_t not_finite = nowhere;
-  /// Largest magnitude.
-  double largest = 0;
 };
 
 struct JoinInspections {
@@ -38,17 +36,16 @@ struct JoinInspections {
   template <class Into, class From>
   KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
     if (from.not_finite < into.not_finite) into.not_finite = from.not_finite;
-    if (from.largest > into.largest) into.largest = from.largest;
   }
 };
 
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
-/// at all values on the way; the largest counts in the first `counted` columns.
+/// at all values on the way.
 template <class Scalar, class Index>
 struct CopyIn : JoinInspections {
   MultiVectorRef<const Scalar> a, b;
   DenseRef<Scalar> to;
-  Index rows, a_columns, counted;
+  Index rows, a_columns;
 
   KOKKOS_INLINE_FUNCTION void operator()(Index k,
                                          DenseInspection& found) const {
@@ -58,15 +55,47 @@ struct CopyIn : JoinInspections {
         : b.data      ? b(i, j - a_columns)
                       : Scalar(i == j - a_columns ? 1 : 0);
     to(i, j) = value;
-    if (!is_finite_value(value)) {
-      if (static_cast<std::int64_t>(k) < found.not_finite)
-        found.not_finite = static_cast<std::int64_t>(k);
-    } else if (j < counted) {
-      const double size = magnitude(value);
-      if (size > found.largest) found.largest = size;
-    }
+    if (!is_finite_value(value) &&
+        static_cast<std::int64_t>(k) < found.not_finite)
+      found.not_finite = static_cast<std::int64_t>(k);
   }
 };
+
+/// The largest sum of magnitudes of a column; a column a team, so that the sum
+/// is the same from run to run.
+template <class Scalar, class ExecutionSpace>
+struct LargestColumnSum {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Member = typename Policy::member_type;
+  DenseRef<Scalar> a;
+  int rows;
+
+  KOKKOS_FUNCTION void operator()(const Member& team, double& largest) const {
+    const std::int64_t column = team.league_rank();
+    double sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, rows),
+        [&](int i, double& part) { part += magnitude(a(i, column)); }, sum);
+    if (sum > largest) largest = sum;
+  }
+};
+
+/// The norm that belongs to sums of columns. Waits for exec.
+template <class Scalar, class ExecutionSpace>
+double largest_column_sum(const ExecutionSpace& exec,
+                          const DenseRef<Scalar>& a, std::int64_t rows,
+                          std::int64_t columns) {
+  using Sum = LargestColumnSum<Scalar, ExecutionSpace>;
+  double largest = 0;
+  if (columns == 0) return largest;
+  Kokkos::parallel_reduce(
+      "Strata::Dense::LargestColumnSum",
+      typename Sum::Policy(exec, static_cast<int>(columns),
+                           is_cuda<ExecutionSpace> ? 128 : 1),
+      Sum{a, static_cast<int>(rows)}, Kokkos::Max<double>(largest));
+  exec.fence();
+  return largest;
+}
 
 /// Looks at rows x (some columns) of a matrix.
 template <class Scalar, class Index>

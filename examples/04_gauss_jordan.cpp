@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
   // Chemical equation a H2 + b O2 -> c H2O: the kernel of its balance.
   const Matrix balance("balance", 2, 3);
   const auto rows = Kokkos::create_mirror_view(balance);
-  rows(0, 0) = 2;   // hydrogen
+  rows(0, 0) = 2;  // hydrogen
   rows(0, 2) = -2;
-  rows(1, 1) = 2;   // oxygen
+  rows(1, 1) = 2;  // oxygen
   rows(1, 2) = -1;
   Kokkos::deep_copy(balance, rows);
   const auto form = Strata::reduced_row_echelon_form(exec, balance);
@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   elimination.invert(exec, A, inverse);
 
   // b is ones: x has to be the row sums of the inverse.
-  const auto solution = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  const auto solution =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
   const auto inverted =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), inverse);
   double difference = 0;

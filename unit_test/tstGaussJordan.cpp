@@ -40,8 +40,8 @@ void expect_reference(const HostDense<Scalar>& a, const Reduced<Scalar>& ours) {
 }
 
 constexpr std::pair<int, int> shapes[] = {
-    {1, 1},    {1, 7},    {7, 1},     {31, 33},   {33, 31},
-    {64, 64},  {40, 150}, {150, 40},  {129, 130}, {600, 70}};
+    {1, 1},   {1, 7},    {7, 1},    {31, 33},   {33, 31},
+    {64, 64}, {40, 150}, {150, 40}, {129, 130}, {600, 70}};
 
 template <class Scalar>
 class GaussJordanReduction : public testing::Test {};
@@ -57,8 +57,7 @@ TYPED_TEST(GaussJordanReduction, EveryShapeAndLayout) {
     EXPECT_EQ(left.form.rank, std::min(m, n));
     expect_reference(a, left);
     EXPECT_TRUE(left.matrix.same_bits(right.matrix));
-    EXPECT_TRUE(
-        left.matrix.same_bits(reduce<Kokkos::LayoutLeft>(a).matrix));
+    EXPECT_TRUE(left.matrix.same_bits(reduce<Kokkos::LayoutLeft>(a).matrix));
     if (this->HasFailure()) return;
   }
 }
@@ -129,8 +128,7 @@ TEST(GaussJordanRank, OfIntegerMatricesIsExact) {
       const auto again = reduce<Kokkos::LayoutLeft>(ours.matrix);
       EXPECT_EQ(again.form.pivot_columns, ours.form.pivot_columns);
       EXPECT_TRUE(again.matrix.same_bits(ours.matrix));
-      EXPECT_TRUE(
-          reduce<Kokkos::LayoutRight>(a).matrix.same_bits(ours.matrix));
+      EXPECT_TRUE(reduce<Kokkos::LayoutRight>(a).matrix.same_bits(ours.matrix));
       if (HasFailure()) return;
     }
 }
@@ -222,8 +220,7 @@ TEST(GaussJordanOption, RightHandSidesHaveNoPivots) {
   const auto b = random_dense<double>(n, k, 18);
   HostDense<double> augmented(n, n + k), x(n, k);
   std::copy(a.values.begin(), a.values.end(), augmented.values.begin());
-  std::copy(b.values.begin(), b.values.end(),
-            augmented.values.begin() + n * n);
+  std::copy(b.values.begin(), b.values.end(), augmented.values.begin() + n * n);
   GaussJordanOptions options;
   options.pivot_columns = n;
   const auto ours = reduce<Kokkos::LayoutLeft>(augmented, options);
@@ -254,7 +251,8 @@ TEST(GaussJordanOption, SystemsWithoutSolutionShow) {
     for (int i = 60; i < m; ++i) {
       for (int j = 0; j < n; ++j) ASSERT_EQ(ours.matrix(i, j), 0.0);
       consistent = std::max(consistent, std::abs(ours.matrix(i, n)));
-      not_consistent = std::max(not_consistent, std::abs(ours.matrix(i, n + 1)));
+      not_consistent =
+          std::max(not_consistent, std::abs(ours.matrix(i, n + 1)));
     }
     EXPECT_LE(consistent, 1e-11);
     EXPECT_GE(not_consistent, 1e-3);

@@ -39,19 +39,19 @@ TEST(GaussJordanErrors, ValuesThatAreNotFinite) {
     a(69, 40) = bad;
     a(3, 55) = bad;  // a later column
     const Matrix A = view_of(a), x = view_of(b);
-    const auto reduced = thrown_by<NotFiniteError>(
-        [&] { elimination.reduce(Space(), A); });
+    const auto reduced =
+        thrown_by<NotFiniteError>([&] { elimination.reduce(Space(), A); });
     EXPECT_EQ(reduced.argument(), "A");
     EXPECT_EQ(reduced.row(), 69);
     EXPECT_EQ(reduced.value(), "40");
-    EXPECT_EQ(thrown_by<NotFiniteError>(
-                  [&] { elimination.solve(Space(), A, x, x); })
-                  .row(),
+    EXPECT_EQ(thrown_by<NotFiniteError>([&] {
+                elimination.solve(Space(), A, x, x);
+              }).row(),
               69);
-    EXPECT_EQ(
-        thrown_by<NotFiniteError>([&] { elimination.invert(Space(), A, A); })
-            .row(),
-        69);
+    EXPECT_EQ(thrown_by<NotFiniteError>([&] {
+                elimination.invert(Space(), A, A);
+              }).row(),
+              69);
     EXPECT_TRUE(from_view(A).same_bits(a));
     EXPECT_TRUE(from_view(x).same_bits(b));
 
@@ -82,9 +82,9 @@ TEST(GaussJordanErrors, SingularMatricesNameTheColumn) {
       const auto error = thrown_by<SingularError>(
           [&] { elimination.solve(Space(), A, x, x); });
       EXPECT_EQ(error.row(), column);
-      EXPECT_NE(std::string(error.what()).find("column " +
-                                               std::to_string(column)),
-                std::string::npos);
+      EXPECT_NE(
+          std::string(error.what()).find("column " + std::to_string(column)),
+          std::string::npos);
       EXPECT_EQ(thrown_by<SingularError>([&] {
                   elimination.invert(Space(), A, A);
                 }).row(),
@@ -104,9 +104,9 @@ TEST(GaussJordanErrors, OverflowOnTheWay) {
   a(0, 1) = a(1, 1) = 1.7e308;
   b(0, 0) = 1;
   const Matrix A = view_of(a), x = view_of(b);
-  EXPECT_EQ(thrown_by<FactorizationError>(
-                [&] { elimination.solve(Space(), A, x, x); })
-                .value(),
+  EXPECT_EQ(thrown_by<FactorizationError>([&] {
+              elimination.solve(Space(), A, x, x);
+            }).value(),
             "1");
   thrown_by<FactorizationError>([&] { elimination.invert(Space(), A, A); });
   EXPECT_TRUE(from_view(A).same_bits(a));
@@ -132,29 +132,29 @@ TEST(GaussJordanErrors, SizesAndOptions) {
   Elimination elimination;
   const Matrix wide("A", 3, 4), square("A", 3, 3), four("x", 4, 1),
       three("x", 3, 1), pair("x", 3, 2);
-  EXPECT_EQ(thrown_by<NotSquareError>(
-                [&] { elimination.solve(Space(), wide, three, three); })
-                .argument(),
+  EXPECT_EQ(thrown_by<NotSquareError>([&] {
+              elimination.solve(Space(), wide, three, three);
+            }).argument(),
             "A");
-  EXPECT_EQ(thrown_by<NotSquareError>(
-                [&] { elimination.invert(Space(), wide, wide); })
-                .argument(),
+  EXPECT_EQ(thrown_by<NotSquareError>([&] {
+              elimination.invert(Space(), wide, wide);
+            }).argument(),
             "A");
-  EXPECT_EQ(thrown_by<SizeMismatchError>(
-                [&] { elimination.solve(Space(), square, four, three); })
-                .argument(),
+  EXPECT_EQ(thrown_by<SizeMismatchError>([&] {
+              elimination.solve(Space(), square, four, three);
+            }).argument(),
             "b");
-  EXPECT_EQ(thrown_by<SizeMismatchError>(
-                [&] { elimination.solve(Space(), square, three, four); })
-                .argument(),
+  EXPECT_EQ(thrown_by<SizeMismatchError>([&] {
+              elimination.solve(Space(), square, three, four);
+            }).argument(),
             "x");
-  EXPECT_EQ(thrown_by<SizeMismatchError>(
-                [&] { elimination.solve(Space(), square, three, pair); })
-                .argument(),
+  EXPECT_EQ(thrown_by<SizeMismatchError>([&] {
+              elimination.solve(Space(), square, three, pair);
+            }).argument(),
             "x");
-  EXPECT_EQ(thrown_by<SizeMismatchError>(
-                [&] { elimination.invert(Space(), square, wide); })
-                .argument(),
+  EXPECT_EQ(thrown_by<SizeMismatchError>([&] {
+              elimination.invert(Space(), square, wide);
+            }).argument(),
             "X");
   // Nothing to do, and nothing wrong with that.
   const Matrix none("none", 0, 0), no_columns("none", 3, 0);

@@ -39,8 +39,7 @@ TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
       const auto x = solve<Kokkos::LayoutLeft>(elimination, a, b);
       const double limit = 2 * std::sqrt(n) * epsilon<TypeParam>();
       EXPECT_LE(backward_error(a, x, b), limit);
-      EXPECT_TRUE(
-          x.same_bits(solve<Kokkos::LayoutRight>(elimination, a, b)));
+      EXPECT_TRUE(x.same_bits(solve<Kokkos::LayoutRight>(elimination, a, b)));
       if (k > 1) continue;
       const auto in_place = to_view<TypeParam, Kokkos::LayoutRight>(a);
       elimination.invert(Space(), in_place, in_place);
@@ -84,10 +83,9 @@ TEST(GaussJordanSolutionOf, GradedAndNearlySingularMatricesIsBackwardStable) {
   std::vector<double> geometric(n), one_small(n, 1.0);
   for (int i = 0; i < n; ++i) geometric[i] = std::pow(1e-15, i / (n - 1.0));
   one_small[n - 1] = 1e-15;
-  std::vector<HostDense<double>> matrices{with_singular_values(geometric),
-                                          with_singular_values(one_small),
-                                          random_dense<double>(n, n, 9),
-                                          random_dense<double>(n, n, 10)};
+  std::vector<HostDense<double>> matrices{
+      with_singular_values(geometric), with_singular_values(one_small),
+      random_dense<double>(n, n, 9), random_dense<double>(n, n, 10)};
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {
       matrices[2](i, j) *= std::pow(2.0, -i);

@@ -57,9 +57,8 @@ class GaussJordan {
   template <class Matrix>
   RowEchelonForm reduce(const ExecutionSpace& exec, const Matrix& A) {
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    static_assert(
-        std::is_same<typename Matrix::value_type, Scalar>::value,
-        "Strata: the matrix to be reduced must not be const");
+    static_assert(std::is_same<typename Matrix::value_type, Scalar>::value,
+                  "Strata: the matrix to be reduced must not be const");
     const Detail::ProfilingRegion region("Strata::GaussJordan::reduce");
     const Sizes size{static_cast<std::int64_t>(A.extent(0)),
                      static_cast<std::int64_t>(A.extent(1)), 0};
@@ -69,8 +68,8 @@ class GaussJordan {
     form.tolerance = std::max(options_.tolerance, 0.0);
     if (size.rows == 0 || size.columns == 0) return form;
     copy_in(exec, A, Nothing(), size);
-    form.norm = Detail::largest_column_sum(exec, work_ref(), size.rows,
-                                           candidates);
+    form.norm =
+        Detail::largest_column_sum(exec, work_ref(), size.rows, candidates);
     if (options_.tolerance < 0)
       form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
                        std::numeric_limits<Real>::epsilon() * form.norm;
@@ -234,11 +233,9 @@ class GaussJordan {
     Detail::require_finite_input(found, size.rows, size.columns);
   }
 
-  void eliminate(const ExecutionSpace& exec, const Sizes& size,
-                 bool identity) {
-    elimination_->sweep(exec, work_ref(), size.rows, size.columns,
-                        size.further, std::max(options_.tolerance, 0.0),
-                        identity);
+  void eliminate(const ExecutionSpace& exec, const Sizes& size, bool identity) {
+    elimination_->sweep(exec, work_ref(), size.rows, size.columns, size.further,
+                        std::max(options_.tolerance, 0.0), identity);
     Detail::solve_triangle<Uplo::upper>(exec, work_ref(),
                                         work_ref().from(0, size.columns),
                                         size.rows, size.further);
@@ -252,9 +249,9 @@ class GaussJordan {
       Detail::Inspect<Scalar, Index> look;
       look.a = a;
       look.rows = static_cast<Index>(rows);
-      Kokkos::parallel_reduce(
-          "Strata::GaussJordan::inspect",
-          Detail::index_range<Index>(exec, rows * columns), look, found);
+      Kokkos::parallel_reduce("Strata::GaussJordan::inspect",
+                              Detail::index_range<Index>(exec, rows * columns),
+                              look, found);
     });
     exec.fence();
     Detail::require_finite_result(found, rows);
@@ -284,8 +281,8 @@ class GaussJordan {
     Kokkos::View<int*, Memory> number;
     if (!pivots.leading()) {
       // Pivot columns and others apart.
-      std::vector<int> numbers(size.columns, -1), list(pivots.columns.begin(),
-                                                       pivots.columns.end());
+      std::vector<int> numbers(size.columns, -1),
+          list(pivots.columns.begin(), pivots.columns.end());
       for (std::int64_t q = 0; q < rank; ++q)
         numbers[pivots.columns[q]] = static_cast<int>(q);
       for (std::int64_t j = 0; j < size.columns; ++j)
@@ -293,7 +290,8 @@ class GaussJordan {
           numbers[j] = -1 - static_cast<int>(list.size() - rank);
           list.push_back(static_cast<int>(j));
         }
-      number = Detail::to_device<int, Memory>("Strata::Dense::numbers", numbers);
+      number =
+          Detail::to_device<int, Memory>("Strata::Dense::numbers", numbers);
       const auto columns =
           Detail::to_device<int, Memory>("Strata::Dense::columns", list);
       const std::int64_t ld = leading_dimension(rank);
@@ -337,9 +335,9 @@ class GaussJordan {
 
 /// GaussJordan::reduce with a workspace of its own.
 template <class ExecutionSpace, class Matrix>
-RowEchelonForm reduced_row_echelon_form(const ExecutionSpace& exec,
-                                        const Matrix& A,
-                                        const GaussJordanOptions& options = {}) {
+RowEchelonForm reduced_row_echelon_form(
+    const ExecutionSpace& exec, const Matrix& A,
+    const GaussJordanOptions& options = {}) {
   return GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(
              options)
       .reduce(exec, A);

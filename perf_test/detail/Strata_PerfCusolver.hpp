@@ -53,22 +53,21 @@ class CusolverSolve : public DenseAlgorithm<Scalar> {
                          pivots_.data(), type, work_.data(), work_.extent(0),
                          host_work_.data(), host_work_.size(), info_.data()),
         "cusolverDnXgetrf");
-    check_cusolver(
-        cusolverDnXgetrs(handle_, parameters_, CUBLAS_OP_N, n_,
-                         problem_.columns(), type, lu_.data(), n_,
-                         pivots_.data(), type, problem_.X.data(), n_,
-                         info_.data()),
-        "cusolverDnXgetrs");
+    check_cusolver(cusolverDnXgetrs(handle_, parameters_, CUBLAS_OP_N, n_,
+                                    problem_.columns(), type, lu_.data(), n_,
+                                    pivots_.data(), type, problem_.X.data(), n_,
+                                    info_.data()),
+                   "cusolverDnXgetrs");
   }
 
  private:
   using Matrix = typename DenseProblem<Scalar>::Matrix;
   using Memory = typename DenseProblem<Scalar>::Memory;
   static constexpr cudaDataType type =
-      std::is_same<Scalar, float>::value                     ? CUDA_R_32F
-      : std::is_same<Scalar, double>::value                  ? CUDA_R_64F
+      std::is_same<Scalar, float>::value                    ? CUDA_R_32F
+      : std::is_same<Scalar, double>::value                 ? CUDA_R_64F
       : std::is_same<Scalar, Kokkos::complex<float>>::value ? CUDA_C_32F
-                                                             : CUDA_C_64F;
+                                                            : CUDA_C_64F;
 
   const DenseProblem<Scalar>& problem_;
   int n_;

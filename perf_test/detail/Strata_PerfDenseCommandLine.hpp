@@ -71,9 +71,9 @@ inline DenseOptions parse_dense_options(
     const std::size_t equals = argument.find('=');
     const std::string flag = argument.substr(0, equals);
     const std::vector<std::string> flags{
-        "--sizes",  "--tasks",  "--matrices",   "--algorithms",
-        "--scalar", "--stripe", "--host-limit", "--textbook-limit",
-        "--table"};
+        "--sizes",      "--tasks",          "--matrices",
+        "--algorithms", "--scalar",         "--stripe",
+        "--host-limit", "--textbook-limit", "--table"};
     if (std::find(flags.begin(), flags.end(), flag) == flags.end())
       throw OptionError(flag, "there is no such flag", "see --help");
     std::string value;

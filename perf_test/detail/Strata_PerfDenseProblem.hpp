@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <detail/Strata_CounterRandom.hpp>
 #include <detail/Strata_DenseRef.hpp>
-#include <detail/Strata_PerfDense.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <detail/Strata_PerfDense.hpp>
 #include <limits>
 
 namespace Strata {
@@ -136,16 +136,17 @@ class DenseProblem {
     const Kokkos::View<double*> residual("residual", n()), sum("sum", n());
     double largest = 0, of_a = 0, of_x = 0, of_b = 0;
     for (std::int64_t c = 0; c < checked; ++c) {
-      const std::int64_t column = checked < 2 ? 0 : c * (columns() - 1) / (checked - 1);
-      Kokkos::parallel_for(
-          "residual", Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n()),
-          RowResidual<Scalar>{{A.data(), n()},
-                              {X.data(), n()},
-                              {B.data(), n()},
-                              n(),
-                              column,
-                              residual,
-                              sum});
+      const std::int64_t column =
+          checked < 2 ? 0 : c * (columns() - 1) / (checked - 1);
+      Kokkos::parallel_for("residual",
+                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n()),
+                           RowResidual<Scalar>{{A.data(), n()},
+                                               {X.data(), n()},
+                                               {B.data(), n()},
+                                               n(),
+                                               column,
+                                               residual,
+                                               sum});
       raise(residual, largest);
       raise(sum, of_a);
       raise(Kokkos::subview(X, Kokkos::ALL, column), of_x);

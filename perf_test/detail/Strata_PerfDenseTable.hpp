@@ -32,15 +32,15 @@ inline std::vector<std::vector<std::string>> dense_rows(
        "x cusolver", "x lapack", "x textbook"}};
   for (const auto& r : results) {
     if (!r.timed()) continue;
-    rows.push_back(
-        {r.system.kind, std::to_string(r.system.n), to_string(r.system.task),
-         r.algorithm, formatted("%.3f", 1e3 * r.seconds),
-         digits(r.operations() / r.seconds * 1e-9),
-         (r.outcome == Outcome::wrong ? "WRONG " : "") +
-             formatted("%.1e", r.backward_error),
-         digits(dense_speedup(results, r, "cusolver")),
-         digits(dense_speedup(results, r, "lapack")),
-         digits(dense_speedup(results, r, "textbook"))});
+    rows.push_back({r.system.kind, std::to_string(r.system.n),
+                    to_string(r.system.task), r.algorithm,
+                    formatted("%.3f", 1e3 * r.seconds),
+                    digits(r.operations() / r.seconds * 1e-9),
+                    (r.outcome == Outcome::wrong ? "WRONG " : "") +
+                        formatted("%.1e", r.backward_error),
+                    digits(dense_speedup(results, r, "cusolver")),
+                    digits(dense_speedup(results, r, "lapack")),
+                    digits(dense_speedup(results, r, "textbook"))});
   }
   return rows;
 }
@@ -48,8 +48,7 @@ inline std::vector<std::vector<std::string>> dense_rows(
 inline void print_dense_table(std::ostream& out,
                               const std::vector<DenseResult>& results) {
   const auto rows = dense_rows(results);
-  if (!results.empty())
-    out << '\n' << results.front().scalar << "; medians\n";
+  if (!results.empty()) out << '\n' << results.front().scalar << "; medians\n";
   TextTable table(rows[0], 1);
   for (std::size_t k = 1; k < rows.size(); ++k) table.add(rows[k]);
   table.print(out);

@@ -13,9 +13,9 @@ class OwnElimination : public DenseAlgorithm<Scalar> {
                  const GaussJordanOptions& options)
       : problem_(problem), elimination_(options) {
     if (problem.system().task == DenseTask::reduce)
-      augmented_ = Matrix(
-          Kokkos::view_alloc("[A | B]", Kokkos::WithoutInitializing),
-          problem.n(), 2 * problem.n());
+      augmented_ =
+          Matrix(Kokkos::view_alloc("[A | B]", Kokkos::WithoutInitializing),
+                 problem.n(), 2 * problem.n());
   }
 
   void run() override {
@@ -29,21 +29,18 @@ class OwnElimination : public DenseAlgorithm<Scalar> {
         elimination_.invert(exec_, problem_.A, problem_.X);
         break;
       case DenseTask::reduce:
-        Kokkos::deep_copy(exec_,
-                          Kokkos::subview(augmented_, Kokkos::ALL, left),
+        Kokkos::deep_copy(exec_, Kokkos::subview(augmented_, Kokkos::ALL, left),
                           problem_.A);
-        Kokkos::deep_copy(exec_,
-                          Kokkos::subview(augmented_, Kokkos::ALL, right),
-                          problem_.B);
+        Kokkos::deep_copy(
+            exec_, Kokkos::subview(augmented_, Kokkos::ALL, right), problem_.B);
         elimination_.reduce(exec_, augmented_);
     }
   }
   void publish() override {
     if (problem_.system().task != DenseTask::reduce) return;
     const auto n = static_cast<std::size_t>(problem_.n());
-    Kokkos::deep_copy(problem_.X,
-                      Kokkos::subview(augmented_, Kokkos::ALL,
-                                      std::make_pair(n, 2 * n)));
+    Kokkos::deep_copy(problem_.X, Kokkos::subview(augmented_, Kokkos::ALL,
+                                                  std::make_pair(n, 2 * n)));
   }
 
  private:

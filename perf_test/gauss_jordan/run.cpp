@@ -56,9 +56,10 @@ class DenseRunnerOf : public DenseRunner {
     result.seconds =
         timing_loop(state, typename DenseProblem<Scalar>::ExecutionSpace(), 1,
                     [this] { algorithm_->run(); });
-    const double limit = problem_->n() *
-                         static_cast<double>(std::numeric_limits<
-                             typename DenseProblem<Scalar>::Real>::epsilon());
+    const double limit =
+        problem_->n() *
+        static_cast<double>(std::numeric_limits<
+                            typename DenseProblem<Scalar>::Real>::epsilon());
     const bool right = backward_error_ <= limit;
     result.outcome = right ? Outcome::right : Outcome::wrong;
     if (!right) state.SetLabel("WRONG");

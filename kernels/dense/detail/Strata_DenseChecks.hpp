@@ -27,7 +27,8 @@ inline void check_gauss_jordan_options(const GaussJordanOptions& options) {
 /// Types, spaces and that sizes fit. @throws IndexOverflowError
 template <class Scalar, class ExecutionSpace, class Matrix>
 void check_dense_matrix(const Matrix& A, const char* name) {
-  static_assert(Matrix::rank == 2, "Strata: a dense matrix is a view of rank 2");
+  static_assert(Matrix::rank == 2,
+                "Strata: a dense matrix is a view of rank 2");
   static_assert(
       std::is_same<typename Matrix::non_const_value_type, Scalar>::value,
       "Strata: matrices must have the scalar type of the elimination");
@@ -71,12 +72,12 @@ void check_square(const Matrix& A) {
 template <class Matrix, class Inverse>
 void check_same_extents(const Matrix& A, const Inverse& X) {
   if (A.extent(0) != X.extent(0) || A.extent(1) != X.extent(1))
-    throw SizeMismatchError(
-        "X",
-        "is " + std::to_string(X.extent(0)) + " x " +
-            std::to_string(X.extent(1)) + ", A " + std::to_string(A.extent(0)) +
-            " x " + std::to_string(A.extent(1)),
-        "pass a view of A's extents, or A itself");
+    throw SizeMismatchError("X",
+                            "is " + std::to_string(X.extent(0)) + " x " +
+                                std::to_string(X.extent(1)) + ", A " +
+                                std::to_string(A.extent(0)) + " x " +
+                                std::to_string(A.extent(1)),
+                            "pass a view of A's extents, or A itself");
 }
 
 /// @throws SizeMismatchError
@@ -115,13 +116,12 @@ inline void require_finite_input(const DenseInspection& found,
   const std::int64_t row = found.not_finite % rows;
   const std::int64_t column = found.not_finite / rows;
   const bool in_a = column < columns;
-  throw NotFiniteError(
-      in_a ? "A" : "b",
-      "the entry in row " + std::to_string(row) + ", column " +
-          std::to_string(in_a ? column : column - columns) +
-          " is infinite or not a number",
-      "pass finite values", row,
-      std::to_string(in_a ? column : column - columns));
+  throw NotFiniteError(in_a ? "A" : "b",
+                       "the entry in row " + std::to_string(row) + ", column " +
+                           std::to_string(in_a ? column : column - columns) +
+                           " is infinite or not a number",
+                       "pass finite values", row,
+                       std::to_string(in_a ? column : column - columns));
 }
 
 /// @throws FactorizationError where elimination left the range of numbers.

@@ -50,10 +50,9 @@ struct CopyIn : JoinInspections {
   KOKKOS_INLINE_FUNCTION void operator()(Index k,
                                          DenseInspection& found) const {
     const Index j = k / rows, i = k - j * rows;
-    const Scalar value =
-        j < a_columns ? a(i, j)
-        : b.data      ? b(i, j - a_columns)
-                      : Scalar(i == j - a_columns ? 1 : 0);
+    const Scalar value = j < a_columns ? a(i, j)
+                         : b.data      ? b(i, j - a_columns)
+                                       : Scalar(i == j - a_columns ? 1 : 0);
     to(i, j) = value;
     if (!is_finite_value(value) &&
         static_cast<std::int64_t>(k) < found.not_finite)
@@ -82,9 +81,8 @@ struct LargestColumnSum {
 
 /// The norm that belongs to sums of columns. Waits for exec.
 template <class Scalar, class ExecutionSpace>
-double largest_column_sum(const ExecutionSpace& exec,
-                          const DenseRef<Scalar>& a, std::int64_t rows,
-                          std::int64_t columns) {
+double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
+                          std::int64_t rows, std::int64_t columns) {
   using Sum = LargestColumnSum<Scalar, ExecutionSpace>;
   double largest = 0;
   if (columns == 0) return largest;
@@ -141,7 +139,7 @@ struct WriteEchelon {
 
   KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
     const Index j = k / rows, i = k - j * rows;
-    const std::int64_t n = number  ? static_cast<std::int64_t>(number[j])
+    const std::int64_t n = number     ? static_cast<std::int64_t>(number[j])
                            : j < rank ? static_cast<std::int64_t>(j)
                                       : static_cast<std::int64_t>(rank) - 1 -
                                             static_cast<std::int64_t>(j);

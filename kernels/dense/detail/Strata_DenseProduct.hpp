@@ -28,8 +28,8 @@ struct TiledProduct {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    Scalar* const as = static_cast<Scalar*>(
-        team.team_shmem().get_shmem(scratch_bytes()));
+    Scalar* const as =
+        static_cast<Scalar*>(team.team_shmem().get_shmem(scratch_bytes()));
     Scalar* const bs = as + tile * depth;
     const std::int64_t row_tiles = (rows + tile - 1) / tile;
     const std::int64_t row0 = team.league_rank() % row_tiles * tile;
@@ -38,8 +38,7 @@ struct TiledProduct {
     const int tr = thread % apart, tc = thread / apart;
     Scalar sum[each][each];
     STRATA_IMPL_UNROLL
-    for (int i = 0; i < each; ++i)
-      STRATA_IMPL_UNROLL
+    for (int i = 0; i < each; ++i) STRATA_IMPL_UNROLL
     for (int j = 0; j < each; ++j) sum[i][j] = Scalar(0);
     for (std::int64_t k0 = 0; k0 < inner; k0 += depth) {
       for (int t = thread; t < tile * depth; t += threads) {
@@ -57,15 +56,13 @@ struct TiledProduct {
         STRATA_IMPL_UNROLL
         for (int j = 0; j < each; ++j) y[j] = bs[k * tile + tc + j * apart];
         STRATA_IMPL_UNROLL
-        for (int i = 0; i < each; ++i)
-          STRATA_IMPL_UNROLL
+        for (int i = 0; i < each; ++i) STRATA_IMPL_UNROLL
         for (int j = 0; j < each; ++j) sum[i][j] += x[i] * y[j];
       }
       team.team_barrier();
     }
     STRATA_IMPL_UNROLL
-    for (int j = 0; j < each; ++j)
-      STRATA_IMPL_UNROLL
+    for (int j = 0; j < each; ++j) STRATA_IMPL_UNROLL
     for (int i = 0; i < each; ++i) {
       const std::int64_t row = row0 + tr + i * apart;
       const std::int64_t column = column0 + tc + j * apart;
@@ -106,24 +103,24 @@ void subtract_product(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
         "Strata::Dense::TiledProduct",
         typename Product::Policy(exec, static_cast<int>(teams),
                                  Product::threads)
-            .set_scratch_size(0,
-                              Kokkos::PerTeam(Product::scratch_bytes())),
+            .set_scratch_size(0, Kokkos::PerTeam(Product::scratch_bytes())),
         Product{{a.data, a.ld}, {b.data, b.ld}, c, rows, columns, inner});
   } else {
-    using Device = Kokkos::Device<ExecutionSpace,
-                                  typename ExecutionSpace::memory_space>;
+    using Device =
+        Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
     using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    using In = Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Device, Unmanaged>;
+    using In =
+        Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Device, Unmanaged>;
     using Out = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device, Unmanaged>;
     const auto first = [](std::int64_t n) {
       return std::make_pair(std::size_t{0}, static_cast<std::size_t>(n));
     };
-    const In left = Kokkos::subview(In(a.data, a.ld, inner), first(rows),
-                                    Kokkos::ALL);
-    const In right = Kokkos::subview(In(b.data, b.ld, columns), first(inner),
-                                     Kokkos::ALL);
-    const Out result = Kokkos::subview(Out(c.data, c.ld, columns), first(rows),
-                                       Kokkos::ALL);
+    const In left =
+        Kokkos::subview(In(a.data, a.ld, inner), first(rows), Kokkos::ALL);
+    const In right =
+        Kokkos::subview(In(b.data, b.ld, columns), first(inner), Kokkos::ALL);
+    const Out result =
+        Kokkos::subview(Out(c.data, c.ld, columns), first(rows), Kokkos::ALL);
     gemm_on(exec, Scalar(-1), left, right, Scalar(1), result, 0);
   }
 }

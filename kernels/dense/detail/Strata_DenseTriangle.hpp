@@ -15,8 +15,7 @@ template <int width, class Scalar>
 KOKKOS_INLINE_FUNCTION void substitute_forward(const Scalar* tile,
                                                Scalar (&x)[width]) {
   STRATA_IMPL_UNROLL
-  for (int j = 0; j < width; ++j)
-    STRATA_IMPL_UNROLL
+  for (int j = 0; j < width; ++j) STRATA_IMPL_UNROLL
   for (int i = j + 1; i < width; ++i) x[i] -= tile[i * width + j] * x[j];
 }
 
@@ -90,9 +89,9 @@ struct SolveTile {
     team.team_barrier();
     const std::int64_t first =
         static_cast<std::int64_t>(team.league_rank()) * columns_per_team;
-    const int count = static_cast<int>(
-        first + columns_per_team < columns ? columns_per_team
-                                           : columns - first);
+    const int count =
+        static_cast<int>(first + columns_per_team < columns ? columns_per_team
+                                                            : columns - first);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int place) {
       Scalar* const column = &b(0, first + place);
       Scalar x[width];
@@ -181,8 +180,7 @@ struct SolveRows {
       }
       if (depends) {
         STRATA_IMPL_UNROLL
-        for (int k = 0; k < width; ++k)
-          STRATA_IMPL_UNROLL
+        for (int k = 0; k < width; ++k) STRATA_IMPL_UNROLL
         for (int c = 0; c < count; ++c) v[c] -= l[k] * x[k * pitch + c];
       }
       team.team_barrier();

@@ -92,7 +92,8 @@ class Elimination {
   std::size_t bytes() const {
     return sizeof(int) * (origin_.extent(0) + row_of_.extent(0) +
                           info_.extent(0) + moves_.extent(0)) +
-           sizeof(Packet) * keys_.extent(0) + sizeof(Scalar) * (values_.extent(0) + tile_.extent(0));
+           sizeof(Packet) * keys_.extent(0) +
+           sizeof(Scalar) * (values_.extent(0) + tile_.extent(0));
   }
 
   /// Numbers of the rows that were brought to rows 0, 1, ... by `sweep`.
@@ -151,15 +152,16 @@ class Elimination {
     Pivots result;
     std::int64_t row = 0;
     for (std::int64_t c = 0; c < columns && row < rows; c += width) {
-      const int count = static_cast<int>(std::min<std::int64_t>(width, columns - c));
+      const int count =
+          static_cast<int>(std::min<std::int64_t>(width, columns - c));
       const PanelInfo info =
           eliminate_panel(exec, a, row, rows, c, count, tolerance);
       int host[2 + width];
-      Kokkos::deep_copy(
-          exec, Kokkos::View<int*, Kokkos::HostSpace,
-                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                    host, 2 + width),
-          Kokkos::subview(info_, std::make_pair(0, 2 + width)));
+      Kokkos::deep_copy(exec,
+                        Kokkos::View<int*, Kokkos::HostSpace,
+                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                            host, 2 + width),
+                        Kokkos::subview(info_, std::make_pair(0, 2 + width)));
       exec.fence();
       const int found = host[0];
       if (found == 0) continue;
@@ -204,11 +206,11 @@ class Elimination {
 
   EliminationStatus host_status(const ExecutionSpace& exec) const {
     EliminationStatus status;
-    Kokkos::deep_copy(exec,
-                      Kokkos::View<EliminationStatus, Kokkos::HostSpace,
-                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          &status),
-                      status_);
+    Kokkos::deep_copy(
+        exec,
+        Kokkos::View<EliminationStatus, Kokkos::HostSpace,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&status),
+        status_);
     exec.fence();
     return status;
   }
@@ -232,10 +234,11 @@ class Elimination {
   /// Pivots and multipliers of columns first to end, rows exchanged in all of
   /// them; the rows above `first` are done.
   void factorize_stripe(const ExecutionSpace& exec, const Ref& a,
-                        std::int64_t rows, std::int64_t first,
-                        std::int64_t end, double tolerance) {
+                        std::int64_t rows, std::int64_t first, std::int64_t end,
+                        double tolerance) {
     for (std::int64_t p = first; p < end; p += width) {
-      const int count = static_cast<int>(std::min<std::int64_t>(width, end - p));
+      const int count =
+          static_cast<int>(std::min<std::int64_t>(width, end - p));
       const std::int64_t next = p + count;
       const PanelInfo info =
           eliminate_panel(exec, a, p, rows, p, count, tolerance);
@@ -261,8 +264,7 @@ class Elimination {
     if constexpr (is_cuda<ExecutionSpace>) {
       if (teams <= max_teams_) {
         const ProfilingRegion region("Strata::Dense::ResidentPanel");
-        const int threads =
-            teams > 1 ? team_size : (task.rows + 31) / 32 * 32;
+        const int threads = teams > 1 ? team_size : (task.rows + 31) / 32 * 32;
         launch_resident(exec, ResidentPanel<Scalar>{task, messages_, set_},
                         teams, threads,
                         ResidentPanel<Scalar>::scratch_bytes(teams));

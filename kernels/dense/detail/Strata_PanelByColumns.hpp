@@ -70,8 +70,7 @@ struct TakePivot {
     state->found_before = q;
     double size = 0;
     memcpy(&size, &state->best.key, sizeof size);
-    if (!is_finite(size) &&
-        task.status->overflow == EliminationStatus::none)
+    if (!is_finite(size) && task.status->overflow == EliminationStatus::none)
       task.status->overflow = task.first_column + column;
     if (!(size > task.tolerance)) return;
     const std::int64_t row = state->best.row;
@@ -146,8 +145,7 @@ struct ListPanelMoves {
       info.target(t) = place[t];
     }
     for (int i = 0; i < found; ++i)
-      for (int q = 0; q < i; ++q)
-        task.tile(i, q) = task.a(i, info.column(q));
+      for (int q = 0; q < i; ++q) task.tile(i, q) = task.a(i, info.column(q));
     info.found() = found;
     info.moves() = touched;
     const int wanted = task.columns < task.rows ? task.columns : task.rows;
@@ -185,8 +183,8 @@ struct EliminateSerially {
 template <class Scalar, class ExecutionSpace>
 void eliminate_by_columns(
     const ExecutionSpace& exec, const PanelTask<Scalar>& task,
-    const Kokkos::View<ColumnPanelState,
-                       typename ExecutionSpace::memory_space>& state) {
+    const Kokkos::View<ColumnPanelState, typename ExecutionSpace::memory_space>&
+        state) {
   using Memory = typename ExecutionSpace::memory_space;
   using Rows =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;

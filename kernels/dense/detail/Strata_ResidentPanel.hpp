@@ -19,8 +19,7 @@ KOKKOS_INLINE_FUNCTION BestLane best_lane(unsigned long long key) {
   const unsigned low = static_cast<unsigned>(key);
   const unsigned best_high = lane_max(high);
   const unsigned best_low = lane_max(high == best_high ? low : 0u);
-  const unsigned holders =
-      lane_ballot(high == best_high && low == best_low);
+  const unsigned holders = lane_ballot(high == best_high && low == best_low);
   return {static_cast<unsigned long long>(best_high) << 32 | best_low,
           lowest_bit(holders)};
 }
@@ -236,10 +235,9 @@ struct ResidentPanel {
       lane_barrier();
       if (team.league_size > 1) {
         if (lane == 0)
-          store_relaxed_packet(
-              messages.key(set, team.league_rank, j),
-              {{candidate.key,
-                static_cast<unsigned long long>(candidate.row)}});
+          store_relaxed_packet(messages.key(set, team.league_rank, j),
+                               {{candidate.key, static_cast<unsigned long long>(
+                                                    candidate.row)}});
         Scalar* const to = messages.value(set, team.league_rank, j);
         if (lane < width) Pending<Scalar>::publish(to + lane, own[lane]);
         if (lane == 1)

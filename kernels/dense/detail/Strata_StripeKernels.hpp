@@ -20,7 +20,7 @@ struct ApplyPanel {
   using Member = typename Policy::member_type;
   static constexpr int width = panel_width<Scalar>;
 
-  DenseRef<Scalar> tile;  ///< PanelTask::tile
+  DenseRef<Scalar> tile;         ///< PanelTask::tile
   DenseRef<Scalar> left, right;  ///< from the first active row
   std::int64_t left_columns, right_columns;
   int* origin;
@@ -37,8 +37,7 @@ struct ApplyPanel {
     Kokkos::parallel_for(
         Kokkos::TeamThreadRange(team, width * width), [&](int place) {
           const int i = place % width, q = place / width;
-          t[i * width + q] =
-              q < i && i < found ? tile(i, q) : Scalar(0);
+          t[i * width + q] = q < i && i < found ? tile(i, q) : Scalar(0);
         });
     team.team_barrier();
     const std::int64_t first =
@@ -132,14 +131,12 @@ struct MoveRows {
     const int mine = static_cast<int>(
         first + per_team < columns ? per_team : columns - first);
     Kokkos::parallel_for(
-        Kokkos::TeamThreadRange(team, moves * mine), [&](int k) {
-          held[k] = a(source[k % moves], first + k / moves);
-        });
+        Kokkos::TeamThreadRange(team, moves * mine),
+        [&](int k) { held[k] = a(source[k % moves], first + k / moves); });
     team.team_barrier();
     Kokkos::parallel_for(
-        Kokkos::TeamThreadRange(team, moves * mine), [&](int k) {
-          a(target[k % moves], first + k / moves) = held[k];
-        });
+        Kokkos::TeamThreadRange(team, moves * mine),
+        [&](int k) { a(target[k % moves], first + k / moves) = held[k]; });
   }
 };
 
@@ -152,17 +149,15 @@ void move_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
                const int* source, const int* target, int* row_of) {
   using Move = MoveRows<Scalar, ExecutionSpace>;
   // 32 KiB of scratch: what a device has and a host's second-level cache.
-  const int per_team = static_cast<int>(std::max<std::size_t>(
-      1, 32 * 1024 / (max_moves * sizeof(Scalar))));
-  const auto teams =
-      static_cast<int>((columns + per_team - 1) / per_team) + 1;
+  const int per_team = static_cast<int>(
+      std::max<std::size_t>(1, 32 * 1024 / (max_moves * sizeof(Scalar))));
+  const auto teams = static_cast<int>((columns + per_team - 1) / per_team) + 1;
   Kokkos::parallel_for(
       "Strata::Dense::MoveRows",
       typename Move::Policy(exec, teams,
                             is_cuda<ExecutionSpace> ? Move::threads : 1)
-          .set_scratch_size(
-              0, Kokkos::PerTeam(static_cast<int>(max_moves * per_team *
-                                                  sizeof(Scalar)))),
+          .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
+                                   max_moves * per_team * sizeof(Scalar)))),
       Move{a, columns, per_team, max_moves, count, source, target, row_of});
 }
 

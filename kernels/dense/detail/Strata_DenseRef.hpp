@@ -51,6 +51,25 @@ KOKKOS_INLINE_FUNCTION bool is_finite_value(const Kokkos::complex<R>& x) {
   return is_finite_value(x.real()) && is_finite_value(x.imag());
 }
 
+/// store(k, load(k)) for k = begin, begin + step, ... below `end`, `together`
+/// at a time: all loads of a group are under way before its first store, which
+/// a compiler can't arrange where the two might meet in memory.
+template <int together, class Load, class Store>
+KOKKOS_INLINE_FUNCTION void copy_together(int begin, int end, int step,
+                                          const Load& load,
+                                          const Store& store) {
+  using Value = decltype(load(0));
+  for (int k = begin; k < end; k += together * step) {
+    Value held[together];
+    STRATA_IMPL_UNROLL
+    for (int t = 0; t < together; ++t)
+      if (k + t * step < end) held[t] = load(k + t * step);
+    STRATA_IMPL_UNROLL
+    for (int t = 0; t < together; ++t)
+      if (k + t * step < end) store(k + t * step, held[t]);
+  }
+}
+
 /// Columns of a panel, and rows of the triangular tiles that are solved in
 /// registers: as many as fit with one row a thread.
 template <class Scalar>

@@ -43,16 +43,23 @@ struct ScratchTile {
   static constexpr int size = width * width + width;
   Scalar* values;
 
-  /// Element `place` of width * width.
-  KOKKOS_INLINE_FUNCTION void load(int place, const DenseRef<Scalar>& t,
-                                   int rows) const {
-    const int i = place % width, j = place / width;
-    const bool inside =
-        i < rows && j < rows && (uplo == Uplo::lower ? j < i : j >= i);
-    const Scalar value = inside ? t(i, j) : Scalar(i == j ? 1 : 0);
-    values[i * width + j] = value;
-    if (uplo == Uplo::upper && i == j)
-      values[width * width + i] = fast_reciprocal(value);
+  /// By all threads of a team, of which this is number `rank`.
+  KOKKOS_INLINE_FUNCTION void load(int rank, int threads,
+                                   const DenseRef<Scalar>& t, int rows) const {
+    copy_together<8>(
+        rank, width * width, threads,
+        [&](int place) {
+          const int i = place % width, j = place / width;
+          const bool inside =
+              i < rows && j < rows && (uplo == Uplo::lower ? j < i : j >= i);
+          return inside ? t(i, j) : Scalar(i == j ? 1 : 0);
+        },
+        [&](int place, const Scalar& value) {
+          const int i = place % width, j = place / width;
+          values[i * width + j] = value;
+          if (uplo == Uplo::upper && i == j)
+            values[width * width + i] = fast_reciprocal(value);
+        });
   }
   KOKKOS_INLINE_FUNCTION void solve(Scalar (&x)[width]) const {
     if constexpr (uplo == Uplo::lower)
@@ -84,8 +91,7 @@ struct SolveTile {
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const ScratchTile<Scalar, uplo> t{
         static_cast<Scalar*>(team.team_shmem().get_shmem(scratch_bytes()))};
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, width * width),
-                         [&](int place) { t.load(place, tile, rows); });
+    t.load(team.team_rank(), team.team_size(), tile, rows);
     team.team_barrier();
     const std::int64_t first =
         static_cast<std::int64_t>(team.league_rank()) * columns_per_team;
@@ -153,8 +159,7 @@ struct SolveRows {
       const bool mine = row >= r && row < r + width;
       const bool depends =
           row < rows && (uplo == Uplo::lower ? row >= r + width : row < r);
-      for (int place = row; place < width * width; place += threads)
-        tile.load(place, t.from(r, r), rows - r);
+      tile.load(row, threads, t.from(r, r), rows - r);
       // Under way while the tile is solved.
       Scalar l[width];
       STRATA_IMPL_UNROLL

@@ -322,10 +322,24 @@ struct ResidentPanel {
     if (own_pivot >= 0) {
       info.source(own_pivot) = row;
       info.target(own_pivot) = own_pivot;
-      // Written by this thread.
-      for (int q = 0; q < own_pivot; ++q)
-        task.tile(own_pivot, q) = task.a(row, scratch.pivot_column[q]);
     }
+    // Multipliers of this team's pivots, written by its threads.
+    const int first = team.league_rank * team.team_size;
+    copy_together<2>(
+        team.team_rank, found * found, team.team_size,
+        [&](int k) {
+          const int i = k / found, q = k % found;
+          const int from = scratch.pivot_row[i];
+          const bool wanted =
+              q < i && from >= first && from < first + team.team_size;
+          return wanted ? task.a(from, scratch.pivot_column[q]) : Scalar(0);
+        },
+        [&](int k, const Scalar& value) {
+          const int i = k / found, q = k % found;
+          const int from = scratch.pivot_row[i];
+          if (q < i && from >= first && from < first + team.team_size)
+            task.tile(i, q) = value;
+        });
     if (team.league_rank == 0 && team.team_rank == 0) {
       int moves = found;
       for (int q = 0; q < found; ++q) {

@@ -27,17 +27,29 @@ struct ApplyPanel {
   PanelInfo info;
 
   static constexpr int scratch_bytes() {
-    return width * width * static_cast<int>(sizeof(Scalar));
+    return width * width * static_cast<int>(sizeof(Scalar)) +
+           3 * width * static_cast<int>(sizeof(int));
   }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     Scalar* const t =
         static_cast<Scalar*>(team.team_shmem().get_shmem(scratch_bytes()));
-    const int found = info.found(), moves = info.moves();
-    Kokkos::parallel_for(
-        Kokkos::TeamThreadRange(team, width * width), [&](int place) {
+    int* const source = reinterpret_cast<int*>(t + width * width);
+    int* const target = source + 2 * width;  // of the rows that make way
+    const int found = info.found(), others = info.moves() - found;
+    const int rank = team.team_rank(), threads = team.team_size();
+    for (int q = rank; q < found + others; q += threads)
+      source[q] = info.source(q);
+    for (int q = rank; q < others; q += threads)
+      target[q] = info.target(found + q);
+    copy_together<8>(
+        rank, width * width, threads,
+        [&](int place) {
           const int i = place % width, q = place / width;
-          t[i * width + q] = q < i && i < found ? tile(i, q) : Scalar(0);
+          return q < i && i < found ? tile(i, q) : Scalar(0);
+        },
+        [&](int place, const Scalar& value) {
+          t[place % width * width + place / width] = value;
         });
     team.team_barrier();
     const std::int64_t first =
@@ -48,19 +60,18 @@ struct ApplyPanel {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int place) {
       const std::int64_t number = first + place;
       if (number == all - 1) {
-        exchange_origins(found, moves);
+        int held[width], way[width];
+        exchange(origin, source, target, found, others, held, way);
+        STRATA_IMPL_UNROLL
+        for (int q = 0; q < width; ++q)
+          if (q < found) origin[q] = held[q];
         return;
       }
       const bool is_right = number >= left_columns;
       Scalar* const column =
           is_right ? &right(0, number - left_columns) : &left(0, number);
-      Scalar x[width];
-      STRATA_IMPL_UNROLL
-      for (int q = 0; q < width; ++q)
-        x[q] = q < found ? column[info.source(q)] : Scalar(0);
-      // All pivot rows are read: rows that make way may take their places.
-      for (int q = found; q < moves; ++q)
-        column[info.target(q)] = column[info.source(q)];
+      Scalar x[width], way[width];
+      exchange(column, source, target, found, others, x, way);
       if (is_right) substitute_forward(t, x);
       STRATA_IMPL_UNROLL
       for (int q = 0; q < width; ++q)
@@ -69,12 +80,21 @@ struct ApplyPanel {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void exchange_origins(int found, int moves) const {
-    int held[width];
-    for (int q = 0; q < found; ++q) held[q] = origin[info.source(q)];
-    for (int q = found; q < moves; ++q)
-      origin[info.target(q)] = origin[info.source(q)];
-    for (int q = 0; q < found; ++q) origin[q] = held[q];
+  /// Reads the pivot rows into x, and takes the rows that make way to their
+  /// new places.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void exchange(T* column, const int* source,
+                                              const int* target, int found,
+                                              int others, T (&x)[width],
+                                              T (&way)[width]) {
+    STRATA_IMPL_UNROLL
+    for (int q = 0; q < width; ++q) x[q] = q < found ? column[source[q]] : T(0);
+    STRATA_IMPL_UNROLL
+    for (int q = 0; q < width; ++q)
+      way[q] = q < others ? column[source[found + q]] : T(0);
+    STRATA_IMPL_UNROLL
+    for (int q = 0; q < width; ++q)
+      if (q < others) column[target[q]] = way[q];
   }
 };
 
@@ -130,13 +150,16 @@ struct MoveRows {
     }
     const int mine = static_cast<int>(
         first + per_team < columns ? per_team : columns - first);
-    Kokkos::parallel_for(
-        Kokkos::TeamThreadRange(team, moves * mine),
-        [&](int k) { held[k] = a(source[k % moves], first + k / moves); });
+    // A thread has the same rows in all columns.
+    for (int k = team.team_rank(); k < moves; k += team.team_size())
+      copy_together<8>(
+          0, mine, 1, [&](int c) { return a(source[k], first + c); },
+          [&](int c, const Scalar& value) { held[k + c * moves] = value; });
     team.team_barrier();
-    Kokkos::parallel_for(
-        Kokkos::TeamThreadRange(team, moves * mine),
-        [&](int k) { a(target[k % moves], first + k / moves) = held[k]; });
+    for (int k = team.team_rank(); k < moves; k += team.team_size()) {
+      const int row = target[k];
+      for (int c = 0; c < mine; ++c) a(row, first + c) = held[k + c * moves];
+    }
   }
 };
 

@@ -99,6 +99,15 @@ struct FactorizationError : MatrixError {
 struct DominanceError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// A value is infinite or not a number.
+struct NotFiniteError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A column of a square matrix has no pivot: no unique solution, no inverse.
+/// row() is that column.
+struct SingularError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;

@@ -4,6 +4,8 @@
 
 // The one place for what differs between Kokkos releases and between backends.
 
+#include <KokkosKernels_config.h>
+
 #include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
 #if __has_include(<KokkosSparse_SortCrs.hpp>)
@@ -162,6 +164,21 @@ KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
   return __ballot_sync(0xffffffffu, condition);
 #else
   return condition ? 1u : 0u;
+#endif
+}
+
+/// The largest `value` of the warp's lanes. All lanes must call it.
+KOKKOS_INLINE_FUNCTION unsigned lane_max(unsigned value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, value);
+#elif STRATA_IMPL_ON_CUDA_DEVICE
+  for (int mask = 16; mask > 0; mask >>= 1) {
+    const unsigned other = __shfl_xor_sync(0xffffffffu, value, mask);
+    value = other > value ? other : value;
+  }
+  return value;
+#else
+  return value;
 #endif
 }
 
@@ -595,6 +612,120 @@ int device_units(const ExecutionSpace& exec) {
   (void)exec;
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
+
+/// 1 / x to within two units in the last place; infinite, zero or not a number
+/// where x or 1 / x is not a normal number. On CUDA without the branch that a
+/// division has for these.
+KOKKOS_INLINE_FUNCTION double fast_reciprocal(double x) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  r = fma(fma(-x, r, 1.0), r, r);
+  return fma(fma(-x, r, 1.0), r, r);
+#else
+  return 1 / x;
+#endif
+}
+KOKKOS_INLINE_FUNCTION float fast_reciprocal(float x) { return 1 / x; }
+template <class R>
+KOKKOS_INLINE_FUNCTION Kokkos::complex<R> fast_reciprocal(
+    const Kokkos::complex<R>& x) {
+  return R(1) / x;
+}
+
+/// What a thread sees of a launch by launch_resident.
+struct ResidentTeam {
+  int league_rank, league_size;
+  int team_rank, team_size;
+  /// Of the team, aligned to 16 bytes.
+  char* scratch;
+
+  KOKKOS_INLINE_FUNCTION void barrier() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __syncthreads();
+#endif
+  }
+};
+
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class Functor>
+__global__ void __launch_bounds__(Functor::max_team_size)
+    resident_kernel(const Functor functor) {
+  extern __shared__ __align__(16) char strata_resident_scratch[];
+  functor(ResidentTeam{static_cast<int>(blockIdx.x),
+                       static_cast<int>(gridDim.x),
+                       static_cast<int>(threadIdx.x),
+                       static_cast<int>(blockDim.x), strata_resident_scratch});
+}
+#endif
+
+/// Most teams of `team_size` threads, one a multiprocessor, that
+/// launch_resident can have run at the same time; 0 where the backend promises
+/// no such thing.
+template <class Functor, class ExecutionSpace>
+int max_resident_teams(const ExecutionSpace& exec, int team_size,
+                       std::size_t scratch_bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    int cooperative = 0, teams = 0;
+    if (cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch,
+                               exec.cuda_device()) == cudaSuccess &&
+        cooperative &&
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &teams, resident_kernel<Functor>, team_size, scratch_bytes) ==
+            cudaSuccess &&
+        teams > 0)
+      return device_units(exec);
+    return 0;
+  }
+#endif
+  (void)exec;
+  (void)team_size;
+  (void)scratch_bytes;
+  return 0;
+}
+
+/// Runs `functor` by `league_size` teams that all run at the same time, so that
+/// they may wait for each other; asynchronous. At most max_resident_teams.
+///
+/// The driver schedules a cooperative launch as a whole or not at all. What is
+/// running beside it ends by itself, and a second cooperative launch waits for
+/// the first, so teams never wait for one that has no place to run.
+template <class Functor, class ExecutionSpace>
+void launch_resident(const ExecutionSpace& exec, const Functor& functor,
+                     int league_size, int team_size,
+                     std::size_t scratch_bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    Functor argument = functor;
+    void* arguments[] = {&argument};
+    const cudaError_t error = cudaLaunchCooperativeKernel(
+        reinterpret_cast<const void*>(&resident_kernel<Functor>),
+        dim3(static_cast<unsigned>(league_size)),
+        dim3(static_cast<unsigned>(team_size)), arguments, scratch_bytes,
+        exec.cuda_stream());
+    if (error != cudaSuccess)
+      throw std::runtime_error(
+          std::string("Strata: launching teams that wait for each other: ") +
+          cudaGetErrorString(error));
+    return;
+  }
+#endif
+  (void)exec;
+  (void)functor;
+  (void)league_size;
+  (void)team_size;
+  (void)scratch_bytes;
+  throw std::runtime_error(
+      "Strata: this backend does not run teams at the same time");
+}
+
+/// Whether KokkosBlas::gemm calls cuBLAS on CUDA.
+#if defined(KOKKOSKERNELS_ENABLE_TPL_CUBLAS)
+inline constexpr bool kernels_have_cublas = true;
+#else
+inline constexpr bool kernels_have_cublas = false;
+#endif
 
 /// A profiling region that ends with its scope, exceptions included. Where
 /// nobody listens it costs nothing: the name would be copied to the heap.

@@ -93,6 +93,14 @@ struct ScalingError : MatrixError {
 struct FactorizationError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// A matrix that has to equal its conjugate transpose does not.
+struct NotHermitianError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A diagonal entry or pivot that has to be positive is not.
+struct IndefiniteError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;

@@ -165,6 +165,39 @@ KOKKOS_INLINE_FUNCTION void partial_team_barrier(int threads) {
 #endif
 }
 
+/// Load of data that no thread writes during the kernel and that is read once:
+/// it leaves the first-level cache to what is read again.
+template <class T>
+KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "4, 8 or 16 bytes");
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    asm(KNOB_LOAD ".b32 %0, [%1];"
+                 : "=r"(word)
+                 : "l"(p));
+    memcpy(&value, &word, 4);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    asm(KNOB_LOAD ".b64 %0, [%1];"
+                 : "=l"(word)
+                 : "l"(p));
+    memcpy(&value, &word, 8);
+  } else {
+    unsigned long long word[2];
+    asm(KNOB_LOAD ".v2.b64 {%0, %1}, [%2];"
+                 : "=l"(word[0]), "=l"(word[1])
+                 : "l"(p));
+    memcpy(&value, word, 16);
+  }
+  return value;
+#else
+  return *p;
+#endif
+}
+
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -425,6 +458,30 @@ class ScratchBytes {
   unsigned char* begin_;
 #endif
 };
+
+/// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class ExecutionSpace>
+using HostVisibleSpace =
+    std::conditional_t<is_cuda<ExecutionSpace>, Kokkos::CudaHostPinnedSpace,
+                       Kokkos::HostSpace>;
+#else
+template <class ExecutionSpace>
+using HostVisibleSpace = Kokkos::HostSpace;
+#endif
+
+/// Store of one 8-byte word to HostVisibleSpace. Nothing is said of its order
+/// with other accesses.
+KOKKOS_INLINE_FUNCTION void store_for_host(double* p, double value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned long long word;
+  memcpy(&word, &value, 8);
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(word)
+               : "memory");
+#else
+  __atomic_store(p, &value, __ATOMIC_RELAXED);
+#endif
+}
 
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {

@@ -51,7 +51,7 @@ class ConjugateGradient {
     state_ = decltype(state_)(Kokkos::view_alloc(
         "Strata::ConjugateGradient::state", Kokkos::WithoutInitializing));
     watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
-    vector_sum_ = Sum(Detail::grid_sum_teams(exec), 0);
+    vector_sum_ = make_sum(exec, 0);
     exec.fence();
   }
 
@@ -258,6 +258,11 @@ class ConjugateGradient {
     }
   };
 
+  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra) {
+    return Sum(Detail::resident_blocks(exec, Detail::most_blocks_at_once),
+               extra);
+  }
+
   /// What depends on the operators' types.
   template <class Operator, class Preconditioner>
   void prepare(const ExecutionSpace& exec, const Operator& A,
@@ -265,8 +270,8 @@ class ConjugateGradient {
     if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                        ExecutionSpace>::value) {
       const std::int64_t extra = A.storage().num_long_rows();
-      if (product_sum_.max_teams == 0 || product_sum_.extra < extra)
-        product_sum_ = Sum(Detail::grid_sum_teams(exec), extra);
+      if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
+        product_sum_ = make_sum(exec, extra);
     }
     if constexpr (!Detail::IsDiagonal<Preconditioner>::value)
       if (static_cast<std::int64_t>(z_.extent(0)) != rows_)

@@ -8,6 +8,7 @@
 #include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_RealPart.hpp>
+#include <detail/Strata_SellKernel.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -189,31 +190,29 @@ struct CgDirection {
 /// A kernel over the elements of vectors.
 template <class ExecutionSpace, class Kernel>
 struct CgRun {
-  using Policy =
-      Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 4>>;
-  using Member = typename Policy::member_type;
   /// Elements whose loads a thread has under way together.
   static constexpr int batch = is_cuda<ExecutionSpace> ? 4 : 1;
+  static constexpr int blocks_at_once = 4;
   Kernel kernel;
   GridSumRef grid_sum;
   std::int64_t n;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
     if (!kernel.active()) return;
     constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
     double sum[sums] = {};
-    const std::int64_t teams = team.league_size();
-    const int size = team.team_size();
-    // A device's teams take neighbouring runs in turn, a host's thread has one.
+    const int size = block.size();
+    // A device's blocks take neighbouring runs in turn, a host's thread has
+    // one.
     std::int64_t begin, end, stride;
     if (is_cuda<ExecutionSpace>) {
-      begin = static_cast<std::int64_t>(team.league_rank()) * size * batch +
-              team.team_rank();
+      begin = static_cast<std::int64_t>(block.number()) * size * batch +
+              block.rank();
       end = n;
-      stride = teams * size * batch;
+      stride = static_cast<std::int64_t>(block.count()) * size * batch;
     } else {
-      const std::int64_t share = (n + teams - 1) / teams;
-      begin = team.league_rank() * share;
+      const std::int64_t share = (n + block.count() - 1) / block.count();
+      begin = block.number() * share;
       end = begin + share < n ? begin + share : n;
       stride = 1;
     }
@@ -227,8 +226,7 @@ struct CgRun {
         if (i + u * size < end) kernel.store(i + u * size, item[u], sum);
     }
     if constexpr (Kernel::sums > 0) {
-      if (grid_sum(team, sum, 0))
-        Kokkos::single(Kokkos::PerTeam(team), [&]() { kernel.finish(sum); });
+      if (grid_sum(block, sum, 0) && block.rank() == 0) kernel.finish(sum);
     }
     (void)sum;
   }
@@ -239,15 +237,13 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
             const Kernel& kernel,
             const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
   using Run = CgRun<ExecutionSpace, Kernel>;
-  const int size = is_cuda<ExecutionSpace> ? 256 : 1;
-  const std::int64_t wanted =
-      is_cuda<ExecutionSpace>
-          ? (n + size * Run::batch - 1) / (size * Run::batch)
-          : n;
-  const int league = static_cast<int>(std::max<std::int64_t>(
-      1, std::min<std::int64_t>(wanted, grid_sum.max_teams)));
-  Kokkos::parallel_for(label, typename Run::Policy(exec, league, size),
-                       Run{kernel, GridSumRef(grid_sum), n});
+  const std::int64_t of_block = is_cuda<ExecutionSpace> ? 256 * Run::batch : 1;
+  const auto blocks = static_cast<int>(std::max<std::int64_t>(
+      1, std::min<std::int64_t>(
+             (n + of_block - 1) / of_block,
+             resident_blocks(exec, Run::blocks_at_once))));
+  run_blocks<Run::blocks_at_once>(label, exec, blocks,
+                                  Run{kernel, GridSumRef(grid_sum), n});
 }
 
 /// w = A p by a SELL-C-sigma matrix, with p^H w.

@@ -12,7 +12,7 @@ namespace Detail {
 constexpr int cg_running = -1;
 
 /// The scalars of a solve, on the device. Kernels read them when they start;
-/// the last team of a kernel to finish writes them. With a status other than
+/// the last block of a kernel writes them. With a status other than
 /// running, kernels still to come do nothing.
 struct CgScalars {
   double rho = 0;    // r^H z

@@ -173,7 +173,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                             chunk_slots, chunk_columns, shape.piece_entries,
                             width});
     A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
-        "Strata::SellMatrix::piece_sum", pieces * A.max_block);
+        "Strata::SellMatrix::piece_sum", pieces * sell_max_block);
     A.pieces_done = decltype(A.pieces_done)("Strata::SellMatrix::pieces_done",
                                             long_rows);
     const bool was_empty = A.order.extent(0) == 0;

@@ -74,23 +74,19 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
 /// them, in their order.
 template <class Scalar, class ExecutionSpace, class Task>
 struct SellRun {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Member =
-      typename Kokkos::TeamPolicy<ExecutionSpace,
-                                  Kokkos::LaunchBounds<256, KNOB_BLOCKS>>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int R = Task::block;
   /// Steps whose loads are under way together.
-  static constexpr int batch =
-      R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : KNOB_BATCH);
+  static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
+  /// Blocks that a multiprocessor has room for.
+  static constexpr int blocks_at_once = sizeof(Scalar) > 4 || R > 1 ? 4 : 6;
 
   SellRef<Scalar> A;
   Task task;
   GridSumRef grid_sum;
   std::int64_t num_tasks;
-  int team_tasks;
 
   /// Adds the products of a lane's slots: `left` of them, `stride` apart.
   KOKKOS_INLINE_FUNCTION void add_columns(const Scalar* value,
@@ -112,25 +108,38 @@ struct SellRun {
     }
   }
 
-  /// The same for a chunk on diagonals: `column` in row `row`, number `r` of
-  /// the chunk.
-  KOKKOS_INLINE_FUNCTION void add_diagonals(const SellChunk& chunk, int r,
-                                            int row,
+  /// The same for row `row`, number `lane`, of a chunk on diagonals. `mine` is
+  /// step `lane` of the chunk's first 32: each lane has fetched one, early, and
+  /// hands it to the others.
+  KOKKOS_INLINE_FUNCTION void add_diagonals(const SellChunk& chunk, int lane,
+                                            int row, DiagonalStep mine,
                                             Scalar (&sum)[R]) const {
-    const Scalar* value = A.value + chunk.first_slot + r;
-    for (int s = 0; s < chunk.steps; s += batch) {
+    const Scalar* value = A.value + chunk.first_slot + lane;
+    for (int s = 0; s < chunk.steps; s += batch, value += batch * width) {
+      if (s > 0 && s % width == 0) mine = fetch_step(chunk, s + lane);
       int col[batch];
       Scalar v[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         const bool used = s + u < chunk.steps;
-        DiagonalStep d{0, 0};
-        if (used) d = A.diagonal_step(chunk, s + u);
-        v[u] = used ? load_once(value + (s + u) * A.chunk_rows) : Scalar(0);
-        col[u] = (d.rows >> r) & 1u ? row + d.offset : -1;
+        v[u] = used ? load_once(value + u * width) : Scalar(0);
+        const int offset = lane_broadcast(mine.offset, (s + u) % width);
+        const unsigned rows = lane_broadcast(mine.rows, (s + u) % width);
+        col[u] = (rows >> lane) & 1u ? row + offset : -1;
       }
       add_batch(col, v, sum);
     }
+  }
+
+  /// Step s of a chunk on diagonals; none beyond its last.
+  KOKKOS_INLINE_FUNCTION DiagonalStep fetch_step(const SellChunk& chunk,
+                                                 int s) const {
+    if (chunk.on_diagonals && s < chunk.steps) return A.diagonal_step(chunk, s);
+    return {0, 0};
+  }
+  KOKKOS_INLINE_FUNCTION SellChunk fetch_chunk(std::int64_t c) const {
+    if (c < A.num_chunks) return A.chunk[c];
+    return {0, 0, 0, 0};
   }
 
   /// Padding has a column of -1 and the value 0, and reads no x: what is not
@@ -150,26 +159,53 @@ struct SellRun {
       for (int r = 0; r < R; ++r) sum[r] += v[u] * x[u][r];
   }
 
-  /// 32 lanes' worth of chunks; `g` is the lane's number among all.
+  /// The chunks c, c + stride, ... of as many lanes as a warp has. What says
+  /// where a chunk's entries are is fetched two chunks ahead, its diagonals one
+  /// ahead: else a warp would wait for three fetches in a row.
+  KOKKOS_INLINE_FUNCTION void whole_warps(std::int64_t c, std::int64_t stride,
+                                          int lane, double& part) const {
+    SellChunk chunk = fetch_chunk(c), next = fetch_chunk(c + stride);
+    DiagonalStep step = fetch_step(chunk, lane);
+    for (; c < A.num_chunks; c += stride) {
+      const SellChunk later = fetch_chunk(c + 2 * stride);
+      const DiagonalStep next_step = fetch_step(next, lane);
+      const int row = A.row_at(c * A.chunk_rows + (lane >> A.log_lanes));
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      if (chunk.on_diagonals)
+        add_diagonals(chunk, lane, row, step, sum);
+      else
+        add_columns(A.value + chunk.first_slot + lane,
+                    A.column + chunk.first_column + lane, chunk.steps, width,
+                    sum);
+      finish_rows(row, lane, sum, part);
+      chunk = next;
+      next = later;
+      step = next_step;
+    }
+  }
+
+  /// 32 lanes of chunks of any size; `g` is the lane's number among all.
   KOKKOS_INLINE_FUNCTION void lanes_of_chunks(std::int64_t g,
                                               double& part) const {
     const int lanes = A.chunk_lanes();
-    const std::int64_t c = lanes == width ? g / width : g / lanes;
+    const std::int64_t c = g / lanes;
     const int l = static_cast<int>(g - c * lanes);
-    const bool exists = c < A.num_chunks;
     int row = -1;
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-    if (exists) {
+    if (c < A.num_chunks) {
       const SellChunk chunk = A.chunk[c];
       row = A.row_at(c * A.chunk_rows + (l >> A.log_lanes));
-      if (chunk.on_diagonals)
-        add_diagonals(chunk, l, row, sum);
-      else
-        add_columns(A.value + chunk.first_slot + l,
-                    A.column + chunk.first_column + l, chunk.steps,
-                    lanes, sum);
+      add_columns(A.value + chunk.first_slot + l,
+                  A.column + chunk.first_column + l, chunk.steps, lanes, sum);
     }
+    finish_rows(row, l, sum, part);
+  }
+
+  /// The lanes of each row put together, and the row done.
+  KOKKOS_INLINE_FUNCTION void finish_rows(int row, int l, Scalar (&sum)[R],
+                                          double& part) const {
     if (A.log_lanes > 0)
       for (int r = 0; r < R; ++r)
         sum[r] = lane_group_sum(sum[r], 1 << A.log_lanes);
@@ -222,10 +258,9 @@ struct SellRun {
                 sum);
     for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], width);
     if (piece.pieces_of_row > 1) {
-      constexpr int max_block = SellStorage<Scalar, Memory>::max_block;
       int last = 0;
       if (lane == 0) {
-        for (int r = 0; r < R; ++r) A.piece_sum[p * max_block + r] = sum[r];
+        for (int r = 0; r < R; ++r) A.piece_sum[p * sell_max_block + r] = sum[r];
         Kokkos::memory_fence();
         last = Kokkos::atomic_fetch_add(&A.pieces_done[piece.long_row], 1u) +
                    1 ==
@@ -239,7 +274,7 @@ struct SellRun {
         for (int q = lane; q < piece.pieces_of_row; q += width)
           total += load_fresh(
               A.piece_sum +
-              static_cast<std::int64_t>(piece.first_of_row + q) * max_block +
+              static_cast<std::int64_t>(piece.first_of_row + q) * sell_max_block +
               r);
         sum[r] = lane_group_sum(total, width);
       }
@@ -247,52 +282,60 @@ struct SellRun {
     }
     if (lane == 0) {
       const double part = task.row(piece.row, sum);
-      // Not to the team's part: which team is last may change.
+      // Not to the block's part: which block is last may change.
       if constexpr (Task::reduces)
         store_relaxed(grid_sum.extra_part(piece.long_row), part);
       (void)part;
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
     if (!task.active()) return;
-    const int lane = team.team_rank() % width;
-    const int warp = team.team_rank() / width;
-    const int warps = team.team_size() / width;
     double part = 0;
-    const std::int64_t stride =
-        static_cast<std::int64_t>(team.league_size()) * team_tasks;
-    for (std::int64_t first =
-             static_cast<std::int64_t>(team.league_rank()) * team_tasks;
-         first < num_tasks; first += stride)
-      for (int t = warp; t < team_tasks; t += warps) {
-        const std::int64_t i = first + t;
-        if (i >= num_tasks) break;
+    if constexpr (is_cuda<ExecutionSpace>) {
+      const int lane = block.rank() % width;
+      const int warps = block.size() / width;
+      const std::int64_t stride =
+          static_cast<std::int64_t>(block.count()) * warps;
+      std::int64_t i = static_cast<std::int64_t>(block.number()) * warps +
+                       block.rank() / width;
+      for (; i < A.num_pieces; i += stride) piece(i, lane);
+      i -= A.num_pieces;
+      if (A.chunk_lanes() == width)
+        whole_warps(i, stride, lane, part);
+      else
+        for (; i < num_tasks - A.num_pieces; i += stride)
+          lanes_of_chunks(i * width + lane, part);
+    } else {
+      const std::int64_t share = (num_tasks + block.count() - 1) / block.count();
+      const std::int64_t begin = block.number() * share;
+      const std::int64_t end =
+          begin + share < num_tasks ? begin + share : num_tasks;
+      for (std::int64_t i = begin; i < end; ++i)
         if (i < A.num_pieces)
-          piece(i, lane);
-        else if (width > 1)
-          lanes_of_chunks((i - A.num_pieces) * width + lane, part);
+          piece(i, 0);
         else
           whole_chunk(i - A.num_pieces, part);
-      }
+    }
     if constexpr (Task::reduces) {
       double total[1] = {part};
-      if (grid_sum(team, total,
-                   A.num_long_rows))
-        Kokkos::single(Kokkos::PerTeam(team), [&]() { task.finish(total[0]); });
+      if (grid_sum(block, total, A.num_long_rows) && block.rank() == 0)
+        task.finish(total[0]);
     }
     (void)part;
   }
 };
 
-/// Teams of a launch that adds up over the grid: as many as run at once.
+/// Blocks of a launch whose kernel goes on until all work is done: as many as
+/// run at once.
 template <class ExecutionSpace>
-int grid_sum_teams(const ExecutionSpace& exec) {
-  return (is_cuda<ExecutionSpace> ? 4 : 8) * device_units(exec);
+int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
+  return (is_cuda<ExecutionSpace> ? blocks_at_once : 8) * device_units(exec);
 }
+/// The most of them that any kernel here has.
+constexpr int most_blocks_at_once = 8;
 
-/// Enqueues a pass. Every team has one run of neighbouring tasks; or, where the
-/// task adds up over the grid, as many teams as run at once share them out.
+/// Enqueues a pass.
 template <class Scalar, class ExecutionSpace, class Task>
 void run_sell(
     const char* label, const ExecutionSpace& exec,
@@ -300,31 +343,19 @@ void run_sell(
     const Task& task,
     const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {}) {
   using Run = SellRun<Scalar, ExecutionSpace, Task>;
-  using Policy =
-      Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, KNOB_BLOCKS>>;
   constexpr int width = lane_width<ExecutionSpace>;
-  constexpr int team = is_cuda<ExecutionSpace> ? 256 : 1;
-  const std::int64_t pieces = A.num_pieces();
+  constexpr int warps = is_cuda<ExecutionSpace> ? 256 / width : 1;
   const std::int64_t chunks = A.num_chunks();
   const std::int64_t tasks =
-      pieces + (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width
-                          : chunks);
-  int team_tasks = team / width;
-  if (!is_cuda<ExecutionSpace>)
-    team_tasks = static_cast<int>(std::max<std::int64_t>(
-        1, tasks / (8 * static_cast<std::int64_t>(device_units(exec)))));
-  if (is_cuda<ExecutionSpace>) team_tasks *= knob_sub;
-  std::int64_t league = (tasks + team_tasks - 1) / team_tasks;
-  if (knob_grid) league = std::min<std::int64_t>(league, knob_grid*device_units(exec));
-  if (Task::reduces) {
-    // Finishing is some team's work even where there are no rows.
-    league = std::max<std::int64_t>(
-        1, std::min<std::int64_t>(league, grid_sum.max_teams));
-  }
-  if (league == 0) return;
-  Kokkos::parallel_for(label, Policy(exec, static_cast<int>(league), team),
-                       Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), tasks,
-                           team_tasks});
+      A.num_pieces() +
+      (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
+  std::int64_t blocks = std::min<std::int64_t>(
+      (tasks + warps - 1) / warps, resident_blocks(exec, Run::blocks_at_once));
+  // Finishing a sum is some block's work even where there are no rows.
+  if (Task::reduces) blocks = std::max<std::int64_t>(1, blocks);
+  run_blocks<Run::blocks_at_once>(
+      label, exec, static_cast<int>(blocks),
+      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), tasks});
 }
 
 }  // namespace Detail

@@ -39,7 +39,10 @@ struct SellPiece {
   int pieces_of_row;
 };
 
-/// A matrix in SELL-C-sigma form, as kernels see it.
+/// Vectors that one pass over a matrix serves at most.
+constexpr int sell_max_block = 8;
+
+/// A matrix in SELL-C-sigma form.
 template <class Scalar, class MemorySpace>
 struct SellStorage {
   std::int64_t rows = 0;
@@ -51,13 +54,10 @@ struct SellStorage {
   /// positions are rows.
   Kokkos::View<int*, MemorySpace> order;
   Kokkos::View<SellPiece*, MemorySpace> piece;
-  /// Sums of the pieces of long rows, max_block of each; and for each long row
+  /// Sums of the pieces of long rows, sell_max_block of each; and for each long row
   /// how many of its pieces are done (all 0 between products).
   Kokkos::View<Scalar*, MemorySpace> piece_sum;
   Kokkos::View<unsigned*, MemorySpace> pieces_done;
-
-  /// Right-hand sides that one pass over the matrix serves at most.
-  static constexpr int max_block = 8;
 
   std::int64_t num_chunks() const {
     return static_cast<std::int64_t>(chunk.extent(0));

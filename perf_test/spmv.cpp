@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // strata_perf_spmv: times products of sparse matrices with vectors on Google
-// Benchmark, ours beside their peers, and ends with a table. usage() tells the
+// Benchmark, ours beside their peers, and ends with a table. --help tells the
 // flags.
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> spmv_algorithms() {
   return names;
 }
 
-std::string usage() {
+std::string spmv_usage() {
   return R"(strata_perf_spmv: times y = A x, ours beside its peers.
 
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
     const OutputFlags output = output_flags(argc, argv);
     const Options options = parse(argc, argv);
     if (options.help) {
-      std::cout << usage();
+      std::cout << spmv_usage();
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);

@@ -79,13 +79,6 @@ auto on_host(const View& v) {
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed);
   return std::vector<Scalar>(host.data(), host.data() + host.extent(0));
 }
-double size_of(double v) { return std::abs(v); }
-template <class Real>
-double size_of(const Kokkos::complex<Real>& v) {
-  return std::hypot(static_cast<double>(v.real()),
-                    static_cast<double>(v.imag()));
-}
-
 /// ||b - A x|| / ||b|| by plain loops.
 template <class Scalar>
 double relative_residual(const HostMatrix<Scalar>& A,
@@ -144,9 +137,9 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       ASSERT_EQ(result.status, CgStatus::converged)
           << spec << ' ' << how << ' ' << to_string(result.status);
       const double found = relative_residual(host, on_host(b), on_host(x));
-      EXPECT_LE(found, 2.5 * options.relative_tolerance) << spec << how;
+      EXPECT_LE(found, 3 * options.relative_tolerance) << spec << how;
       EXPECT_NEAR(result.residual_norm / result.rhs_norm, found,
-                  0.1 * options.relative_tolerance);
+                  (narrow ? 0.7 : 0.1) * options.relative_tolerance);
       ASSERT_EQ(result.history.size(), std::size_t(result.iterations) + 1);
       EXPECT_NEAR(result.history[0], result.rhs_norm,
                   1e-6 * result.rhs_norm);
@@ -251,7 +244,7 @@ TEST(ConjugateGradient, StatusTellsWhatWentWrong) {
   const std::int64_t n = good.host.rows;
   const auto b = random_vector<double>(n);
   const auto with = [&](std::int64_t i, double value) {
-    const auto host = Kokkos::create_mirror_view(b);
+    const auto host = Kokkos::create_mirror(b);
     Kokkos::deep_copy(host, b);
     host(i) = value;
     Vector<double> changed("b", n);

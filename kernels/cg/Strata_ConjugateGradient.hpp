@@ -214,7 +214,7 @@ class ConjugateGradient {
       run("Strata::ConjugateGradient::residual",
           Detail::CgResidual<Scalar>{shared(), cg.w_.data(), cg.r_.data(),
                                      diagonal(), it,
-                                     cg.options_.max_iterations, knows_z});
+                                     cg.options_.max_iterations, knows_z, {}});
       precondition(false);
       direction(it, false);
     }
@@ -254,7 +254,8 @@ class ConjugateGradient {
       run("Strata::ConjugateGradient::direction",
           Detail::CgDirection<Scalar>{
               shared(), knows_z ? cg.r_.data() : cg.z_.data(), diagonal(),
-              cg.p_.data(), Detail::multi_vector_ref(x), it, first});
+              cg.p_.data(), Detail::multi_vector_ref(x), it, first, {}, {}, {},
+              {}});
     }
   };
 

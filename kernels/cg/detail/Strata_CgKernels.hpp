@@ -32,7 +32,7 @@ struct CgStart {
     Scalar b, w;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool active() const { return true; }
+  KOKKOS_INLINE_FUNCTION bool read() { return true; }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item = {b(i, 0), w[i],
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
@@ -80,12 +80,14 @@ struct CgResidual {
   const RealOf<Scalar>* inverse_diagonal;
   int iteration, max_iterations;
   bool knows_z;
+  RealOf<Scalar> alpha;
 
   struct Item {
     Scalar r, w;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool active() const {
+  KOKKOS_INLINE_FUNCTION bool read() {
+    alpha = static_cast<RealOf<Scalar>>(shared.state->alpha);
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
@@ -94,8 +96,7 @@ struct CgResidual {
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&sum)[sums]) const {
-    const Scalar residual =
-        item.r - static_cast<RealOf<Scalar>>(shared.state->alpha) * item.w;
+    const Scalar residual = item.r - alpha * item.w;
     r[i] = residual;
     const double squared = real_product(residual, residual);
     sum[0] += squared;
@@ -126,7 +127,7 @@ struct CgProduct {
   struct Item {
     Scalar u, v;
   };
-  KOKKOS_INLINE_FUNCTION bool active() const {
+  KOKKOS_INLINE_FUNCTION bool read() {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
@@ -155,15 +156,20 @@ struct CgDirection {
   MultiVectorRef<Scalar> x;
   int iteration;
   bool first;  // p = z, and x has nothing to come
+  RealOf<Scalar> alpha, beta;
+  bool running, zero_b;
 
   struct Item {
     Scalar z, p, x;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool active() const {
+  KOKKOS_INLINE_FUNCTION bool read() {
     const CgScalars& state = *shared.state;
-    return first ? state.status == cg_running || state.zero_b
-                 : state.iterations == iteration;
+    alpha = static_cast<RealOf<Scalar>>(state.alpha);
+    beta = static_cast<RealOf<Scalar>>(state.beta);
+    running = state.status == cg_running;
+    zero_b = state.zero_b != 0;
+    return first ? running || zero_b : state.iterations == iteration;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item.z = z[i];
@@ -174,20 +180,18 @@ struct CgDirection {
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&)[1]) const {
-    const CgScalars& state = *shared.state;
-    if (state.zero_b) {
+    if (zero_b) {
       x(i, 0) = Scalar(0);
       return;
     }
-    if (!first)
-      x(i, 0) = item.x + static_cast<RealOf<Scalar>>(state.alpha) * item.p;
-    if (state.status == cg_running)
-      p[i] = item.d * item.z +
-             static_cast<RealOf<Scalar>>(state.beta) * item.p;
+    if (!first) x(i, 0) = item.x + alpha * item.p;
+    if (running) p[i] = item.d * item.z + beta * item.p;
   }
 };
 
-/// A kernel over the elements of vectors.
+/// A kernel over the elements of vectors. read() fetches the scalars it needs
+/// into its own copy and says whether there is anything to do: left in memory,
+/// each store would have them fetched again.
 template <class ExecutionSpace, class Kernel>
 struct CgRun {
   /// Elements whose loads a thread has under way together.
@@ -198,7 +202,8 @@ struct CgRun {
   std::int64_t n;
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
-    if (!kernel.active()) return;
+    Kernel own = kernel;
+    if (!own.read()) return;
     constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
     double sum[sums] = {};
     const int size = block.size();
@@ -220,13 +225,13 @@ struct CgRun {
       typename Kernel::Item item[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (i + u * size < end) kernel.load(i + u * size, item[u]);
+        if (i + u * size < end) own.load(i + u * size, item[u]);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (i + u * size < end) kernel.store(i + u * size, item[u], sum);
+        if (i + u * size < end) own.store(i + u * size, item[u], sum);
     }
     if constexpr (Kernel::sums > 0) {
-      if (grid_sum(block, sum, 0) && block.rank() == 0) kernel.finish(sum);
+      if (grid_sum(block, sum, 0) && block.rank() == 0) own.finish(sum);
     }
     (void)sum;
   }

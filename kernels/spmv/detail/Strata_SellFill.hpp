@@ -147,7 +147,7 @@ struct FillSellValues {
         const std::int64_t at = static_cast<std::int64_t>(s) * lanes + l;
         bool used;
         if (chunk.on_diagonals)
-          used = A.diagonal_step(chunk, s).rows >> l & 1u;
+          used = A.diagonal_steps(chunk)[s].rows >> l & 1u;
         else
           used = A.column[chunk.first_column + at] >= 0;
         to[chunk.first_slot + at] = used ? values[k] : Scalar(0);

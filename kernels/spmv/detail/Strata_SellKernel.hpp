@@ -81,7 +81,7 @@ struct SellRun {
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
   /// Blocks that a multiprocessor has room for.
-  static constexpr int blocks_at_once = sizeof(Scalar) > 4 || R > 1 ? 4 : 6;
+  static constexpr int blocks_at_once = 4;
 
   SellRef<Scalar> A;
   Task task;
@@ -108,38 +108,26 @@ struct SellRun {
     }
   }
 
-  /// The same for row `row`, number `lane`, of a chunk on diagonals. `mine` is
-  /// step `lane` of the chunk's first 32: each lane has fetched one, early, and
-  /// hands it to the others.
+  /// The same for row `row`, number `lane`, of a chunk on diagonals.
   KOKKOS_INLINE_FUNCTION void add_diagonals(const SellChunk& chunk, int lane,
-                                            int row, DiagonalStep mine,
-                                            Scalar (&sum)[R]) const {
+                                            int row, Scalar (&sum)[R]) const {
     const Scalar* value = A.value + chunk.first_slot + lane;
-    for (int s = 0; s < chunk.steps; s += batch, value += batch * width) {
-      if (s > 0 && s % width == 0) mine = fetch_step(chunk, s + lane);
+    const DiagonalStep* step = A.diagonal_steps(chunk);
+    for (int left = chunk.steps; left > 0; left -= batch) {
       int col[batch];
       Scalar v[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
-        const bool used = s + u < chunk.steps;
+        const bool used = u < left;
+        DiagonalStep d{0, 0};
+        if (used) d = step[u];
         v[u] = used ? load_once(value + u * width) : Scalar(0);
-        const int offset = lane_broadcast(mine.offset, (s + u) % width);
-        const unsigned rows = lane_broadcast(mine.rows, (s + u) % width);
-        col[u] = (rows >> lane) & 1u ? row + offset : -1;
+        col[u] = (d.rows >> lane) & 1u ? row + d.offset : -1;
       }
       add_batch(col, v, sum);
+      value += batch * width;
+      step += batch;
     }
-  }
-
-  /// Step s of a chunk on diagonals; none beyond its last.
-  KOKKOS_INLINE_FUNCTION DiagonalStep fetch_step(const SellChunk& chunk,
-                                                 int s) const {
-    if (chunk.on_diagonals && s < chunk.steps) return A.diagonal_step(chunk, s);
-    return {0, 0};
-  }
-  KOKKOS_INLINE_FUNCTION SellChunk fetch_chunk(std::int64_t c) const {
-    if (c < A.num_chunks) return A.chunk[c];
-    return {0, 0, 0, 0};
   }
 
   /// Padding has a column of -1 and the value 0, and reads no x: what is not
@@ -159,30 +147,20 @@ struct SellRun {
       for (int r = 0; r < R; ++r) sum[r] += v[u] * x[u][r];
   }
 
-  /// The chunks c, c + stride, ... of as many lanes as a warp has. What says
-  /// where a chunk's entries are is fetched two chunks ahead, its diagonals one
-  /// ahead: else a warp would wait for three fetches in a row.
-  KOKKOS_INLINE_FUNCTION void whole_warps(std::int64_t c, std::int64_t stride,
-                                          int lane, double& part) const {
-    SellChunk chunk = fetch_chunk(c), next = fetch_chunk(c + stride);
-    DiagonalStep step = fetch_step(chunk, lane);
-    for (; c < A.num_chunks; c += stride) {
-      const SellChunk later = fetch_chunk(c + 2 * stride);
-      const DiagonalStep next_step = fetch_step(next, lane);
-      const int row = A.row_at(c * A.chunk_rows + (lane >> A.log_lanes));
-      Scalar sum[R];
-      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-      if (chunk.on_diagonals)
-        add_diagonals(chunk, lane, row, step, sum);
-      else
-        add_columns(A.value + chunk.first_slot + lane,
-                    A.column + chunk.first_column + lane, chunk.steps, width,
-                    sum);
-      finish_rows(row, lane, sum, part);
-      chunk = next;
-      next = later;
-      step = next_step;
-    }
+  /// A chunk of as many lanes as a warp has.
+  KOKKOS_INLINE_FUNCTION void chunk_of_warp(std::int64_t c, int lane,
+                                            double& part) const {
+    const SellChunk chunk = A.chunk[c];
+    const int row = A.row_at(c * A.chunk_rows + (lane >> A.log_lanes));
+    Scalar sum[R];
+    for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+    if (chunk.on_diagonals)
+      add_diagonals(chunk, lane, row, sum);
+    else
+      add_columns(A.value + chunk.first_slot + lane,
+                  A.column + chunk.first_column + lane, chunk.steps, width,
+                  sum);
+    finish_rows(row, lane, sum, part);
   }
 
   /// 32 lanes of chunks of any size; `g` is the lane's number among all.
@@ -230,7 +208,7 @@ struct SellRun {
       if (chunk.on_diagonals) {
         const unsigned all = (1u << count) - 1u;
         for (int s = 0; s < chunk.steps; ++s, value += C) {
-          const DiagonalStep d = A.diagonal_step(chunk, s);
+          const DiagonalStep d = A.diagonal_steps(chunk)[s];
           const unsigned rows = (d.rows >> first) & all;
           for (int u = 0; u < count; ++u)
             if (rows == all || (rows >> u & 1u))
@@ -301,10 +279,11 @@ struct SellRun {
                        block.rank() / width;
       for (; i < A.num_pieces; i += stride) piece(i, lane);
       i -= A.num_pieces;
+      const std::int64_t end = num_tasks - A.num_pieces;
       if (A.chunk_lanes() == width)
-        whole_warps(i, stride, lane, part);
+        for (; i < end; i += stride) chunk_of_warp(i, lane, part);
       else
-        for (; i < num_tasks - A.num_pieces; i += stride)
+        for (; i < end; i += stride)
           lanes_of_chunks(i * width + lane, part);
     } else {
       const std::int64_t share = (num_tasks + block.count() - 1) / block.count();

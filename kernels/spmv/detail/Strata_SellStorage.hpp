@@ -109,9 +109,9 @@ struct SellRef {
     if (position >= rows) return -1;
     return order ? order[position] : static_cast<int>(position);
   }
-  KOKKOS_INLINE_FUNCTION DiagonalStep diagonal_step(const SellChunk& c,
-                                                    int step) const {
-    return reinterpret_cast<const DiagonalStep*>(column + c.first_column)[step];
+  KOKKOS_INLINE_FUNCTION const DiagonalStep* diagonal_steps(
+      const SellChunk& c) const {
+    return reinterpret_cast<const DiagonalStep*>(column + c.first_column);
   }
 };
 

@@ -80,8 +80,10 @@ struct SellRun {
   static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
-  /// Blocks that a multiprocessor has room for.
-  static constexpr int blocks_at_once = 4;
+  /// Blocks that a multiprocessor has room for: the more, the more loads are
+  /// under way; the fewer, the more registers hold what they bring. Measured.
+  static constexpr int blocks_at_once =
+      R > 1 || sizeof(Scalar) > 8 ? 4 : (sizeof(Scalar) > 4 ? 5 : 6);
 
   SellRef<Scalar> A;
   Task task;

@@ -54,8 +54,7 @@ int main(int argc, char** argv) {
   Strata::CgOptions options;
   options.relative_tolerance = 1e-10;
   options.progress = [](int iteration, double norm) {
-    if (iteration % 50 == 0)
-      std::printf("  %4d  %.3e\n", iteration, norm);
+    if (iteration % 50 == 0) std::printf("  %4d  %.3e\n", iteration, norm);
     return true;  // false would stop the solve
   };
   Strata::ConjugateGradient<double, Space> solver(exec, A.rows(), options);
@@ -71,8 +70,8 @@ int main(int argc, char** argv) {
   report("no preconditioner", solver.solve(exec, A, b, x));
   report("diagonal",
          solver.solve(exec, A, Strata::JacobiPreconditioner(exec, crs), b, x));
-  report("incomplete Cholesky",
-         solver.solve(exec, A, Strata::IncompletePreconditioner(exec, crs), b,
-                      x));
+  report(
+      "incomplete Cholesky",
+      solver.solve(exec, A, Strata::IncompletePreconditioner(exec, crs), b, x));
   return all ? 0 : 1;
 }

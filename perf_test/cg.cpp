@@ -54,10 +54,9 @@ struct Options {
 
 Options parse(int& argc, char** argv) {
   Options options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--sizes", "--algorithms", "--scalar", "--tolerance",
-                   "--table"})) {
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           {"--sizes", "--algorithms", "--scalar", "--tolerance", "--table"})) {
     if (flag == "--help") {
       options.help = true;
     } else if (flag == "--sizes") {
@@ -161,11 +160,11 @@ int run_all(const Options& options, const OutputFlags& output) {
   for (CgPerfResult& result : results) {
     const std::string name = "cg/poisson:" + std::to_string(result.size) + '/' +
                              result.algorithm + '/' + options.scalar;
-    benchmark::RegisterBenchmark(
-        name.c_str(),
-        [&runner, &result](benchmark::State& state) {
-          runner->run(state, result.size, result.algorithm, result);
-        })
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [&runner, &result](benchmark::State& state) {
+                                   runner->run(state, result.size,
+                                               result.algorithm, result);
+                                 })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }

@@ -180,9 +180,9 @@ int run_all(const Options& options, const OutputFlags& output) {
   for (const auto& source : options.matrices)
     for (const auto& algorithm : options.algorithms) {
       SpmvResult& result = results[index++];
-      const std::string name =
-          "spmv/" + source.name + '/' + algorithm +
-          "/vectors:" + std::to_string(options.vectors) + '/' + options.scalar;
+      const std::string name = "spmv/" + source.name + '/' + algorithm +
+                               "/vectors:" + std::to_string(options.vectors) +
+                               '/' + options.scalar;
       benchmark::RegisterBenchmark(
           name.c_str(),
           [&runner, &source, algorithm, &result](benchmark::State& state) {

@@ -88,8 +88,9 @@ double relative_residual(const HostMatrix<Scalar>& A,
   for (std::int64_t i = 0; i < A.rows; ++i) {
     std::complex<double> sum = 0;
     const auto wide = [](const Scalar& v) {
-      return std::complex<double>(Strata::Detail::RealPart<Scalar>::real(v),
-                                  Strata::Detail::RealPart<Scalar>::imaginary(v));
+      return std::complex<double>(
+          Strata::Detail::RealPart<Scalar>::real(v),
+          Strata::Detail::RealPart<Scalar>::imaginary(v));
     };
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       sum += wide(A.values[k]) * wide(x[A.entries[k]]);
@@ -141,8 +142,7 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       EXPECT_NEAR(result.residual_norm / result.rhs_norm, found,
                   (narrow ? 0.7 : 0.1) * options.relative_tolerance);
       ASSERT_EQ(result.history.size(), std::size_t(result.iterations) + 1);
-      EXPECT_NEAR(result.history[0], result.rhs_norm,
-                  1e-6 * result.rhs_norm);
+      EXPECT_NEAR(result.history[0], result.rhs_norm, 1e-6 * result.rhs_norm);
       EXPECT_LE(result.history.back(),
                 options.relative_tolerance * result.rhs_norm * 1.0001);
     };
@@ -165,8 +165,8 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
     }
     {
       // A strided x, and an operator of another kind.
-      Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block(
-          "block", host.rows, 3);
+      Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block("block",
+                                                                host.rows, 3);
       const auto x = Kokkos::subview(block, Kokkos::ALL(), 1);
       const PlainOperator<Scalar> plain{crs};
       const auto result = solver.solve(exec, plain, b, x);
@@ -385,9 +385,8 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THROW(solver.solve(exec, A, x, x), Strata::AliasError);
   const HostMatrix<double> wide(2, 3, {1, 2, 3, 4, 5, 6});
   const auto wide_crs = wide.to_device<Crs<double>>();
-  EXPECT_THROW(
-      solver.solve(exec, Strata::SellMatrix(exec, wide_crs), b, x),
-      Strata::NotSquareError);
+  EXPECT_THROW(solver.solve(exec, Strata::SellMatrix(exec, wide_crs), b, x),
+               Strata::NotSquareError);
   Strata::ConjugateGradient<double, Device> other(exec, n + 1);
   EXPECT_THROW(other.solve(exec, A, b, x), Strata::SizeMismatchError);
   for (int which = 0; which < 4; ++which) {

@@ -67,8 +67,9 @@ HostMatrix<Scalar> ragged(std::int64_t rows, std::int64_t columns,
   A.columns = columns;
   for (std::int64_t i = 0; i < rows; ++i) {
     const unsigned draw = generator()() % 16;
-    const int length =
-        draw == 0 ? longest : draw < 4 ? 0 : static_cast<int>(draw) % 7;
+    const int length = draw == 0  ? longest
+                       : draw < 4 ? 0
+                                  : static_cast<int>(draw) % 7;
     for (int k = 0; k < length; ++k) {
       A.entries.push_back(generator()() % columns);
       A.values.push_back(Random<Scalar>::make());
@@ -82,8 +83,8 @@ HostMatrix<Scalar> ragged(std::int64_t rows, std::int64_t columns,
 template <class Scalar>
 void expect_product(const HostMatrix<Scalar>& A, Scalar alpha,
                     const std::vector<Scalar>& x, Scalar beta,
-                    const std::vector<Scalar>& y0,
-                    const std::vector<Scalar>& y, std::int64_t vectors) {
+                    const std::vector<Scalar>& y0, const std::vector<Scalar>& y,
+                    std::int64_t vectors) {
   for (std::int64_t c = 0; c < vectors; ++c)
     for (std::int64_t i = 0; i < A.rows; ++i) {
       std::complex<long double> sum = 0;
@@ -161,7 +162,7 @@ void check_shapes() {
         options.chunk_rows = chunk_rows;
         options.sigma = sigma;
         options.long_row = turn % 3 == 0 ? 0 : 10 * (turn % 3);
-        if (Strata::Detail::lane_width<Device> > 1)
+        if (Strata::Detail::lane_width < Device >> 1)
           options.lanes_per_row = turn % 4 == 0 ? 0 : 1 << (turn % 6);
         const Strata::SellMatrix<Scalar, Device> A(
             exec, host.template to_device<Matrix>(), options);

@@ -175,21 +175,17 @@ KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
   T value;
   if constexpr (sizeof(T) == 4) {
     unsigned word;
-    asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];"
-                 : "=r"(word)
-                 : "l"(p));
+    asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(word) : "l"(p));
     memcpy(&value, &word, 4);
   } else if constexpr (sizeof(T) == 8) {
     unsigned long long word;
-    asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(p));
+    asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(word) : "l"(p));
     memcpy(&value, &word, 8);
   } else {
     unsigned long long word[2];
     asm("ld.global.nc.L1::no_allocate.v2.b64 {%0, %1}, [%2];"
-                 : "=l"(word[0]), "=l"(word[1])
-                 : "l"(p));
+        : "=l"(word[0]), "=l"(word[1])
+        : "l"(p));
     memcpy(&value, word, 16);
   }
   return value;
@@ -590,9 +586,9 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
                 const Functor& functor) {
   if (blocks == 0) return;
   if constexpr (!is_cuda<ExecutionSpace>) {
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace>(exec, 0, blocks),
-        BlocksOfHost<Functor>{functor, blocks});
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, blocks),
+                         BlocksOfHost<Functor>{functor, blocks});
   } else {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     std::uint64_t id = 0;

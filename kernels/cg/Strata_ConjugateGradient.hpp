@@ -160,8 +160,7 @@ class ConjugateGradient {
     const B& b;
     const X& x;
 
-    static constexpr bool knows_z =
-        Detail::IsDiagonal<Preconditioner>::value;
+    static constexpr bool knows_z = Detail::IsDiagonal<Preconditioner>::value;
 
     Detail::CgShared shared() const {
       return cg.watch_.shared(cg.state_.data());
@@ -212,9 +211,14 @@ class ConjugateGradient {
     void iterate(int it) const {
       product();
       run("Strata::ConjugateGradient::residual",
-          Detail::CgResidual<Scalar>{shared(), cg.w_.data(), cg.r_.data(),
-                                     diagonal(), it,
-                                     cg.options_.max_iterations, knows_z, {}});
+          Detail::CgResidual<Scalar>{shared(),
+                                     cg.w_.data(),
+                                     cg.r_.data(),
+                                     diagonal(),
+                                     it,
+                                     cg.options_.max_iterations,
+                                     knows_z,
+                                     {}});
       precondition(false);
       direction(it, false);
     }
@@ -252,10 +256,17 @@ class ConjugateGradient {
     }
     void direction(int it, bool first) const {
       run("Strata::ConjugateGradient::direction",
-          Detail::CgDirection<Scalar>{
-              shared(), knows_z ? cg.r_.data() : cg.z_.data(), diagonal(),
-              cg.p_.data(), Detail::multi_vector_ref(x), it, first, {}, {}, {},
-              {}});
+          Detail::CgDirection<Scalar>{shared(),
+                                      knows_z ? cg.r_.data() : cg.z_.data(),
+                                      diagonal(),
+                                      cg.p_.data(),
+                                      Detail::multi_vector_ref(x),
+                                      it,
+                                      first,
+                                      {},
+                                      {},
+                                      {},
+                                      {}});
     }
   };
 
@@ -276,8 +287,8 @@ class ConjugateGradient {
     }
     if constexpr (!Detail::IsDiagonal<Preconditioner>::value)
       if (static_cast<std::int64_t>(z_.extent(0)) != rows_)
-        z_ = Detail::make_unfilled<Vector>(
-            "Strata::ConjugateGradient::vector", rows_);
+        z_ = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                           rows_);
     (void)exec;
     (void)A;
   }

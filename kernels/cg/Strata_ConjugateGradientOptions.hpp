@@ -89,15 +89,15 @@ inline void check_cg_options(const CgOptions& options) {
   check("relative_tolerance", options.relative_tolerance);
   check("absolute_tolerance", options.absolute_tolerance);
   if (options.max_iterations < 0 || options.max_iterations > 100000000)
-    throw OptionError("max_iterations",
-                      std::to_string(options.max_iterations) +
-                          " is not from 0 to 100000000",
-                      "choose a number in that range");
+    throw OptionError(
+        "max_iterations",
+        std::to_string(options.max_iterations) + " is not from 0 to 100000000",
+        "choose a number in that range");
   if (options.iterations_ahead < 1 || options.iterations_ahead > 100000)
-    throw OptionError("iterations_ahead",
-                      std::to_string(options.iterations_ahead) +
-                          " is not from 1 to 100000",
-                      "choose a number in that range");
+    throw OptionError(
+        "iterations_ahead",
+        std::to_string(options.iterations_ahead) + " is not from 1 to 100000",
+        "choose a number in that range");
 }
 
 }  // namespace Detail

@@ -93,10 +93,10 @@ class IncompletePreconditioner {
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if (static_cast<std::int64_t>(A.numRows()) != rows_)
-      throw PatternMismatchError(
-          "A", "has " + std::to_string(A.numRows()) + " rows, not " +
-                   std::to_string(rows_),
-          "make a new preconditioner");
+      throw PatternMismatchError("A",
+                                 "has " + std::to_string(A.numRows()) +
+                                     " rows, not " + std::to_string(rows_),
+                                 "make a new preconditioner");
     const auto factors = factorise(exec, A);
     lower_->update_values(exec, factors.L);
     upper_->update_values(exec, factors.U);

@@ -83,8 +83,8 @@ class SellMatrix {
       return multiply<1>(exec, Detail::ContiguousSource<Scalar>{from.data}, to,
                          1, alpha, beta);
     for (std::int64_t first = 0; first < vectors; first += 8) {
-      const int count = static_cast<int>(std::min<std::int64_t>(
-          8, vectors - first));
+      const int count =
+          static_cast<int>(std::min<std::int64_t>(8, vectors - first));
       const Detail::StridedSource<Scalar> source{from.from(first), count};
       if (count == 1)
         multiply<1>(exec, source, to.from(first), count, alpha, beta);
@@ -179,8 +179,8 @@ class SellMatrix {
 
   template <class RowMap, class Entries, class Values>
   void build(const ExecutionSpace& exec, const RowMap& row_map,
-             const Entries& entries, const Values& values,
-             std::int64_t columns, const SellOptions& options) {
+             const Entries& entries, const Values& values, std::int64_t columns,
+             const SellOptions& options) {
     Detail::check_matrix_views<Scalar, ExecutionSpace, RowMap, Entries,
                                Values>();
     Detail::check_sell_options<ExecutionSpace>(options);

@@ -26,7 +26,9 @@ class Runner : public CgRunner {
 
  public:
   Runner(double tolerance, double bandwidth)
-      : tolerance_(tolerance > 0 ? tolerance : narrow ? 1e-5 : 1e-8),
+      : tolerance_(tolerance > 0 ? tolerance
+                   : narrow      ? 1e-5
+                                 : 1e-8),
         bandwidth_(bandwidth) {}
 
   void run(benchmark::State& state, int size, const std::string& algorithm,
@@ -126,24 +128,24 @@ class Runner : public CgRunner {
     const auto set_up = [&] {
       A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_);
       if (name == "strata_jacobi")
-        jacobi = std::make_shared<JacobiPreconditioner<Scalar, Space>>(exec_,
-                                                                       A_);
+        jacobi =
+            std::make_shared<JacobiPreconditioner<Scalar, Space>>(exec_, A_);
       if (name == "strata_ic0")
         incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
             exec_, A_);
     };
     result.setup_us =
-        1e6 * (name == "strata_ic0" ? timed(set_up)
-                                    : median_seconds(exec_, set_up));
+        1e6 *
+        (name == "strata_ic0" ? timed(set_up) : median_seconds(exec_, set_up));
     // Three launches: p, w; r, w, r; r, p, x, p, x. A preconditioner by
     // triangular solves is no matter of bytes.
     const double vectors = name == "strata_jacobi" ? 12.0 : 10.0;
     if (name != "strata_ic0")
-      result.floor_us = 1e6 *
-                        (static_cast<double>(A->report().bytes_read) +
-                         vectors * static_cast<double>(result.rows) *
-                             sizeof(Scalar)) /
-                        bandwidth_;
+      result.floor_us =
+          1e6 *
+          (static_cast<double>(A->report().bytes_read) +
+           vectors * static_cast<double>(result.rows) * sizeof(Scalar)) /
+          bandwidth_;
     return [this, A, jacobi, incomplete](double tolerance, int iterations) {
       CgOptions options;
       options.relative_tolerance = tolerance;
@@ -153,10 +155,10 @@ class Runner : public CgRunner {
           own_->options().max_iterations != iterations)
         own_ = std::make_shared<Cg>(exec_, A->rows(), options);
       Kokkos::deep_copy(exec_, x_, Scalar(0));
-      const CgResult done =
-          jacobi       ? own_->solve(exec_, *A, *jacobi, b_, x_)
-          : incomplete ? own_->solve(exec_, *A, *incomplete, b_, x_)
-                       : own_->solve(exec_, *A, b_, x_);
+      const CgResult done = jacobi ? own_->solve(exec_, *A, *jacobi, b_, x_)
+                            : incomplete
+                                ? own_->solve(exec_, *A, *incomplete, b_, x_)
+                                : own_->solve(exec_, *A, b_, x_);
       status_ = to_string(done.status);
       return done.iterations;
     };

@@ -13,8 +13,8 @@ namespace PerfTest {
 /// caches are (1 GiB each on a device, 128 MiB on a host): the median of seven.
 template <class ExecutionSpace>
 double copy_bandwidth(const ExecutionSpace& exec) {
-  const std::size_t n =
-      std::size_t{1} << (Detail::is_cuda<ExecutionSpace> ? 27 : 24);
+  const std::size_t n = std::size_t{1}
+                        << (Detail::is_cuda<ExecutionSpace> ? 27 : 24);
   using View = Kokkos::View<double*, ExecutionSpace>;
   const View from("from", n), to("to", n);
   const auto copy = [&] { Kokkos::deep_copy(exec, to, from); };

@@ -93,14 +93,13 @@ class CusparseSpmv {
     if (name == "cusparse_sell") {
       algorithm_ = CUSPARSE_SPMV_SELL_ALG1;
       sell_ = std::make_unique<SlicedEll<Matrix>>(exec, A);
-      check_cusparse(
-          cusparseCreateSlicedEll(
-              &matrix_, A.numRows(), A.numCols(), nnz,
-              static_cast<std::int64_t>(sell_->value.extent(0)), 32,
-              sell_->offset.data(), sell_->column.data(), sell_->value.data(),
-              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-              type),
-          "cusparseCreateSlicedEll");
+      check_cusparse(cusparseCreateSlicedEll(
+                         &matrix_, A.numRows(), A.numCols(), nnz,
+                         static_cast<std::int64_t>(sell_->value.extent(0)), 32,
+                         sell_->offset.data(), sell_->column.data(),
+                         sell_->value.data(), CUSPARSE_INDEX_32I,
+                         CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
+                     "cusparseCreateSlicedEll");
     } else {
       algorithm_ = name == "cusparse_csr_alg1" ? CUSPARSE_SPMV_CSR_ALG1
                                                : CUSPARSE_SPMV_CSR_ALG2;
@@ -140,19 +139,18 @@ class CusparseSpmv {
   }
   void multiply() {
     for (std::size_t c = 0; c < x_.size(); ++c)
-      check_cusparse(
-          cusparseSpMV(handle_, plain, &one_, matrix_, x_[c], &zero_, y_[c],
-                       type, algorithm_, workspace_.data()),
-          "cusparseSpMV");
+      check_cusparse(cusparseSpMV(handle_, plain, &one_, matrix_, x_[c], &zero_,
+                                  y_[c], type, algorithm_, workspace_.data()),
+                     "cusparseSpMV");
   }
 
  private:
   static cusparseDnVecDescr_t vector(const Vectors& v, std::size_t column) {
     cusparseDnVecDescr_t descriptor = nullptr;
-    check_cusparse(cusparseCreateDnVec(
-                       &descriptor, static_cast<std::int64_t>(v.extent(0)),
-                       v.data() + column * v.extent(0), type),
-                   "cusparseCreateDnVec");
+    check_cusparse(
+        cusparseCreateDnVec(&descriptor, static_cast<std::int64_t>(v.extent(0)),
+                            v.data() + column * v.extent(0), type),
+        "cusparseCreateDnVec");
     return descriptor;
   }
 

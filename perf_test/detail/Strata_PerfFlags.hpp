@@ -65,8 +65,7 @@ inline int whole_number(const std::string& flag, const std::string& value,
       number > most)
     throw OptionError(flag,
                       "'" + value + "' is not a whole number from " +
-                          std::to_string(least) + " to " +
-                          std::to_string(most),
+                          std::to_string(least) + " to " + std::to_string(most),
                       "see --help");
   return static_cast<int>(number);
 }
@@ -126,7 +125,6 @@ inline OutputFlags output_flags(int argc, char** argv) {
   flags.json_file = file && json;
   return flags;
 }
-
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -19,7 +19,10 @@ class KokkosKernelsCg {
   using Vector = Kokkos::View<Scalar*, typename Matrix::execution_space>;
 
   explicit KokkosKernelsCg(const Matrix& A)
-      : A_(A), r_("r", A.numRows()), p_("p", A.numRows()), w_("w", A.numRows()) {}
+      : A_(A),
+        r_("r", A.numRows()),
+        p_("p", A.numRows()),
+        w_("w", A.numRows()) {}
 
   /// Solves from the x given; returns the iterations.
   int solve(const Vector& b, const Vector& x, double tolerance,
@@ -30,8 +33,8 @@ class KokkosKernelsCg {
     KokkosBlas::update(one, b, -one, w_, Scalar(0), r_);
     Kokkos::deep_copy(typename Matrix::execution_space(), p_, r_);
     Scalar rho = KokkosBlas::dot(r_, r_);
-    const double limit = tolerance * tolerance *
-                         static_cast<double>(abs(KokkosBlas::dot(b, b)));
+    const double limit =
+        tolerance * tolerance * static_cast<double>(abs(KokkosBlas::dot(b, b)));
     int it = 0;
     for (; it < max_iterations && !(static_cast<double>(abs(rho)) <= limit);
          ++it) {

@@ -31,8 +31,7 @@ struct PoissonCube {
       if (at[d] < n - 1) visit(i + step[d], Scalar(-1));
   }
   /// The length of a row.
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t i,
-                                                 int) const {
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t i, int) const {
     std::int64_t length = 0;
     row(i, [&](std::int64_t, const Scalar&) { ++length; });
     return length;

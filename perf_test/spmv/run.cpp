@@ -56,8 +56,7 @@ class Runner : public SpmvRunner {
           static_cast<double>(result.rows + A_.numCols()) * vectors_ *
               sizeof(Scalar);
       const auto multiply = make(algorithm, result);
-      Kokkos::deep_copy(y_,
-                        Scalar(std::numeric_limits<double>::quiet_NaN()));
+      Kokkos::deep_copy(y_, Scalar(std::numeric_limits<double>::quiet_NaN()));
       multiply();
       exec_.fence();
       result.error = error();
@@ -93,8 +92,7 @@ class Runner : public SpmvRunner {
     if (source.is_file)
       A_ = read_matrix_market<Matrix>(source.spec);
     else if (starts_with(source.spec, "poisson:"))
-      A_ = poisson_cube<Matrix>(exec_,
-                                std::atoll(source.spec.c_str() + 8));
+      A_ = poisson_cube<Matrix>(exec_, std::atoll(source.spec.c_str() + 8));
     else
       A_ = gallery<Matrix>(exec_, source.spec);
     x_ = Vectors("x", A_.numCols(), vectors_);
@@ -120,10 +118,10 @@ class Runner : public SpmvRunner {
       SellOptions options;
       options.use_diagonals = name == "strata";
       std::shared_ptr<SellMatrix<Scalar, Space>> A;
-      result.build_us = 1e6 * median_seconds(exec_, [&] {
-                          A = std::make_shared<SellMatrix<Scalar, Space>>(
-                              exec_, A_, options);
-                        });
+      result.build_us =
+          1e6 * median_seconds(exec_, [&] {
+            A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_, options);
+          });
       result.update_us =
           1e6 * median_seconds(exec_, [&] { A->update_values(exec_, A_); });
       result.padding = A->report().padding();
@@ -142,9 +140,8 @@ class Runner : public SpmvRunner {
           KokkosSparse::spmv("N", Scalar(1), A_, x, Scalar(0), y);
         };
       }
-      return [this] {
-        KokkosSparse::spmv("N", Scalar(1), A_, x_, Scalar(0), y_);
-      };
+      return
+          [this] { KokkosSparse::spmv("N", Scalar(1), A_, x_, Scalar(0), y_); };
     }
 #ifdef KOKKOS_ENABLE_CUDA
     std::shared_ptr<CusparseSpmv<Matrix>> peer;

@@ -244,9 +244,8 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
   using Run = CgRun<ExecutionSpace, Kernel>;
   const std::int64_t of_block = is_cuda<ExecutionSpace> ? 256 * Run::batch : 1;
   const auto blocks = static_cast<int>(std::max<std::int64_t>(
-      1, std::min<std::int64_t>(
-             (n + of_block - 1) / of_block,
-             resident_blocks(exec, Run::blocks_at_once))));
+      1, std::min<std::int64_t>((n + of_block - 1) / of_block,
+                                resident_blocks(exec, Run::blocks_at_once))));
   run_blocks<Run::blocks_at_once>(label, exec, blocks,
                                   Run{kernel, GridSumRef(grid_sum), n});
 }

@@ -12,8 +12,8 @@ namespace Detail {
 
 /// A matrix that adds up p^H A p on the way.
 template <class Operator, class Scalar, class ExecutionSpace>
-struct IsSellMatrix : std::is_same<Operator, SellMatrix<Scalar, ExecutionSpace>> {
-};
+struct IsSellMatrix
+    : std::is_same<Operator, SellMatrix<Scalar, ExecutionSpace>> {};
 
 /// A preconditioner that the vector kernels apply themselves.
 template <class Preconditioner>
@@ -49,8 +49,7 @@ struct HasColumns<
 /// Sizes of an operator that tells them.
 /// @throws NotSquareError, SizeMismatchError
 template <class Operator>
-void check_cg_operator(const char* name, const Operator& A,
-                       std::int64_t rows) {
+void check_cg_operator(const char* name, const Operator& A, std::int64_t rows) {
   if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value)
     if (A.rows() != A.columns())
       throw NotSquareError(name,

@@ -165,8 +165,7 @@ struct FindBadPivot {
     const auto d = U.values(U.graph.row_map(row));
     const double re = Part::real(d), im = Part::imaginary(d);
     // Rounding leaves a Hermitian matrix's pivots a small imaginary part.
-    if (!(re > 0 && im * im <= tolerance * tolerance * re * re) &&
-        row < first)
+    if (!(re > 0 && im * im <= tolerance * tolerance * re * re) && row < first)
       first = row;
   }
 };
@@ -186,8 +185,7 @@ void require_positive_pivots(const ExecutionSpace& exec, const CrsMatrix& U) {
   exec.fence();
   if (first != no_fault)
     throw IndefiniteError(
-        "A",
-        "the pivot of row " + std::to_string(first) + " is not positive",
+        "A", "the pivot of row " + std::to_string(first) + " is not positive",
         "the matrix is not positive definite, or too far from diagonally "
         "dominant: shift the diagonal, or use JacobiPreconditioner",
         first);

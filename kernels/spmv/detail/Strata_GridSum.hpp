@@ -7,9 +7,9 @@
 namespace Strata {
 namespace Detail {
 
-/// Where the blocks of a launch leave their parts of up to three sums, with room
-/// for `extra` parts that are no block's; `done` counts the blocks that have, and
-/// is 0 between launches. One launch at a time may use it.
+/// Where the blocks of a launch leave their parts of up to three sums, with
+/// room for `extra` parts that are no block's; `done` counts the blocks that
+/// have, and is 0 between launches. One launch at a time may use it.
 template <class MemorySpace>
 struct GridSum {
   static constexpr int max_sums = 3;

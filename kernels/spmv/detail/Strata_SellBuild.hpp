@@ -24,19 +24,19 @@ struct SellParts {
   }
   void set_chunk_values(const ExecutionSpace& exec,
                         const Scalar* values) const {
-    for_each_chunk("Strata::SellMatrix::values", exec, storage.num_chunks(),
-                   FillSellValues<Scalar, ExecutionSpace>{
-                       SellRef<Scalar>(storage), storage.value.data(),
-                       row_begin, values});
+    for_each_chunk(
+        "Strata::SellMatrix::values", exec, storage.num_chunks(),
+        FillSellValues<Scalar, ExecutionSpace>{
+            SellRef<Scalar>(storage), storage.value.data(), row_begin, values});
   }
   template <class Entries>
   void fill_pieces(const ExecutionSpace& exec,
                    const Kokkos::View<const int*, Memory>& length,
                    const Entries& entries, const Scalar* values) const {
-    for_each_chunk("Strata::SellMatrix::pieces", exec, storage.num_pieces(),
-                   FillSellPieces<Scalar, ExecutionSpace, Entries>{
-                       storage, row_begin, length, entries, values,
-                       piece_entries});
+    for_each_chunk(
+        "Strata::SellMatrix::pieces", exec, storage.num_pieces(),
+        FillSellPieces<Scalar, ExecutionSpace, Entries>{
+            storage, row_begin, length, entries, values, piece_entries});
   }
 };
 
@@ -57,8 +57,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   SellStorage<Scalar, Memory>& A = made.storage;
   A.rows = rows;
 
-  const SellShape shape = choose_sell_shape(exec, rows, report.entries,
-                                            sizeof(Scalar), options);
+  const SellShape shape =
+      choose_sell_shape(exec, rows, report.entries, sizeof(Scalar), options);
   made.piece_entries = shape.piece_entries;
   A.chunk_rows = report.chunk_rows = shape.chunk_rows;
   A.log_lanes = shape.log_lanes;
@@ -71,7 +71,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   std::int64_t longest = 0, long_rows = 0;
   Kokkos::parallel_reduce(
       "Strata::SellMatrix::longest", Range(exec, 0, rows),
-      KOKKOS_LAMBDA(std::int64_t row, std::int64_t& most) {
+      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
         most = all_lengths(row) > most ? all_lengths(row) : most;
       },
       Kokkos::Max<std::int64_t>(longest));
@@ -80,17 +80,17 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   Ints long_row;
   std::int64_t chunk_entries = report.entries;
   if (longest > shape.long_row) {
-    long_row = make_unfilled<Ints>(
-        "Strata::SellMatrix::long_rows",
-        std::min(rows, report.entries / shape.long_row));
-    Kokkos::parallel_scan("Strata::SellMatrix::long_rows", Range(exec, 0, rows),
-                          ListLongRows<Memory>{length, long_row, shape.long_row},
-                          long_rows);
+    long_row =
+        make_unfilled<Ints>("Strata::SellMatrix::long_rows",
+                            std::min(rows, report.entries / shape.long_row));
+    Kokkos::parallel_scan(
+        "Strata::SellMatrix::long_rows", Range(exec, 0, rows),
+        ListLongRows<Memory>{length, long_row, shape.long_row}, long_rows);
     exec.fence();
     std::int64_t in_long_rows = 0;
     Kokkos::parallel_reduce(
         "Strata::SellMatrix::long_entries", Range(exec, 0, long_rows),
-        KOKKOS_LAMBDA(std::int64_t i, std::int64_t& sum) {
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
           sum += all_lengths(long_row(i));
         },
         in_long_rows);
@@ -105,20 +105,20 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   report.sigma = order.sigma;
   const std::int64_t chunks = (rows + shape.chunk_rows - 1) / shape.chunk_rows;
   const std::int64_t lanes = std::int64_t{shape.chunk_rows} << shape.log_lanes;
-  A.chunk = make_unfilled<decltype(A.chunk)>("Strata::SellMatrix::chunk",
-                                             chunks);
+  A.chunk =
+      make_unfilled<decltype(A.chunk)>("Strata::SellMatrix::chunk", chunks);
   const bool use_diagonals =
       options.use_diagonals && ascending && shape.log_lanes == 0 &&
       (width > 1 ? shape.chunk_rows == width : shape.chunk_rows <= 32);
   using Merge = MergeDiagonals<RowMap, Entries, Memory>;
   const Merge merge{row_map, entries, length, order.row, shape, rows};
-  for_each_chunk("Strata::SellMatrix::diagonals", exec, chunks,
-                 CountDiagonals<ExecutionSpace, Merge>{
-                     merge,
-                     {length, order.row, shape, rows},
-                     A.chunk,
-                     use_diagonals,
-                     static_cast<int>(sizeof(Scalar))});
+  for_each_chunk(
+      "Strata::SellMatrix::diagonals", exec, chunks,
+      CountDiagonals<ExecutionSpace, Merge>{merge,
+                                            {length, order.row, shape, rows},
+                                            A.chunk,
+                                            use_diagonals,
+                                            static_cast<int>(sizeof(Scalar))});
   std::int64_t chunk_slots = 0, chunk_columns = 0;
   Kokkos::parallel_scan("Strata::SellMatrix::place", Range(exec, 0, chunks),
                         PlaceSellChunks<Memory, false>{A.chunk, lanes},
@@ -129,7 +129,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   const auto chunk = A.chunk;
   Kokkos::parallel_reduce(
       "Strata::SellMatrix::count_diagonals", Range(exec, 0, chunks),
-      KOKKOS_LAMBDA(std::int64_t c, std::int64_t& sum) {
+      KOKKOS_LAMBDA(std::int64_t c, std::int64_t & sum) {
         sum += chunk(c).on_diagonals;
       },
       report.diagonal_chunks);
@@ -160,9 +160,9 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                                              chunk_slots + units * width);
   A.column = make_unfilled<decltype(A.column)>("Strata::SellMatrix::column",
                                                chunk_columns + units * width);
-  for_each_chunk("Strata::SellMatrix::columns", exec, chunks,
-                 FillSellColumns<ExecutionSpace, Merge>{merge, A.chunk,
-                                                        A.column});
+  for_each_chunk(
+      "Strata::SellMatrix::columns", exec, chunks,
+      FillSellColumns<ExecutionSpace, Merge>{merge, A.chunk, A.column});
   A.order = order.row;
   if (long_rows > 0) {
     A.piece =
@@ -174,8 +174,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                             width});
     A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
         "Strata::SellMatrix::piece_sum", pieces * sell_max_block);
-    A.pieces_done = decltype(A.pieces_done)("Strata::SellMatrix::pieces_done",
-                                            long_rows);
+    A.pieces_done =
+        decltype(A.pieces_done)("Strata::SellMatrix::pieces_done", long_rows);
     const bool was_empty = A.order.extent(0) == 0;
     // The fill above reads the order as it was.
     if (was_empty)
@@ -187,18 +187,16 @@ SellParts<Scalar, ExecutionSpace> build_sell(
 
   made.row_begin = OriginIndex<Memory>("Strata::SellMatrix::row_begin", rows,
                                        report.entries);
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::row_begin", Range(exec, 0, rows),
-      CopyRowBegin<RowMap, Memory>{row_map, made.row_begin});
+  Kokkos::parallel_for("Strata::SellMatrix::row_begin", Range(exec, 0, rows),
+                       CopyRowBegin<RowMap, Memory>{row_map, made.row_begin});
   made.fill_pieces(exec, length, entries, values);
   made.set_chunk_values(exec, values);
   exec.fence();
   report.slots = chunk_slots + units * width;
-  report.bytes_read = A.value.extent(0) * sizeof(Scalar) +
-                      A.column.extent(0) * sizeof(int) +
-                      A.chunk.extent(0) * sizeof(SellChunk) +
-                      A.order.extent(0) * sizeof(int) +
-                      A.piece.extent(0) * sizeof(SellPiece);
+  report.bytes_read =
+      A.value.extent(0) * sizeof(Scalar) + A.column.extent(0) * sizeof(int) +
+      A.chunk.extent(0) * sizeof(SellChunk) + A.order.extent(0) * sizeof(int) +
+      A.piece.extent(0) * sizeof(SellPiece);
   report.bytes = report.bytes_read + made.row_begin.bytes() +
                  A.piece_sum.extent(0) * sizeof(Scalar) +
                  A.pieces_done.extent(0) * sizeof(unsigned);

@@ -90,10 +90,9 @@ bool check_sell_pattern(
                              "use zero-based columns of the matrix", row,
                              std::to_string(column));
   }
-  throw MatrixError("matrix",
-                    "changed while it was checked in row " +
-                        std::to_string(row),
-                    "do not write to the matrix during a call", row);
+  throw MatrixError(
+      "matrix", "changed while it was checked in row " + std::to_string(row),
+      "do not write to the matrix during a call", row);
 }
 
 }  // namespace Detail

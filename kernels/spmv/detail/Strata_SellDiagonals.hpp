@@ -31,9 +31,9 @@ struct MergeDiagonals {
   }
   KOKKOS_INLINE_FUNCTION int offset(std::int64_t row, std::int64_t k,
                                     std::int64_t end) const {
-    return k < end ? static_cast<int>(static_cast<std::int64_t>(entries(k)) -
-                                      row)
-                   : no_entry;
+    return k < end
+               ? static_cast<int>(static_cast<std::int64_t>(entries(k)) - row)
+               : no_entry;
   }
 
   /// Calls visit(step, DiagonalStep) for the first `limit` diagonals and
@@ -62,8 +62,7 @@ struct MergeDiagonals {
     } else {
       std::int64_t row[32], k[32], end[32];
       const int count = shape.chunk_rows;
-      for (int r = 0; r < count; ++r)
-        span(c * count + r, row[r], k[r], end[r]);
+      for (int r = 0; r < count; ++r) span(c * count + r, row[r], k[r], end[r]);
       for (;; ++steps) {
         int least = no_entry;
         for (int r = 0; r < count; ++r) {
@@ -92,10 +91,9 @@ struct ByChunks {
   std::int64_t chunks;
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     constexpr int width = lane_width<ExecutionSpace>;
-    const std::int64_t c =
-        static_cast<std::int64_t>(team.league_rank()) *
-            (team.team_size() / width) +
-        team.team_rank() / width;
+    const std::int64_t c = static_cast<std::int64_t>(team.league_rank()) *
+                               (team.team_size() / width) +
+                           team.team_rank() / width;
     if (c < chunks) functor(c, team.team_rank() % width);
   }
 };
@@ -104,12 +102,11 @@ void for_each_chunk(const char* label, const ExecutionSpace& exec,
                     std::int64_t chunks, const Functor& functor) {
   if (chunks == 0) return;
   const int warps = is_cuda<ExecutionSpace> ? 4 : 1;
-  Kokkos::parallel_for(
-      label,
-      Kokkos::TeamPolicy<ExecutionSpace>(
-          exec, static_cast<int>((chunks + warps - 1) / warps),
-          warps * lane_width<ExecutionSpace>),
-      ByChunks<ExecutionSpace, Functor>{functor, chunks});
+  Kokkos::parallel_for(label,
+                       Kokkos::TeamPolicy<ExecutionSpace>(
+                           exec, static_cast<int>((chunks + warps - 1) / warps),
+                           warps * lane_width<ExecutionSpace>),
+                       ByChunks<ExecutionSpace, Functor>{functor, chunks});
 }
 
 /// Finds for every chunk whether diagonals take fewer bytes than columns do.
@@ -128,9 +125,9 @@ struct CountDiagonals {
     SellChunk made{0, 0, column_steps(c), 0};
     if (use_diagonals && made.steps > 0) {
       // A step of diagonals takes the values of C rows and 8 bytes.
-      const int limit = static_cast<int>(
-          (made.steps * lanes * (scalar_bytes + 4) - 1) /
-          (lanes * scalar_bytes + 8));
+      const int limit =
+          static_cast<int>((made.steps * lanes * (scalar_bytes + 4) - 1) /
+                           (lanes * scalar_bytes + 8));
       const int steps = merge.template visit_steps<ExecutionSpace>(
           c, lane, limit, [](int, const DiagonalStep&) {});
       if (steps <= limit) {

@@ -22,8 +22,8 @@ struct PlaceSellChunks {
       sum += made.steps * lanes;
     else
       // Even, so that a DiagonalStep is aligned.
-      sum += made.on_diagonals ? 2 * made.steps
-                               : (made.steps * lanes + 1) / 2 * 2;
+      sum +=
+          made.on_diagonals ? 2 * made.steps : (made.steps * lanes + 1) / 2 * 2;
   }
 };
 
@@ -71,14 +71,14 @@ struct CutLongRows {
       const std::int64_t left = length(row) - before;
       const std::int64_t entries = left < piece_entries ? left : piece_entries;
       const std::int64_t slot = first_unit(i) * width + before;
-      piece(first_piece(i) + p) = SellPiece{
-          slots_before + slot,
-          columns_before + slot,
-          static_cast<int>((entries + width - 1) / width),
-          row,
-          static_cast<int>(i),
-          static_cast<int>(first_piece(i)),
-          pieces};
+      piece(first_piece(i) + p) =
+          SellPiece{slots_before + slot,
+                    columns_before + slot,
+                    static_cast<int>((entries + width - 1) / width),
+                    row,
+                    static_cast<int>(i),
+                    static_cast<int>(first_piece(i)),
+                    pieces};
     }
   }
 };
@@ -187,8 +187,7 @@ struct FillSellPieces {
       } else {
         used = A.column(piece.first_column + at) >= 0;
       }
-      A.value(piece.first_slot + at) =
-          used ? values[begin + at] : Scalar(0);
+      A.value(piece.first_slot + at) = used ? values[begin + at] : Scalar(0);
     }
   }
 };

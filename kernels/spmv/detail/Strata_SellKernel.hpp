@@ -46,8 +46,8 @@ struct SellMultiply {
     STRATA_IMPL_UNROLL
     for (int r = 0; r < R; ++r)
       if (r < columns)
-        y(row, r) = overwrite ? alpha * sum[r]
-                              : alpha * sum[r] + beta * y(row, r);
+        y(row, r) =
+            overwrite ? alpha * sum[r] : alpha * sum[r] + beta * y(row, r);
     return 0;
   }
 };
@@ -82,8 +82,9 @@ struct SellRun {
   static constexpr int host_rows = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
-  static constexpr int blocks_at_once =
-      R > 1 || sizeof(Scalar) > 8 ? 4 : (sizeof(Scalar) > 4 ? 5 : 6);
+  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8
+                                            ? 4
+                                            : (sizeof(Scalar) > 4 ? 5 : 6);
 
   SellRef<Scalar> A;
   Task task;
@@ -139,14 +140,12 @@ struct SellRun {
                                         Scalar (&sum)[R]) const {
     Scalar x[batch][R];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u)
-      STRATA_IMPL_UNROLL
-      for (int r = 0; r < R; ++r)
-        x[u][r] = col[u] >= 0 ? task.source(col[u], r) : Scalar(0);
+    for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
+    for (int r = 0; r < R; ++r)
+      x[u][r] = col[u] >= 0 ? task.source(col[u], r) : Scalar(0);
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u)
-      STRATA_IMPL_UNROLL
-      for (int r = 0; r < R; ++r) sum[r] += v[u] * x[u][r];
+    for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
+    for (int r = 0; r < R; ++r) sum[r] += v[u] * x[u][r];
   }
 
   /// A chunk of as many lanes as a warp has.
@@ -234,17 +233,17 @@ struct SellRun {
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
     add_columns(A.value + piece.first_slot + lane,
-                A.column + piece.first_column + lane, piece.steps, width,
-                sum);
+                A.column + piece.first_column + lane, piece.steps, width, sum);
     for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], width);
     if (piece.pieces_of_row > 1) {
       int last = 0;
       if (lane == 0) {
-        for (int r = 0; r < R; ++r) A.piece_sum[p * sell_max_block + r] = sum[r];
+        for (int r = 0; r < R; ++r)
+          A.piece_sum[p * sell_max_block + r] = sum[r];
         Kokkos::memory_fence();
-        last = Kokkos::atomic_fetch_add(&A.pieces_done[piece.long_row], 1u) +
-                   1 ==
-               static_cast<unsigned>(piece.pieces_of_row);
+        last =
+            Kokkos::atomic_fetch_add(&A.pieces_done[piece.long_row], 1u) + 1 ==
+            static_cast<unsigned>(piece.pieces_of_row);
       }
       last = lane_broadcast(last, 0);
       if (!last) return;
@@ -252,10 +251,11 @@ struct SellRun {
       for (int r = 0; r < R; ++r) {
         Scalar total(0);
         for (int q = lane; q < piece.pieces_of_row; q += width)
-          total += load_fresh(
-              A.piece_sum +
-              static_cast<std::int64_t>(piece.first_of_row + q) * sell_max_block +
-              r);
+          total +=
+              load_fresh(A.piece_sum +
+                         static_cast<std::int64_t>(piece.first_of_row + q) *
+                             sell_max_block +
+                         r);
         sum[r] = lane_group_sum(total, width);
       }
       if (lane == 0) A.pieces_done[piece.long_row] = 0;
@@ -285,10 +285,10 @@ struct SellRun {
       if (A.chunk_lanes() == width)
         for (; i < end; i += stride) chunk_of_warp(i, lane, part);
       else
-        for (; i < end; i += stride)
-          lanes_of_chunks(i * width + lane, part);
+        for (; i < end; i += stride) lanes_of_chunks(i * width + lane, part);
     } else {
-      const std::int64_t share = (num_tasks + block.count() - 1) / block.count();
+      const std::int64_t share =
+          (num_tasks + block.count() - 1) / block.count();
       const std::int64_t begin = block.number() * share;
       const std::int64_t end =
           begin + share < num_tasks ? begin + share : num_tasks;

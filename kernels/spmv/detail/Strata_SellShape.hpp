@@ -34,10 +34,10 @@ void check_sell_options(const SellOptions& options) {
   constexpr int width = lane_width<ExecutionSpace>;
   const int lanes = options.lanes_per_row;
   if (options.chunk_rows < 0 || options.chunk_rows > 1048576)
-    throw OptionError("chunk_rows",
-                      std::to_string(options.chunk_rows) +
-                          " is not from 1 to 1048576",
-                      "choose C in that range, or 0 for the default");
+    throw OptionError(
+        "chunk_rows",
+        std::to_string(options.chunk_rows) + " is not from 1 to 1048576",
+        "choose C in that range, or 0 for the default");
   if (options.sigma < 0)
     throw OptionError("sigma", std::to_string(options.sigma) + " is negative",
                       "choose at least 1, or 0 for the default");
@@ -80,8 +80,8 @@ SellShape choose_sell_shape(const ExecutionSpace& exec, std::int64_t rows,
           ? options.chunk_rows
           : (width > 1 ? std::max(1, width >> shape.log_lanes) : 8);
 
-  const double seconds =
-      static_cast<double>(entries) * static_cast<double>(scalar_bytes + 4) / 4e12;
+  const double seconds = static_cast<double>(entries) *
+                         static_cast<double>(scalar_bytes + 4) / 4e12;
   std::int64_t steps = 4096;
   if (width > 1)
     steps = std::min<std::int64_t>(
@@ -129,8 +129,7 @@ struct SellChunkSteps {
         begin + shape.chunk_rows < rows ? begin + shape.chunk_rows : rows;
     int most = 0;
     for (std::int64_t p = begin; p < end; ++p) {
-      const int steps =
-          shape.steps(length(order.extent(0) ? order(p) : p));
+      const int steps = shape.steps(length(order.extent(0) ? order(p) : p));
       most = steps > most ? steps : most;
     }
     return most;
@@ -175,28 +174,26 @@ SellOrder<typename ExecutionSpace::memory_space> find_sell_order(
     order.sigma = std::min(sigma, rows);
     if (order.sigma > 1) {
       const auto make = [&](auto view, const char* label) {
-        return decltype(view)(
-            Kokkos::view_alloc(exec, std::string(label),
-                               Kokkos::WithoutInitializing),
-            rows);
+        return decltype(view)(Kokkos::view_alloc(exec, std::string(label),
+                                                 Kokkos::WithoutInitializing),
+                              rows);
       };
       const auto key = make(Kokkos::View<std::uint64_t*, Memory>(),
                             "Strata::SellMatrix::key");
       order.row = make(order.row, "Strata::SellMatrix::order");
       const int step_bits = bits_for(static_cast<std::uint64_t>(most_steps));
-      Kokkos::parallel_for("Strata::SellMatrix::sort_keys",
-                           RangeOf<ExecutionSpace>(exec, 0, rows),
-                           SellSortKeys<Memory>{length, key, order.row, shape,
-                                                order.sigma, most_steps,
-                                                step_bits});
+      Kokkos::parallel_for(
+          "Strata::SellMatrix::sort_keys",
+          RangeOf<ExecutionSpace>(exec, 0, rows),
+          SellSortKeys<Memory>{length, key, order.row, shape, order.sigma,
+                               most_steps, step_bits});
       sort_by_key(exec, key, order.row,
                   step_bits + bits_for(static_cast<std::uint64_t>(
                                   (rows - 1) / order.sigma)));
     }
     std::int64_t steps = 0;
     Kokkos::parallel_reduce(
-        "Strata::SellMatrix::padding",
-        RangeOf<ExecutionSpace>(exec, 0, chunks),
+        "Strata::SellMatrix::padding", RangeOf<ExecutionSpace>(exec, 0, chunks),
         SumChunkSteps<Memory>{{length, order.row, shape, rows}}, steps);
     exec.fence();
     order.chunk_slots = steps * lanes;

@@ -34,8 +34,8 @@ struct SellPiece {
   std::int64_t first_slot, first_column;
   int steps;
   int row;
-  int long_row;        // its number among the long rows
-  int first_of_row;    // the row's first piece
+  int long_row;      // its number among the long rows
+  int first_of_row;  // the row's first piece
   int pieces_of_row;
 };
 
@@ -54,8 +54,8 @@ struct SellStorage {
   /// positions are rows.
   Kokkos::View<int*, MemorySpace> order;
   Kokkos::View<SellPiece*, MemorySpace> piece;
-  /// Sums of the pieces of long rows, sell_max_block of each; and for each long row
-  /// how many of its pieces are done (all 0 between products).
+  /// Sums of the pieces of long rows, sell_max_block of each; and for each long
+  /// row how many of its pieces are done (all 0 between products).
   Kokkos::View<Scalar*, MemorySpace> piece_sum;
   Kokkos::View<unsigned*, MemorySpace> pieces_done;
 

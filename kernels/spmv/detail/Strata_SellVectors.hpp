@@ -16,9 +16,9 @@ void check_value_view() {
       Kokkos::SpaceAccessibility<ExecutionSpace,
                                  typename Values::memory_space>::accessible,
       "Strata: the matrix must be accessible from the execution space");
-  static_assert(!std::is_same<typename Values::array_layout,
-                              Kokkos::LayoutStride>::value,
-                "Strata: the values of a matrix must be contiguous");
+  static_assert(
+      !std::is_same<typename Values::array_layout, Kokkos::LayoutStride>::value,
+      "Strata: the values of a matrix must be contiguous");
 }
 
 /// Types and spaces of the three views of a CRS matrix.
@@ -45,11 +45,11 @@ inline void check_matrix_extents(std::int64_t rows, std::int64_t columns) {
                             std::to_string(columns) + " is negative",
                             "pass the number of columns");
   if (rows > most || columns > most)
-    throw IndexOverflowError(
-        "matrix",
-        std::to_string(rows) + " rows and " + std::to_string(columns) +
-            " columns are more than 2147483646",
-        "cut the matrix into blocks");
+    throw IndexOverflowError("matrix",
+                             std::to_string(rows) + " rows and " +
+                                 std::to_string(columns) +
+                                 " columns are more than 2147483646",
+                             "cut the matrix into blocks");
 }
 
 /// Extents of x and y in y = A x against those of A, types, spaces, and that

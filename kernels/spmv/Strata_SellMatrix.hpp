@@ -4,7 +4,6 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
-#include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellKernel.hpp>
 #include <detail/Strata_SellVectors.hpp>
@@ -120,7 +119,8 @@ class SellMatrix {
                 entries.extent(0) == num_values_;
     if (same) {
       check_num_values(values);
-      same = fingerprint(exec, row_map, entries) == fingerprint_;
+      same =
+          Detail::pattern_fingerprint(exec, row_map, entries) == fingerprint_;
     }
     if (!same)
       throw PatternMismatchError(
@@ -167,16 +167,6 @@ class SellMatrix {
                               "pass a value for every entry");
   }
 
-  template <class RowMap, class Entries>
-  static std::uint64_t fingerprint(const ExecutionSpace& exec,
-                                   const RowMap& row_map,
-                                   const Entries& entries) {
-    return Detail::inspect_values<Scalar>(
-               exec, Detail::DiagonalPlaces<memory_space>(), nullptr, row_map,
-               entries)
-        .fingerprint();
-  }
-
   template <class RowMap, class Entries, class Values>
   void build(const ExecutionSpace& exec, const RowMap& row_map,
              const Entries& entries, const Values& values, std::int64_t columns,
@@ -206,7 +196,7 @@ class SellMatrix {
           Detail::fetch_element(row_map, report->rows));
     parts_ = Detail::build_sell<Scalar>(exec, row_map, entries, values.data(),
                                         length, ascending, options, *report);
-    fingerprint_ = fingerprint(exec, row_map, entries);
+    fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
     report->build_us = timer.seconds() * 1e6;
     report_ = report;
   }

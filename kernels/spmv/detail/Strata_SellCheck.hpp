@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_PatternFingerprint.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
 
@@ -42,6 +43,24 @@ struct SellCheck {
     if (!ascending && status(1) == 0) Kokkos::atomic_fetch_max(&status(1), 1);
   }
 };
+
+/// Equal for equal patterns. Waits for `exec`.
+template <class ExecutionSpace, class RowMap, class Entries>
+std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
+                                  const RowMap& row_map,
+                                  const Entries& entries) {
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  std::uint64_t sums[2] = {0, 0};
+  const auto rows = row_map_term(row_map);
+  const auto columns = entries_term(entries);
+  Kokkos::parallel_reduce("Strata::SellMatrix::fingerprint",
+                          Range(exec, 0, rows.size()), rows, sums[0]);
+  Kokkos::parallel_reduce("Strata::SellMatrix::fingerprint",
+                          Range(exec, 0, columns.size()), columns, sums[1]);
+  exec.fence();
+  return combine_fingerprints(sums[0], sums[1]);
+}
 
 /// Checks a pattern and measures its rows.
 /// @throws RowMapError, ColumnRangeError

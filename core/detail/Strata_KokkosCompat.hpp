@@ -594,10 +594,14 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     std::uint64_t id = 0;
     const bool watched = Kokkos::Profiling::profileLibraryLoaded();
     if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
-    block_kernel<256, blocks_at_once>
-        <<<static_cast<unsigned>(blocks), 256, 0, exec.cuda_stream()>>>(
-            functor);
-    const cudaError_t error = cudaGetLastError();
+    // Tells of this launch alone: what an earlier call has left behind in
+    // cudaGetLastError is not taken for its failure.
+    void* arguments[] = {const_cast<Functor*>(&functor)};
+    const cudaError_t error =
+        cudaLaunchKernel(reinterpret_cast<const void*>(
+                             &block_kernel<256, blocks_at_once, Functor>),
+                         dim3(static_cast<unsigned>(blocks)), dim3(256),
+                         arguments, 0, exec.cuda_stream());
     if (watched) Kokkos::Profiling::endParallelFor(id);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: launch of ") + label +

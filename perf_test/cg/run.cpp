@@ -93,7 +93,7 @@ class Runner : public CgRunner {
     A_ = poisson_cube<Matrix>(exec_, size);
     b_ = Vector("b", A_.numRows());
     x_ = Vector("x", A_.numRows());
-    const auto b = Kokkos::create_mirror_view(b_);
+    const auto b = Kokkos::create_mirror(b_);
     std::uint64_t bits = 777;
     for (std::size_t i = 0; i < b.extent(0); ++i) {
       bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;

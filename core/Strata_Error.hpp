@@ -108,6 +108,14 @@ struct NotFiniteError : MatrixError {
 struct SingularError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// A matrix that has to equal its conjugate transpose does not.
+struct NotHermitianError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A diagonal entry or pivot that has to be positive is not.
+struct IndefiniteError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;

@@ -224,6 +224,35 @@ KOKKOS_INLINE_FUNCTION void partial_team_barrier(int threads) {
 #endif
 }
 
+/// Load of data that no thread writes during the kernel and that is read once:
+/// it leaves the first-level cache to what is read again.
+template <class T>
+KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "4, 8 or 16 bytes");
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(word) : "l"(p));
+    memcpy(&value, &word, 4);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(word) : "l"(p));
+    memcpy(&value, &word, 8);
+  } else {
+    unsigned long long word[2];
+    asm("ld.global.nc.L1::no_allocate.v2.b64 {%0, %1}, [%2];"
+        : "=l"(word[0]), "=l"(word[1])
+        : "l"(p));
+    memcpy(&value, word, 16);
+  }
+  return value;
+#else
+  return *p;
+#endif
+}
+
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -555,6 +584,30 @@ class ScratchBytes {
 #endif
 };
 
+/// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class ExecutionSpace>
+using HostVisibleSpace =
+    std::conditional_t<is_cuda<ExecutionSpace>, Kokkos::CudaHostPinnedSpace,
+                       Kokkos::HostSpace>;
+#else
+template <class ExecutionSpace>
+using HostVisibleSpace = Kokkos::HostSpace;
+#endif
+
+/// Store of one 8-byte word to HostVisibleSpace. Nothing is said of its order
+/// with other accesses.
+KOKKOS_INLINE_FUNCTION void store_for_host(double* p, double value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned long long word;
+  memcpy(&word, &value, 8);
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(word)
+               : "memory");
+#else
+  __atomic_store(p, &value, __ATOMIC_RELAXED);
+#endif
+}
+
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -564,6 +617,126 @@ KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
   // are more threads than cores, let it run.
   if (turn > 64) std::this_thread::yield();
 #endif
+}
+
+/// One of the blocks of threads of run_blocks; a single thread on a host. All
+/// threads of a block have to call sum() and broadcast() together.
+class ThreadBlock {
+ public:
+#if defined(__CUDACC__)
+  /// Of a kernel on CUDA.
+  KOKKOS_INLINE_FUNCTION ThreadBlock() {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    number_ = static_cast<int>(blockIdx.x);
+    count_ = static_cast<int>(gridDim.x);
+#endif
+  }
+#endif
+  KOKKOS_INLINE_FUNCTION ThreadBlock(int number, int count)
+      : number_(number), count_(count) {}
+
+  KOKKOS_INLINE_FUNCTION int number() const { return number_; }
+  KOKKOS_INLINE_FUNCTION int count() const { return count_; }
+  KOKKOS_INLINE_FUNCTION int rank() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    return static_cast<int>(threadIdx.x);
+#else
+    return 0;
+#endif
+  }
+  KOKKOS_INLINE_FUNCTION int size() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    return static_cast<int>(blockDim.x);
+#else
+    return 1;
+#endif
+  }
+
+  /// Sum over the block's threads, the same bits in all of them and each time:
+  /// lanes by exchanges, then warps in their order.
+  KOKKOS_INLINE_FUNCTION double sum(double value) const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __shared__ double part[32];
+    value = lane_group_sum(value, 32);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+    __syncthreads();
+    double total = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) total += part[warp];
+    // The next sum's parts must not come before this one's are read.
+    __syncthreads();
+    return total;
+#else
+    return value;
+#endif
+  }
+  /// The value of the thread of rank 0.
+  KOKKOS_INLINE_FUNCTION int broadcast(int value) const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __shared__ int shared;
+    if (threadIdx.x == 0) shared = value;
+    __syncthreads();
+    value = shared;
+    __syncthreads();
+#endif
+    return value;
+  }
+
+ private:
+  int number_ = 0, count_ = 1;
+};
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+template <int threads, int blocks_at_once, class Functor>
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    block_kernel(const Functor functor) {
+  functor(ThreadBlock());
+}
+#endif
+
+/// Blocks of one thread each.
+template <class Functor>
+struct BlocksOfHost {
+  Functor functor;
+  int blocks;
+  KOKKOS_INLINE_FUNCTION void operator()(int number) const {
+    functor(ThreadBlock(number, blocks));
+  }
+};
+
+/// Calls functor(ThreadBlock) with `blocks` blocks: of 256 threads on CUDA, in
+/// registers so few that a multiprocessor has room for `blocks_at_once` of
+/// them; of one thread on a host, several blocks of which share a thread.
+///
+/// This is what parallel_for does, told to Kokkos's tools as such, less what it
+/// spends on the host for each launch of teams: enqueuing takes about half the
+/// time, which is all the time that products with small matrices take.
+template <int blocks_at_once, class ExecutionSpace, class Functor>
+void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
+                const Functor& functor) {
+  if (blocks == 0) return;
+  if constexpr (!is_cuda<ExecutionSpace>) {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, blocks),
+                         BlocksOfHost<Functor>{functor, blocks});
+  } else {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+    std::uint64_t id = 0;
+    const bool watched = Kokkos::Profiling::profileLibraryLoaded();
+    if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+    // Tells of this launch alone: what an earlier call has left behind in
+    // cudaGetLastError is not taken for its failure.
+    void* arguments[] = {const_cast<Functor*>(&functor)};
+    const cudaError_t error =
+        cudaLaunchKernel(reinterpret_cast<const void*>(
+                             &block_kernel<256, blocks_at_once, Functor>),
+                         dim3(static_cast<unsigned>(blocks)), dim3(256),
+                         arguments, 0, exec.cuda_stream());
+    if (watched) Kokkos::Profiling::endParallelFor(id);
+    if (error != cudaSuccess)
+      throw std::runtime_error(std::string("Strata: launch of ") + label +
+                               ": " + cudaGetErrorString(error));
+#endif
+  }
 }
 
 /// Bytes of level-0 scratch that a team may ask for on this device.

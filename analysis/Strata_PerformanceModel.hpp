@@ -38,6 +38,8 @@ struct PerformanceParameters {
   double handover = 1.0;
   /// One step of `pipelined_subgraphs`, barrier included.
   double pass = 0.4;
+  /// One narrow block by one team of `blocks`.
+  double block = 0.2;
   /// Memory traffic, bytes a microsecond (megabytes a second).
   double bytes_per_us = 3.0e6;
   /// `substitution`: a row and an entry by one thread.
@@ -53,6 +55,7 @@ struct PerformanceParameters {
     visit("narrow_level", p.narrow_level);
     visit("handover", p.handover);
     visit("pass", p.pass);
+    visit("block", p.block);
     visit("bytes_per_us", p.bytes_per_us);
     visit("serial_row", p.serial_row);
     visit("serial_entry", p.serial_entry);

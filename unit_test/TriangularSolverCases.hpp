@@ -21,7 +21,8 @@ inline std::vector<Variant> algorithms() {
   std::vector<Variant> all;
   for (const auto a :
        {Algorithm::substitution, Algorithm::level_sets, Algorithm::subgraphs,
-        Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+        Algorithm::pipelined, Algorithm::pipelined_subgraphs,
+        Algorithm::blocks}) {
     TriangularOptions options;
     options.algorithm = a;
     all.push_back({to_string(a), options});

@@ -146,9 +146,10 @@ TEST(TriangularSolver, AutomaticTakesTheFastestThatFits) {
           for (const auto& candidate : report.candidates) {
             EXPECT_TRUE(candidate.ruled_out ||
                         candidate.predicted_us >= report.predicted_solve_us);
-            if (candidate.ruled_out)
+            if (candidate.ruled_out) {
               EXPECT_NE(candidate.note.find(std::to_string(allowed)),
                         std::string::npos);
+            }
           }
           if (ratio == 1.6) system.expect_right(solver);
         } catch (const PlanMemoryError& error) {

@@ -11,27 +11,36 @@ namespace Detail {
 
 /// Many short-lived arrays in one allocation: on a device an allocation costs
 /// as much as several launches. Two passes of the same code, the first to
-/// measure, the second to hand out.
+/// measure, the second to hand out. Each array begins on a cache line.
 template <class MemorySpace>
 class Arena {
  public:
   /// An array of `count` elements, not initialized; null while measuring.
   template <class T>
   void take(T*& array, std::int64_t count) {
-    offset_ = (offset_ + 15) / 16 * 16;
-    array =
-        block_.data() ? reinterpret_cast<T*>(block_.data() + offset_) : nullptr;
+    offset_ = (offset_ + 127) / 128 * 128;
+    array = base_ ? reinterpret_cast<T*>(base_ + offset_) : nullptr;
     offset_ += sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 0);
+  }
+  /// Bytes that what was measured needs.
+  std::size_t bytes() const { return offset_ + 128; }
+  /// Bytes of the memory in use.
+  std::size_t held() const { return block_.extent(0); }
+  /// Has memory of `bytes()` or more handed out.
+  void use(const Kokkos::View<char*, MemorySpace>& block) {
+    block_ = block;
+    base_ = block.data();
+    offset_ = 0;
   }
   /// Allocates what was measured.
   void allocate(const std::string& label) {
-    block_ = Kokkos::View<char*, MemorySpace>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), offset_ + 16);
-    offset_ = 0;
+    use(Kokkos::View<char*, MemorySpace>(
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes()));
   }
 
  private:
   Kokkos::View<char*, MemorySpace> block_;
+  char* base_ = nullptr;
   std::size_t offset_ = 0;
 };
 

@@ -30,7 +30,8 @@ KOKKOS_INLINE_FUNCTION bool usable_reciprocal(const Kokkos::complex<R>& r) {
 }
 
 /// Where the diagonal stands in the user's values, in an algorithm's order of
-/// rows. The top bit of `row` is not part of it.
+/// rows. The top bit of `row` is not part of it; without elements, rows are in
+/// their own order.
 template <class MemorySpace>
 struct DiagonalPlaces {
   OriginIndex<MemorySpace> origin;
@@ -81,7 +82,7 @@ struct InspectValues {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
                                          ValuesInspection& found) const {
-    if (i < static_cast<std::int64_t>(diagonal.row.extent(0))) {
+    if (i < diagonal.origin.size()) {
       const std::int64_t k = diagonal.origin(i);
       if (k >= 0) {
         const Scalar d = values[k];
@@ -113,7 +114,8 @@ struct InspectValues {
 
  private:
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {
-    return diagonal.row(position) & 0x7fffffffu;
+    return diagonal.row.extent(0) ? diagonal.row(position) & 0x7fffffffu
+                                  : position;
   }
   KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
     return v - v == Scalar(0);
@@ -147,21 +149,21 @@ struct InspectValues {
   }
 };
 
-/// Inspects diagonal, entries to be scaled and pattern in one launch, the only
-/// one of update_values that the host waits for. Views without elements are
-/// left out.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
-ValuesInspection inspect_values(
+/// Inspects diagonal, entries to be scaled and pattern in one launch, into
+/// `result`: host memory, for which the host waits, or a view in device memory.
+/// Views without elements are left out; there must be something to look at.
+template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
+          class Result>
+void inspect_values_into(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+    const Scalar* values, const RowMap& row_map, const Entries& entries,
+    Result&& result) {
   using Memory = typename ExecutionSpace::memory_space;
-  ValuesInspection found;
-  const std::size_t work =
-      std::max({diagonal.row.extent(0), scaled.record_row.extent(0),
-                row_map.extent(0), entries.extent(0)});
-  if (work == 0) return found;
+  const std::size_t work = std::max(
+      {static_cast<std::size_t>(diagonal.origin.size()),
+       scaled.record_row.extent(0), row_map.extent(0), entries.extent(0)});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
@@ -169,7 +171,22 @@ ValuesInspection inspect_values(
       InspectValues<Scalar, Memory, RowMap, Entries>{diagonal, scaled, values,
                                                      row_map_term(row_map),
                                                      entries_term(entries)},
-      found);
+      result);
+}
+
+/// The same into host memory, which it waits for: the only launch of
+/// update_values that the host waits for.
+template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
+ValuesInspection inspect_values(
+    const ExecutionSpace& exec,
+    const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
+    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+  ValuesInspection found;
+  if (diagonal.origin.size() > 0 || scaled.record_row.extent(0) > 0 ||
+      row_map.extent(0) > 0 || entries.extent(0) > 0)
+    inspect_values_into<Scalar>(exec, diagonal, scaled, values, row_map,
+                                entries, found);
   return found;
 }
 

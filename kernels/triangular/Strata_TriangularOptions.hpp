@@ -24,7 +24,9 @@ enum class Algorithm {
   /// Level sets in one launch; rows wait for the rows they need.
   pipelined,
   /// Sub-graphs in one launch; rows wait for the rows they need.
-  pipelined_subgraphs
+  pipelined_subgraphs,
+  /// Diagonal blocks without entries inside, in the order of the rows.
+  blocks
 };
 
 inline const char* to_string(Algorithm a) {
@@ -39,6 +41,8 @@ inline const char* to_string(Algorithm a) {
       return "pipelined";
     case Algorithm::pipelined_subgraphs:
       return "pipelined_subgraphs";
+    case Algorithm::blocks:
+      return "blocks";
     default:
       return "automatic";
   }
@@ -49,11 +53,11 @@ inline Algorithm algorithm_from_string(const std::string& name) {
   for (const Algorithm a :
        {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
         Algorithm::subgraphs, Algorithm::pipelined,
-        Algorithm::pipelined_subgraphs})
+        Algorithm::pipelined_subgraphs, Algorithm::blocks})
     if (name == to_string(a)) return a;
   throw OptionError("algorithm", "'" + name + "' is unknown",
                     "use automatic, substitution, level_sets, subgraphs, "
-                    "pipelined or pipelined_subgraphs");
+                    "pipelined, pipelined_subgraphs or blocks");
 }
 
 struct TriangularOptions {

@@ -31,7 +31,12 @@ struct TriangularReport {
   std::int64_t rows = 0;
   /// Entries the solve uses: strict triangle, and the diagonal unless unit.
   std::int64_t entries = 0;
+  /// Level sets; 0 where `blocks` was named and made without them.
   int levels = 0;
+  /// Diagonal blocks of `blocks`, the launches of a solve, and the slots of
+  /// their storage; 0 for the others.
+  int blocks = 0, block_runs = 0;
+  std::int64_t block_slots = 0;
   /// Sub-graphs, and the share of edges between them, 0 to 1; 0 for the
   /// algorithms that have none.
   int subgraphs = 0;
@@ -74,7 +79,12 @@ inline std::string to_string(const TriangularReport& report) {
   if (!report.reason.empty()) line("reason") << report.reason << '\n';
   line("rows") << report.rows << '\n';
   line("entries") << report.entries << '\n';
-  line("level sets") << report.levels << '\n';
+  if (report.levels > 0 || report.blocks == 0)
+    line("level sets") << report.levels << '\n';
+  if (report.blocks > 0)
+    line("diagonal blocks")
+        << report.blocks << " in " << report.block_runs << " launches, "
+        << report.block_slots << " slots\n";
   if (report.subgraphs > 0) {
     line("sub-graphs") << report.subgraphs;
     if (report.subgraph_levels > 0) {

@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularReport.hpp>
+#include <detail/Strata_BlocksOfMatrix.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
@@ -219,18 +220,33 @@ class TriangularSolver {
     input.op = options.op;
     input.take_triangle = options.take_triangle;
     input.sort_rows = options.sort_rows;
+    row_map_extent_ = row_map.extent(0);
+    num_values_ = values.extent(0);
+    report->rows = columns;
+    const auto direct =
+        options.algorithm == Algorithm::blocks
+            ? Detail::blocks_of_matrix<Scalar>(exec, row_map, entries, values,
+                                               columns, input, options, *report)
+            : Detail::BlocksOfMatrix<Scalar, ExecutionSpace>{};
+    if (direct.algorithm) {
+      algorithm_ = direct.algorithm;
+      fingerprint_ = direct.inspection.fingerprint();
+      algorithm_->set_values(exec, values.data(),
+                             direct.inspection.divide != 0);
+      exec.fence();
+      report->plan_bytes = algorithm_->bytes();
+      report->analysis_us = timer.seconds() * 1e6;
+      report_ = report;
+      return;
+    }
     analysis.graph =
         triangle_graph(exec, row_map, entries, values, columns, input);
     analysis.num_values = static_cast<std::int64_t>(values.extent(0));
     analysis.conjugated = options.op == Op::conjugate_transpose;
-    row_map_extent_ = row_map.extent(0);
-    num_values_ = values.extent(0);
 
-    report->rows = columns;
     report->entries =
         analysis.graph.num_edges() + (diag == Diag::unit ? 0 : columns);
-    report->crs_bytes = (columns + 1) * sizeof(int) +
-                        report->entries * (sizeof(int) + sizeof(Scalar));
+    report->crs_bytes = Detail::crs_bytes<Scalar>(columns, report->entries);
     Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
                                                            options, *report);
     algorithm_ = choice.make();

@@ -59,8 +59,8 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
       throw OptionError(
           "--algorithms", "there is no algorithm '" + item + "'",
           "name some of automatic, substitution, level_sets, "
-          "subgraphs, pipelined, pipelined_subgraphs, serial, kokkos_kernels, "
-          "cusparse, with commas between");
+          "subgraphs, pipelined, pipelined_subgraphs, blocks, serial, "
+          "kokkos_kernels, cusparse, with commas between");
     begin = end + 1;
   }
   std::vector<std::string> chosen;
@@ -98,6 +98,13 @@ inline double parse_limit(const std::string& flag, const std::string& value,
   return number;
 }
 
+inline Reorder reorder_from_string(const std::string& name) {
+  if (name == "none") return Reorder::none;
+  if (name == "level") return Reorder::level;
+  throw OptionError("--reorder", "'" + name + "' is not an order",
+                    "use none or level");
+}
+
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
 /// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
 /// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
@@ -124,9 +131,9 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     const std::size_t equals = argument.find('=');
     const std::string flag = argument.substr(0, equals);
     const bool known = flag == "--matrix" || flag == "--gallery" ||
-                       flag == "--factor" || flag == "--algorithms" ||
-                       flag == "--rhs" || flag == "--scalar" ||
-                       flag == "--max-plan-bytes" ||
+                       flag == "--factor" || flag == "--reorder" ||
+                       flag == "--algorithms" || flag == "--rhs" ||
+                       flag == "--scalar" || flag == "--max-plan-bytes" ||
                        flag == "--max-plan-ratio" || flag == "--table";
     if (!known) throw OptionError(flag, "there is no such flag", "see --help");
     std::string value;
@@ -147,6 +154,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--factor") {
       options.factor = factor_from_string(value);
       options.factor_name = value;
+    } else if (flag == "--reorder") {
+      options.reorder = reorder_from_string(value);
     } else if (flag == "--algorithms") {
       algorithms = value;
     } else if (flag == "--rhs") {
@@ -193,9 +202,11 @@ inline std::string usage() {
   --gallery SPEC      a made matrix, e.g. grid3d:100 (see below); may be repeated
   --factor F          lower (default) | upper: that triangle of the matrix;
                       ilu0-l | ilu0-u: a factor of its incomplete LU without fill
+  --reorder O         none (default) | level: rows and columns in the order of
+                      level sets, before a factor is taken
   --algorithms LIST   comma separated; default all that this build has
                         ours:  automatic substitution level_sets subgraphs pipelined
-                              pipelined_subgraphs
+                              pipelined_subgraphs blocks
                         peers: serial kokkos_kernels cusparse (or one in full)
   --rhs N             right-hand sides solved at once (default 1)
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is

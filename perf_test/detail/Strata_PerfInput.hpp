@@ -8,11 +8,12 @@
 namespace Strata {
 namespace PerfTest {
 
-/// The system of `source` with its right-hand sides and reference solutions.
-/// Raises what the readers, the gallery and the checks of the matrix raise.
+/// The system of `source`, reordered, with its right-hand sides and reference
+/// solutions. Raises what the readers, the gallery and the checks of the matrix
+/// raise.
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
-                             int rhs);
+                             Reorder reorder, int rhs);
 
 }  // namespace PerfTest
 }  // namespace Strata

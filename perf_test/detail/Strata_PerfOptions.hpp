@@ -26,11 +26,15 @@ struct PlanLimits {
   double ratio = 0;  ///< of the CRS matrix
 };
 
+/// The order of rows and columns in which the system is made.
+enum class Reorder { none, level };
+
 struct SptrsvOptions {
   std::vector<MatrixSource> matrices;
   std::vector<std::string> algorithms;  ///< full names, in table order
   Factor factor = Factor::lower;
   std::string factor_name = "lower";
+  Reorder reorder = Reorder::none;
   std::string scalar = "double";
   int rhs = 1;
   PlanLimits plan_limits;
@@ -42,8 +46,8 @@ struct SptrsvOptions {
 /// Our algorithms, by the names that TriangularOptions takes.
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names{
-      "automatic", "substitution", "level_sets",
-      "subgraphs", "pipelined",    "pipelined_subgraphs"};
+      "automatic", "substitution",        "level_sets", "subgraphs",
+      "pipelined", "pipelined_subgraphs", "blocks"};
   return names;
 }
 

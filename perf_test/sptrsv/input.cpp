@@ -3,6 +3,7 @@
 // STRATA_PERF_SCALAR.
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Triangle.hpp>
@@ -16,10 +17,13 @@ namespace PerfTest {
 /// triangle without a diagonal entry get a dominant one: the patterns of
 /// graphs have none, and ones would make the solution grow without bound.
 template <class Matrix>
-Matrix load_triangle(const MatrixSource& source, Factor factor) {
+Matrix load_triangle(const MatrixSource& source, Factor factor,
+                     Reorder reorder) {
   const typename Matrix::execution_space exec;
-  const Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
-                                      : gallery<Matrix>(exec, source.spec);
+  Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
+                                : gallery<Matrix>(exec, source.spec);
+  if (reorder == Reorder::level)
+    whole = permute_symmetric(exec, whole, level_permutation(exec, whole));
   switch (factor) {
     case Factor::lower:
       return take_triangle(exec, whole, Uplo::lower, MissingDiagonal::dominant);
@@ -48,14 +52,14 @@ std::int64_t count_levels(const Problem<Scalar>& problem) {
 
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
-                             int rhs) {
+                             Reorder reorder, int rhs) {
   using Kokkos::create_mirror_view_and_copy;
   Problem<Scalar> problem;
   problem.uplo = factor == Factor::lower || factor == Factor::ilu0_l
                      ? Uplo::lower
                      : Uplo::upper;
   problem.matrix =
-      load_triangle<typename Problem<Scalar>::Matrix>(source, factor);
+      load_triangle<typename Problem<Scalar>::Matrix>(source, factor, reorder);
   problem.levels = count_levels(problem);
   const Kokkos::HostSpace host;
   const auto& graph = problem.matrix.graph;
@@ -68,7 +72,7 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
 }
 
 template Problem<STRATA_PERF_SCALAR> load_problem(const MatrixSource&, Factor,
-                                                  int);
+                                                  Reorder, int);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -48,8 +48,8 @@ class Runner : public SptrsvRunner {
     problem_.reset();
     source_ = &source;
     try {
-      auto problem = std::make_unique<Problem<Scalar>>(
-          load_problem<Scalar>(source, options_.factor, options_.rhs));
+      auto problem = std::make_unique<Problem<Scalar>>(load_problem<Scalar>(
+          source, options_.factor, options_.reorder, options_.rhs));
       // Four times the tolerance's limit: nothing could be told right from
       // wrong. Not-a-number and infinity come here too.
       if (!(problem->substitution_error < 0.2)) {

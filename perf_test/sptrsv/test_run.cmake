@@ -7,12 +7,15 @@ file(MAKE_DIRECTORY ${work_dir})
 set(json_file ${work_dir}/results.json)
 set(csv_file ${work_dir}/table.csv)
 set(matrices grid2d:12 block_diagonal:4x60:0.1 small)
-set(own automatic substitution level_sets subgraphs pipelined)
+set(own automatic substitution level_sets subgraphs pipelined
+  pipelined_subgraphs blocks)
 set(peers serial_substitution kokkos_kernels_rp kokkos_kernels_tp1
   kokkos_kernels_tp1chain)
 set(rhs 1)
+set(reorder none)
 if(scalar MATCHES "complex")
   set(rhs 3)
+  set(reorder level)
 endif()
 file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
 4 4 6
@@ -27,7 +30,7 @@ file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetri
 execute_process(
   COMMAND ${program} --gallery grid2d:12 --gallery=block_diagonal:4x60:0.1
     --matrix ${work_dir}/small.mtx --scalar ${scalar} --factor ${factor}
-    --rhs ${rhs} --table ${csv_file} --explain
+    --rhs ${rhs} --reorder ${reorder} --table ${csv_file} --explain
     --benchmark_min_time=0.001 --benchmark_out=${json_file}
     --benchmark_out_format=json
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)

@@ -48,18 +48,14 @@ class AlgorithmChoice {
         collapse_(options.collapsed_levels),
         budget_(report.rows > 0 ? PlanBudget(options, report.crs_bytes)
                                 : PlanBudget({}, 0)) {
-    analysis.find_order(exec);
+    // Named blocks do without.
+    if (options.algorithm != Algorithm::blocks) analysis.find_order(exec);
     report.levels = analysis.order.num_levels();
     report.right_hand_sides = options.max_right_hand_sides;
     report.max_plan_bytes = budget_.limited() ? budget_.bytes() : 0;
-    sizes_ = {analysis.graph.num_vertices,
-              analysis.graph.num_edges(),
-              analysis.order.num_levels(),
-              sizeof(Scalar),
-              OriginIndex<Memory>::is_narrow(analysis.num_values)
-                  ? std::size_t{4}
-                  : std::size_t{8},
-              lane_width<ExecutionSpace>};
+    sizes_ = plan_sizes<Scalar, ExecutionSpace>(
+        analysis.graph.num_vertices, analysis.graph.num_edges(),
+        analysis.order.num_levels(), analysis.num_values);
     if (options.algorithm == Algorithm::automatic)
       consider_all();
     else
@@ -195,6 +191,19 @@ class AlgorithmChoice {
                predict.subgraphs(found.candidates[found.chosen].predicted_us),
                "");
     }
+
+    // Blocks are at least as many as level sets.
+    if (n > 0 && predict.blocks_at_least() < best()->us &&
+        may_fit(Algorithm::blocks)) {
+      using Blocks = BlockSubstitution<Scalar, ExecutionSpace>;
+      blocks_.emplace(find_graph_blocks<Scalar>(exec_, analysis_));
+      const auto runs = make_block_runs(blocks_->wide(), blocks_->num_blocks(),
+                                        n, Blocks::is_irregular(*blocks_));
+      consider(Algorithm::blocks,
+               predict.blocks(runs, blocks_->found(EllHead::num_slots)),
+               std::to_string(blocks_->num_blocks()) + " blocks in " +
+                   std::to_string(runs.size()) + " launches");
+    }
   }
 
   /// False, and a line in the report, for what is too large however it is made.
@@ -264,7 +273,8 @@ class AlgorithmChoice {
         made.reset();
         made = make_algorithm<Scalar>(exec_, analysis_, way.algorithm, options_,
                                       columns, budget_.bytes(), parameters_,
-                                      stream_ ? &*stream_ : nullptr, report_);
+                                      stream_ ? &*stream_ : nullptr,
+                                      blocks_ ? &*blocks_ : nullptr, report_);
         if (budget_.allows(made->bytes())) break;
       }
       way.made = true;
@@ -273,6 +283,7 @@ class AlgorithmChoice {
     if (made && budget_.allows(way.bytes)) return made;
     over_budget(way);
     if (way.algorithm == Algorithm::pipelined_subgraphs) stream_.reset();
+    if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
     return nullptr;
   }
@@ -281,13 +292,14 @@ class AlgorithmChoice {
     return columns > 32 ? 32 : columns > 8 ? 8 : columns > 1 ? 1 : 0;
   }
   static std::string needs(const Way& way) {
-    return std::string(way.made ? "takes " : "takes at least ") +
-           std::to_string(way.bytes) + " bytes";
+    return bytes_needed(way.bytes, way.made);
   }
   /// What an algorithm has put into the report that was dropped again.
   void forget_plan() {
     report_.subgraphs = report_.subgraph_levels = report_.max_subgraph_rows = 0;
     report_.internal_slots = report_.external_slots = 0;
+    report_.blocks = report_.block_runs = 0;
+    report_.block_slots = 0;
     report_.launch_right_hand_sides = 0;
     report_.external_share = report_.predicted_solve_us = 0;
     report_.reason.clear();
@@ -324,22 +336,17 @@ class AlgorithmChoice {
   }
 
   [[noreturn]] void refuse(std::size_t least) const {
-    const std::size_t smallest = sizes_.least_bytes(Algorithm::substitution);
     const Way& named = ways_.back();
-    const bool automatic = options_.algorithm == Algorithm::automatic;
+    if (options_.algorithm != Algorithm::automatic)
+      refuse_named_plan(budget_, sizes_, named.algorithm, named.bytes,
+                        named.made);
     throw PlanMemoryError(
         budget_.option(),
-        automatic ? "allows " + std::to_string(budget_.bytes()) +
-                        " bytes, a small plan takes " + std::to_string(least)
-                  : "allows " + std::to_string(budget_.bytes()) + " bytes, " +
-                        to_string(named.algorithm) + " " + needs(named),
-        automatic || !budget_.allows(smallest)
-            ? "allow " + std::to_string(automatic ? least : smallest) +
-                  " bytes or more, and leave the choice to automatic"
-            : "allow as much, or set the option `algorithm` to automatic: "
-              "substitution takes " +
-                  std::to_string(smallest) + " bytes",
-        automatic ? least : named.bytes, budget_.bytes());
+        "allows " + std::to_string(budget_.bytes()) +
+            " bytes, a small plan takes " + std::to_string(least),
+        "allow " + std::to_string(least) +
+            " bytes or more, and leave the choice to automatic",
+        least, budget_.bytes());
   }
 
   ExecutionSpace exec_;
@@ -352,6 +359,7 @@ class AlgorithmChoice {
   PerformanceParameters parameters_;
   std::vector<Way> ways_;
   std::optional<StreamBuilder<ExecutionSpace>> stream_;
+  std::optional<GraphBlocks<ExecutionSpace>> blocks_;
   std::string instead_;  // why the first choice was not to be had
 };
 

@@ -4,6 +4,7 @@
 
 #include <Strata_Partition.hpp>
 #include <Strata_TriangularReport.hpp>
+#include <detail/Strata_BlockSubstitution.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
 #include <detail/Strata_StreamAlgorithm.hpp>
@@ -60,17 +61,50 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
       exec, analysis, best.subgraphs, schedule, team_size);
 }
 
+/// ELL blocks of a dependency graph, which has vertices. The host waits.
+template <class ExecutionSpace>
+using GraphBlocks = EllAnalysis<ExecutionSpace, int>;
+template <class Scalar, class ExecutionSpace>
+GraphBlocks<ExecutionSpace> find_graph_blocks(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis) {
+  GraphBlocks<ExecutionSpace> blocks(
+      exec, analysis.graph.num_vertices, analysis.graph.num_edges(), false,
+      BlockSubstitution<Scalar, ExecutionSpace>::limits());
+  blocks.enqueue(exec, analysis.graph);
+  blocks.fetch(exec);
+  return blocks;
+}
+template <class Scalar, class ExecutionSpace>
+AlgorithmPointer<Scalar, ExecutionSpace> make_blocks(
+    const ExecutionSpace& exec,
+    const TriangularAnalysis<ExecutionSpace>& analysis,
+    const GraphBlocks<ExecutionSpace>& blocks, TriangularReport& report) {
+  using Solve = BlockSubstitution<Scalar, ExecutionSpace>;
+  const auto& graph = analysis.graph;
+  const auto solve =
+      std::make_shared<Solve>(exec, blocks,
+                              DiagonalSource{graph.diagonal_origin.data(),
+                                             false, false, graph.reversed},
+                              analysis.num_values, analysis.conjugated);
+  exec.fence();
+  solve->describe(report);
+  return solve;
+}
+
 /// The algorithm of that name (not `automatic`) for an analysed matrix, with
 /// workspace for `columns` right-hand sides at once. `stream` is used by
 /// `pipelined_subgraphs`, which takes as many columns as `max_bytes` has room
-/// for, and one in any case.
+/// for, and one in any case; `blocks` by `blocks`, which looks for them where
+/// there are none yet.
 template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const ExecutionSpace& exec,
     const TriangularAnalysis<ExecutionSpace>& analysis, Algorithm algorithm,
     const TriangularOptions& options, int columns, std::size_t max_bytes,
     const PerformanceParameters& parameters,
-    StreamBuilder<ExecutionSpace>* stream, TriangularReport& report) {
+    StreamBuilder<ExecutionSpace>* stream,
+    const GraphBlocks<ExecutionSpace>* blocks, TriangularReport& report) {
   switch (algorithm) {
     case Algorithm::substitution:
       return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
@@ -88,6 +122,12 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
                              analysis.graph.num_vertices, columns);
       return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, columns);
+    case Algorithm::blocks:
+      if (analysis.graph.num_vertices == 0)
+        return std::make_shared<BlockSubstitution<Scalar, ExecutionSpace>>();
+      if (blocks) return make_blocks<Scalar>(exec, analysis, *blocks, report);
+      return make_blocks<Scalar>(
+          exec, analysis, find_graph_blocks<Scalar>(exec, analysis), report);
     default: {
       auto solve = std::make_shared<StreamAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, *stream, columns, max_bytes);

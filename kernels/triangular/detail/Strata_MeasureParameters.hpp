@@ -43,6 +43,7 @@ class ParameterMeasurement {
     if (in_one.possible())
       p.pass =
           positive((time(Stream(exec_, chain, in_one, 1), n) - p.alpha) / n);
+    p.block = positive((time(make_block_chain(chain), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
     // One row that needs many of another sub-graph: a slot for each.
@@ -106,6 +107,17 @@ class ParameterMeasurement {
     return result;
   }
 
+  BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(
+      const Analysis& system) const {
+    const auto blocks = find_graph_blocks<Scalar>(exec_, system);
+    BlockSubstitution<Scalar, ExecutionSpace> solve(
+        exec_, blocks,
+        DiagonalSource{system.graph.diagonal_origin.data(), false, false,
+                       false},
+        system.num_values, false);
+    exec_.fence();
+    return solve;
+  }
   double time_subgraphs(const Analysis& system,
                         const std::vector<int>& subgraph_of) const {
     const auto subgraphs = subgraphs_from_map(system.host().graph, subgraph_of);

@@ -2,12 +2,16 @@
 #ifndef STRATA_PLAN_BUDGET_HPP
 #define STRATA_PLAN_BUDGET_HPP
 
+#include <Strata_Error.hpp>
 #include <Strata_RowChunks.hpp>
 #include <Strata_SubgraphStream.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <detail/Strata_EllLayout.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_OriginIndex.hpp>
 #include <limits>
 #include <string>
 
@@ -38,6 +42,10 @@ struct PlanSizes {
         return of_rows + of_entries + of_chunks + 2 * n * scalar_bytes;
       case Algorithm::subgraphs:
         return of_rows + of_entries + m * 4;
+      case Algorithm::blocks:
+        // As many blocks as level sets, where those are known.
+        return of_rows + of_entries +
+               std::max<std::size_t>(levels, n > 0 ? 1 : 0) * sizeof(EllBlock);
       default: {
         const StreamRecord record(scalar_bytes);
         const std::size_t per_record =
@@ -47,6 +55,25 @@ struct PlanSizes {
     }
   }
 };
+
+/// Sizes for a triangle of a matrix that stores `num_values`.
+template <class Scalar, class ExecutionSpace>
+PlanSizes plan_sizes(std::int64_t rows, std::int64_t edges, std::int64_t levels,
+                     std::int64_t num_values) {
+  using Origins = OriginIndex<typename ExecutionSpace::memory_space>;
+  return {rows,
+          edges,
+          levels,
+          sizeof(Scalar),
+          Origins::is_narrow(num_values) ? std::size_t{4} : std::size_t{8},
+          lane_width<ExecutionSpace>};
+}
+
+/// Bytes of a triangle as a CRS matrix with 32-bit columns and row map.
+template <class Scalar>
+std::size_t crs_bytes(std::int64_t rows, std::int64_t entries) {
+  return (rows + 1) * sizeof(int) + entries * (sizeof(int) + sizeof(Scalar));
+}
 
 /// The memory that a plan may take.
 class PlanBudget {
@@ -75,6 +102,31 @@ class PlanBudget {
   std::size_t bytes_ = unlimited;
   std::string option_ = "max_plan_bytes";
 };
+
+/// @param made whether `bytes` are those of a plan, or a lower bound
+inline std::string bytes_needed(std::size_t bytes, bool made) {
+  return std::string(made ? "takes " : "takes at least ") +
+         std::to_string(bytes) + " bytes";
+}
+
+/// @throws PlanMemoryError for an algorithm that was asked for
+[[noreturn]] inline void refuse_named_plan(const PlanBudget& budget,
+                                           const PlanSizes& sizes,
+                                           Algorithm named, std::size_t bytes,
+                                           bool made) {
+  const std::size_t smallest = sizes.least_bytes(Algorithm::substitution);
+  throw PlanMemoryError(
+      budget.option(),
+      "allows " + std::to_string(budget.bytes()) + " bytes, " +
+          to_string(named) + " " + bytes_needed(bytes, made),
+      budget.allows(smallest)
+          ? "allow as much, or set the option `algorithm` to automatic: "
+            "substitution takes " +
+                std::to_string(smallest) + " bytes"
+          : "allow " + std::to_string(smallest) +
+                " bytes or more, and leave the choice to automatic",
+      bytes, budget.bytes());
+}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -29,6 +29,7 @@ class SolvePrediction {
         scalar_(double(scalar_bytes)),
         units_(units),
         width_(width),
+        slot_bytes_(scalar_ + 4),
         columns_(columns) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ =
@@ -129,12 +130,68 @@ class SolvePrediction {
   double subgraphs(double one) const {
     return one * std::max(1., columns_ / (4. * units_)) + more_vectors(2);
   }
+
+  /// A block of a narrow run takes as long as another one until it fills the
+  /// team; wide ones wait for each other. Later launches overlap with the end
+  /// of the one before. `slots` is what the storage holds, padding included.
+  /// Right-hand sides of narrow runs go to a team each, those of wide ones to
+  /// teams that run side by side.
+  template <class Runs>
+  double blocks(const Runs& runs, std::int64_t slots) const {
+    if (width_ == 1) {
+      double total = 0;
+      for (const auto& run : runs) {
+        const double alone =
+            rows_ > 0 ? run.rows / rows_ * serial(rows_, edges_) : 0.;
+        total += run.wide ? p_.alpha * run.blocks() + wide_on_host(alone)
+                          : narrow_on_host(alone);
+      }
+      return total;
+    }
+    const double padding =
+        (double(slots) - edges_) * slot_bytes_ / p_.bytes_per_us;
+    double total =
+        bytes_us_ + std::max(0., padding) + more_vectors(4) + p_.alpha / 2;
+    for (const auto& run : runs)
+      total +=
+          p_.alpha / 2 +
+          run.blocks() * (run.wide ? wide_block()
+                                   : narrow_block() *
+                                         std::max(1., run.mean_rows() / 400.));
+    return total;
+  }
+  double blocks_at_least() const {
+    if (width_ == 1) {
+      double total = 0;
+      for (int l = 0; l < sizes_.num_levels; ++l) {
+        const double alone = serial(sizes_.rows(l), double(sizes_.edges[l]));
+        total +=
+            std::min(narrow_on_host(alone), p_.alpha + wide_on_host(alone));
+      }
+      return total;
+    }
+    return p_.alpha + bytes_us_ + more_vectors(4) +
+           sizes_.num_levels * std::min(narrow_block(), wide_block());
+  }
+
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
     return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
   }
 
  private:
+  /// All teams wait for the block before: two hand-overs and the last row.
+  double wide_block() const { return 2.4 * p_.handover; }
+  /// Four teams of 512 threads, one a right-hand side, fill a multiprocessor.
+  double narrow_block() const {
+    return p_.block * std::max(1., columns_ / (4. * units_));
+  }
+  /// Of a host, whose threads share right-hand sides or rows. `alone`: one
+  /// right-hand side by one thread.
+  double narrow_on_host(double alone) const {
+    return alone * ((columns_ + units_ - 1) / units_);
+  }
+  double wide_on_host(double alone) const { return alone * columns_ / units_; }
   double longest_row(int level) const {
     return double(sizes_.longest_row[level]);
   }
@@ -149,7 +206,9 @@ class SolvePrediction {
   PerformanceParameters p_;
   const LevelSizes& sizes_;
   double rows_, edges_, scalar_;
-  int units_, width_, columns_;
+  int units_, width_;
+  double slot_bytes_;
+  int columns_;
   double bytes_us_ = 0;
 };
 

@@ -110,13 +110,20 @@ class TriangularAlgorithm {
   /// `row` and `diagonal_origin` are in the algorithm's order of rows.
   void set_rows(const Kokkos::View<const unsigned*, Memory>& row,
                 const OriginIndex<Memory>& diagonal_origin, bool conjugated) {
+    set_rows(row, diagonal_origin, conjugated,
+             Kokkos::View<Scalar*, Memory>(
+                 Kokkos::view_alloc("Strata::Triangular::diagonal",
+                                    Kokkos::WithoutInitializing),
+                 row.extent(0)));
+  }
+  /// The same with the memory for the diagonal.
+  void set_rows(const Kokkos::View<const unsigned*, Memory>& row,
+                const OriginIndex<Memory>& diagonal_origin, bool conjugated,
+                const Kokkos::View<Scalar*, Memory>& diagonal) {
     row_ = row;
     diagonal_origin_ = diagonal_origin;
     conjugated_ = conjugated;
-    diagonal_ = Kokkos::View<Scalar*, Memory>(
-        Kokkos::view_alloc("Strata::Triangular::diagonal",
-                           Kokkos::WithoutInitializing),
-        row.extent(0));
+    diagonal_ = diagonal;
   }
   virtual void pack_entries(const ExecutionSpace& exec,
                             const Scalar* values) = 0;

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ELL_KERNELS_HPP
+#define STRATA_ELL_KERNELS_HPP
+
+#include <detail/Strata_EllLayout.hpp>
+#include <detail/Strata_MultiVectorRef.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Everything the kernels read. Rows of b and x are in the order of
+/// substitution: for a backward one, their stride is negative.
+template <class Scalar>
+struct EllSystem {
+  const EllBlock* block;
+  const int* source;
+  const Scalar* value;
+  const Scalar* diagonal;
+  const std::int64_t* long_first;
+  const int* long_count;
+  bool divide;
+  MultiVectorRef<const Scalar> b;
+  MultiVectorRef<Scalar> x;
+
+  KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& rest,
+                                       const Scalar& d) const {
+    return divide ? rest / d : rest * d;
+  }
+};
+
+/// A host: rows one by one.
+template <class Scalar>
+struct EllRow {
+  EllSystem<Scalar> system;
+
+  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int r,
+                                    std::int64_t column) const {
+    const std::int64_t v = std::int64_t{block.first_row} + r;
+    std::int64_t slot = block.first_slot + r;
+    Scalar sum(0);
+    if (block.steps() > 0 && system.source[slot] == ell_long_row) {
+      slot = system.long_first[v];
+      for (int e = 0; e < system.long_count[v]; ++e, ++slot)
+        sum += system.value[slot] * system.x(system.source[slot], column);
+    } else {
+      for (int s = 0; s < block.steps(); ++s, slot += block.stride) {
+        const int j = system.source[slot];
+        if (j < 0) break;
+        sum += system.value[slot] * system.x(j, column);
+      }
+    }
+    system.x(v, column) =
+        system.finish(system.b(v, column) - sum, system.diagonal[v]);
+  }
+};
+/// Consecutive blocks by one thread a right-hand side.
+template <class Scalar>
+struct EllRun {
+  EllRow<Scalar> row;
+  int first_block, last_block;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t column) const {
+    for (int b = first_block; b < last_block; ++b) {
+      const EllBlock block = row.system.block[b];
+      for (int r = 0; r < block.rows; ++r) row.solve(block, r, column);
+    }
+  }
+};
+/// One block by all threads.
+template <class Scalar>
+struct EllRows {
+  EllRow<Scalar> row;
+  int number, rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    row.solve(row.system.block[number], static_cast<int>(i % rows), i / rows);
+  }
+};
+
+/// Rows stored apart of which lanes of a team are in charge: a warp takes the
+/// shorter ones of its lanes, the team the longer ones.
+template <class Scalar, class ExecutionSpace, int threads, int R>
+struct LongRows {
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int warps = threads / width;
+  /// Entries up to which a row is left to a warp.
+  static constexpr int of_a_warp = 512;
+
+  struct Scratch {
+    Scalar part[warps][R];
+    std::int64_t row[threads];
+    int count;
+  };
+
+  /// `add(v, lane, lanes, part)` adds the lane's share of row v. All threads of
+  /// the team call this; those in charge of a row get its sum.
+  template <class Member, class Add>
+  KOKKOS_INLINE_FUNCTION static void sum_rows(
+      const Member& team, Scratch& scratch, const int* long_count,
+      bool in_charge, std::int64_t v, const Add& add, Scalar (&sum)[R]) {
+    const int rank = team.team_rank(), lane = rank % width;
+    if (rank == 0) scratch.count = 0;
+    team.team_barrier();
+    int place = -1;
+    if (in_charge && long_count[v] > of_a_warp) {
+      place = Kokkos::atomic_fetch_add(&scratch.count, 1);
+      scratch.row[place] = v;
+    }
+    lane_barrier();
+    for (unsigned left = lane_ballot(in_charge && place < 0); left;
+         left &= left - 1) {
+      const int owner = lowest_bit(left);
+      Scalar mine[R];
+      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
+      add(lane_broadcast(v, owner), lane, width, mine);
+      lane_barrier();
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(mine[r], width);
+        if (lane == owner) sum[r] = total;
+      }
+    }
+    team.team_barrier();
+    // In whatever order rows have come, each is added up in the same way.
+    const int count = scratch.count;
+    for (int i = 0; i < count; ++i) {
+      Scalar mine[R];
+      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
+      add(scratch.row[i], rank, threads, mine);
+      lane_barrier();
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(mine[r], width);
+        if (lane == 0) scratch.part[rank / width][r] = total;
+      }
+      team.team_barrier();
+      if (place == i)
+        for (int r = 0; r < R; ++r) {
+          sum[r] = scratch.part[0][r];
+          for (int w = 1; w < warps; ++w) sum[r] += scratch.part[w][r];
+        }
+      team.team_barrier();
+    }
+  }
+};
+
+/// A run of narrow blocks by one team for each right-hand side, with a barrier
+/// after each block.
+///
+/// What does not depend on x is fetched `depth` blocks ahead into registers, as
+/// far as a block has no more lanes than the team. The latest x are kept in
+/// scratch as well. Then a step takes what its instructions do, one after the
+/// other: so there are no others here, blocks with rows stored apart or of more
+/// than `batch` steps are not for this kernel.
+template <class Scalar, class ExecutionSpace, int threads, int depth>
+struct NarrowBlocks {
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int team_size = threads;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int batch = EllShape::max_steps;
+  /// Values of x in scratch: row v is at v % window.
+  static constexpr int window = 1024;
+  static_assert(window >= EllLimits().lanes,
+                "rows of a narrow block have places of their own");
+  static constexpr unsigned scratch_bytes =
+      window * unsigned(sizeof(Scalar)) + 16;
+
+  EllSystem<Scalar> system;
+  int first_block, last_block;
+
+  struct Team {
+    const Scalar* b;
+    Scalar* x;
+    Scalar* recent;
+    int rank;
+    int first_recent;  // row from which on x is in scratch
+  };
+  /// A lane's row, or its share of one.
+  struct Lane {
+    int source[batch];
+    Scalar value[batch], right_hand_side, diagonal;
+  };
+  struct Stage {
+    EllBlock block, next;
+    Lane lane;
+  };
+
+  KOKKOS_INLINE_FUNCTION static bool leads(const EllBlock& block, int lane) {
+    return lane < block.lanes() && (lane & ((1 << block.log_lanes()) - 1)) == 0;
+  }
+  KOKKOS_INLINE_FUNCTION void load(Lane& into, const EllBlock& block, int lane,
+                                   const Team& team) const {
+    const int steps = lane < block.lanes() ? block.steps() : 0;
+    std::int64_t slot = block.first_slot + lane;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const bool in = u < steps;
+      into.source[u] = in ? system.source[slot] : ell_padding;
+      into.value[u] = in ? system.value[slot] : Scalar(0);
+      slot += block.stride;
+    }
+    if (leads(block, lane)) {
+      const int v = block.first_row + (lane >> block.log_lanes());
+      into.right_hand_side = team.b[v * system.b.row_stride];
+      into.diagonal = system.diagonal[v];
+    }
+  }
+  /// Has the stage fetch what block `number` needs, and learn of block
+  /// `number + depth`.
+  KOKKOS_INLINE_FUNCTION void fetch(Stage& stage, int number,
+                                    const Team& team) const {
+    stage.block = stage.next;
+    if (number >= last_block) return;
+    if (number + depth < last_block) stage.next = system.block[number + depth];
+    if (team.rank / width * width < stage.block.lanes())
+      load(stage.lane, stage.block, team.rank, team);
+  }
+  KOKKOS_INLINE_FUNCTION Scalar add(const Team& team, int first_recent,
+                                    const int (&source)[batch],
+                                    const Scalar (&value)[batch]) const {
+    Scalar x[batch];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      x[u] = source[u] >= first_recent ? team.recent[source[u] & (window - 1)]
+                                       : Scalar(0);
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      if (source[u] >= 0 && source[u] < first_recent)
+        x[u] = team.x[source[u] * system.x.row_stride];
+    // Padding has a value of 0, and an x of 0 by now.
+    Scalar sum(0);
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) sum += value[u] * x[u];
+    return sum;
+  }
+  /// Ends the row of a lane whose sum is known.
+  KOKKOS_INLINE_FUNCTION void finish(const EllBlock& block, int lane,
+                                     const Lane& entries, const Scalar& sum,
+                                     const Team& team) const {
+    if (!leads(block, lane)) return;
+    const int v = block.first_row + (lane >> block.log_lanes());
+    const Scalar result =
+        system.finish(entries.right_hand_side - sum, entries.diagonal);
+    team.recent[v & (window - 1)] = result;
+    team.x[v * system.x.row_stride] = result;
+  }
+  KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int lane,
+                                    int first_recent, const Lane& entries,
+                                    const Team& team) const {
+    Scalar sum = add(team, first_recent, entries.source, entries.value);
+    if (block.log_lanes() > 0) {
+      lane_barrier();
+      sum = lane_group_sum(sum, 1 << block.log_lanes());
+    }
+    finish(block, lane, entries, sum, team);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    Team team;
+    team.rank = member.team_rank();
+    team.b = system.b.data + member.league_rank() * system.b.column_stride;
+    team.x = system.x.data + member.league_rank() * system.x.column_stride;
+    team.recent = static_cast<Scalar*>(
+        member.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
+    team.first_recent = system.block[first_block].first_row;
+    Stage stage[depth];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < depth; ++u)
+      if (first_block + u < last_block)
+        stage[u].next = system.block[first_block + u];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < depth; ++u) fetch(stage[u], first_block + u, team);
+    for (int b = first_block; b < last_block; b += depth) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < depth; ++u) {
+        if (b + u < last_block) {
+          const EllBlock block = stage[u].block;
+          // Rows that this block writes overwrite older ones.
+          const int oldest = block.first_row + block.rows - window;
+          const int first_recent =
+              oldest > team.first_recent ? oldest : team.first_recent;
+          const int lanes = block.lanes();
+          int lane = team.rank;
+          if (lane / width * width < lanes)
+            solve(block, lane, first_recent, stage[u].lane, team);
+          for (lane += threads; lane / width * width < lanes; lane += threads) {
+            Lane later;
+            load(later, block, lane, team);
+            solve(block, lane, first_recent, later, team);
+          }
+          fetch(stage[u], b + u + depth, team);
+          member.team_barrier();
+        }
+      }
+    }
+  }
+};
+
+/// Places of the counters of a launch of wide blocks, in device memory; from
+/// `done` on one for each block.
+struct WideState {
+  enum : int { ticket = 0, finished = 1, done = 2 };
+};
+
+/// Consecutive wide blocks in one launch, `R` right-hand sides at a time.
+///
+/// Teams draw tickets; the tickets of a block stand for its rows, as many as
+/// the team has lanes, times the groups of right-hand sides, and follow those
+/// of the block before. What does not depend on x is fetched before the team
+/// waits until all tickets of the block before are done.
+///
+/// Why it can't deadlock, however few teams run at once: a ticket is drawn by a
+/// team that runs and is never preempted for good, and a team does its tickets
+/// in the order in which it drew them. The smallest ticket that is not done
+/// waits for smaller ones only, which are done, and its team has none before
+/// it; so it is done in the end, and so on by induction. Nothing depends on the
+/// numbers computed, so NaN and Inf are values like any other.
+///
+/// The last team sets the counters to 0 again, so a recorded launch can be
+/// replayed. With one block there is nothing to wait for: teams stride over
+/// its tickets.
+template <class Scalar, class ExecutionSpace, int R>
+struct WideBlocks {
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int batch = EllShape::max_steps;
+  using Long = LongRows<Scalar, ExecutionSpace, team_size, R>;
+  static constexpr unsigned scratch_bytes =
+      unsigned(sizeof(typename Long::Scratch)) + 16;
+
+  EllSystem<Scalar> system;
+  unsigned* state;
+  int first_block, last_block;
+  int num_columns, groups;
+
+  KOKKOS_INLINE_FUNCTION bool alone() const {
+    return last_block - first_block == 1;
+  }
+  KOKKOS_INLINE_FUNCTION unsigned tickets_of(const EllBlock& block) const {
+    return static_cast<unsigned>((block.lanes() + team_size - 1) / team_size) *
+           static_cast<unsigned>(groups);
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t slot, std::int64_t stride,
+                                   int left, int (&source)[batch],
+                                   Scalar (&value)[batch]) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const bool in = u < left;
+      source[u] = in ? system.source[slot] : ell_padding;
+      value[u] = in ? system.value[slot] : Scalar(0);
+      slot += stride;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION static void add(const MultiVectorRef<Scalar>& x,
+                                         int columns,
+                                         const int (&source)[batch],
+                                         const Scalar (&value)[batch],
+                                         Scalar (&sum)[R]) {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      if (source[u] >= 0) {
+        STRATA_IMPL_UNROLL
+        for (int r = 0; r < R; ++r)
+          if (r < columns) sum[r] += value[u] * x(source[u], r);
+      }
+  }
+  KOKKOS_INLINE_FUNCTION void wait_for(unsigned* done, unsigned wanted) const {
+    for (int turn = 0; load_acquire(done) < wanted; ++turn)
+      if (turn > 4) pause_while_waiting(9);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int rank = team.team_rank();
+    auto* const scratch = static_cast<typename Long::Scratch*>(
+        team.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
+    const auto draw = [&]() {
+      return Kokkos::atomic_fetch_add(&state[WideState::ticket], 1u);
+    };
+    unsigned ticket = static_cast<unsigned>(team.league_rank());
+    if (!alone()) {
+      if (rank == 0) ticket = draw();
+      team.team_broadcast(ticket, 0);
+    }
+    unsigned first_ticket = 0, before = 0;  // of this block, of the one before
+    int number = first_block;
+    EllBlock block = system.block[number];
+    unsigned tickets = tickets_of(block);
+    for (;;) {
+      bool moved = false;
+      while (number < last_block && ticket - first_ticket >= tickets) {
+        first_ticket += tickets;
+        before = tickets;
+        moved = true;
+        if (++number == last_block) break;
+        block = system.block[number];
+        tickets = tickets_of(block);
+      }
+      if (number == last_block) break;
+      const unsigned at = ticket - first_ticket;
+      const int first_column = static_cast<int>(at % groups) * R;
+      const int columns =
+          num_columns - first_column < R ? num_columns - first_column : R;
+      MultiVectorRef<const Scalar> b = system.b;
+      MultiVectorRef<Scalar> x = system.x;
+      b.data += first_column * b.column_stride;
+      x.data += first_column * x.column_stride;
+
+      const int lane = static_cast<int>(at / groups) * team_size + rank;
+      const int log = block.log_lanes();
+      const bool active = lane < block.lanes();
+      const bool leader = active && (lane & ((1 << log) - 1)) == 0;
+      const std::int64_t v = std::int64_t{block.first_row} + (lane >> log);
+      std::int64_t slot = block.first_slot + lane;
+      int left = active ? block.steps() : 0;
+      int source[batch];
+      Scalar value[batch], right_hand_side[R], diagonal(0), sum[R];
+      load(slot, block.stride, left, source, value);
+      STRATA_IMPL_UNROLL
+      for (int r = 0; r < R; ++r) {
+        sum[r] = Scalar(0);
+        right_hand_side[r] = leader && r < columns ? b(v, r) : Scalar(0);
+      }
+      if (leader) diagonal = system.diagonal[v];
+      unsigned next = ticket + static_cast<unsigned>(team.league_size());
+      if (!alone()) {
+        if (rank == 0) {
+          next = draw();
+          if (moved)
+            wait_for(state + WideState::done + (number - 1 - first_block),
+                     before);
+        }
+        // Also has all threads see what the first has waited for.
+        team.team_broadcast(next, 0);
+      }
+      const bool apart = source[0] == ell_long_row;
+      add(x, columns, source, value, sum);
+      for (left -= batch; left > 0; left -= batch) {
+        slot += std::int64_t{batch} * block.stride;
+        load(slot, block.stride, left, source, value);
+        add(x, columns, source, value, sum);
+      }
+      lane_barrier();
+      if (log > 0) {
+        STRATA_IMPL_UNROLL
+        for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
+      }
+      if (system.long_count)
+        Long::sum_rows(
+            team, *scratch, system.long_count, leader && apart, v,
+            [&](std::int64_t row, int first, int lanes, Scalar(&mine)[R]) {
+              long_row(row, first, lanes, x, columns, mine);
+            },
+            sum);
+      if (leader) {
+        STRATA_IMPL_UNROLL
+        for (int r = 0; r < R; ++r)
+          if (r < columns)
+            x(v, r) = system.finish(right_hand_side[r] - sum[r], diagonal);
+      }
+      if (!alone() && number + 1 < last_block) {
+        team.team_barrier();
+        if (rank == 0) {
+          Kokkos::memory_fence();
+          Kokkos::atomic_add(state + WideState::done + (number - first_block),
+                             1u);
+        }
+      }
+      ticket = next;
+    }
+    if (!alone()) leave(team);
+  }
+
+  /// A lane's share of a row stored apart.
+  KOKKOS_INLINE_FUNCTION void long_row(std::int64_t row, int first, int lanes,
+                                       const MultiVectorRef<Scalar>& x,
+                                       int columns, Scalar (&mine)[R]) const {
+    const std::int64_t slot = system.long_first[row];
+    const int count = system.long_count[row];
+    for (int e = first; e < count; e += batch * lanes) {
+      int source[batch];
+      Scalar value[batch];
+      load(slot + e, lanes, (count - e + lanes - 1) / lanes, source, value);
+      add(x, columns, source, value, mine);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void leave(const Member& team) const {
+    unsigned finished = 0;
+    if (team.team_rank() == 0)
+      finished = Kokkos::atomic_fetch_add(&state[WideState::finished], 1u);
+    team.team_broadcast(finished, 0);
+    if (finished + 1 != static_cast<unsigned>(team.league_size())) return;
+    const int counters = WideState::done + last_block - first_block;
+    for (int i = team.team_rank(); i < counters; i += team.team_size())
+      state[i] = 0;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -68,6 +68,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
+    term_value_ = Base::make_values(stream_.collapsed.term_row.extent(0));
     const std::size_t own = this->bytes() + PipelineState::size * 4;
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
@@ -79,7 +80,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(exports_.extent(0))),
         ResetPending<Scalar, Memory>{exports_});
-    term_value_ = Base::make_values(stream_.collapsed.term_row.extent(0));
     state_ = Kokkos::View<unsigned*, Memory>(
         "Strata::Stream::state", PipelineState::size + export_columns_);
     steps_in_scratch_ =

@@ -94,6 +94,28 @@ struct ScalingError : MatrixError {
 struct FactorizationError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// Neither the rows nor the columns of a matrix are diagonally dominant, and
+/// the factorisation asked for does not exchange rows.
+struct DominanceError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A value is infinite or not a number.
+struct NotFiniteError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A column of a square matrix has no pivot: no unique solution, no inverse.
+/// row() is that column.
+struct SingularError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A matrix that has to equal its conjugate transpose does not.
+struct NotHermitianError : MatrixError {
+  using MatrixError::MatrixError;
+};
+/// A diagonal entry or pivot that has to be positive is not.
+struct IndefiniteError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// The pattern given to update_values differs from the analysed one.
 struct PatternMismatchError : MatrixError {
   using MatrixError::MatrixError;
@@ -101,6 +123,10 @@ struct PatternMismatchError : MatrixError {
 
 /// A view's extent does not match the system.
 struct SizeMismatchError : Error {
+  using Error::Error;
+};
+/// A band that is wider than its matrix, or a number of diagonals below zero.
+struct BandwidthError : Error {
   using Error::Error;
 };
 /// Two arguments share memory in a way that has no meaning.

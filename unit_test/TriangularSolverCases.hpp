@@ -55,6 +55,15 @@ inline std::vector<Variant> variants() {
   options.max_subgraph_rows = 7;
   options.max_right_hand_sides = 8;
   all.push_back({"pipelined sub-graphs of 7 rows", options});
+  options = {};
+  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.max_subgraph_rows = 40;
+  options.collapsed_levels = 3;
+  options.lanes_per_row = 1;
+  all.push_back({"three level sets at a time", options});
+  options.collapsed_levels = 8;
+  options.lanes_per_row = 4;
+  all.push_back({"eight level sets at a time, four lanes a row", options});
   return all;
 }
 

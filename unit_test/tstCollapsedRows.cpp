@@ -123,11 +123,14 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
       EXPECT_EQ(subgraph[position(j)], subgraph[p]);
       EXPECT_EQ(levels.level_of[j] / rows.levels,
                 levels.level_of[v] / rows.levels);
-      if (t > 0) EXPECT_LT(graph.row_of(int(term_row(first + t - 1))), j);
+      if (t > 0) {
+        EXPECT_LT(graph.row_of(int(term_row(first + t - 1))), j);
+      }
     }
-    if (count == 1)
+    if (count == 1) {
       EXPECT_EQ(source_map(v + 1) - source_map(v),
                 int(StreamTest::edges_into(graph, v)));
+    }
   }
 
   // Numbers to their places, and a solve step by step.

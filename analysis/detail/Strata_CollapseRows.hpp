@@ -110,7 +110,7 @@ struct FillCollapsed {
 /// What a sample of rows says of a number of level sets taken at a time; sums
 /// over the sample.
 struct CollapseSample {
-  enum : int { sources, terms, late, late_wide, size };
+  enum : int { sources, terms, tasks, tasks_wide, late, late_wide, size };
   /// Steps for a group of level sets, in units of 1 / `unit`.
   static constexpr int unit = 64;
 };
@@ -176,9 +176,15 @@ struct SampleCollapsed {
       late_wide = all > late_wide ? all : late_wide;
     }
     using Sample = CollapseSample;
-    Kokkos::atomic_fetch_add(
-        sum + Sample::sources,
-        stays ? edges.end(v) - edges.first(v) : std::int64_t{row.sources});
+    const std::int64_t m =
+        stays ? edges.end(v) - edges.first(v) : std::int64_t{row.sources};
+    const auto tasks = [&](int entries_a_step) {
+      return m == 0 ? std::int64_t{1}
+                    : (m + entries_a_step - 1) / entries_a_step;
+    };
+    Kokkos::atomic_fetch_add(sum + Sample::sources, m);
+    Kokkos::atomic_fetch_add(sum + Sample::tasks, tasks(entries));
+    Kokkos::atomic_fetch_add(sum + Sample::tasks_wide, tasks(entries_wide));
     Kokkos::atomic_fetch_add(sum + Sample::terms,
                              std::int64_t{stays ? 1 : row.terms});
     Kokkos::atomic_fetch_add(sum + Sample::late, std::int64_t{late});

@@ -29,11 +29,11 @@ struct StreamShape {
   int collapse = 1;
   /// Teams to choose from; with a second one where there is a choice, for rows
   /// of many entries. 0 or 1 for that team, -1: what the sample says is better.
-  StreamTeam team[2];
+  StreamTeam team[2] = {};
   int which_team = 0;
 };
 /// A step of the second team takes so much longer.
-constexpr double second_team_cost = 1.4;
+constexpr double second_team_cost = 1.35;
 
 /// A stream in the making: first where every row goes and when (which tells
 /// what a solve will cost), then the stream itself.
@@ -66,6 +66,7 @@ class StreamBuilder {
     phases_.stream.entries = phases_.record.entries;
     shape_ = shape;
     team_ = shape.which_team;
+    num_teams_ = shape.team[1].row_lanes > shape.team[0].row_lanes ? 2 : 1;
     phases_.stream.num_rows = graph.num_vertices;
     if (graph.num_edges() >= std::numeric_limits<int>::max() ||
         graph.num_vertices == 0)
@@ -108,6 +109,13 @@ class StreamBuilder {
   /// Level sets taken at a time, and terms and sources of the rows then.
   int collapse() const { return collapse_; }
   int team() const { return team_; }
+  /// Steps that all sub-graphs together have at least; how much longer than one
+  /// of the first team such a step takes.
+  double team_steps() const {
+    return double(phases_.num_tasks) * phases_.stream.row_lanes /
+           (phases_.stream.width * phases_.stream.warps);
+  }
+  double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
   std::int64_t num_terms() const { return num_terms_; }
   std::int64_t num_sources() const { return phases_.graph.num_edges(); }
   double external_share() const {
@@ -394,8 +402,10 @@ class StreamBuilder {
     p.graph = rewritten;
   }
   /// The number of level sets at a time, and the team, with which a sample of
-  /// the rows takes the least time: in one band, where sub-graphs work one after
-  /// the other, no less than the team needs for all entries. More memory only
+  /// the rows takes the least time, counted in steps of the first team. In one
+  /// band sub-graphs work one after the other: their steps full of work count
+  /// beside those on the longest path. In several bands rows that stay as they
+  /// are hold up others too much for many level sets at a time. More memory only
   /// for a tenth less.
   void choose_shape(int num_levels) {
     auto& p = phases_;
@@ -424,6 +434,7 @@ class StreamBuilder {
       };
       const int levels = collapse_candidates[c];
       if (collapse > 0 && collapse != levels) continue;
+      if (collapse == 0 && p.bands > 1 && levels > 4) continue;
       const double memory =
           60 + (p.record.scalar_bytes + 4) * mean(CollapseSample::terms) +
           1.7 * double(p.record.bytes) / p.record.entries *
@@ -433,14 +444,21 @@ class StreamBuilder {
         if (team >= 0 && team != t) continue;
         const double late =
             mean(t == 0 ? CollapseSample::late : CollapseSample::late_wide);
+        if (t == 1 && (num_teams_ < 2 || shape_.team[t].max_local < 512))
+          continue;
         double steps =
             double(num_levels) / levels * late / CollapseSample::unit;
         if (p.bands == 1)
-          steps = std::max(steps, n * mean(CollapseSample::sources) /
-                                      (team_efficiency * p.record.entries *
-                                       p.stream.width * shape_.team[t].warps));
-        const double time = steps * (t == 0 ? 1 : second_team_cost);
-        if (best == 0 || (time < 0.9 * best && memory < 5 * crs)) {
+          steps += n *
+                   mean(t == 0 ? CollapseSample::tasks
+                               : CollapseSample::tasks_wide) *
+                   shape_.team[t].row_lanes /
+                   (p.stream.width * shape_.team[t].warps);
+        // A team begins with its rows' sums of terms.
+        const double begin = 9 * (mean(CollapseSample::terms) - 1) *
+                             std::min<double>(n, 1024) / 1024;
+        const double time = steps * (t == 0 ? 1 : second_team_cost) + begin;
+        if (best == 0 || (time < 0.9 * best && memory < 5.2 * crs)) {
           best = time;
           collapse_ = levels;
           team_ = t;
@@ -450,9 +468,6 @@ class StreamBuilder {
     if (collapse_ == 0) collapse_ = 1;
     if (team_ < 0) team_ = 0;
   }
-  /// Share of a team's lanes that have work, where sub-graphs wait for each
-  /// other.
-  static constexpr double team_efficiency = 0.55;
 
   /// What new values need, once every row has its position.
   void keep_graph(std::int64_t num_values) {
@@ -549,7 +564,7 @@ class StreamBuilder {
   unsigned* ticket_ = nullptr;
   // Where rows are rewritten: the graph as given, terms by vertex.
   StreamShape shape_;
-  int collapse_ = 1, team_ = 0;
+  int collapse_ = 1, team_ = 0, num_teams_ = 1;
   Graph given_;
   std::int64_t num_terms_ = 0;
   ListLengths lists_{0, 0};

@@ -4,6 +4,8 @@
 
 // The one place for what differs between Kokkos releases and between backends.
 
+#include <KokkosKernels_config.h>
+
 #include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
 #if __has_include(<KokkosSparse_SortCrs.hpp>)
@@ -165,6 +167,21 @@ KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
 #endif
 }
 
+/// The largest `value` of the warp's lanes. All lanes must call it.
+KOKKOS_INLINE_FUNCTION unsigned lane_max(unsigned value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, value);
+#elif STRATA_IMPL_ON_CUDA_DEVICE
+  for (int mask = 16; mask > 0; mask >>= 1) {
+    const unsigned other = __shfl_xor_sync(0xffffffffu, value, mask);
+    value = other > value ? other : value;
+  }
+  return value;
+#else
+  return value;
+#endif
+}
+
 /// Place of the lowest bit set in `bits`, which must not be 0.
 KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -204,6 +221,35 @@ KOKKOS_INLINE_FUNCTION void partial_team_barrier(int threads) {
   asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
 #else
   (void)threads;
+#endif
+}
+
+/// Load of data that no thread writes during the kernel and that is read once:
+/// it leaves the first-level cache to what is read again.
+template <class T>
+KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "4, 8 or 16 bytes");
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(word) : "l"(p));
+    memcpy(&value, &word, 4);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    asm("ld.global.nc.L1::no_allocate.b64 %0, [%1];" : "=l"(word) : "l"(p));
+    memcpy(&value, &word, 8);
+  } else {
+    unsigned long long word[2];
+    asm("ld.global.nc.L1::no_allocate.v2.b64 {%0, %1}, [%2];"
+        : "=l"(word[0]), "=l"(word[1])
+        : "l"(p));
+    memcpy(&value, word, 16);
+  }
+  return value;
+#else
+  return *p;
 #endif
 }
 
@@ -350,6 +396,60 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 #endif
 }
 
+/// 1 / value, correctly rounded, by the shortest way of the device.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  if constexpr (std::is_same<Scalar, double>::value) return __drcp_rn(value);
+  if constexpr (std::is_same<Scalar, float>::value) return __frcp_rn(value);
+#endif
+  return Scalar(1) / value;
+}
+
+/// c += a b of doubles, a 16 x 8, b 8 x 8 and c 16 x 8, by the 32 lanes of a
+/// warp, in its tensor units where it has them. Lane 4 g + t holds
+/// a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g);
+/// c(g, 2 t), c(g, 2 t + 1) in c00 and c01, c(g + 8, 2 t), c(g + 8, 2 t + 1) in
+/// c10 and c11. All lanes must call it; nothing on a host.
+KOKKOS_INLINE_FUNCTION void warp_multiply_add(double& c00, double& c01,
+                                              double& c10, double& c11,
+                                              const double (&a)[4],
+                                              const double (&b)[2]) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c00), "+d"(c01), "+d"(c10), "+d"(c11)
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#elif STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  for (int half = 0; half < 2; ++half) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c00), "+d"(c01)
+        : "d"(a[2 * half]), "d"(b[half]));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c10), "+d"(c11)
+        : "d"(a[2 * half + 1]), "d"(b[half]));
+  }
+#elif STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned lane_id;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane_id));
+  const int lane = static_cast<int>(lane_id);
+  const int g = lane >> 2, t = lane & 3;
+  for (int half = 0; half < 2; ++half)
+    for (int k = 0; k < 4; ++k) {
+      const double upper = __shfl_sync(0xffffffffu, a[2 * half], 4 * g + k);
+      const double lower = __shfl_sync(0xffffffffu, a[2 * half + 1], 4 * g + k);
+      const double left = __shfl_sync(0xffffffffu, b[half], 8 * t + k);
+      const double right = __shfl_sync(0xffffffffu, b[half], 8 * t + 4 + k);
+      c00 += upper * left, c01 += upper * right;
+      c10 += lower * left, c11 += lower * right;
+    }
+#else
+  (void)c00, (void)c01, (void)c10, (void)c11, (void)a, (void)b;
+#endif
+}
+
 /// True if `condition` holds for any lane of the warp. All lanes must call it.
 KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -484,6 +584,30 @@ class ScratchBytes {
 #endif
 };
 
+/// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class ExecutionSpace>
+using HostVisibleSpace =
+    std::conditional_t<is_cuda<ExecutionSpace>, Kokkos::CudaHostPinnedSpace,
+                       Kokkos::HostSpace>;
+#else
+template <class ExecutionSpace>
+using HostVisibleSpace = Kokkos::HostSpace;
+#endif
+
+/// Store of one 8-byte word to HostVisibleSpace. Nothing is said of its order
+/// with other accesses.
+KOKKOS_INLINE_FUNCTION void store_for_host(double* p, double value) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  unsigned long long word;
+  memcpy(&word, &value, 8);
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(word)
+               : "memory");
+#else
+  __atomic_store(p, &value, __ATOMIC_RELAXED);
+#endif
+}
+
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -493,6 +617,126 @@ KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
   // are more threads than cores, let it run.
   if (turn > 64) std::this_thread::yield();
 #endif
+}
+
+/// One of the blocks of threads of run_blocks; a single thread on a host. All
+/// threads of a block have to call sum() and broadcast() together.
+class ThreadBlock {
+ public:
+#if defined(__CUDACC__)
+  /// Of a kernel on CUDA.
+  KOKKOS_INLINE_FUNCTION ThreadBlock() {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    number_ = static_cast<int>(blockIdx.x);
+    count_ = static_cast<int>(gridDim.x);
+#endif
+  }
+#endif
+  KOKKOS_INLINE_FUNCTION ThreadBlock(int number, int count)
+      : number_(number), count_(count) {}
+
+  KOKKOS_INLINE_FUNCTION int number() const { return number_; }
+  KOKKOS_INLINE_FUNCTION int count() const { return count_; }
+  KOKKOS_INLINE_FUNCTION int rank() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    return static_cast<int>(threadIdx.x);
+#else
+    return 0;
+#endif
+  }
+  KOKKOS_INLINE_FUNCTION int size() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    return static_cast<int>(blockDim.x);
+#else
+    return 1;
+#endif
+  }
+
+  /// Sum over the block's threads, the same bits in all of them and each time:
+  /// lanes by exchanges, then warps in their order.
+  KOKKOS_INLINE_FUNCTION double sum(double value) const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __shared__ double part[32];
+    value = lane_group_sum(value, 32);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+    __syncthreads();
+    double total = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) total += part[warp];
+    // The next sum's parts must not come before this one's are read.
+    __syncthreads();
+    return total;
+#else
+    return value;
+#endif
+  }
+  /// The value of the thread of rank 0.
+  KOKKOS_INLINE_FUNCTION int broadcast(int value) const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __shared__ int shared;
+    if (threadIdx.x == 0) shared = value;
+    __syncthreads();
+    value = shared;
+    __syncthreads();
+#endif
+    return value;
+  }
+
+ private:
+  int number_ = 0, count_ = 1;
+};
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+template <int threads, int blocks_at_once, class Functor>
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    block_kernel(const Functor functor) {
+  functor(ThreadBlock());
+}
+#endif
+
+/// Blocks of one thread each.
+template <class Functor>
+struct BlocksOfHost {
+  Functor functor;
+  int blocks;
+  KOKKOS_INLINE_FUNCTION void operator()(int number) const {
+    functor(ThreadBlock(number, blocks));
+  }
+};
+
+/// Calls functor(ThreadBlock) with `blocks` blocks: of 256 threads on CUDA, in
+/// registers so few that a multiprocessor has room for `blocks_at_once` of
+/// them; of one thread on a host, several blocks of which share a thread.
+///
+/// This is what parallel_for does, told to Kokkos's tools as such, less what it
+/// spends on the host for each launch of teams: enqueuing takes about half the
+/// time, which is all the time that products with small matrices take.
+template <int blocks_at_once, class ExecutionSpace, class Functor>
+void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
+                const Functor& functor) {
+  if (blocks == 0) return;
+  if constexpr (!is_cuda<ExecutionSpace>) {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, blocks),
+                         BlocksOfHost<Functor>{functor, blocks});
+  } else {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+    std::uint64_t id = 0;
+    const bool watched = Kokkos::Profiling::profileLibraryLoaded();
+    if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+    // Tells of this launch alone: what an earlier call has left behind in
+    // cudaGetLastError is not taken for its failure.
+    void* arguments[] = {const_cast<Functor*>(&functor)};
+    const cudaError_t error =
+        cudaLaunchKernel(reinterpret_cast<const void*>(
+                             &block_kernel<256, blocks_at_once, Functor>),
+                         dim3(static_cast<unsigned>(blocks)), dim3(256),
+                         arguments, 0, exec.cuda_stream());
+    if (watched) Kokkos::Profiling::endParallelFor(id);
+    if (error != cudaSuccess)
+      throw std::runtime_error(std::string("Strata: launch of ") + label +
+                               ": " + cudaGetErrorString(error));
+#endif
+  }
 }
 
 /// Bytes of level-0 scratch that a team may ask for on this device.
@@ -541,6 +785,120 @@ int device_units(const ExecutionSpace& exec) {
   (void)exec;
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
+
+/// 1 / x to within two units in the last place; infinite, zero or not a number
+/// where x or 1 / x is not a normal number. On CUDA without the branch that a
+/// division has for these.
+KOKKOS_INLINE_FUNCTION double fast_reciprocal(double x) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  r = fma(fma(-x, r, 1.0), r, r);
+  return fma(fma(-x, r, 1.0), r, r);
+#else
+  return 1 / x;
+#endif
+}
+KOKKOS_INLINE_FUNCTION float fast_reciprocal(float x) { return 1 / x; }
+template <class R>
+KOKKOS_INLINE_FUNCTION Kokkos::complex<R> fast_reciprocal(
+    const Kokkos::complex<R>& x) {
+  return R(1) / x;
+}
+
+/// What a thread sees of a launch by launch_resident.
+struct ResidentTeam {
+  int league_rank, league_size;
+  int team_rank, team_size;
+  /// Of the team, aligned to 16 bytes.
+  char* scratch;
+
+  KOKKOS_INLINE_FUNCTION void barrier() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __syncthreads();
+#endif
+  }
+};
+
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class Functor>
+__global__ void __launch_bounds__(Functor::max_team_size)
+    resident_kernel(const Functor functor) {
+  extern __shared__ __align__(16) char strata_resident_scratch[];
+  functor(ResidentTeam{static_cast<int>(blockIdx.x),
+                       static_cast<int>(gridDim.x),
+                       static_cast<int>(threadIdx.x),
+                       static_cast<int>(blockDim.x), strata_resident_scratch});
+}
+#endif
+
+/// Most teams of `team_size` threads, one a multiprocessor, that
+/// launch_resident can have run at the same time; 0 where the backend promises
+/// no such thing.
+template <class Functor, class ExecutionSpace>
+int max_resident_teams(const ExecutionSpace& exec, int team_size,
+                       std::size_t scratch_bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    int cooperative = 0, teams = 0;
+    if (cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch,
+                               exec.cuda_device()) == cudaSuccess &&
+        cooperative &&
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &teams, resident_kernel<Functor>, team_size, scratch_bytes) ==
+            cudaSuccess &&
+        teams > 0)
+      return device_units(exec);
+    return 0;
+  }
+#endif
+  (void)exec;
+  (void)team_size;
+  (void)scratch_bytes;
+  return 0;
+}
+
+/// Runs `functor` by `league_size` teams that all run at the same time, so that
+/// they may wait for each other; asynchronous. At most max_resident_teams.
+///
+/// The driver schedules a cooperative launch as a whole or not at all. What is
+/// running beside it ends by itself, and a second cooperative launch waits for
+/// the first, so teams never wait for one that has no place to run.
+template <class Functor, class ExecutionSpace>
+void launch_resident(const ExecutionSpace& exec, const Functor& functor,
+                     int league_size, int team_size,
+                     std::size_t scratch_bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    Functor argument = functor;
+    void* arguments[] = {&argument};
+    const cudaError_t error = cudaLaunchCooperativeKernel(
+        reinterpret_cast<const void*>(&resident_kernel<Functor>),
+        dim3(static_cast<unsigned>(league_size)),
+        dim3(static_cast<unsigned>(team_size)), arguments, scratch_bytes,
+        exec.cuda_stream());
+    if (error != cudaSuccess)
+      throw std::runtime_error(
+          std::string("Strata: launching teams that wait for each other: ") +
+          cudaGetErrorString(error));
+    return;
+  }
+#endif
+  (void)exec;
+  (void)functor;
+  (void)league_size;
+  (void)team_size;
+  (void)scratch_bytes;
+  throw std::runtime_error(
+      "Strata: this backend does not run teams at the same time");
+}
+
+/// Whether KokkosBlas::gemm calls cuBLAS on CUDA.
+#if defined(KOKKOSKERNELS_ENABLE_TPL_CUBLAS)
+inline constexpr bool kernels_have_cublas = true;
+#else
+inline constexpr bool kernels_have_cublas = false;
+#endif
 
 /// A profiling region that ends with its scope, exceptions included. Where
 /// nobody listens it costs nothing: the name would be copied to the heap.

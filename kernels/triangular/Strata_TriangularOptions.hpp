@@ -83,7 +83,10 @@ struct TriangularOptions {
   /// that of substitution times the largest condition number of such a block;
   /// blocks that could cost more than half of the digits are not used.
   int collapsed_levels = 0;
-  int row_lanes = 0;
+  /// Lanes that share a row in a step of `pipelined_subgraphs` on CUDA: 1, with
+  /// four warps a team, or 4, with eight, for rows of many entries; 0 leaves it
+  /// to the analysis. Hosts have one lane.
+  int lanes_per_row = 0;
 
   /// How `subgraphs` splits a component too large for one sub-graph, and in
   /// which order 004's heuristic takes the vertices.

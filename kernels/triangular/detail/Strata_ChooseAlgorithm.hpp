@@ -20,7 +20,9 @@ inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
   const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
   shape.collapse = collapse;
-  shape.which_team = options.row_lanes - 1;
+  shape.which_team = options.lanes_per_row == 0   ? -1
+                     : options.lanes_per_row == 1 ? 0
+                                                  : 1;
   shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
                    : narrow                      ? 1024
                                                  : 1536;
@@ -235,15 +237,22 @@ class AlgorithmChoice {
         shape);
     if (!stream.possible()) return;
     consider(Algorithm::pipelined_subgraphs,
-             predict.pipelined_subgraphs(stream.critical_steps(), shape.hop,
-                                         stream.num_subgraphs(),
-                                         stream.num_imports()),
+             predict.pipelined_subgraphs(
+                 stream.critical_steps(),
+                 shape.band_levels > 0 ? 0 : stream.team_steps(),
+                 stream.step_cost(), shape.hop, stream.num_subgraphs(),
+                 stream.num_imports()),
              std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
                  std::to_string(stream.max_rows()) + " rows in " +
                  (shape.band_levels > 0
                       ? "bands of " + std::to_string(shape.band_levels) +
                             " level sets"
-                      : "the order of substitution"));
+                      : "the order of substitution") +
+                 (stream.collapse() > 1
+                      ? ", " + std::to_string(stream.collapse()) +
+                            " level sets at a time"
+                      : "") +
+                 (stream.team() > 0 ? ", four lanes a row" : ""));
     stream_ = std::move(stream);
   }
 

@@ -21,6 +21,13 @@ inline void check_options(const TriangularOptions& options) {
            "pass a positive number, or 0 for a size that suits the system");
   at_least("max_right_hand_sides", options.max_right_hand_sides, 1,
            "pass a positive number");
+  at_least("collapsed_levels", options.collapsed_levels, 0,
+           "pass a positive number, or 0 to leave it to the analysis");
+  if (options.lanes_per_row != 0 && options.lanes_per_row != 1 &&
+      options.lanes_per_row != 4)
+    throw OptionError("lanes_per_row",
+                      "is " + std::to_string(options.lanes_per_row),
+                      "pass 1 or 4, or 0 to leave it to the analysis");
   if (!std::isfinite(options.max_plan_ratio) || options.max_plan_ratio < 0)
     throw OptionError("max_plan_ratio",
                       "is " + std::to_string(options.max_plan_ratio),

@@ -100,9 +100,13 @@ class SolvePrediction {
 
   /// @param critical_steps steps on the longest path, of which `hop` for each
   ///                       value from another sub-graph
+  /// @param work_steps     steps full of work that sub-graphs have one after the
+  ///                       other, beside those of the path
+  /// @param step_cost      of a step, relative to the measured one
   /// @param subgraphs, imports their number, and that of values they need from
   ///                       each other
-  double pipelined_subgraphs(int critical_steps, int hop, int subgraphs,
+  double pipelined_subgraphs(int critical_steps, double work_steps,
+                             double step_cost, int hop, int subgraphs,
                              std::int64_t imports) const {
     if (width_ == 1)
       return 2 * p_.alpha + 4. * columns_ * serial(rows_, edges_);
@@ -114,7 +118,8 @@ class SolvePrediction {
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
     const double one =
-        begin + p_.pass * critical_steps + passed * fetch / 4 + 2 * bytes_us_;
+        begin + p_.pass * step_cost * (critical_steps + work_steps) +
+        passed * fetch / 4 + 2 * bytes_us_;
     // Others go side by side with the first, and hold up the teams: one lasts
     // about 35 hand-overs, most of it prologue and waiting, and four of them
     // run on a multiprocessor at once.

@@ -62,7 +62,7 @@ struct ReadFinished {
   KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
                                   const Scalar (&value)[batch],
                                   Scalar* sum) const {
-    Scalar loaded[batch][R];
+    Scalar loaded[batch][R] = {};
     for (int u = 0; u < batch; ++u)
       if (source[u] >= 0)
         for (int r = 0; r < R; ++r) loaded[u][r] = x(source[u], r);

@@ -186,7 +186,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                            Kokkos::WithoutInitializing),
         CollapseFaults::size);
     const auto host = Kokkos::create_mirror_view(faults);
-    host(CollapseFaults::row) = no_fault;
+    host(CollapseFaults::row) = ValuesInspection::no_row;
     host(CollapseFaults::inverse) = host(CollapseFaults::block) = 0;
     Kokkos::deep_copy(exec, faults, host);
     eliminate_rows<ProbedNumbers<Scalar, Memory>>(
@@ -211,7 +211,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           "level sets taken several at a time have diagonal blocks of a "
           "condition number of up to " +
           std::to_string(condition) + ", which might cost half of the digits";
-    } else if (host(CollapseFaults::row) != no_fault) {
+    } else if (host(CollapseFaults::row) != ValuesInspection::no_row) {
       found.any = true;
       found.row = host(CollapseFaults::row);
       found.why = "numbers of row " + std::to_string(found.row) +

@@ -80,9 +80,8 @@ struct StreamSolve {
   static constexpr int units = Work::shape.units();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
-  static constexpr int ring_stages = !fetches_apart ? 2
-                                     : team_kind == 1 ? 4
-                                                      : 6;
+  static constexpr int ring_stages =
+      !fetches_apart ? 2 : team_kind == 1 || sizeof(Scalar) == 16 ? 4 : 6;
   static constexpr int ring_bytes = ring_stages * stage_bytes;
   static constexpr int rings_bytes = warps * ring_bytes;
   static_assert(sizeof(Work) == Work::shape.bytes, "a record is as stored");

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_BAND_OPTIONS_HPP
+#define STRATA_BAND_OPTIONS_HPP
+
+#include <Strata_Error.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+namespace Strata {
+
+/// How a band matrix is factorised.
+enum class BandMethod {
+  /// `cyclic_reduction` for bands of up to 64 diagonals on a side and few
+  /// systems, else `tiles`.
+  automatic,
+  /// Block LU without row exchanges, in tiles that wait for each other.
+  tiles,
+  /// Cyclic reduction of blocks: at most 64 diagonals on either side.
+  cyclic_reduction,
+  /// LU with partial pivoting: LAPACK's dgbtrf. For any matrix.
+  partial_pivoting
+};
+
+inline const char* to_string(BandMethod method) {
+  switch (method) {
+    case BandMethod::tiles:
+      return "tiles";
+    case BandMethod::cyclic_reduction:
+      return "cyclic_reduction";
+    case BandMethod::partial_pivoting:
+      return "partial_pivoting";
+    default:
+      return "automatic";
+  }
+}
+
+struct BandOptions {
+  BandMethod method = BandMethod::automatic;
+  /// Right-hand sides that one pass solves for; the workspace for them is part
+  /// of the solver. More take more passes.
+  int max_right_hand_sides = 1;
+  /// Without pivoting: refuse matrices that are diagonally dominant neither by
+  /// rows nor by columns. (Sums that equal the diagonal pass.)
+  bool require_dominance = true;
+  /// Without pivoting: pivots below this share of the largest element of their
+  /// row or column, whichever is smaller, are refused; 0: the unit roundoff of
+  /// the scalar type.
+  double smallest_pivot = 0;
+  /// Rows and columns of a tile, 32 or 64; 0: chosen by the band.
+  int tile = 0;
+};
+
+/// What was made of a matrix, in numbers.
+struct BandReport {
+  BandMethod method = BandMethod::automatic;
+  std::int64_t rows = 0, lower = 0, upper = 0;
+  int systems = 1;
+  /// Rows and columns of a tile, or columns of a panel.
+  int tile = 0;
+  /// Bytes of device memory that the solver holds, and of the band itself.
+  std::size_t bytes = 0, band_bytes = 0;
+};
+
+/// The report as lines of text, `name: value` each.
+inline std::string to_string(const BandReport& report) {
+  std::ostringstream out;
+  out << "method: " << to_string(report.method) << "\nrows: " << report.rows
+      << "\ndiagonals below, above: " << report.lower << ", " << report.upper
+      << "\nsystems: " << report.systems << "\ntile: " << report.tile
+      << "\nmemory: " << report.bytes << " bytes, " << report.band_bytes
+      << " as a band\n";
+  return out.str();
+}
+
+}  // namespace Strata
+
+#endif

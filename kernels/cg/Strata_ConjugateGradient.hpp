@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CONJUGATE_GRADIENT_HPP
+#define STRATA_CONJUGATE_GRADIENT_HPP
+
+#include <Strata_ConjugateGradientOptions.hpp>
+#include <Strata_Preconditioner.hpp>
+#include <Strata_SellMatrix.hpp>
+#include <detail/Strata_CgKernels.hpp>
+#include <detail/Strata_CgOperator.hpp>
+#include <detail/Strata_CgWatch.hpp>
+#include <limits>
+
+namespace Strata {
+
+/// Conjugate gradients for A x = b with a Hermitian positive definite A, and a
+/// Hermitian positive definite preconditioner. Source: M. R. Hestenes,
+/// E. Stiefel, J. Res. Natl. Bur. Stand. 49, 1952.
+///
+/// An iteration is three launches with a SellMatrix and no or a diagonal
+/// preconditioner: w = A p with p^H w; the residual with its norms; x and p.
+/// All scalars stay on the device. Sums are added up in double in a fixed
+/// order: the same solver gives the same bits each time. The host enqueues some
+/// iterations ahead of the newest residual it knows and never waits for the
+/// stream to run dry; which iteration is the last one is decided on the device,
+/// so the answer does not depend on that.
+///
+/// A solver is its workspace: three vectors (four with a preconditioner that is
+/// no diagonal), max_iterations + 1 numbers of pinned host memory. One solve at
+/// a time; copies share the workspace.
+///
+/// @tparam Scalar float, double, Kokkos::complex of either
+template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+class ConjugateGradient {
+ public:
+  using scalar_type = Scalar;
+  using execution_space = ExecutionSpace;
+  using memory_space = typename ExecutionSpace::memory_space;
+
+  /// Workspace for systems of `rows` unknowns.
+  /// @throws OptionError, SizeMismatchError for a negative number
+  ConjugateGradient(const ExecutionSpace& exec, std::int64_t rows,
+                    const CgOptions& options = {})
+      : options_(options), rows_(rows) {
+    Detail::check_cg_options(options);
+    if (rows < 0)
+      throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
+                              "pass the number of unknowns");
+    for (Vector* v : {&r_, &p_, &w_})
+      *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                         rows);
+    state_ = decltype(state_)(Kokkos::view_alloc(
+        "Strata::ConjugateGradient::state", Kokkos::WithoutInitializing));
+    watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
+    vector_sum_ = make_sum(exec, 0);
+    exec.fence();
+  }
+
+  /// Solves A x = b from the x given. Returns when the solve is over.
+  ///
+  /// @param A a SellMatrix, or anything with apply(exec, p, w), w = A p, for
+  ///          Kokkos::View<Scalar*, memory space> and enqueued on exec
+  /// @param b, x views of rank 1 and any layout, `rows` long, apart
+  /// @throws NotSquareError, SizeMismatchError, AliasError before anything is
+  ///   written. What the numbers do wrong is told by the result's status, and x
+  ///   is then the last iterate; not_finite before the first iteration leaves x
+  ///   alone.
+  /// Cost: one product more than iterations, and another at the end for b - A x
+  template <class Operator, class B, class X>
+  CgResult solve(const ExecutionSpace& exec, const Operator& A, const B& b,
+                 const X& x) {
+    return solve(exec, A, NoPreconditioner(), b, x);
+  }
+  /// The same with a preconditioner: NoPreconditioner, JacobiPreconditioner,
+  /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r.
+  template <class Operator, class Preconditioner, class B, class X>
+  CgResult solve(const ExecutionSpace& exec, const Operator& A,
+                 const Preconditioner& M, const B& b, const X& x) {
+    static_assert(B::rank == 1 && X::rank == 1,
+                  "Strata: conjugate gradients take one right-hand side");
+    Detail::check_cg_operator("A", A, rows_);
+    Detail::check_cg_operator("M", M, rows_);
+    Detail::check_vectors<Scalar, ExecutionSpace>(rows_, b, x);
+    const auto from = Detail::byte_range(b), to = Detail::byte_range(x);
+    if (from.first < to.second && to.first < from.second)
+      throw AliasError("x", "shares memory with b",
+                       "pass a vector of its own for the solution");
+    const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");
+    CgResult result;
+    if (rows_ == 0) {
+      result.status = CgStatus::converged;
+      result.history = {0};
+      return result;
+    }
+    prepare(exec, A, M);
+    Leg<Operator, Preconditioner, B, X> leg{*this, exec, A, M, b, x};
+    leg.begin();
+    watch_.open();
+    int done = 0;
+    double verified = 0;
+    for (;;) {
+      const bool stopped =
+          watch_.follow(exec, options_, done, [&](int it) { leg.iterate(it); });
+      Detail::CgScalars state = fetch(exec);
+      if (!stopped) watch_.close(options_, state.iterations);
+      if (state.status == Detail::cg_running) {
+        if (!stopped)
+          throw Error("exec", "an enqueued iteration has not run",
+                      "look for errors of the device");
+        state.status = static_cast<int>(CgStatus::stopped);
+      }
+      const double squared_limit = state.squared_limit;
+      result.status = static_cast<CgStatus>(state.status);
+      result.iterations = done = state.iterations;
+      result.rhs_norm = std::sqrt(state.squared_b);
+      if (result.status == CgStatus::not_finite) {
+        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
+        break;
+      }
+      state = leg.verify(state);
+      result.residual_norm = std::sqrt(state.squared_r);
+      if (!Detail::is_finite(state.squared_r)) {
+        result.status = CgStatus::not_finite;
+        break;
+      }
+      // Twice the limit is as good: to begin anew for less would cost more
+      // than it gains.
+      if (result.status != CgStatus::converged ||
+          state.squared_r <= 4 * squared_limit)
+        break;
+      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
+        result.status = CgStatus::stagnated;
+        break;
+      }
+      if (done == options_.max_iterations) {
+        result.status = CgStatus::max_iterations;
+        break;
+      }
+      verified = state.squared_r;
+      ++result.restarts;
+      leg.restart(state);
+    }
+    result.history = watch_.history(result.iterations);
+    return result;
+  }
+
+  const CgOptions& options() const { return options_; }
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  using Vector = Kokkos::View<Scalar*, memory_space>;
+  using Sum = Detail::GridSum<memory_space>;
+
+  /// The kernels of a solve, for its types.
+  template <class Operator, class Preconditioner, class B, class X>
+  struct Leg {
+    ConjugateGradient& cg;
+    const ExecutionSpace& exec;
+    const Operator& A;
+    const Preconditioner& M;
+    const B& b;
+    const X& x;
+
+    static constexpr bool knows_z = Detail::IsDiagonal<Preconditioner>::value;
+
+    Detail::CgShared shared() const {
+      return cg.watch_.shared(cg.state_.data());
+    }
+    const Detail::RealOf<Scalar>* diagonal() const {
+      return Detail::inverse_diagonal<Scalar>(M);
+    }
+
+    /// r = b - A x
+    void residual(bool verify) const {
+      Kokkos::deep_copy(exec, cg.p_, x);
+      A.apply(exec, cg.p_, cg.w_);
+      const auto ref = Detail::multi_vector_ref(b);
+      run("Strata::ConjugateGradient::start",
+          Detail::CgStart<Scalar>{shared(),
+                                  {ref.data, ref.row_stride, 0},
+                                  cg.w_.data(),
+                                  cg.r_.data(),
+                                  diagonal(),
+                                  cg.options_.relative_tolerance,
+                                  cg.options_.absolute_tolerance,
+                                  cg.options_.max_iterations,
+                                  knows_z,
+                                  verify});
+    }
+    void begin() const {
+      cg.store(exec, Detail::CgScalars());
+      cg.watch_.reset();
+      residual(false);
+      precondition(true);
+      direction(0, true);
+    }
+    /// A state that was verified goes on from its residual.
+    void restart(Detail::CgScalars state) const {
+      cg.watch_.resume();
+      state.status = Detail::cg_running;
+      state.beta = 0;
+      cg.store(exec, state);
+      precondition(true);
+      direction(0, true);
+    }
+    Detail::CgScalars verify(const Detail::CgScalars& found) const {
+      residual(true);
+      Detail::CgScalars state = cg.fetch(exec);
+      state.iterations = found.iterations;
+      return state;
+    }
+    void iterate(int it) const {
+      product();
+      run("Strata::ConjugateGradient::residual",
+          Detail::CgResidual<Scalar>{shared(),
+                                     cg.w_.data(),
+                                     cg.r_.data(),
+                                     diagonal(),
+                                     it,
+                                     cg.options_.max_iterations,
+                                     knows_z,
+                                     {}});
+      precondition(false);
+      direction(it, false);
+    }
+
+   private:
+    template <class Kernel>
+    void run(const char* label, const Kernel& kernel) const {
+      Detail::run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
+    }
+    void product() const {
+      if constexpr (Detail::IsSellMatrix<Operator, Scalar,
+                                         ExecutionSpace>::value) {
+        using Source = Detail::ContiguousSource<Scalar>;
+        Detail::run_sell("Strata::ConjugateGradient::product", exec,
+                         A.storage(),
+                         Detail::CgSellProduct<Scalar, Source>{
+                             Source{cg.p_.data()}, cg.w_.data(), shared()},
+                         cg.product_sum_);
+      } else {
+        A.apply(exec, cg.p_, cg.w_);
+        run("Strata::ConjugateGradient::curvature",
+            Detail::CgProduct<Scalar>{shared(), cg.p_.data(), cg.w_.data(),
+                                      true, false});
+      }
+    }
+    void precondition(bool first) const {
+      if constexpr (!knows_z) {
+        M.apply(exec, cg.r_, cg.z_);
+        run("Strata::ConjugateGradient::precondition",
+            Detail::CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(),
+                                      false, first});
+      } else {
+        (void)first;
+      }
+    }
+    void direction(int it, bool first) const {
+      run("Strata::ConjugateGradient::direction",
+          Detail::CgDirection<Scalar>{shared(),
+                                      knows_z ? cg.r_.data() : cg.z_.data(),
+                                      diagonal(),
+                                      cg.p_.data(),
+                                      Detail::multi_vector_ref(x),
+                                      it,
+                                      first,
+                                      {},
+                                      {},
+                                      {},
+                                      {}});
+    }
+  };
+
+  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra) {
+    return Sum(Detail::resident_blocks(exec, Detail::most_blocks_at_once),
+               extra);
+  }
+
+  /// What depends on the operators' types.
+  template <class Operator, class Preconditioner>
+  void prepare(const ExecutionSpace& exec, const Operator& A,
+               const Preconditioner&) {
+    if constexpr (Detail::IsSellMatrix<Operator, Scalar,
+                                       ExecutionSpace>::value) {
+      const std::int64_t extra = A.storage().num_long_rows();
+      if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
+        product_sum_ = make_sum(exec, extra);
+    }
+    if constexpr (!Detail::IsDiagonal<Preconditioner>::value)
+      if (static_cast<std::int64_t>(z_.extent(0)) != rows_)
+        z_ = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                           rows_);
+    (void)exec;
+    (void)A;
+  }
+
+  /// Waits for `exec`.
+  Detail::CgScalars fetch(const ExecutionSpace& exec) const {
+    Detail::CgScalars state;
+    Kokkos::deep_copy(exec, HostState(&state), state_);
+    exec.fence();
+    return state;
+  }
+  void store(const ExecutionSpace& exec, const Detail::CgScalars& state) const {
+    Detail::CgScalars copy = state;
+    Kokkos::deep_copy(exec, state_, HostState(&copy));
+    exec.fence();
+  }
+  using HostState = Kokkos::View<Detail::CgScalars, Kokkos::HostSpace,
+                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  CgOptions options_;
+  std::int64_t rows_;
+  Vector r_, p_, w_, z_;
+  Kokkos::View<Detail::CgScalars, memory_space> state_;
+  Detail::CgWatch<ExecutionSpace> watch_;
+  Sum vector_sum_, product_sum_;
+};
+
+}  // namespace Strata
+
+#endif

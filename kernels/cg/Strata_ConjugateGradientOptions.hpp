@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
+#define STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
+
+#include <Strata_Error.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace Strata {
+
+/// How a solve by conjugate gradients ended.
+enum class CgStatus {
+  /// The residual is as small as was asked for.
+  converged,
+  /// max_iterations are done and it is not.
+  max_iterations,
+  /// p^H A p was not positive: A is not positive definite. x is the last
+  /// iterate before.
+  indefinite_matrix,
+  /// r^H z was not positive: the preconditioner is not positive definite.
+  indefinite_preconditioner,
+  /// A NaN or an infinity in A, b or x, or an overflow.
+  not_finite,
+  /// The residual followed through the iterations is small enough, b - A x is
+  /// not, and starting anew from x gains less than a factor of two.
+  stagnated,
+  /// The progress callback asked to stop.
+  stopped
+};
+
+inline const char* to_string(CgStatus status) {
+  switch (status) {
+    case CgStatus::converged:
+      return "converged";
+    case CgStatus::max_iterations:
+      return "max_iterations";
+    case CgStatus::indefinite_matrix:
+      return "indefinite_matrix";
+    case CgStatus::indefinite_preconditioner:
+      return "indefinite_preconditioner";
+    case CgStatus::not_finite:
+      return "not_finite";
+    case CgStatus::stagnated:
+      return "stagnated";
+    default:
+      return "stopped";
+  }
+}
+
+struct CgOptions {
+  /// Converged where ||b - A x|| <= max(relative ||b||, absolute), 2-norms.
+  double relative_tolerance = 1e-8;
+  double absolute_tolerance = 0;
+  int max_iterations = 10000;
+  /// Iterations enqueued beyond the newest one whose residual the host knows.
+  /// More hide more of the host's latency; those enqueued behind the last one
+  /// do nothing, at the price of their launches.
+  int iterations_ahead = 4;
+  /// Called in the order of iterations, from 0, some iterations late, with the
+  /// norm of the residual; false stops the solve.
+  std::function<bool(int iteration, double residual_norm)> progress;
+};
+
+struct CgResult {
+  CgStatus status = CgStatus::max_iterations;
+  int iterations = 0;
+  /// ||b||, and ||b - A x|| worked out anew for the x returned (NaN where the
+  /// status is not_finite).
+  double rhs_norm = 0, residual_norm = 0;
+  /// Norms of the residual as followed through the iterations, the first for
+  /// the x given: iterations + 1 elements.
+  std::vector<double> history;
+  /// Times that the iteration was begun anew from b - A x.
+  int restarts = 0;
+
+  bool converged() const { return status == CgStatus::converged; }
+};
+
+namespace Detail {
+
+/// @throws OptionError
+inline void check_cg_options(const CgOptions& options) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0) || value - value != 0)
+      throw OptionError(name, std::to_string(value) + " is no tolerance",
+                        "pass a finite number that is not negative");
+  };
+  check("relative_tolerance", options.relative_tolerance);
+  check("absolute_tolerance", options.absolute_tolerance);
+  if (options.max_iterations < 0 || options.max_iterations > 100000000)
+    throw OptionError(
+        "max_iterations",
+        std::to_string(options.max_iterations) + " is not from 0 to 100000000",
+        "choose a number in that range");
+  if (options.iterations_ahead < 1 || options.iterations_ahead > 100000)
+    throw OptionError(
+        "iterations_ahead",
+        std::to_string(options.iterations_ahead) + " is not from 1 to 100000",
+        "choose a number in that range");
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

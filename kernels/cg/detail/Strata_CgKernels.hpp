@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CG_KERNELS_HPP
+#define STRATA_CG_KERNELS_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <detail/Strata_CgState.hpp>
+#include <detail/Strata_GridSum.hpp>
+#include <detail/Strata_MultiVectorRef.hpp>
+#include <detail/Strata_RealPart.hpp>
+#include <detail/Strata_SellKernel.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// r = b - w, with b^H b, r^H r and, with a diagonal preconditioner,
+/// r^H D^-1 r.
+template <class Scalar>
+struct CgStart {
+  static constexpr int sums = 3;
+  CgShared shared;
+  MultiVectorRef<const Scalar> b;
+  const Scalar* w;
+  Scalar* r;
+  const RealOf<Scalar>* inverse_diagonal;  // null: 1
+  double relative, absolute;
+  int max_iterations;
+  bool knows_z;  // no preconditioner, or a diagonal one
+  bool verify;   // b - A x of the x found: the state stays
+
+  struct Item {
+    Scalar b, w;
+    RealOf<Scalar> d;
+  };
+  KOKKOS_INLINE_FUNCTION bool read() { return true; }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {b(i, 0), w[i],
+            inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&sum)[sums]) const {
+    const Scalar residual = item.b - item.w;
+    r[i] = residual;
+    const double squared = real_product(residual, residual);
+    sum[0] += real_product(item.b, item.b);
+    sum[1] += squared;
+    sum[2] += static_cast<double>(item.d) * squared;
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars& state = *shared.state;
+    state.squared_r = sum[1];
+    if (verify) {
+      state.rho = sum[2];
+      return;
+    }
+    state.squared_b = sum[0];
+    const double limit = relative * sqrt(sum[0]);
+    const double larger = limit > absolute ? limit : absolute;
+    state.squared_limit = larger * larger;
+    store_for_host(shared.history, sqrt(sum[1]));
+    if (!is_finite(sum[0]) || !is_finite(sum[1]))
+      return shared.end(CgStatus::not_finite);
+    if (sum[0] == 0) {
+      state.zero_b = 1;
+      return shared.end(CgStatus::converged);
+    }
+    if (sum[1] <= state.squared_limit) return shared.end(CgStatus::converged);
+    if (max_iterations == 0) return shared.end(CgStatus::max_iterations);
+    if (knows_z) shared.take_rho(sum[2], true);
+  }
+};
+
+/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r.
+template <class Scalar>
+struct CgResidual {
+  static constexpr int sums = 2;
+  CgShared shared;
+  const Scalar* w;
+  Scalar* r;
+  const RealOf<Scalar>* inverse_diagonal;
+  int iteration, max_iterations;
+  bool knows_z;
+  RealOf<Scalar> alpha;
+
+  struct Item {
+    Scalar r, w;
+    RealOf<Scalar> d;
+  };
+  KOKKOS_INLINE_FUNCTION bool read() {
+    alpha = static_cast<RealOf<Scalar>>(shared.state->alpha);
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {r[i], w[i],
+            inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&sum)[sums]) const {
+    const Scalar residual = item.r - alpha * item.w;
+    r[i] = residual;
+    const double squared = real_product(residual, residual);
+    sum[0] += squared;
+    sum[1] += static_cast<double>(item.d) * squared;
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars& state = *shared.state;
+    state.squared_r = sum[0];
+    state.iterations = iteration;
+    store_for_host(shared.history + iteration, sqrt(sum[0]));
+    if (!is_finite(sum[0])) return shared.end(CgStatus::not_finite);
+    if (sum[0] <= state.squared_limit) return shared.end(CgStatus::converged);
+    if (iteration == max_iterations)
+      return shared.end(CgStatus::max_iterations);
+    if (knows_z) shared.take_rho(sum[1], false);
+  }
+};
+
+/// u^H v: p^H A p for operators that can't add it up themselves, and r^H z.
+template <class Scalar>
+struct CgProduct {
+  static constexpr int sums = 1;
+  CgShared shared;
+  const Scalar *u, *v;
+  bool curvature;  // p^H A p, else r^H z
+  bool first;
+
+  struct Item {
+    Scalar u, v;
+  };
+  KOKKOS_INLINE_FUNCTION bool read() {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {u[i], v[i]};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item& item,
+                                    double (&sum)[sums]) const {
+    sum[0] += real_product(item.u, item.v);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    if (curvature)
+      shared.take_curvature(sum[0]);
+    else
+      shared.take_rho(sum[0], first);
+  }
+};
+
+/// x += alpha p of the iteration just done, p = z + beta p for the next one.
+template <class Scalar>
+struct CgDirection {
+  static constexpr int sums = 0;
+  CgShared shared;
+  const Scalar* z;
+  const RealOf<Scalar>* inverse_diagonal;
+  Scalar* p;
+  MultiVectorRef<Scalar> x;
+  int iteration;
+  bool first;  // p = z, and x has nothing to come
+  RealOf<Scalar> alpha, beta;
+  bool running, zero_b;
+
+  struct Item {
+    Scalar z, p, x;
+    RealOf<Scalar> d;
+  };
+  KOKKOS_INLINE_FUNCTION bool read() {
+    const CgScalars& state = *shared.state;
+    alpha = static_cast<RealOf<Scalar>>(state.alpha);
+    beta = static_cast<RealOf<Scalar>>(state.beta);
+    running = state.status == cg_running;
+    zero_b = state.zero_b != 0;
+    return first ? running || zero_b : state.iterations == iteration;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item.z = z[i];
+    item.d = inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1);
+    // Before the first direction p holds anything, NaN included.
+    item.p = first ? Scalar(0) : p[i];
+    item.x = first ? Scalar(0) : x(i, 0);
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&)[1]) const {
+    if (zero_b) {
+      x(i, 0) = Scalar(0);
+      return;
+    }
+    if (!first) x(i, 0) = item.x + alpha * item.p;
+    if (running) p[i] = item.d * item.z + beta * item.p;
+  }
+};
+
+/// A kernel over the elements of vectors. read() fetches the scalars it needs
+/// into its own copy and says whether there is anything to do: left in memory,
+/// each store would have them fetched again.
+template <class ExecutionSpace, class Kernel>
+struct CgRun {
+  /// Elements whose loads a thread has under way together.
+  static constexpr int batch = is_cuda<ExecutionSpace> ? 4 : 1;
+  static constexpr int blocks_at_once = 4;
+  Kernel kernel;
+  GridSumRef grid_sum;
+  std::int64_t n;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    Kernel own = kernel;
+    if (!own.read()) return;
+    constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
+    double sum[sums] = {};
+    const int size = block.size();
+    // A device's blocks take neighbouring runs in turn, a host's thread has
+    // one.
+    std::int64_t begin, end, stride;
+    if (is_cuda<ExecutionSpace>) {
+      begin = static_cast<std::int64_t>(block.number()) * size * batch +
+              block.rank();
+      end = n;
+      stride = static_cast<std::int64_t>(block.count()) * size * batch;
+    } else {
+      const std::int64_t share = (n + block.count() - 1) / block.count();
+      begin = block.number() * share;
+      end = begin + share < n ? begin + share : n;
+      stride = 1;
+    }
+    for (std::int64_t i = begin; i < end; i += stride) {
+      typename Kernel::Item item[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) own.load(i + u * size, item[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) own.store(i + u * size, item[u], sum);
+    }
+    if constexpr (Kernel::sums > 0) {
+      if (grid_sum(block, sum, 0) && block.rank() == 0) own.finish(sum);
+    }
+    (void)sum;
+  }
+};
+
+template <class ExecutionSpace, class Kernel>
+void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
+            const Kernel& kernel,
+            const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
+  using Run = CgRun<ExecutionSpace, Kernel>;
+  const std::int64_t of_block = is_cuda<ExecutionSpace> ? 256 * Run::batch : 1;
+  const auto blocks = static_cast<int>(std::max<std::int64_t>(
+      1, std::min<std::int64_t>((n + of_block - 1) / of_block,
+                                resident_blocks(exec, Run::blocks_at_once))));
+  run_blocks<Run::blocks_at_once>(label, exec, blocks,
+                                  Run{kernel, GridSumRef(grid_sum), n});
+}
+
+/// w = A p by a SELL-C-sigma matrix, with p^H w.
+template <class Scalar, class Source>
+struct CgSellProduct {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true;
+  Source source;
+  Scalar* w;
+  CgShared shared;
+  KOKKOS_INLINE_FUNCTION bool active() const {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    w[row] = sum[0];
+    return real_product(source(row, 0), sum[0]);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
+    shared.take_curvature(p_a_p);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

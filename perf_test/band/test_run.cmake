@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Both modes of strata_perf_band on small systems, and what it has to refuse.
+#   -D program= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE ${work_dir})
+file(MAKE_DIRECTORY ${work_dir})
+
+function(run code)
+  execute_process(COMMAND ${program} ${ARGN}
+    RESULT_VARIABLE found OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT found EQUAL code)
+    message(SEND_ERROR "${ARGN}: exit code ${found}\n${output}\n${errors}")
+  endif()
+  set(output "${output}${errors}" PARENT_SCOPE)
+endfunction()
+function(expect_refused culprit)
+  run(1 ${ARGN})
+  string(FIND "${output}" "${culprit}" place)
+  if(place LESS 0)
+    message(SEND_ERROR "${ARGN}: '${culprit}' is not named\n${output}")
+  endif()
+endfunction()
+
+run(0 --size 40,90 --bandwidth 1,10%,3/20 --rhs 1,9
+  --algorithms strata,strata_pivoting,dgbsv --table ${work_dir}/table.csv)
+file(STRINGS ${work_dir}/table.csv lines)
+list(LENGTH lines count)
+if(NOT count EQUAL 37)
+  message(SEND_ERROR "the table has ${count} lines instead of 37")
+endif()
+if(output MATCHES "WRONG")
+  message(SEND_ERROR "a wrong answer\n${output}")
+endif()
+
+# 4 1 . | 1 4 1 | . 1 4 times 1 2 3 is 6 12 14.
+set(A ${work_dir}/A.mtx)
+set(b ${work_dir}/b.mtx)
+file(WRITE ${A} "%%MatrixMarket matrix coordinate real symmetric
+3 3 5\n1 1 4\n2 1 1\n2 2 4\n3 2 1\n3 3 4\n")
+file(WRITE ${b} "%%MatrixMarket matrix array real general\n3 1\n6\n12\n14\n")
+run(0 --matrix ${A} --vectors ${b} --solution ${work_dir}/x.mtx
+  --algorithms strata)
+file(STRINGS ${work_dir}/x.mtx x REGEX "^[0-9.e-]+$")
+if(NOT x MATCHES "^(1|1\\.0000000.*|0\\.9999999.*);(2|2\\.0000000.*|1\\.9999999.*);(3|3\\.0000000.*|2\\.9999999.*)$")
+  message(SEND_ERROR "the solution is ${x}")
+endif()
+
+file(WRITE ${work_dir}/short.mtx
+  "%%MatrixMarket matrix array real general\n2 1\n6\n12\n")
+expect_refused("short.mtx" --matrix ${A} --vectors ${work_dir}/short.mtx)
+expect_refused("absent.mtx" --matrix ${A} --vectors ${work_dir}/absent.mtx)
+expect_refused("A.mtx" --matrix ${A} --vectors ${A})
+expect_refused("--matrix" --matrix ${A})
+expect_refused("no system" --rhs 3)
+expect_refused("--bandwidth" --size 10 --bandwidth 21)
+expect_refused("--bandwidth" --size 10 --bandwidth x)
+expect_refused("--size" --size 0 --bandwidth 1)
+expect_refused("--rhs" --size 10 --bandwidth 1 --rhs 1.5)
+expect_refused("--figure" --figure 8)
+expect_refused("fastest" --size 10 --bandwidth 1 --algorithms fastest)
+expect_refused("--no-such-flag" --no-such-flag 1)
+expect_refused("nowhere.so" --size 10 --bandwidth 1 --lapack /nowhere.so)

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Solves by conjugate gradients for one scalar type, STRATA_PERF_SCALAR.
+#include <KokkosBlas1_nrm2.hpp>
+#include <Strata_ConjugateGradient.hpp>
+#include <cmath>
+#include <detail/Strata_PerfCg.hpp>
+#include <detail/Strata_PerfKernelsCg.hpp>
+#include <detail/Strata_PerfPoisson.hpp>
+#include <detail/Strata_PerfTiming.hpp>
+#include <functional>
+#include <stdexcept>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+template <class Scalar>
+class Runner : public CgRunner {
+  using Space = Kokkos::DefaultExecutionSpace;
+  using Matrix = KokkosSparse::CrsMatrix<Scalar, int, Space, void, int>;
+  using Vector = Kokkos::View<Scalar*, Space>;
+  static constexpr int most_iterations = 100000;
+  static constexpr bool narrow = sizeof(Detail::RealOf<Scalar>) == 4;
+  /// Solves from x = 0 to the tolerance, in at most so many iterations.
+  using Solve = std::function<int(double tolerance, int iterations)>;
+
+ public:
+  Runner(double tolerance, double bandwidth)
+      : tolerance_(tolerance > 0 ? tolerance
+                   : narrow      ? 1e-5
+                                 : 1e-8),
+        bandwidth_(bandwidth) {}
+
+  void run(benchmark::State& state, int size, const std::string& algorithm,
+           CgPerfResult& result) override {
+    try {
+      load(size);
+      result.rows = A_.numRows();
+      result.to_device_us = 1e6 * to_device_;
+      result.from_device_us = 1e6 * from_device_;
+      const Solve solve = make(algorithm, result);
+      result.iterations = solve(tolerance_, most_iterations);
+      result.status = status_;
+      result.residual = residual();
+      // The recursion's residual drifts from the true one in float.
+      result.right = result.residual <= (narrow ? 10 : 2.1) * tolerance_;
+      result.iteration_us = 1e6 * iteration_seconds(solve);
+      std::vector<double> samples;
+      double spent = 0;
+      for (auto _ : state) {
+        (void)_;
+        samples.push_back(timed([&] { solve(tolerance_, most_iterations); }));
+        spent += samples.back();
+      }
+      while (samples.size() < 3 || (samples.size() < 7 && spent < 2)) {
+        samples.push_back(timed([&] { solve(tolerance_, most_iterations); }));
+        spent += samples.back();
+      }
+      const double middle = median(samples);
+      state.SetIterationTime(middle * static_cast<double>(state.iterations()));
+      result.solve_us = 1e6 * middle;
+      result.measured = true;
+    } catch (const std::exception& error) {
+      result.message = error.what();
+      state.SkipWithError(error.what());
+      return;
+    }
+    if (!result.right) state.SetLabel("WRONG");
+    auto& counters = state.counters;
+    counters["rows"] = static_cast<double>(result.rows);
+    counters["iterations_to_solve"] = result.iterations;
+    counters["setup_us"] = result.setup_us;
+    counters["iteration_us"] = result.iteration_us;
+    counters["floor_us"] = result.floor_us;
+    counters["to_device_us"] = result.to_device_us;
+    counters["from_device_us"] = result.from_device_us;
+    counters["munknowns_per_second"] =
+        static_cast<double>(result.rows) / result.iteration_us;
+    counters["relative_residual"] = result.residual;
+    counters["wrong"] = result.right ? 0 : 1;
+  }
+
+ private:
+  template <class Work>
+  double timed(const Work& work) const {
+    return seconds(exec_, 1, work);
+  }
+
+  void load(int size) {
+    if (size == size_) return;
+    size_ = 0;
+    A_ = Matrix();
+    A_ = poisson_cube<Matrix>(exec_, size);
+    b_ = Vector("b", A_.numRows());
+    x_ = Vector("x", A_.numRows());
+    const auto b = Kokkos::create_mirror(b_);
+    std::uint64_t bits = 777;
+    for (std::size_t i = 0; i < b.extent(0); ++i) {
+      bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
+      b(i) = Scalar(static_cast<double>(bits >> 40) * 0x1p-24 - 0.5);
+    }
+    Kokkos::deep_copy(b_, b);
+    // What a solve of a system in the host's (pageable) memory would move.
+    const auto row_map = Kokkos::create_mirror(A_.graph.row_map);
+    const auto entries = Kokkos::create_mirror(A_.graph.entries);
+    const auto values = Kokkos::create_mirror(A_.values);
+    Kokkos::deep_copy(row_map, A_.graph.row_map);
+    Kokkos::deep_copy(entries, A_.graph.entries);
+    Kokkos::deep_copy(values, A_.values);
+    using Types = Detail::MatrixTypes<Matrix>;
+    const typename Types::RowMap to_row_map("row_map", row_map.extent(0));
+    const typename Types::Entries to_entries("entries", entries.extent(0));
+    to_device_ = timed([&] {
+      Kokkos::deep_copy(to_row_map, row_map);
+      Kokkos::deep_copy(to_entries, entries);
+      Kokkos::deep_copy(A_.values, values);
+      Kokkos::deep_copy(b_, b);
+    });
+    from_device_ = timed([&] { Kokkos::deep_copy(b, x_); });
+    size_ = size;
+  }
+
+  Solve own(const std::string& name, CgPerfResult& result) {
+    using Cg = ConjugateGradient<Scalar, Space>;
+    std::shared_ptr<SellMatrix<Scalar, Space>> A;
+    std::shared_ptr<JacobiPreconditioner<Scalar, Space>> jacobi;
+    std::shared_ptr<IncompletePreconditioner<Scalar, Space>> incomplete;
+    const auto set_up = [&] {
+      A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_);
+      if (name == "strata_jacobi")
+        jacobi =
+            std::make_shared<JacobiPreconditioner<Scalar, Space>>(exec_, A_);
+      if (name == "strata_ic0")
+        incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
+            exec_, A_);
+    };
+    result.setup_us =
+        1e6 *
+        (name == "strata_ic0" ? timed(set_up) : median_seconds(exec_, set_up));
+    // Three launches: p, w; r, w, r; r, p, x, p, x. A preconditioner by
+    // triangular solves is no matter of bytes.
+    const double vectors = name == "strata_jacobi" ? 12.0 : 10.0;
+    if (name != "strata_ic0")
+      result.floor_us =
+          1e6 *
+          (static_cast<double>(A->report().bytes_read) +
+           vectors * static_cast<double>(result.rows) * sizeof(Scalar)) /
+          bandwidth_;
+    return [this, A, jacobi, incomplete](double tolerance, int iterations) {
+      CgOptions options;
+      options.relative_tolerance = tolerance;
+      options.max_iterations = iterations;
+      if (!own_ || own_->rows() != A->rows() ||
+          own_->options().relative_tolerance != tolerance ||
+          own_->options().max_iterations != iterations)
+        own_ = std::make_shared<Cg>(exec_, A->rows(), options);
+      Kokkos::deep_copy(exec_, x_, Scalar(0));
+      const CgResult done = jacobi ? own_->solve(exec_, *A, *jacobi, b_, x_)
+                            : incomplete
+                                ? own_->solve(exec_, *A, *incomplete, b_, x_)
+                                : own_->solve(exec_, *A, b_, x_);
+      status_ = to_string(done.status);
+      return done.iterations;
+    };
+  }
+  Solve make(const std::string& name, CgPerfResult& result) {
+    own_.reset();
+    status_.clear();
+    if (is_own_cg(name)) return own(name, result);
+    const auto peer = std::make_shared<KokkosKernelsCg<Matrix>>(A_);
+    return [this, peer](double tolerance, int iterations) {
+      Kokkos::deep_copy(exec_, x_, Scalar(0));
+      return peer->solve(b_, x_, tolerance, iterations);
+    };
+  }
+
+  /// The difference of solves of 60 and of 20 iterations, medians of five.
+  double iteration_seconds(const Solve& solve) const {
+    double taken[2];
+    for (int i = 0; i < 2; ++i) {
+      const int count = i == 0 ? 20 : 60;
+      solve(0, count);
+      std::vector<double> samples;
+      for (int k = 0; k < 5; ++k)
+        samples.push_back(timed([&] { solve(0, count); }));
+      taken[i] = median(samples);
+    }
+    return (taken[1] - taken[0]) / 40;
+  }
+
+  double residual() const {
+    const Vector r("r", b_.extent(0));
+    Kokkos::deep_copy(r, b_);
+    KokkosSparse::spmv("N", Scalar(-1), A_, x_, Scalar(1), r);
+    Kokkos::fence();
+    return static_cast<double>(KokkosBlas::nrm2(r)) /
+           static_cast<double>(KokkosBlas::nrm2(b_));
+  }
+
+  Space exec_;
+  double tolerance_, bandwidth_;
+  int size_ = 0;
+  Matrix A_;
+  Vector b_, x_;
+  double to_device_ = 0, from_device_ = 0;
+  std::string status_;
+  std::shared_ptr<ConjugateGradient<Scalar, Space>> own_;
+};
+
+}  // namespace
+
+template <class Scalar>
+std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth) {
+  return std::make_unique<Runner<Scalar>>(tolerance, bandwidth);
+}
+template std::unique_ptr<CgRunner> make_cg_runner<STRATA_PERF_SCALAR>(double,
+                                                                      double);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_BAND_OPTIONS_HPP
+#define STRATA_PERF_BAND_OPTIONS_HPP
+
+#include <Strata_Error.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <detail/Strata_PerfOptions.hpp>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// A system by its sizes. kl and ku below 0: those of the file.
+struct BandCase {
+  std::int64_t n = 0, kl = -1, ku = -1;
+};
+
+struct BandPerfOptions {
+  std::vector<BandCase> cases;
+  std::vector<int> rhs;
+  std::vector<std::string> algorithms;
+  std::string matrix, vectors, solution;  ///< files
+  std::string table, lapack;
+  double max_host_seconds = 20;
+  bool help = false;
+};
+
+inline const std::vector<std::string>& band_algorithms() {
+  static const std::vector<std::string> all{
+      "strata", "strata_pivoting", "strata_host", "dgbsv", "cusolver_dense"};
+  return all;
+}
+
+inline const char* band_usage() {
+  return R"(Times solves of band systems, ours beside LAPACK's dgbsv and cuSOLVER's
+dense LU, and ends with a table. Two modes:
+
+  strata_perf_band --size N,... --bandwidth K,... [--rhs M,...]
+      generated matrices, diagonally dominant, with right-hand sides that make
+      every element of the solution one. K is an odd number of diagonals
+      (51), a share of N (10%) or both sides apart (kl/ku: 3/40)
+  strata_perf_band --matrix A.mtx --vectors b.mtx [--solution x.mtx]
+      A from a Matrix Market coordinate file, b from an array file
+
+  --figure 6|7|10     the sizes of that figure of Biondo's report
+  --algorithms LIST   of strata, strata_pivoting, strata_host, dgbsv,
+                      cusolver_dense; default: all that there are
+  --lapack FILE       shared library with dgbtrf and dgbtrs; default: OpenBLAS,
+                      else LAPACK, where the system has one
+  --max-host-seconds S
+                      leaves dgbsv out where it is likely to take longer (20)
+  --table FILE.csv    the table once more
+and the flags of Google Benchmark and Kokkos.
+)";
+}
+
+inline std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> items;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    items.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+inline double positive_number(const std::string& flag, const std::string& text,
+                              double least) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(value >= least && value <= 1e9))
+    throw OptionError(flag, "'" + text + "' is not a fitting number",
+                      "see --help");
+  return value;
+}
+inline std::int64_t whole_number(const std::string& flag,
+                                 const std::string& text, int least) {
+  const double value = positive_number(flag, text, least);
+  if (value != static_cast<double>(static_cast<std::int64_t>(value)))
+    throw OptionError(flag, "'" + text + "' is not a whole number",
+                      "see --help");
+  return static_cast<std::int64_t>(value);
+}
+
+/// The band that `text` means in a matrix of n rows.
+inline BandCase band_case(std::int64_t n, const std::string& text) {
+  const std::string flag = "--bandwidth";
+  BandCase c;
+  c.n = n;
+  const std::size_t slash = text.find('/');
+  if (slash != std::string::npos) {
+    c.kl = whole_number(flag, text.substr(0, slash), 0);
+    c.ku = whole_number(flag, text.substr(slash + 1), 0);
+  } else if (!text.empty() && text.back() == '%') {
+    const double share =
+        positive_number(flag, text.substr(0, text.size() - 1), 0);
+    c.kl = c.ku =
+        static_cast<std::int64_t>(share * static_cast<double>(n) / 200);
+  } else {
+    c.kl = c.ku = (whole_number(flag, text, 1) - 1) / 2;
+  }
+  if (std::max(c.kl, c.ku) >= n)
+    throw OptionError(flag,
+                      "'" + text + "' is wider than a matrix of " +
+                          std::to_string(n) + " rows",
+                      "a side has at most N - 1 diagonals");
+  return c;
+}
+
+/// Takes its own flags out of argv and leaves those of Google Benchmark and
+/// Kokkos. @throws OptionError
+inline BandPerfOptions parse_band_options(int& argc, char** argv) {
+  BandPerfOptions options;
+  std::string sizes, bandwidths, rhs, algorithms, figure;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (starts_with(argument, "--benchmark_") ||
+        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    if (argument == "--help" || argument == "-h") {
+      options.help = true;
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    std::string seconds;
+    std::string* const target = flag == "--size"         ? &sizes
+                                : flag == "--bandwidth"  ? &bandwidths
+                                : flag == "--rhs"        ? &rhs
+                                : flag == "--algorithms" ? &algorithms
+                                : flag == "--figure"     ? &figure
+                                : flag == "--matrix"     ? &options.matrix
+                                : flag == "--vectors"    ? &options.vectors
+                                : flag == "--solution"   ? &options.solution
+                                : flag == "--table"      ? &options.table
+                                : flag == "--lapack"     ? &options.lapack
+                                : flag == "--max-host-seconds" ? &seconds
+                                                               : nullptr;
+    if (!target) throw OptionError(flag, "there is no such flag", "see --help");
+    if (equals != std::string::npos)
+      *target = argument.substr(equals + 1);
+    else if (i + 1 < argc)
+      *target = argv[++i];
+    if (target->empty()) throw OptionError(flag, "has no value", "see --help");
+    if (target == &seconds)
+      options.max_host_seconds = positive_number(flag, seconds, 0);
+  }
+  argc = kept;
+  if (options.help) return options;
+
+  options.algorithms =
+      algorithms.empty() ? band_algorithms() : split_list(algorithms);
+  for (const auto& a : options.algorithms)
+    if (std::find(band_algorithms().begin(), band_algorithms().end(), a) ==
+        band_algorithms().end())
+      throw OptionError("--algorithms", "there is no algorithm '" + a + "'",
+                        "see --help");
+  if (!options.matrix.empty() || !options.vectors.empty()) {
+    if (options.matrix.empty() || options.vectors.empty() || !sizes.empty() ||
+        !bandwidths.empty() || !figure.empty() || !rhs.empty())
+      throw OptionError("--matrix", "goes with --vectors and without sizes",
+                        "see --help");
+    options.cases.emplace_back();
+    options.rhs = {0};
+    return options;
+  }
+  if (!options.solution.empty())
+    throw OptionError("--solution", "goes with --matrix", "see --help");
+  if (figure == "6") {
+    if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
+    if (bandwidths.empty()) bandwidths = "10%,25%,50%";
+  } else if (figure == "7" || figure == "10") {
+    if (sizes.empty()) sizes = "1000";
+    if (bandwidths.empty()) bandwidths = "501";
+    if (rhs.empty()) rhs = "1,10,20,50,100,200,500,1000";
+  } else if (!figure.empty()) {
+    throw OptionError("--figure", "'" + figure + "' is not 6, 7 or 10",
+                      "see --help");
+  }
+  if (sizes.empty() || bandwidths.empty())
+    throw OptionError("--size", "no system is named",
+                      "give --size and --bandwidth, --figure, or --matrix");
+  for (const auto& bandwidth : split_list(bandwidths))
+    for (const auto& size : split_list(sizes))
+      options.cases.push_back(
+          band_case(whole_number("--size", size, 1), bandwidth));
+  for (const auto& m : split_list(rhs.empty() ? "1" : rhs))
+    options.rhs.push_back(static_cast<int>(whole_number("--rhs", m, 1)));
+  return options;
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

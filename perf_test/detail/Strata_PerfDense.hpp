@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_DENSE_HPP
+#define STRATA_PERF_DENSE_HPP
+
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+#include <detail/Strata_PerfResult.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// The scalars' names on the command line are their types' names here.
+using complex_float = Kokkos::complex<float>;
+using complex_double = Kokkos::complex<double>;
+
+/// What is asked of A, n x n: the solution for one right-hand side, the
+/// inverse, or the reduced row echelon form of n x 2n numbers [A | B].
+enum class DenseTask { solve, inverse, reduce };
+
+inline const char* to_string(DenseTask task) {
+  return task == DenseTask::solve     ? "solve"
+         : task == DenseTask::inverse ? "inverse"
+                                      : "reduce";
+}
+
+/// Kinds of matrices that DenseProblem makes.
+inline const std::vector<std::string>& dense_kinds() {
+  static const std::vector<std::string> names{"random", "positive", "graded",
+                                              "nearly_singular"};
+  return names;
+}
+
+/// Ours and every peer of any build.
+inline const std::vector<std::string>& dense_algorithms() {
+  static const std::vector<std::string> names{"strata", "cusolver", "lapack",
+                                              "textbook"};
+  return names;
+}
+
+struct DenseOptions {
+  std::vector<int> sizes;
+  std::vector<DenseTask> tasks{DenseTask::solve, DenseTask::inverse,
+                               DenseTask::reduce};
+  std::vector<std::string> kinds{"random"};
+  std::vector<std::string> algorithms;
+  std::string scalar = "double";
+  int stripe = 0;
+  /// Largest n for `lapack` and `textbook`, which run on the host.
+  int host_limit = 4096, textbook_limit = 1024;
+  bool help = false;
+  std::string table_file;  ///< empty: no CSV
+};
+
+struct DenseCase {
+  std::string kind;
+  int n;
+  DenseTask task;
+};
+
+/// One algorithm on one case.
+struct DenseResult {
+  DenseCase system;
+  std::string algorithm, scalar;
+  bool own = false;
+  double seconds = NAN;
+  /// max |A X - B| / (|A|_inf max |X| + max |B|), over at most 16 columns.
+  double backward_error = NAN;
+  Outcome outcome = Outcome::not_run;
+  std::string message;
+
+  bool timed() const {
+    return outcome == Outcome::wrong || outcome == Outcome::right;
+  }
+  /// Operations of LU factorisation and substitution, by which all are rated.
+  double operations() const {
+    const double n = system.n;
+    return n * n * n * 2 / 3 +
+           2 * n * n * (system.task == DenseTask::solve ? 1.0 : n);
+  }
+};
+
+/// Runs the benchmarks of one scalar type; keeps the matrix of its latest one.
+class DenseRunner {
+ public:
+  virtual ~DenseRunner() = default;
+  virtual void run(benchmark::State& state, DenseResult& result) = 0;
+};
+
+template <class Scalar>
+std::unique_ptr<DenseRunner> make_dense_runner(const DenseOptions& options);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

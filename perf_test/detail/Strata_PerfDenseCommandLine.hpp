@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_DENSE_COMMAND_LINE_HPP
+#define STRATA_PERF_DENSE_COMMAND_LINE_HPP
+
+#include <Strata_Error.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <detail/Strata_PerfDense.hpp>
+#include <detail/Strata_PerfOptions.hpp>
+
+namespace Strata {
+namespace PerfTest {
+
+inline int dense_number(const std::string& flag, const std::string& text,
+                        int least, int most) {
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || errno != 0 || number < least ||
+      number > most)
+    throw OptionError(flag,
+                      "'" + text + "' is not a whole number from " +
+                          std::to_string(least) + " to " + std::to_string(most),
+                      "see --help");
+  return static_cast<int>(number);
+}
+
+inline std::vector<std::string> comma_separated(const std::string& list) {
+  std::vector<std::string> items;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    items.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+/// `items`, each of which must be among `known`.
+inline std::vector<std::string> known_items(
+    const std::string& flag, const std::vector<std::string>& items,
+    const std::vector<std::string>& known) {
+  for (const auto& item : items)
+    if (std::find(known.begin(), known.end(), item) == known.end()) {
+      std::string all;
+      for (const auto& name : known) all += (all.empty() ? "" : ", ") + name;
+      throw OptionError(flag, "there is no '" + item + "'",
+                        "name some of " + all);
+    }
+  return items;
+}
+
+/// Takes its own flags out of argv and leaves those of Google Benchmark and
+/// Kokkos. @throws OptionError
+inline DenseOptions parse_dense_options(
+    int& argc, char** argv, const std::vector<std::string>& available) {
+  DenseOptions options;
+  options.algorithms = available;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (starts_with(argument, "--benchmark_") ||
+        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    if (argument == "--help" || argument == "-h") {
+      options.help = true;
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    const std::vector<std::string> flags{
+        "--sizes",      "--tasks",          "--matrices",
+        "--algorithms", "--scalar",         "--stripe",
+        "--host-limit", "--textbook-limit", "--table"};
+    if (std::find(flags.begin(), flags.end(), flag) == flags.end())
+      throw OptionError(flag, "there is no such flag", "see --help");
+    std::string value;
+    if (equals != std::string::npos)
+      value = argument.substr(equals + 1);
+    else if (i + 1 < argc)
+      value = argv[++i];
+    if (value.empty())
+      throw OptionError(flag, "its value is missing", "see --help");
+    const auto items = comma_separated(value);
+    if (flag == "--sizes") {
+      for (const auto& item : items)
+        options.sizes.push_back(dense_number(flag, item, 1, 65536));
+    } else if (flag == "--tasks") {
+      options.tasks.clear();
+      for (const auto& item :
+           known_items(flag, items, {"solve", "inverse", "reduce"}))
+        options.tasks.push_back(item == "solve"     ? DenseTask::solve
+                                : item == "inverse" ? DenseTask::inverse
+                                                    : DenseTask::reduce);
+    } else if (flag == "--matrices") {
+      options.kinds = known_items(flag, items, dense_kinds());
+    } else if (flag == "--algorithms") {
+      options.algorithms = known_items(flag, items, available);
+    } else if (flag == "--scalar") {
+      options.scalar = known_items(
+          flag, {value},
+          {"float", "double", "complex_float", "complex_double"})[0];
+    } else if (flag == "--stripe") {
+      options.stripe = dense_number(flag, value, 0, 512);
+      if (options.stripe % 32 != 0)
+        throw OptionError(flag, "'" + value + "' is not a multiple of 32",
+                          "see --help");
+    } else if (flag == "--host-limit") {
+      options.host_limit = dense_number(flag, value, 0, 65536);
+    } else if (flag == "--textbook-limit") {
+      options.textbook_limit = dense_number(flag, value, 0, 65536);
+    } else {
+      options.table_file = value;
+    }
+  }
+  argc = kept;
+  argv[argc] = nullptr;
+  if (!options.help && options.sizes.empty())
+    throw OptionError("--sizes", "no size is named",
+                      "name at least one, e.g. --sizes 512,1024");
+  return options;
+}
+
+inline std::string dense_usage() {
+  return R"(strata_perf_gauss_jordan: times Gauss-Jordan elimination of dense n x n
+matrices, ours beside its peers.
+
+  --sizes LIST        numbers n, comma separated
+  --tasks LIST        solve (one right-hand side), inverse, reduce (the reduced
+                      row echelon form of n x 2n numbers); default all
+  --matrices LIST     random (default) positive graded nearly_singular
+  --algorithms LIST   default all that this build has of
+                        strata    ours
+                        cusolver  getrf and getrs
+                        lapack    gesv, on the host
+                        textbook  one thread of the host
+  --scalar S          float | double (default) | complex_float | complex_double
+  --stripe W          columns of a stripe; 0 (default): as the library chooses
+  --host-limit N      largest n for lapack (default 4096)
+  --textbook-limit N  largest n for textbook (default 1024)
+  --table FILE        write the final table as CSV too
+
+Flags of Google Benchmark and of Kokkos work as well. A benchmark's time is the
+median over runs, copies of A and B included where the algorithm overwrites
+them; every answer is checked. Exit code: 0; 1 on a bad flag; 2 where ours
+failed or was wrong.
+)";
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

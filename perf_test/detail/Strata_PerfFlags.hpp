@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_FLAGS_HPP
+#define STRATA_PERF_FLAGS_HPP
+
+#include <Strata_Error.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <detail/Strata_PerfOptions.hpp>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// Flags and their values in the order given.
+using Flags = std::vector<std::pair<std::string, std::string>>;
+
+/// Takes `known` flags (`--flag value` and `--flag=value`) out of argv and
+/// leaves those of Google Benchmark and Kokkos; --help has no value.
+/// @throws OptionError on a flag that nobody knows, or without its value
+inline Flags take_flags(int& argc, char** argv,
+                        const std::vector<std::string>& known) {
+  Flags flags;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (starts_with(argument, "--benchmark_") ||
+        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    if (argument == "--help" || argument == "-h") {
+      flags.emplace_back("--help", "");
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    if (std::find(known.begin(), known.end(), flag) == known.end())
+      throw OptionError(flag, "there is no such flag", "see --help");
+    std::string value;
+    if (equals != std::string::npos)
+      value = argument.substr(equals + 1);
+    else if (i + 1 < argc)
+      value = argv[++i];
+    if (value.empty())
+      throw OptionError(flag, "its value is missing", "see --help");
+    flags.emplace_back(flag, value);
+  }
+  argc = kept;
+  argv[argc] = nullptr;
+  return flags;
+}
+
+/// @throws OptionError unless `value` is a whole number from `least` to `most`
+inline int whole_number(const std::string& flag, const std::string& value,
+                        int least, int most) {
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(value.c_str(), &end, 10);
+  if (value.empty() || *end != '\0' || errno != 0 || number < least ||
+      number > most)
+    throw OptionError(flag,
+                      "'" + value + "' is not a whole number from " +
+                          std::to_string(least) + " to " + std::to_string(most),
+                      "see --help");
+  return static_cast<int>(number);
+}
+
+/// The parts of a list with commas between.
+inline std::vector<std::string> list_parts(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// The names in `all` that `list` names, in the order of `all`.
+/// @throws OptionError for one that is not there
+inline std::vector<std::string> chosen_names(
+    const std::string& list, const std::vector<std::string>& all) {
+  const auto parts = list_parts(list);
+  std::string known;
+  for (const auto& name : all) known += ' ' + name;
+  for (const auto& part : parts)
+    if (std::find(all.begin(), all.end(), part) == all.end())
+      throw OptionError("--algorithms", "there is no algorithm '" + part + "'",
+                        "this build has" + known);
+  std::vector<std::string> chosen;
+  for (const auto& name : all)
+    if (std::find(parts.begin(), parts.end(), name) != parts.end())
+      chosen.push_back(name);
+  return chosen;
+}
+
+inline void check_scalar_name(const std::string& value) {
+  if (value != "float" && value != "double" && value != "complex_float" &&
+      value != "complex_double")
+    throw OptionError("--scalar", "'" + value + "' is not a scalar type",
+                      "use float, double, complex_float or complex_double");
+}
+
+/// What Google Benchmark's flags say of its output.
+struct OutputFlags {
+  bool display_for_people = true;  ///< else standard output has to stay pure
+  bool json_file = false;
+};
+inline OutputFlags output_flags(int argc, char** argv) {
+  OutputFlags flags;
+  bool file = false, json = true;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (starts_with(flag, "--benchmark_format="))
+      flags.display_for_people = flag == "--benchmark_format=console";
+    if (starts_with(flag, "--benchmark_out=")) file = true;
+    if (starts_with(flag, "--benchmark_out_format="))
+      json = flag == "--benchmark_out_format=json";
+  }
+  flags.json_file = file && json;
+  return flags;
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

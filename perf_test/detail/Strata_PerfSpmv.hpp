@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_SPMV_HPP
+#define STRATA_PERF_SPMV_HPP
+
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <detail/Strata_PerfOptions.hpp>
+#include <memory>
+#include <string>
+
+namespace Strata {
+namespace PerfTest {
+
+/// Names of types in one word, for STRATA_PERF_SCALAR.
+using complex_float = Kokkos::complex<float>;
+using complex_double = Kokkos::complex<double>;
+
+/// One way to multiply one matrix, measured.
+struct SpmvResult {
+  std::string matrix, algorithm, message;
+  std::int64_t rows = 0, entries = 0;
+  double build_us = 0, update_us = 0, product_us = 0;
+  /// Bytes of entries, columns, x and y, once each.
+  double useful_bytes = 0;
+  double padding = 0;
+  double error = 0;  ///< largest over the bound of a row's rounding
+  bool measured = false, right = false;
+};
+
+inline bool is_own_spmv(const std::string& algorithm) {
+  return starts_with(algorithm, "strata");
+}
+
+/// Measures all algorithms for one scalar type.
+class SpmvRunner {
+ public:
+  virtual ~SpmvRunner() = default;
+  virtual void run(benchmark::State& state, const MatrixSource& source,
+                   const std::string& algorithm, SpmvResult& result) = 0;
+};
+template <class Scalar>
+std::unique_ptr<SpmvRunner> make_spmv_runner(int vectors);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

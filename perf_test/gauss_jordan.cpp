@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strata_perf_gauss_jordan: times Gauss-Jordan elimination on Google
+// Benchmark, ours beside its peers, and ends with a table. dense_usage() tells
+// the flags.
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdlib>
+#include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_PerfDenseCommandLine.hpp>
+#include <detail/Strata_PerfDenseTable.hpp>
+#include <detail/Strata_PerfReporter.hpp>
+#include <fstream>
+#include <iostream>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+std::vector<std::string> available_algorithms() {
+  std::vector<std::string> names{"strata"};
+#ifdef STRATA_PERF_CUSOLVER
+  names.push_back("cusolver");
+#endif
+#ifdef STRATA_PERF_LAPACK
+  names.push_back("lapack");
+#endif
+  names.push_back("textbook");
+  return names;
+}
+
+std::unique_ptr<DenseRunner> make_runner_of(const DenseOptions& options) {
+  if (options.scalar == "float") return make_dense_runner<float>(options);
+  if (options.scalar == "double") return make_dense_runner<double>(options);
+  if (options.scalar == "complex_float")
+    return make_dense_runner<complex_float>(options);
+  return make_dense_runner<complex_double>(options);
+}
+
+std::vector<DenseResult> planned(const DenseOptions& options) {
+  std::vector<DenseResult> results;
+  for (const auto& kind : options.kinds)
+    for (const int n : options.sizes)
+      for (const auto task : options.tasks)
+        for (const auto& algorithm : options.algorithms) {
+          if (algorithm == "lapack" && n > options.host_limit) continue;
+          if (algorithm == "textbook" && n > options.textbook_limit) continue;
+          DenseResult result;
+          result.system = {kind, n, task};
+          result.algorithm = algorithm;
+          result.scalar = options.scalar;
+          result.own = algorithm == "strata";
+          results.push_back(result);
+        }
+  return results;
+}
+
+int run_all(const DenseOptions& options, bool pure_output, bool json_file) {
+  std::ostream& people = pure_output ? std::cerr : std::cout;
+  benchmark::AddCustomContext("execution_space", Space::name());
+  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
+  if (Detail::is_cuda<Space>)
+    benchmark::AddCustomContext(
+        "product", Detail::kernels_have_cublas ? "cuBLAS" : "tiles of ours");
+  const auto runner = make_runner_of(options);
+  std::vector<DenseResult> results = planned(options);
+  for (auto& result : results) {
+    const std::string name = "gauss_jordan/" + result.system.kind + "/" +
+                             std::to_string(result.system.n) + "/" +
+                             to_string(result.system.task) + "/" +
+                             result.algorithm + "/" + result.scalar;
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [&runner, &result](benchmark::State& state) {
+                                   runner->run(state, result);
+                                 })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  run_benchmarks(json_file);
+  benchmark::Shutdown();
+  print_dense_table(people, results);
+  if (!options.table_file.empty()) {
+    std::ofstream file(options.table_file);
+    write_dense_csv(file, results);
+    file.flush();
+    if (!file)
+      throw FileError(options.table_file, "the table can't be written",
+                      "check the path given to --table");
+  }
+  for (const auto& r : results)
+    if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
+      return 2;
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace PerfTest
+}  // namespace Strata
+
+int main(int argc, char** argv) {
+  using namespace Strata::PerfTest;
+  try {
+    bool pure_output = false, file = false, json = true;
+    for (int i = 1; i < argc; ++i) {
+      const std::string flag = argv[i];
+      if (starts_with(flag, "--benchmark_format="))
+        pure_output = flag != "--benchmark_format=console";
+      if (starts_with(flag, "--benchmark_out=")) file = true;
+      if (starts_with(flag, "--benchmark_out_format="))
+        json = flag == "--benchmark_out_format=json";
+    }
+    const DenseOptions options =
+        parse_dense_options(argc, argv, available_algorithms());
+    if (options.help) {
+      std::cout << dense_usage();
+      return EXIT_SUCCESS;
+    }
+    benchmark::Initialize(&argc, argv);
+    Kokkos::ScopeGuard guard(argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
+    return run_all(options, pure_output, file && json);
+  } catch (const std::exception& error) {
+    std::cerr << "strata_perf_gauss_jordan: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrices and measurements for one scalar type, STRATA_PERF_SCALAR.
+#include <detail/Strata_PerfDenseProblem.hpp>
+#include <detail/Strata_PerfTiming.hpp>
+
+namespace Strata {
+namespace PerfTest {
+
+template <class Scalar>
+class DenseRunnerOf : public DenseRunner {
+ public:
+  explicit DenseRunnerOf(const DenseOptions& options) : options_(options) {}
+
+  void run(benchmark::State& state, DenseResult& result) override {
+    try {
+      load(result.system);
+      prepare(result);
+      measure(state, result);
+    } catch (const std::exception& error) {
+      algorithm_.reset();
+      result.outcome = Outcome::failed;
+      result.message = error.what();
+      state.SkipWithError(error.what());
+    }
+  }
+
+ private:
+  void load(const DenseCase& system) {
+    if (problem_ && problem_->system().kind == system.kind &&
+        problem_->system().n == system.n &&
+        problem_->system().task == system.task)
+      return;
+    algorithm_.reset();
+    problem_.reset();  // first, so that both need not fit
+    problem_ = std::make_unique<DenseProblem<Scalar>>(system);
+  }
+
+  void prepare(DenseResult& result) {
+    if (!algorithm_ || name_ != result.algorithm) {
+      algorithm_.reset();
+      name_ = result.algorithm;
+      algorithm_ = result.own ? make_dense_own(options_, *problem_)
+                              : make_dense_peer(name_, *problem_);
+      // An answer left by another algorithm must not pass for this one's.
+      Kokkos::deep_copy(problem_->X,
+                        Scalar(std::numeric_limits<double>::quiet_NaN()));
+      algorithm_->run();
+      Kokkos::fence();
+      algorithm_->publish();
+      backward_error_ = problem_->backward_error();
+    }
+    result.backward_error = backward_error_;
+  }
+
+  void measure(benchmark::State& state, DenseResult& result) {
+    result.seconds =
+        timing_loop(state, typename DenseProblem<Scalar>::ExecutionSpace(), 1,
+                    [this] { algorithm_->run(); });
+    const double limit =
+        problem_->n() *
+        static_cast<double>(std::numeric_limits<
+                            typename DenseProblem<Scalar>::Real>::epsilon());
+    const bool right = backward_error_ <= limit;
+    result.outcome = right ? Outcome::right : Outcome::wrong;
+    if (!right) state.SetLabel("WRONG");
+    auto& counters = state.counters;
+    counters["n"] = result.system.n;
+    counters["gflops"] = result.operations() / result.seconds * 1e-9;
+    // JSON has neither infinity nor NaN.
+    counters["backward_error"] =
+        right ? backward_error_ : std::numeric_limits<double>::max();
+    counters["wrong"] = right ? 0 : 1;
+  }
+
+  DenseOptions options_;
+  std::unique_ptr<DenseProblem<Scalar>> problem_;
+  std::string name_;
+  std::unique_ptr<DenseAlgorithm<Scalar>> algorithm_;
+  double backward_error_ = 0;
+};
+
+template <class Scalar>
+std::unique_ptr<DenseRunner> make_dense_runner(const DenseOptions& options) {
+  return std::make_unique<DenseRunnerOf<Scalar>>(options);
+}
+
+template std::unique_ptr<DenseRunner> make_dense_runner<STRATA_PERF_SCALAR>(
+    const DenseOptions&);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strata_perf_spmv: times products of sparse matrices with vectors on Google
+// Benchmark, ours beside their peers, and ends with a table. --help tells the
+// flags.
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <Strata_Gallery.hpp>
+#include <cstdlib>
+#include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfCopy.hpp>
+#include <detail/Strata_PerfCsv.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfSpmv.hpp>
+#include <detail/Strata_PerfTable.hpp>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+std::vector<std::string> spmv_algorithms() {
+  std::vector<std::string> names{"strata", "strata_columns", "kokkos_kernels"};
+  if (Detail::is_cuda<Space>)
+    for (const char* name :
+         {"cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_sell"})
+      names.push_back(name);
+  return names;
+}
+
+std::string spmv_usage() {
+  return R"(strata_perf_spmv: times y = A x, ours beside its peers.
+
+  --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
+  --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
+                     Poisson matrix of N x N x N points; may be repeated
+  --algorithms LIST  comma separated; default all that this build has:
+                     strata, strata_columns (no diagonals), kokkos_kernels,
+                     cusparse_csr_alg1, cusparse_csr_alg2, cusparse_sell
+  --vectors N        columns of x (default 1); cuSPARSE takes them one by one
+  --scalar S         float | double (default) | complex_float | complex_double
+  --table FILE       write the final table as CSV too
+
+Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
+benchmark's time is the median over batches of products. GB/s counts entries,
+columns, x and y once each, for every algorithm alike. Exit code: 0; 1 on a bad
+flag or matrix; 2 where one of our own algorithms failed or was wrong.
+
+)" + gallery_help() +
+         "\n";
+}
+
+struct Options {
+  std::vector<MatrixSource> matrices;
+  std::vector<std::string> algorithms = spmv_algorithms();
+  std::string scalar = "double", table;
+  int vectors = 1;
+  bool help = false;
+};
+
+Options parse(int& argc, char** argv) {
+  Options options;
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--matrix", "--gallery", "--algorithms", "--vectors",
+                   "--scalar", "--table"})) {
+    if (flag == "--help") {
+      options.help = true;
+    } else if (flag == "--matrix") {
+      if (!std::ifstream(value).good())
+        throw FileError(value, "the file can't be opened",
+                        "check the path given to --matrix");
+      options.matrices.push_back({true, value, file_stem(value)});
+    } else if (flag == "--gallery") {
+      if (starts_with(value, "poisson:"))
+        whole_number(flag, value.substr(8), 1, 1200);
+      else
+        gallery_name(value);
+      options.matrices.push_back({false, value, value});
+    } else if (flag == "--algorithms") {
+      options.algorithms = chosen_names(value, spmv_algorithms());
+    } else if (flag == "--vectors") {
+      options.vectors = whole_number(flag, value, 1, 65536);
+    } else if (flag == "--scalar") {
+      check_scalar_name(value);
+      options.scalar = value;
+    } else {
+      options.table = value;
+    }
+  }
+  if (!options.help && options.matrices.empty())
+    throw OptionError("--matrix, --gallery", "no matrix is named",
+                      "name at least one, e.g. --gallery grid3d:40");
+  return options;
+}
+
+std::unique_ptr<SpmvRunner> make_runner_of(const Options& options) {
+  if (options.scalar == "float")
+    return make_spmv_runner<float>(options.vectors);
+  if (options.scalar == "double")
+    return make_spmv_runner<double>(options.vectors);
+  if (options.scalar == "complex_float")
+    return make_spmv_runner<Kokkos::complex<float>>(options.vectors);
+  return make_spmv_runner<Kokkos::complex<double>>(options.vectors);
+}
+
+double gbytes(const SpmvResult& r) {
+  return r.useful_bytes / r.product_us * 1e-3;
+}
+/// Time of the fastest right peer on the same matrix over that of `r`.
+double over_best_peer(const std::vector<SpmvResult>& results,
+                      const SpmvResult& r) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& other : results)
+    if (other.matrix == r.matrix && !is_own_spmv(other.algorithm) &&
+        other.right && !(best <= other.product_us))
+      best = other.product_us;
+  return best / r.product_us;
+}
+
+void print(std::ostream& out, const std::vector<SpmvResult>& results,
+           double bandwidth) {
+  out << "\ncopy bandwidth " << digits(bandwidth * 1e-9)
+      << " GB/s; times in microseconds (medians)\n";
+  TextTable table({"matrix", "algorithm", "rows", "nnz", "padding %", "build",
+                   "update", "product", "GB/s", "% of copy", "x best peer"},
+                  2);
+  for (const auto& r : results) {
+    if (!r.measured) continue;
+    const bool own = is_own_spmv(r.algorithm);
+    table.add({r.matrix, r.algorithm + (r.right ? "" : " WRONG"),
+               std::to_string(r.rows), std::to_string(r.entries),
+               own ? digits(100 * r.padding) : "-", digits(r.build_us),
+               own ? digits(r.update_us) : "-", digits(r.product_us),
+               digits(gbytes(r)), digits(100e9 * gbytes(r) / bandwidth),
+               own ? digits(over_best_peer(results, r)) : "-"});
+  }
+  table.print(out);
+  for (const auto& r : results)
+    if (!r.message.empty())
+      out << r.matrix << ", " << r.algorithm << " failed: " << r.message
+          << '\n';
+}
+
+void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
+                  double bandwidth) {
+  out << "matrix,algorithm,rows,nnz,padding,build_us,update_us,product_us,"
+         "gbytes_per_second,share_of_copy,over_best_peer,right\n";
+  for (const auto& r : results)
+    if (r.measured)
+      out << csv_text(r.matrix) << ',' << r.algorithm << ',' << r.rows << ','
+          << r.entries << ',' << csv_number(r.padding) << ','
+          << csv_number(r.build_us) << ',' << csv_number(r.update_us) << ','
+          << csv_number(r.product_us) << ',' << csv_number(gbytes(r)) << ','
+          << csv_number(1e9 * gbytes(r) / bandwidth) << ','
+          << csv_number(over_best_peer(results, r)) << ',' << r.right << '\n';
+}
+
+int run_all(const Options& options, const OutputFlags& output) {
+  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  const double bandwidth = copy_bandwidth(Space());
+  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
+  benchmark::AddCustomContext("copy_gbytes_per_second",
+                              std::to_string(bandwidth * 1e-9));
+  const auto runner = make_runner_of(options);
+  std::vector<SpmvResult> results;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.algorithms) {
+      results.emplace_back();
+      results.back().matrix = source.name;
+      results.back().algorithm = algorithm;
+    }
+  std::size_t index = 0;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.algorithms) {
+      SpmvResult& result = results[index++];
+      const std::string name = "spmv/" + source.name + '/' + algorithm +
+                               "/vectors:" + std::to_string(options.vectors) +
+                               '/' + options.scalar;
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&runner, &source, algorithm, &result](benchmark::State& state) {
+            runner->run(state, source, algorithm, result);
+          })
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    }
+  run_benchmarks(output.json_file);
+  benchmark::Shutdown();
+  print(people, results, bandwidth);
+  if (!options.table.empty()) {
+    std::ofstream file(options.table);
+    write_csv_of(file, results, bandwidth);
+    file.flush();
+    if (!file)
+      throw FileError(options.table, "the table can't be written",
+                      "check the path given to --table");
+  }
+  int code = EXIT_SUCCESS;
+  for (const auto& r : results) {
+    const bool bad = !r.message.empty() || (r.measured && !r.right);
+    if (bad && is_own_spmv(r.algorithm)) code = 2;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace PerfTest
+}  // namespace Strata
+
+int main(int argc, char** argv) {
+  using namespace Strata::PerfTest;
+  try {
+    const OutputFlags output = output_flags(argc, argv);
+    const Options options = parse(argc, argv);
+    if (options.help) {
+      std::cout << spmv_usage();
+      return EXIT_SUCCESS;
+    }
+    benchmark::Initialize(&argc, argv);
+    Kokkos::ScopeGuard guard(argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
+    return run_all(options, output);
+  } catch (const std::exception& error) {
+    std::cerr << "strata_perf_spmv: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

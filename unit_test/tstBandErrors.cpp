@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <Strata_BandMatrix.hpp>
+#include <Strata_BandSolver.hpp>
+#include <Strata_MatrixMarket.hpp>
+#include <Strata_MatrixMarketArray.hpp>
+#include <fstream>
+
+#include "BandMatrix.hpp"
+
+namespace Strata {
+namespace BandTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using Band = HostBand<double>;
+using View = Kokkos::View<double**, Kokkos::LayoutLeft, Memory>;
+using Solver = BandSolver<double, Space>;
+
+/// 2 on the diagonal, -1 beside it: dominant, with sums that equal it.
+Band second_difference(int n) {
+  Band A(n, 1, 1);
+  for (int i = 0; i < n; ++i) {
+    A(i, i) = 2;
+    if (i > 0) A(i, i - 1) = -1;
+    if (i + 1 < n) A(i, i + 1) = -1;
+  }
+  return A;
+}
+
+Solver make(const Band& A, const BandOptions& options = {}) {
+  return Solver(Space(), to_band_view<double, Space>(A), A.kl, A.ku, options);
+}
+BandOptions by(BandMethod method, bool require_dominance = true) {
+  BandOptions options;
+  options.method = method;
+  options.require_dominance = require_dominance;
+  return options;
+}
+const BandMethod without_pivoting[] = {BandMethod::tiles,
+                                       BandMethod::cyclic_reduction};
+
+template <class Fault, class F>
+void expect_row(std::int64_t row, const F& f) {
+  try {
+    f();
+    ADD_FAILURE() << "no error";
+  } catch (const Fault& error) {
+    EXPECT_EQ(error.row(), row) << error.what();
+    EXPECT_NE(error.problem().find(std::to_string(row)), std::string::npos)
+        << error.what();
+    EXPECT_FALSE(error.remedy().empty());
+  }
+}
+
+TEST(BandErrors, BandsWiderThanTheMatrixAndNegativeOnes) {
+  const View ab("ab", 5, 2);
+  EXPECT_THROW(Solver(Space(), ab, 2, 2), BandwidthError);
+  EXPECT_THROW(Solver(Space(), View("ab", 3, 2), 2, 0), BandwidthError);
+  EXPECT_THROW(Solver(Space(), View("ab", 3, 2), 0, 2), BandwidthError);
+  EXPECT_THROW(Solver(Space(), View("ab", 1, 2), -1, 1), BandwidthError);
+  EXPECT_THROW(Solver(Space(), View("ab", 2, 0), 1, 0), BandwidthError);
+}
+
+TEST(BandErrors, StorageThatIsNotOfTheBand) {
+  for (int rows : {0, 2, 5, 7})
+    EXPECT_THROW(Solver(Space(), View("ab", rows, 9), 1, 1), SizeMismatchError)
+        << rows;
+}
+
+TEST(BandErrors, Options) {
+  const auto A = second_difference(100);
+  BandOptions options;
+  options.max_right_hand_sides = 0;
+  EXPECT_THROW(make(A, options), OptionError);
+  options = {};
+  options.tile = 48;
+  EXPECT_THROW(make(A, options), OptionError);
+  options = {};
+  for (double share : {-1.0, 1.0, std::nan("")}) {
+    options.smallest_pivot = share;
+    EXPECT_THROW(make(A, options), OptionError) << share;
+  }
+  Band wide(200, 65, 1);
+  for (int i = 0; i < 200; ++i) wide(i, i) = 1;
+  EXPECT_THROW(make(wide, by(BandMethod::cyclic_reduction)), OptionError);
+  EXPECT_NO_THROW(make(wide));
+}
+
+TEST(BandErrors, EmptyMatricesAndNoRightHandSidesAreFine) {
+  const Space exec;
+  const Solver solver(exec, View("ab", 1, 0), 0, 0);
+  const View x("x", 0, 3);
+  solver.solve(exec, x, x);
+  const Solver other = make(second_difference(3));
+  const View none("none", 3, 0);
+  other.solve(exec, none, none);
+  const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> no_system("ab", 3,
+                                                                      4, 0),
+      no_vector("x", 4, 1, 0);
+  const Solver batch(exec, no_system, 1, 1);
+  batch.solve(exec, no_vector, no_vector);
+  exec.fence();
+}
+
+TEST(BandErrors, VectorsOfOtherSizes) {
+  const Space exec;
+  const Solver solver = make(second_difference(10));
+  const View b("b", 10, 2), longer("x", 11, 2), wider("x", 10, 3);
+  EXPECT_THROW(solver.solve(exec, b, longer), SizeMismatchError);
+  EXPECT_THROW(solver.solve(exec, longer, b), SizeMismatchError);
+  EXPECT_THROW(solver.solve(exec, b, wider), SizeMismatchError);
+  const View shifted(b.data() + 1, 9, 2);
+  const Solver smaller = make(second_difference(9));
+  EXPECT_THROW(smaller.solve(exec, View(b.data(), 9, 2), shifted), AliasError);
+  const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> two("b", 10, 1, 2);
+  EXPECT_THROW(solver.solve(exec, two, two), SizeMismatchError);
+}
+
+TEST(BandErrors, DominanceByRowsOrColumnsIsEnough) {
+  for (const auto method : without_pivoting) {
+    EXPECT_NO_THROW(make(second_difference(90), by(method)));
+    // Row 40 is too heavy: columns decide. Then a column too.
+    auto A = second_difference(90);
+    A(39, 39) = A(41, 41) = 4;
+    A(40, 39) = A(40, 41) = -2.5;
+    EXPECT_NO_THROW(make(A, by(method)));
+    A(60, 61) = -3;
+    expect_row<DominanceError>(40, [&] { make(A, by(method)); });
+    EXPECT_NO_THROW(make(A, by(method, false)));
+    EXPECT_NO_THROW(make(A, by(BandMethod::partial_pivoting)));
+  }
+}
+
+TEST(BandErrors, PivotsThatVanish) {
+  for (const auto method : without_pivoting)
+    for (const int row : {0, 1, 31, 32, 63, 64, 98}) {
+      // Rows `row` and `row` + 1 form a block of ones.
+      Band A(100, 1, 1);
+      for (int i = 0; i < 100; ++i) A(i, i) = 1;
+      A(row, row + 1) = A(row + 1, row) = 1;
+      // Cyclic reduction starts with the second, fourth... block.
+      const bool later_first =
+          method == BandMethod::cyclic_reduction && row % 64 == 31;
+      const int last = later_first ? row : row + 1;
+      expect_row<FactorizationError>(last, [&] { make(A, by(method)); });
+      expect_row<FactorizationError>(
+          row + 1, [&] { make(A, by(BandMethod::partial_pivoting)); });
+      // Near to zero is not zero.
+      A(row + 1, row + 1) = 1 + 1e-10;
+      EXPECT_NO_THROW(make(A, by(method)));
+      auto options = by(method);
+      options.smallest_pivot = 1e-8;
+      expect_row<FactorizationError>(last, [&] { make(A, options); });
+    }
+}
+
+TEST(BandErrors, RowsOfOtherScalesAreNoSmallPivots) {
+  for (const auto method : without_pivoting) {
+    auto A = second_difference(100);
+    for (int j = 0; j < 100; ++j)
+      for (int i = std::max(0, j - 1); i <= std::min(99, j + 1); ++i)
+        A(i, j) *= std::pow(10.0, i % 2 ? 30 : -30);
+    EXPECT_NO_THROW(make(A, by(method)));
+  }
+}
+
+TEST(BandErrors, ValuesThatAreNotFinite) {
+  for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
+                            BandMethod::partial_pivoting})
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      auto A = second_difference(70);
+      A(45, 44) = bad;
+      expect_row<FactorizationError>(45, [&] { make(A, by(method)); });
+      A = second_difference(70);
+      A(45, 45) = bad;
+      expect_row<FactorizationError>(45, [&] { make(A, by(method)); });
+    }
+}
+
+TEST(BandErrors, ARefusedUpdateLeavesNoFactors) {
+  const Space exec;
+  auto A = second_difference(50);
+  Solver solver = make(A);
+  const View x("x", 50, 1);
+  EXPECT_THROW(solver.update_values(exec, View("ab", 3, 49)),
+               SizeMismatchError);
+  solver.solve(exec, x, x);
+  A(7, 7) = 0;
+  EXPECT_THROW(solver.update_values(exec, to_band_view<double, Space>(A)),
+               DominanceError);
+  EXPECT_THROW(solver.solve(exec, x, x), HandleError);
+  A(7, 7) = 3;
+  solver.update_values(exec, to_band_view<double, Space>(A));
+  EXPECT_NO_THROW(solver.solve(exec, x, x));
+  exec.fence();
+}
+
+class File {
+ public:
+  explicit File(const std::string& text) : path_("tstBandErrors.mtx") {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(BandErrors, ArrayFilesThatAreNotWhatTheySay) {
+  const std::string banner = "%%MatrixMarket matrix array real general\n";
+  const auto line_of = [](const std::string& text) -> std::int64_t {
+    const File file(text);
+    try {
+      read_matrix_market_array(file.path());
+    } catch (const FileError& error) {
+      EXPECT_FALSE(error.remedy().empty());
+      return error.line();
+    }
+    return 0;
+  };
+  EXPECT_EQ(line_of(banner + "2 1\n1\n2\n"), 0);
+  EXPECT_EQ(line_of("2 1\n1\n2\n"), 1);
+  EXPECT_EQ(line_of("%%MatrixMarket matrix coordinate real general\n1 1 1\n"),
+            1);
+  EXPECT_EQ(line_of("%%MatrixMarket matrix array complex general\n1 1\n"), 1);
+  EXPECT_EQ(line_of("%%MatrixMarket matrix array real symmetric\n1 1\n"), 1);
+  EXPECT_EQ(line_of(banner + "% note\n2 x\n"), 3);
+  EXPECT_EQ(line_of(banner + "-2 1\n"), 2);
+  EXPECT_EQ(line_of(banner + "9999999999999 9999999999999\n1\n"), 2);
+  EXPECT_EQ(line_of(banner + "2 1\n1\nnan\n"), 4);
+  EXPECT_EQ(line_of(banner + "2 1\n1\n2 3\n"), 4);
+  EXPECT_NE(line_of(banner + "2 1\n1\n"), 0);
+  EXPECT_THROW(read_matrix_market_array("absent.mtx"), FileError);
+}
+
+TEST(BandErrors, FilesGoRound) {
+  const File file("");
+  HostArray array("array", 3, 2);
+  for (int i = 0; i < 6; ++i) array(i % 3, i / 3) = std::exp(i) / 3;
+  write_matrix_market_array(file.path(), array);
+  const auto again = read_matrix_market_array(file.path());
+  ASSERT_EQ(again.extent(0), 3u);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(again(i % 3, i / 3), array(i % 3, i / 3));
+  EXPECT_THROW(write_matrix_market_array("/nowhere/x.mtx", array), FileError);
+}
+
+TEST(BandErrors, TheBandOfASparseMatrix) {
+  using Crs = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
+  const File file(
+      "%%MatrixMarket matrix coordinate real general\n"
+      "4 4 7\n1 1 4\n2 2 5\n3 3 6\n4 4 7\n3 1 -1\n1 2 2\n4 2 -3\n");
+  const auto band = band_matrix(Space(), read_matrix_market<Crs>(file.path()));
+  EXPECT_EQ(band.kl, 2);
+  EXPECT_EQ(band.ku, 1);
+  const auto ab =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), band.ab);
+  ASSERT_EQ(ab.extent(0), 4u);
+  const double expected[4][4] = {
+      {4, 2, 0, 0}, {0, 5, 0, 0}, {-1, 0, 6, 0}, {0, -3, 0, 7}};
+  for (int i = 0; i < 4; ++i)
+    for (int j = std::max(0, i - 2); j <= std::min(3, i + 1); ++j)
+      EXPECT_EQ(ab(1 + i - j, j), expected[i][j]);
+  EXPECT_NO_THROW(Solver(Space(), band.ab, band.kl, band.ku));
+}
+
+}  // namespace
+}  // namespace BandTest
+}  // namespace Strata

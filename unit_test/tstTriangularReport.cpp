@@ -44,6 +44,29 @@ TEST(TriangularReport, HoldsEveryNumber) {
             "  substitution: 20000 us\n");
 }
 
+TEST(TriangularReport, TellsOfDiagonalBlocks) {
+  TriangularReport report;
+  report.algorithm = Algorithm::blocks;
+  report.rows = 30;
+  report.entries = 70;
+  report.blocks = 12;
+  report.block_runs = 5;
+  report.block_slots = 64;
+  report.plan_bytes = 900;
+  report.crs_bytes = 964;
+  report.analysis_us = 12;
+  // Made without level sets, there is no number of them.
+  EXPECT_EQ(to_string(report),
+            "algorithm: blocks\n"
+            "rows: 30\n"
+            "entries: 70\n"
+            "diagonal blocks: 12 in 5 launches, 64 slots\n"
+            "memory: 900 bytes, 964 as a CRS matrix\n"
+            "analysis: 12 us\n");
+  report.levels = 9;
+  EXPECT_NE(to_string(report).find("level sets: 9\n"), std::string::npos);
+}
+
 TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
   TriangularReport report;
   report.algorithm = Algorithm::pipelined;

@@ -118,6 +118,43 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
   }
 }
 
+/// `blocks` is made from the matrix itself or, transposed, by way of its graph.
+TEST(TriangularSolver, BlocksKeepToTheirBytesEitherWay) {
+  for (const auto& pattern : patterns()) {
+    const System system(pattern);
+    for (const auto op : {Op::none, Op::transpose}) {
+      SCOPED_TRACE(pattern.name + ", " + to_string(op));
+      TriangularOptions options;
+      options.algorithm = Algorithm::blocks;
+      options.op = op;
+      options.max_right_hand_sides = 3;
+      const auto free = system.make(options).report();
+      EXPECT_EQ(free.algorithm, Algorithm::blocks);
+      EXPECT_EQ(free.levels, 0);
+      EXPECT_EQ(free.right_hand_sides, 3);
+      EXPECT_GT(free.blocks, 0);
+      options.max_plan_ratio = 100;
+      EXPECT_EQ(system.make(options).report().max_plan_bytes,
+                100 * free.crs_bytes);
+      options.max_plan_ratio = 0;
+      options.max_plan_bytes = free.plan_bytes;
+      const auto tight = system.make(options);
+      EXPECT_EQ(tight.report().plan_bytes, free.plan_bytes);
+      expect_solver(
+          tight, HostSystem<double>{system.A, Uplo::lower, Diag::non_unit, op});
+      --options.max_plan_bytes;
+      EXPECT_EQ(refusal(system, options).needed(), free.plan_bytes);
+      // Less than its entries take is refused before there is a plan.
+      const std::size_t off_diagonal = free.entries - free.rows;
+      options.max_plan_bytes = off_diagonal * (sizeof(double) + 8) + 1;
+      const auto error = refusal(system, options);
+      EXPECT_NE(error.problem().find("at least"), std::string::npos)
+          << error.what();
+      EXPECT_LE(error.needed(), free.plan_bytes);
+    }
+  }
+}
+
 TEST(TriangularSolver, AutomaticTakesTheFastestThatFits) {
   for (const auto& pattern : patterns()) {
     const System system(pattern);

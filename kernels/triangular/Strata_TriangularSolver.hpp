@@ -86,7 +86,8 @@ class TriangularSolver {
   ///   ScalingError (see pipelined_subgraphs in docs/algorithms.md): the solver
   ///   then still has its old values
   /// Cost: one pass over the pattern and the diagonal, which the host waits
-  /// for; then one over the values, enqueued on `exec` like a solve: let
+  /// for (twice where `pipelined_subgraphs` takes level sets several at a
+  /// time); then one over the values, enqueued on `exec` like a solve: let
   /// nothing but later work on `exec` change or free them before a fence.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {

@@ -69,6 +69,10 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
     term_value_ = Base::make_values(stream_.collapsed.term_row.extent(0));
+    faults_ = Kokkos::View<std::int64_t*, Memory>(
+        Kokkos::view_alloc("Strata::Stream::faults",
+                           Kokkos::WithoutInitializing),
+        stream_.collapsed.exist() ? int{CollapseFaults::size} : 0);
     const std::size_t own = this->bytes() + PipelineState::size * 4;
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
@@ -181,27 +185,25 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   UnsuitableValues probe(const ExecutionSpace& exec,
                          const Scalar* values) const {
-    const Kokkos::View<std::int64_t*, Memory> faults(
-        Kokkos::view_alloc("Strata::Stream::faults",
-                           Kokkos::WithoutInitializing),
-        CollapseFaults::size);
-    const auto host = Kokkos::create_mirror_view(faults);
-    host(CollapseFaults::row) = ValuesInspection::no_row;
-    host(CollapseFaults::inverse) = host(CollapseFaults::block) = 0;
-    Kokkos::deep_copy(exec, faults, host);
+    Kokkos::parallel_for(
+        "Strata::Stream::clear_faults",
+        RangeOf<ExecutionSpace>(exec, 0, CollapseFaults::size),
+        ClearFaults{faults_.data()});
     eliminate_rows<ProbedNumbers<Scalar, Memory>>(
         "Strata::Stream::probe", exec, stream_.num_rows, mean_length(),
         ProbeCollapsed<Scalar, Memory>{
             KeptEdges<Memory>{stream_.collapsed},
             ProbedNumbers<Scalar, Memory>{numbers(values),
                                           stream_.diagonal_origin},
-            stream_.row, faults.data()},
+            stream_.row, faults_.data()},
         lists());
-    Kokkos::deep_copy(exec, host, faults);
-    exec.fence();
+    ReadFaults::value_type faults;
+    Kokkos::parallel_reduce("Strata::Stream::read_faults",
+                            RangeOf<ExecutionSpace>(exec, 0, 1),
+                            ReadFaults{faults_.data()}, faults);
     UnsuitableValues found;
     double factor[2];
-    memcpy(factor, &host(CollapseFaults::inverse), sizeof(factor));
+    memcpy(factor, &faults.of[CollapseFaults::inverse], sizeof(factor));
     const double condition = factor[0] * factor[1];
     constexpr double unit =
         sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
@@ -211,9 +213,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           "level sets taken several at a time have diagonal blocks of a "
           "condition number of up to " +
           std::to_string(condition) + ", which might cost half of the digits";
-    } else if (host(CollapseFaults::row) != ValuesInspection::no_row) {
+    } else if (faults.of[CollapseFaults::row] != ValuesInspection::no_row) {
       found.any = true;
-      found.row = host(CollapseFaults::row);
+      found.row = faults.of[CollapseFaults::row];
       found.why = "numbers of row " + std::to_string(found.row) +
                   " leave the range of normal ones where level sets are taken "
                   "several at a time";
@@ -245,6 +247,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            stream_.record_lane.extent(0) + stream_.step_warps.extent(0) +
            stream_.origin.bytes() + stream_.collapsed.bytes() +
            (exports_.extent(0) + term_value_.extent(0)) * sizeof(Scalar) +
+           faults_.extent(0) * sizeof(std::int64_t) +
            state_.extent(0) * sizeof(unsigned);
   }
 
@@ -252,6 +255,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true;
   Kokkos::View<Scalar*, Memory> exports_, term_value_;
+  Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are rewritten
   Kokkos::View<unsigned*, Memory> state_;
 };
 

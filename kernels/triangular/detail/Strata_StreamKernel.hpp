@@ -549,6 +549,45 @@ struct KeptEdges {
 struct CollapseFaults {
   enum : int { row, inverse, block, size };
 };
+struct ClearFaults {
+  std::int64_t* faults;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    faults[i] = i == CollapseFaults::row ? ValuesInspection::no_row : 0;
+  }
+};
+/// Brings them to the host as the result of a reduction over one index, which
+/// allocates nothing.
+struct ReadFaults {
+  struct value_type {
+    std::int64_t of[CollapseFaults::size];
+  };
+  const std::int64_t* faults;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, value_type& found) const {
+    for (int i = 0; i < CollapseFaults::size; ++i) found.of[i] = faults[i];
+  }
+  KOKKOS_INLINE_FUNCTION void init(value_type& value) const {
+    value.of[CollapseFaults::row] = ValuesInspection::no_row;
+    value.of[CollapseFaults::inverse] = value.of[CollapseFaults::block] = 0;
+  }
+  KOKKOS_INLINE_FUNCTION void join(value_type& into,
+                                   const value_type& from) const {
+    join_parts(into, from);
+  }
+  // Kokkos before 4.0 joins in shared memory.
+  KOKKOS_INLINE_FUNCTION void join(volatile value_type& into,
+                                   const volatile value_type& from) const {
+    join_parts(into, from);
+  }
+
+ private:
+  template <class Into, class From>
+  KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
+    if (from.of[CollapseFaults::row] < into.of[CollapseFaults::row])
+      into.of[CollapseFaults::row] = from.of[CollapseFaults::row];
+    for (int i = CollapseFaults::inverse; i < CollapseFaults::size; ++i)
+      if (from.of[i] > into.of[i]) into.of[i] = from.of[i];
+  }
+};
 
 template <class Scalar, class MemorySpace>
 struct ProbeCollapsed {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_Gallery.hpp>

@@ -2,6 +2,9 @@
 #ifndef STRATA_PERF_KERNELS_CG_HPP
 #define STRATA_PERF_KERNELS_CG_HPP
 
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
 #include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosSparse_spmv.hpp>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products for one scalar type, STRATA_PERF_SCALAR: ours, Kokkos Kernels',
 // cuSPARSE's.
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_MatrixMarket.hpp>

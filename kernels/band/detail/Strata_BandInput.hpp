@@ -78,7 +78,7 @@ struct CheckBand {
     }
   }
   KOKKOS_INLINE_FUNCTION void note(int what, std::int64_t number) const {
-    Kokkos::atomic_min(&fault(what), static_cast<unsigned long long>(number));
+    Kokkos::atomic_fetch_min(&fault(what), static_cast<unsigned long long>(number));
   }
   KOKKOS_INLINE_FUNCTION void finish(int system, std::int64_t i, Real sum,
                                      Real largest) const {
@@ -201,7 +201,7 @@ struct NotePivots {
     const bool finite = p - p == Real(0);
     if (p > small * scale(place) && finite) return;
     // What is not finite comes of a small pivot elsewhere, or of overflow.
-    Kokkos::atomic_min(
+    Kokkos::atomic_fetch_min(
         &fault(finite ? BandFaults::pivot : BandFaults::overflow),
         static_cast<unsigned long long>(place));
   }

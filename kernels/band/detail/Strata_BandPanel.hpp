@@ -172,7 +172,7 @@ struct FactorPanel {
         from[k] = other;
         pivots(system * A.size + c) = p;
         if (singular)
-          Kokkos::atomic_min(
+          Kokkos::atomic_fetch_min(
               &fault(BandFaults::pivot),
               static_cast<unsigned long long>(system * A.size + c));
       }

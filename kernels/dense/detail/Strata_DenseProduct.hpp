@@ -2,6 +2,9 @@
 #ifndef STRATA_DENSE_PRODUCT_HPP
 #define STRATA_DENSE_PRODUCT_HPP
 
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
 #include <KokkosBlas3_gemm.hpp>
 #include <detail/Strata_DenseRef.hpp>
 

@@ -40,7 +40,8 @@ struct SellCheck {
         ascending = false;
     }
     if (!in_range) Kokkos::atomic_fetch_min(&status(0), 2 * row + 1);
-    if (!ascending && status(1) == 0) Kokkos::atomic_fetch_max(&status(1), 1);
+    if (!ascending && status(1) == 0)
+      Kokkos::atomic_fetch_max(&status(1), std::int64_t{1});
   }
 };
 

@@ -606,15 +606,15 @@ struct ProbeCollapsed {
     double inverse = 0, block = 0;
     if (collapsed)
       for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
-        inverse += double(Kokkos::abs(eliminate.term_number(t) *
-                                      own.diagonal(eliminate.term(t))));
+        inverse += size_of(eliminate.term_number(t) *
+                                      own.diagonal(eliminate.term(t)));
     if (v >= 0) {
       const Scalar d = own.diagonal(v);
       for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
            k += Eliminate::num_lanes) {
         const Scalar entry = own.matrix.entry(k), ratio = entry / d;
         own.note(entry, d, ratio);
-        if (edges.inner(k, 0, v)) block += double(Kokkos::abs(ratio));
+        if (edges.inner(k, 0, v)) block += size_of(ratio);
       }
     }
     inverse = lane_group_sum(inverse, Eliminate::num_lanes);
@@ -629,6 +629,13 @@ struct ProbeCollapsed {
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION static double size_of(double v) {
+    return v < 0 ? -v : v;
+  }
+  template <class R>
+  KOKKOS_INLINE_FUNCTION static double size_of(const Kokkos::complex<R>& v) {
+    return double(Kokkos::abs(v));
+  }
   /// Numbers that are not negative compare as their bits do.
   KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
     if (!(value - value == 0)) return;

@@ -164,6 +164,8 @@ class EliminateRow {
         lane_barrier();
       }
     }
+    // Others read the last number stored.
+    lane_barrier();
     result.terms = terms;
     result.sources = sources;
     result.fits = fits;

@@ -79,18 +79,21 @@ class StreamBuilder {
     make_counts();
     const Graph given = graph;
     collapse_ = shape.collapse;
+    bool again = false;
     do {
       if (rows < 1) return;
+      again = false;
       phases_.graph = given;
       fits_ = partition(num_levels, shape.band_levels, rows, max_local);
       if (!fits_ && shape.which_team < 0 && team_ == 1) {
         // The other team has more room.
         team_ = 0;
         collapse_ = shape.collapse;
+        again = true;
         continue;
       }
       rows /= 2;
-    } while (!fits_ && rows >= 16);
+    } while (again || (!fits_ && rows >= 16));
     if (fits_) find_steps();
   }
 

@@ -273,6 +273,15 @@ class TriangularSolver {
       algorithm_.reset();
       choice.forbid_collapse(unsuitable.why);
       algorithm_ = choice.make();
+      // The rewritten rows had no entries divided by their diagonals.
+      const auto again = Detail::inspect_values<Scalar>(
+          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+          values.data(), row_map, entries);
+      if (again.unscalable_row != Detail::ValuesInspection::no_row) {
+        algorithm_.reset();
+        choice.rule_out(report->algorithm, cannot_scale(again));
+        algorithm_ = choice.make();
+      }
     }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();

@@ -3,6 +3,7 @@
 #define STRATA_PERF_DENSE_PROBLEM_HPP
 
 #include <algorithm>
+#include <cmath>
 #include <detail/Strata_CounterRandom.hpp>
 #include <detail/Strata_DenseRef.hpp>
 #include <detail/Strata_Pending.hpp>
@@ -30,7 +31,7 @@ struct DenseEntries {
     const double r = random(i, j, part);
     if (kind == 1) return 500.5 + 499.5 * r;
     if (kind == 2)
-      return r * Kokkos::exp2(-30.0 * static_cast<double>(i + j) / n);
+      return r * exp2(-30.0 * static_cast<double>(i + j) / n);
     if (kind == 3 && j == n - 1 && n > 2)
       return random(i, 0, part) + random(i, n / 2, part) + 1e-13 * r;
     return r;

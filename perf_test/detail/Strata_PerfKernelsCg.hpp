@@ -7,7 +7,9 @@
 
 #include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_dot.hpp>
+#include <KokkosBlas1_update.hpp>
 #include <KokkosSparse_spmv.hpp>
+#include <cmath>
 #include <algorithm>
 
 namespace Strata {
@@ -30,7 +32,7 @@ class KokkosKernelsCg {
   /// Solves from the x given; returns the iterations.
   int solve(const Vector& b, const Vector& x, double tolerance,
             int max_iterations) {
-    using Kokkos::abs;
+    using std::abs;  // Kokkos::abs of complex numbers is found by itself
     const Scalar one(1);
     KokkosSparse::spmv("N", one, A_, x, Scalar(0), w_);
     KokkosBlas::update(one, b, -one, w_, Scalar(0), r_);

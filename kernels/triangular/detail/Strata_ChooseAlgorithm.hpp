@@ -99,7 +99,7 @@ class AlgorithmChoice {
     forget_plan();
     consider_stream(prediction());
     if (!best()) add(Algorithm::pipelined);
-    instead_ = why + ": they are taken one by one";
+    instead_ = why + ", which rules out several level sets at a time";
   }
 
  private:

@@ -485,37 +485,42 @@ struct MatrixNumbers {
 };
 
 /// The same before anything may be overwritten: the diagonal as the matrix has
-/// it, and a note of products that leave the range of normal numbers although
-/// their factors are within.
+/// it, and notes of numbers that are not finite although what they are made of
+/// is, or are no normal numbers where a row is divided by its diagonal. (That a
+/// product of several numbers vanishes is no loss beside the others.)
 template <class Scalar_, class MemorySpace>
 struct ProbedNumbers {
   using Scalar = Scalar_;
   static constexpr bool exist = true;
   MatrixNumbers<Scalar, MemorySpace> matrix;
   OriginIndex<MemorySpace> diagonal_origin;  // by position
-  mutable bool lost = false;
+  mutable bool lost = false, special = false;
 
   KOKKOS_INLINE_FUNCTION Scalar diagonal(int v) const {
     const std::int64_t k = diagonal_origin(matrix.position(v));
     const Scalar d = k < 0 ? Scalar(1) : matrix.values[k];
     return matrix.conjugated ? conjugate(d) : d;
   }
-  KOKKOS_INLINE_FUNCTION void note(const Scalar& a, const Scalar& b,
-                                   const Scalar& result) const {
-    if (a != Scalar(0) && b != Scalar(0) && a - a == Scalar(0) &&
-        b - b == Scalar(0) && !usable_reciprocal(result))
+  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
+    return v - v == Scalar(0);
+  }
+  /// An entry over its row's diagonal.
+  KOKKOS_INLINE_FUNCTION void note_ratio(const Scalar& entry, const Scalar& d,
+                                         const Scalar& ratio) const {
+    if (usable_reciprocal(entry) && usable_reciprocal(d) &&
+        !usable_reciprocal(ratio))
       lost = true;
   }
   KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
-    const Scalar d = diagonal(v), result = m * (Scalar(1) / d);
-    note(m, d, result);
-    return result;
+    const Scalar d = diagonal(v);
+    special = special || !is_finite(d);
+    return m * (Scalar(1) / d);
   }
   KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
                                         std::int64_t k) const {
-    const Scalar v = matrix.entry(k), result = m * v;
-    note(m, v, result);
-    return result;
+    const Scalar v = matrix.entry(k);
+    special = special || !is_finite(v);
+    return m * v;
   }
 };
 
@@ -604,28 +609,38 @@ struct ProbeCollapsed {
     const ProbedNumbers<Scalar, MemorySpace> own = numbers;
     const EliminatedRow lists = eliminate.run(collapsed ? v : -1, edges, own);
     double inverse = 0, block = 0;
-    if (collapsed)
+    bool finite = true;
+    if (collapsed) {
       for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
         inverse += size_of(eliminate.term_number(t) *
-                                      own.diagonal(eliminate.term(t)));
+                           own.diagonal(eliminate.term(t)));
+      for (int s = lane; s < lists.sources; s += Eliminate::num_lanes)
+        finite = finite && own.is_finite(eliminate.source_number(s));
+    }
     if (v >= 0) {
       const Scalar d = own.diagonal(v);
+      own.special = own.special || !own.is_finite(d);
       for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
            k += Eliminate::num_lanes) {
         const Scalar entry = own.matrix.entry(k), ratio = entry / d;
-        own.note(entry, d, ratio);
+        own.special = own.special || !own.is_finite(entry);
+        own.note_ratio(entry, d, ratio);
         if (edges.inner(k, 0, v)) block += size_of(ratio);
       }
     }
+    finite = finite && inverse - inverse == 0 && block - block == 0;
     inverse = lane_group_sum(inverse, Eliminate::num_lanes);
     block = lane_group_sum(block, Eliminate::num_lanes);
+    const int special =
+        lane_group_sum(own.special ? 1 : 0, Eliminate::num_lanes);
     if (v < 0) return;
-    if (own.lost)
+    if (own.lost || (!finite && special == 0))
       Kokkos::atomic_fetch_min(faults + CollapseFaults::row,
                                std::int64_t{row(edges.rows.position(v))});
-    if (lane != 0 || !collapsed) return;
-    raise(faults + CollapseFaults::inverse, inverse);
+    if (lane != 0) return;
+    // Rows that stay as they are may be terms of others.
     raise(faults + CollapseFaults::block, 1 + block);
+    if (collapsed) raise(faults + CollapseFaults::inverse, inverse);
   }
 
  private:

@@ -221,9 +221,15 @@ TEST(TriangularSolver, ReciprocalsComeBackWithOrdinaryValues) {
     SCOPED_TRACE(variant.name);
     auto solver = make(A, operations()[0], variant);
     const auto x = solve(solver, b);
-    solver.update_values(Space(),
-                         tiny.to_device<SolverMatrix<double, Space>>());
-    EXPECT_FALSE(std::isfinite(solve(solver, b)[0]));
+    try {
+      solver.update_values(Space(),
+                           tiny.to_device<SolverMatrix<double, Space>>());
+      EXPECT_FALSE(std::isfinite(solve(solver, b)[0]));
+    } catch (const ScalingError&) {
+      // Rewritten rows can't take it.
+      EXPECT_EQ(solver.report().algorithm, Algorithm::pipelined_subgraphs);
+      EXPECT_TRUE(same_bits(solve(solver, b), x));
+    }
     solver.update_values(Space(), A.to_device<SolverMatrix<double, Space>>());
     EXPECT_TRUE(same_bits(solve(solver, b), x));
   }

@@ -184,21 +184,13 @@ class TriangularSolver {
           "make a new solver, which will choose an algorithm that does not "
           "divide them, or set the option `algorithm` to pipelined",
           found.unscalable_row);
-    if (found.divide == 0) {
-      const auto unsuitable = algorithm_->unsuitable(exec, values.data());
-      if (unsuitable.any)
-        throw ScalingError(
-            "values", unsuitable.why,
-            "make a new solver, which will take level sets one by one, or set "
-            "the option `collapsed_levels` to 1",
-            unsuitable.row);
-    } else if (algorithm_->multiplies_diagonals()) {
+    const auto unsuitable = algorithm_->unsuitable(exec, values.data());
+    if (unsuitable.any)
       throw ScalingError(
-          "values", "some diagonal value has no normal reciprocal",
+          "values", unsuitable.why,
           "make a new solver, which will take level sets one by one, or set "
           "the option `collapsed_levels` to 1",
-          0);
-    }
+          unsuitable.row);
     algorithm_->set_values(exec, values.data(), found.divide != 0);
   }
 
@@ -262,13 +254,7 @@ class TriangularSolver {
       choice.rule_out(report->algorithm, cannot_scale(found));
       algorithm_ = choice.make();
     }
-    Detail::UnsuitableValues unsuitable;
-    if (found.divide != 0 && algorithm_->multiplies_diagonals()) {
-      unsuitable.any = true;
-      unsuitable.why = "some diagonal value has no normal reciprocal";
-    } else {
-      unsuitable = algorithm_->unsuitable(exec, values.data());
-    }
+    const auto unsuitable = algorithm_->unsuitable(exec, values.data());
     if (unsuitable.any) {
       algorithm_.reset();
       choice.forbid_collapse(unsuitable.why);

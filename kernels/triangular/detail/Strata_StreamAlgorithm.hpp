@@ -100,9 +100,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ScaledEntries<Memory> scaled_entries() const override {
     return {stream_.record_row, stream_.origin, stream_.entries};
   }
-  bool multiplies_diagonals() const override {
-    return stream_.collapsed.exist();
-  }
   /// Whether rewritten rows would lose more than half of the digits, or numbers
   /// in them leave the range of normal ones.
   UnsuitableValues unsuitable(const ExecutionSpace& exec,
@@ -175,7 +172,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   MatrixNumbers<Scalar, Memory> numbers(const Scalar* values) const {
     const auto& rows = stream_.collapsed;
     return {values, rows.origin, rows.position, this->diagonal_.data(),
-            this->conjugated_};
+            this->conjugated_, this->divide_};
   }
   ListLengths lists() const {
     return {stream_.collapsed.max_terms, stream_.collapsed.max_sources};

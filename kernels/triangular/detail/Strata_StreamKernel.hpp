@@ -468,15 +468,17 @@ struct MatrixNumbers {
   const Scalar* values;
   OriginIndex<MemorySpace> origin;
   Kokkos::View<const int*, MemorySpace> position;
-  const Scalar* reciprocal;  // of the diagonal, by position
-  bool conjugated;
+  // Reciprocals of the diagonal by position, or, if `divide`, itself.
+  const Scalar* diagonal;
+  bool conjugated, divide;
 
   KOKKOS_INLINE_FUNCTION Scalar entry(std::int64_t k) const {
     const Scalar v = values[origin(k)];
     return conjugated ? conjugate(v) : v;
   }
   KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
-    return m * reciprocal[position(v)];
+    const Scalar by = diagonal[position(v)];
+    return divide ? m / by : m * by;
   }
   KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
                                         std::int64_t k) const {
@@ -620,6 +622,10 @@ struct ProbeCollapsed {
     if (v >= 0) {
       const Scalar d = own.diagonal(v);
       own.special = own.special || !own.is_finite(d);
+      // The sum of terms begins with a product with the reciprocal.
+      own.lost = own.lost ||
+                 (own.is_finite(d) && !(usable_reciprocal(d) &&
+                                        usable_reciprocal(Scalar(1) / d)));
       for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
            k += Eliminate::num_lanes) {
         const Scalar entry = own.matrix.entry(k), ratio = entry / d;
@@ -688,11 +694,11 @@ struct PackCollapsed {
         put(first + eliminate.rank_of_source(s, row.sources),
             eliminate.source_number(s));
     } else {
-      const Scalar by = numbers.reciprocal[position];
-      if (lane == 0) term_value[first_term] = by;
+      if (lane == 0) term_value[first_term] = numbers.scaled(Scalar(1), v);
       for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
            k += Eliminate::num_lanes)
-        put(first + k - edges.first(v), numbers.entry(k) * by);
+        put(first + k - edges.first(v),
+            numbers.scaled(numbers.entry(k), v));
     }
   }
 

@@ -75,9 +75,6 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// Whether values are multiplied by reciprocals of diagonal values before a
-  /// solve, which all must be normal numbers then.
-  virtual bool multiplies_diagonals() const { return false; }
   /// Why this algorithm can't take these values, which inspect_values found
   /// nothing wrong with. Waits for `exec` where it has to look.
   virtual UnsuitableValues unsuitable(const ExecutionSpace&,

@@ -3,6 +3,7 @@
 #define STRATA_FLAGGED_BLOCKS_HPP
 
 #include <algorithm>
+#include <detail/Strata_Pending.hpp>
 #include <detail/Strata_PipelineState.hpp>
 #include <detail/Strata_RowKernels.hpp>
 

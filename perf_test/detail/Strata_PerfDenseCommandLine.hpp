@@ -4,37 +4,11 @@
 
 #include <Strata_Error.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <detail/Strata_PerfDense.hpp>
-#include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfFlags.hpp>
 
 namespace Strata {
 namespace PerfTest {
-
-inline int dense_number(const std::string& flag, const std::string& text,
-                        int least, int most) {
-  char* end = nullptr;
-  errno = 0;
-  const long number = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || errno != 0 || number < least ||
-      number > most)
-    throw OptionError(flag,
-                      "'" + text + "' is not a whole number from " +
-                          std::to_string(least) + " to " + std::to_string(most),
-                      "see --help");
-  return static_cast<int>(number);
-}
-
-inline std::vector<std::string> comma_separated(const std::string& list) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    items.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
 
 /// `items`, each of which must be among `known`.
 inline std::vector<std::string> known_items(
@@ -56,37 +30,19 @@ inline DenseOptions parse_dense_options(
     int& argc, char** argv, const std::vector<std::string>& available) {
   DenseOptions options;
   options.algorithms = available;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (starts_with(argument, "--benchmark_") ||
-        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
-      argv[kept++] = argv[i];
-      continue;
-    }
-    if (argument == "--help" || argument == "-h") {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--sizes", "--tasks", "--matrices", "--algorithms",
+                   "--scalar", "--stripe", "--host-limit", "--textbook-limit",
+                   "--table"})) {
+    if (flag == "--help") {
       options.help = true;
       continue;
     }
-    const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    const std::vector<std::string> flags{
-        "--sizes",      "--tasks",          "--matrices",
-        "--algorithms", "--scalar",         "--stripe",
-        "--host-limit", "--textbook-limit", "--table"};
-    if (std::find(flags.begin(), flags.end(), flag) == flags.end())
-      throw OptionError(flag, "there is no such flag", "see --help");
-    std::string value;
-    if (equals != std::string::npos)
-      value = argument.substr(equals + 1);
-    else if (i + 1 < argc)
-      value = argv[++i];
-    if (value.empty())
-      throw OptionError(flag, "its value is missing", "see --help");
-    const auto items = comma_separated(value);
+    const auto items = list_parts(value);
     if (flag == "--sizes") {
       for (const auto& item : items)
-        options.sizes.push_back(dense_number(flag, item, 1, 65536));
+        options.sizes.push_back(whole_number(flag, item, 1, 65536));
     } else if (flag == "--tasks") {
       options.tasks.clear();
       for (const auto& item :
@@ -103,20 +59,18 @@ inline DenseOptions parse_dense_options(
           flag, {value},
           {"float", "double", "complex_float", "complex_double"})[0];
     } else if (flag == "--stripe") {
-      options.stripe = dense_number(flag, value, 0, 512);
+      options.stripe = whole_number(flag, value, 0, 512);
       if (options.stripe % 32 != 0)
         throw OptionError(flag, "'" + value + "' is not a multiple of 32",
                           "see --help");
     } else if (flag == "--host-limit") {
-      options.host_limit = dense_number(flag, value, 0, 65536);
+      options.host_limit = whole_number(flag, value, 0, 65536);
     } else if (flag == "--textbook-limit") {
-      options.textbook_limit = dense_number(flag, value, 0, 65536);
+      options.textbook_limit = whole_number(flag, value, 0, 65536);
     } else {
       options.table_file = value;
     }
   }
-  argc = kept;
-  argv[argc] = nullptr;
   if (!options.help && options.sizes.empty())
     throw OptionError("--sizes", "no size is named",
                       "name at least one, e.g. --sizes 512,1024");

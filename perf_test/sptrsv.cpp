@@ -8,6 +8,7 @@
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
+#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
@@ -74,26 +75,6 @@ int exit_code(const std::vector<SptrsvResult>& results) {
       code = 2;
   }
   return code;
-}
-
-/// What Google Benchmark's flags say of its output.
-struct OutputFlags {
-  bool display_for_people = true;  ///< else standard output has to stay pure
-  bool json_file = false;
-};
-OutputFlags output_flags(int argc, char** argv) {
-  OutputFlags flags;
-  bool file = false, json = true;
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    if (starts_with(flag, "--benchmark_format="))
-      flags.display_for_people = flag == "--benchmark_format=console";
-    if (starts_with(flag, "--benchmark_out=")) file = true;
-    if (starts_with(flag, "--benchmark_out_format="))
-      json = flag == "--benchmark_out_format=json";
-  }
-  flags.json_file = file && json;
-  return flags;
 }
 
 int run_all(const SptrsvOptions& options, const OutputFlags& output) {

@@ -17,10 +17,15 @@ struct EllBlock {
   int first_row;  // in the order of substitution, as everything here
   int rows;
   int stride;
-  int steps_and_log;  // steps * 8 + log_lanes
+  int packed;  // steps * 16, 8 where rows are stored apart, log_lanes
 
-  KOKKOS_INLINE_FUNCTION int log_lanes() const { return steps_and_log & 7; }
-  KOKKOS_INLINE_FUNCTION int steps() const { return steps_and_log >> 3; }
+  KOKKOS_INLINE_FUNCTION void set_shape(int steps, int log, bool long_rows) {
+    packed = steps * 16 + (long_rows ? 8 : 0) + log;
+  }
+  KOKKOS_INLINE_FUNCTION int log_lanes() const { return packed & 7; }
+  KOKKOS_INLINE_FUNCTION int steps() const { return packed >> 4; }
+  /// Whether any row is stored apart.
+  KOKKOS_INLINE_FUNCTION bool has_long_rows() const { return packed & 8; }
   /// Lanes of all rows, padding left out.
   KOKKOS_INLINE_FUNCTION int lanes() const { return rows << log_lanes(); }
 };
@@ -276,6 +281,10 @@ struct FillEllBlocks {
          k < begin + shape.slots(); ++k)
       pad(k, ell_padding);
   }
+  /// Entries of a row: see for_each_row.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t v) const {
+    return work.rows.length(v);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v, int lane,
                                          int lanes) const {
     const int n = work.rows.num_vertices;
@@ -288,7 +297,8 @@ struct FillEllBlocks {
     made.first_row = first;
     made.rows = work.rows_of(number);
     made.stride = shape.stride;
-    made.steps_and_log = shape.steps * 8 + shape.log_lanes;
+    made.set_shape(shape.steps, shape.log_lanes,
+                   work.longest[number] > shape.width);
     const int length = work.rows.length(v);
     const std::int64_t entries = work.rows.begin[v];
     const bool apart = length > shape.width;

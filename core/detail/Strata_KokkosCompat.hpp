@@ -381,6 +381,16 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 #endif
 }
 
+/// Adds 1; earlier accesses of this thread, and of those it has met at a
+/// barrier, cannot be moved behind.
+KOKKOS_INLINE_FUNCTION void increment_release(unsigned* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
+#else
+  __atomic_fetch_add(p, 1u, __ATOMIC_RELEASE);
+#endif
+}
+
 /// Asynchronous copies to scratch (ScratchBytes::copy_async_16): those begun up
 /// to a commit form a group; `copy_async_wait<n>` waits until at most n groups
 /// of this thread are under way.

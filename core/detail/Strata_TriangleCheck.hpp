@@ -48,6 +48,12 @@ struct TriangleCheck {
     Kokkos::atomic_fetch_min(&status(0), row * num_row_faults + kind);
   }
 
+  /// Entries of a row: see for_each_row. None where the row map is wrong.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    const std::int64_t begin = static_cast<std::int64_t>(row_map(row));
+    const std::int64_t end = static_cast<std::int64_t>(row_map(row + 1));
+    return begin < 0 || end < begin || end > stored ? 0 : end - begin;
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     using Ordinal = typename Entries::non_const_value_type;

@@ -75,59 +75,55 @@ struct EllRows {
   }
 };
 
-/// Rows stored apart of which lanes of a team are in charge: a warp takes the
-/// shorter ones of its lanes, the team the longer ones.
+/// A row stored apart: consecutive slots.
+struct LongRow {
+  std::int64_t first = 0;
+  int count = 0;
+};
+
+/// Rows stored apart of which lanes of a team are in charge: lanes of a warp
+/// take the shorter ones of theirs, the team the longer ones.
 template <class Scalar, class ExecutionSpace, int threads, int R>
 struct LongRows {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int warps = threads / width;
+  /// Lanes for each row where a warp has several.
+  static constexpr int group = width < 8 ? width : 8;
   /// Entries up to which a row is left to a warp.
-  static constexpr int of_a_warp = 512;
+  static constexpr int of_a_warp = 128;
 
   struct Scratch {
     Scalar part[warps][R];
-    std::int64_t row[threads];
-    int count;
+    Scalar of_group[warps][width / group][R];
+    LongRow row[threads];
   };
 
-  /// `add(v, lane, lanes, part)` adds the lane's share of row v. All threads of
-  /// the team call this; those in charge of a row get its sum.
+  /// `add(row, lane, lanes, part)` adds the lane's share of a row. All threads
+  /// of the team call this, with `longer_ones` in scratch at 0 behind a
+  /// barrier; those whose `own` row has entries get its sum.
   template <class Member, class Add>
   KOKKOS_INLINE_FUNCTION static void sum_rows(
-      const Member& team, Scratch& scratch, const int* long_count,
-      bool in_charge, std::int64_t v, const Add& add, Scalar (&sum)[R]) {
-    const int rank = team.team_rank(), lane = rank % width;
-    if (rank == 0) scratch.count = 0;
-    team.team_barrier();
+      const Member& team, Scratch& scratch, int& longer_ones,
+      const LongRow& own, const Add& add, Scalar (&sum)[R]) {
+    const int rank = team.team_rank();
     int place = -1;
-    if (in_charge && long_count[v] > of_a_warp) {
-      place = Kokkos::atomic_fetch_add(&scratch.count, 1);
-      scratch.row[place] = v;
+    if (own.count > of_a_warp) {
+      place = Kokkos::atomic_fetch_add(&longer_ones, 1);
+      scratch.row[place] = own;
     }
     lane_barrier();
-    for (unsigned left = lane_ballot(in_charge && place < 0); left;
-         left &= left - 1) {
-      const int owner = lowest_bit(left);
-      Scalar mine[R];
-      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
-      add(lane_broadcast(v, owner), lane, width, mine);
-      lane_barrier();
-      for (int r = 0; r < R; ++r) {
-        const Scalar total = lane_group_sum(mine[r], width);
-        if (lane == owner) sum[r] = total;
-      }
-    }
+    sum_rows_of_warp(rank / width, rank % width, scratch, own, add, sum);
     team.team_barrier();
     // In whatever order rows have come, each is added up in the same way.
-    const int count = scratch.count;
+    const int count = longer_ones;
     for (int i = 0; i < count; ++i) {
       Scalar mine[R];
-      for (int r = 0; r < R; ++r) mine[r] = Scalar(0);
+      clear(mine);
       add(scratch.row[i], rank, threads, mine);
       lane_barrier();
       for (int r = 0; r < R; ++r) {
         const Scalar total = lane_group_sum(mine[r], width);
-        if (lane == 0) scratch.part[rank / width][r] = total;
+        if (rank % width == 0) scratch.part[rank / width][r] = total;
       }
       team.team_barrier();
       if (place == i)
@@ -136,6 +132,46 @@ struct LongRows {
           for (int w = 1; w < warps; ++w) sum[r] += scratch.part[w][r];
         }
       team.team_barrier();
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static void clear(Scalar (&sums)[R]) {
+    for (int r = 0; r < R; ++r) sums[r] = Scalar(0);
+  }
+  /// The shorter rows of a warp's lanes: several at once by a group of lanes
+  /// each, one that is left alone by the whole warp.
+  template <class Add>
+  KOKKOS_INLINE_FUNCTION static void sum_rows_of_warp(int warp, int lane,
+                                                      Scratch& scratch,
+                                                      const LongRow& own,
+                                                      const Add& add,
+                                                      Scalar (&sum)[R]) {
+    for (unsigned left = lane_ballot(own.count > 0 && own.count <= of_a_warp);
+         left != 0;) {
+      const int lanes = (left & (left - 1)) != 0 ? group : width;
+      int owner = 0, from = -1;
+      for (int g = 0; g < width / lanes && left != 0; ++g, left &= left - 1) {
+        const int next = lowest_bit(left);
+        if (next == lane) from = g;
+        if (g <= lane / lanes) owner = g == lane / lanes ? next : -1;
+      }
+      LongRow row;
+      row.first = lane_broadcast(own.first, owner < 0 ? 0 : owner);
+      row.count = lane_broadcast(own.count, owner < 0 ? 0 : owner);
+      if (owner < 0) row.count = 0;
+      Scalar mine[R];
+      clear(mine);
+      add(row, lane % lanes, lanes, mine);
+      lane_barrier();
+      for (int r = 0; r < R; ++r) {
+        const Scalar total = lane_group_sum(mine[r], lanes);
+        if (lane % lanes == 0) scratch.of_group[warp][lane / lanes][r] = total;
+      }
+      lane_barrier();
+      if (from >= 0)
+        for (int r = 0; r < R; ++r) sum[r] = scratch.of_group[warp][from][r];
+      lane_barrier();
     }
   }
 };
@@ -322,8 +358,15 @@ struct WideBlocks {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = EllShape::max_steps;
   using Long = LongRows<Scalar, ExecutionSpace, team_size, R>;
-  static constexpr unsigned scratch_bytes =
-      unsigned(sizeof(typename Long::Scratch)) + 16;
+  struct Scratch {
+    typename Long::Scratch rows;
+    // Of two tickets in turn: what comes next, and rows for the whole team.
+    unsigned next[2];
+    int longer_ones[2];
+  };
+  static constexpr unsigned scratch_bytes = unsigned(sizeof(Scratch)) + 16;
+  /// Blocks that a team may be ahead and look all the time.
+  static constexpr int near = 2;
 
   EllSystem<Scalar> system;
   unsigned* state;
@@ -361,14 +404,27 @@ struct WideBlocks {
           if (r < columns) sum[r] += value[u] * x(source[u], r);
       }
   }
-  KOKKOS_INLINE_FUNCTION void wait_for(unsigned* done, unsigned wanted) const {
-    for (int turn = 0; load_acquire(done) < wanted; ++turn)
-      if (turn > 4) pause_while_waiting(9);
+  /// Waits until block `number`, of `tickets`, and so all before it are done.
+  KOKKOS_INLINE_FUNCTION void wait_for(int number, unsigned tickets,
+                                       bool far) const {
+    const unsigned* const done =
+        state + WideState::done + (number - first_block);
+    for (int turn = 0; load_acquire(done) < tickets; ++turn)
+      if (far) pause_while_waiting(turn + 9);
+  }
+  /// Waits for the block before `number`, of `tickets`; from far ahead with
+  /// pauses, so that those next in turn have the counters to themselves.
+  KOKKOS_INLINE_FUNCTION void wait_for_turn(int number,
+                                            unsigned tickets) const {
+    const int front = number - 1 - near;
+    if (front >= first_block)
+      wait_for(front, tickets_of(system.block[front]), true);
+    wait_for(number - 1, tickets, false);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int rank = team.team_rank();
-    auto* const scratch = static_cast<typename Long::Scratch*>(
+    auto* const scratch = static_cast<Scratch*>(
         team.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     const auto draw = [&]() {
       return Kokkos::atomic_fetch_add(&state[WideState::ticket], 1u);
@@ -382,7 +438,7 @@ struct WideBlocks {
     int number = first_block;
     EllBlock block = system.block[number];
     unsigned tickets = tickets_of(block);
-    for (;;) {
+    for (int turn = 0;; turn ^= 1) {
       bool moved = false;
       while (number < last_block && ticket - first_ticket >= tickets) {
         first_ticket += tickets;
@@ -418,18 +474,26 @@ struct WideBlocks {
         right_hand_side[r] = leader && r < columns ? b(v, r) : Scalar(0);
       }
       if (leader) diagonal = system.diagonal[v];
-      unsigned next = ticket + static_cast<unsigned>(team.league_size());
-      if (!alone()) {
-        if (rank == 0) {
-          next = draw();
-          if (moved)
-            wait_for(state + WideState::done + (number - 1 - first_block),
-                     before);
-        }
-        // Also has all threads see what the first has waited for.
-        team.team_broadcast(next, 0);
+      LongRow own;
+      if (block.has_long_rows() && leader && source[0] == ell_long_row) {
+        own.first = system.long_first[v];
+        own.count = system.long_count[v];
       }
-      const bool apart = source[0] == ell_long_row;
+      if (rank == 0) {
+        scratch->longer_ones[turn] = 0;
+        if (alone()) {
+          scratch->next[turn] =
+              ticket + static_cast<unsigned>(team.league_size());
+        } else {
+          const unsigned drawn = draw();
+          if (moved) wait_for_turn(number, before);
+          scratch->next[turn] = drawn;
+        }
+      }
+      // Also has all threads see what the first has waited for. Nobody can be
+      // here for the next ticket but one and still have to read this one's.
+      team.team_barrier();
+      ticket = scratch->next[turn];
       add(x, columns, source, value, sum);
       for (left -= batch; left > 0; left -= batch) {
         slot += std::int64_t{batch} * block.stride;
@@ -441,10 +505,10 @@ struct WideBlocks {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
       }
-      if (system.long_count)
+      if (block.has_long_rows())
         Long::sum_rows(
-            team, *scratch, system.long_count, leader && apart, v,
-            [&](std::int64_t row, int first, int lanes, Scalar(&mine)[R]) {
+            team, scratch->rows, scratch->longer_ones[turn], own,
+            [&](const LongRow& row, int first, int lanes, Scalar(&mine)[R]) {
               long_row(row, first, lanes, x, columns, mine);
             },
             sum);
@@ -456,27 +520,22 @@ struct WideBlocks {
       }
       if (!alone() && number + 1 < last_block) {
         team.team_barrier();
-        if (rank == 0) {
-          Kokkos::memory_fence();
-          Kokkos::atomic_add(state + WideState::done + (number - first_block),
-                             1u);
-        }
+        if (rank == 0)
+          increment_release(state + WideState::done + (number - first_block));
       }
-      ticket = next;
     }
     if (!alone()) leave(team);
   }
 
   /// A lane's share of a row stored apart.
-  KOKKOS_INLINE_FUNCTION void long_row(std::int64_t row, int first, int lanes,
+  KOKKOS_INLINE_FUNCTION void long_row(const LongRow& row, int first, int lanes,
                                        const MultiVectorRef<Scalar>& x,
                                        int columns, Scalar (&mine)[R]) const {
-    const std::int64_t slot = system.long_first[row];
-    const int count = system.long_count[row];
-    for (int e = first; e < count; e += batch * lanes) {
+    for (int e = first; e < row.count; e += batch * lanes) {
       int source[batch];
       Scalar value[batch];
-      load(slot + e, lanes, (count - e + lanes - 1) / lanes, source, value);
+      load(row.first + e, lanes, (row.count - e + lanes - 1) / lanes, source,
+           value);
       add(x, columns, source, value, mine);
     }
   }

@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_Types.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_Modulus.hpp>
 
 namespace Strata {
 
@@ -14,16 +15,6 @@ namespace Strata {
 enum class MissingDiagonal { leave, one, dominant };
 
 namespace Detail {
-
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar magnitude(const Scalar& value) {
-  return value < Scalar(0) ? -value : value;
-}
-template <class Real>
-KOKKOS_INLINE_FUNCTION Kokkos::complex<Real> magnitude(
-    const Kokkos::complex<Real>& value) {
-  return {Kokkos::abs(value), Real(0)};
-}
 
 /// The entries of a CRS matrix that belong to one of its triangles.
 template <class CrsMatrix>
@@ -70,7 +61,7 @@ struct FillTriangle {
       if (!rows.holds(row, rows.entries(k))) continue;
       entries(place) = rows.entries(k);
       values(place) = from(k);
-      if (dominant) diagonal += magnitude(static_cast<Scalar>(from(k)));
+      if (dominant) diagonal += modulus(static_cast<Scalar>(from(k)));
       ++place;
     }
     if (!adds) return;

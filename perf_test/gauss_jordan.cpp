@@ -57,8 +57,8 @@ std::vector<DenseResult> planned(const DenseOptions& options) {
   return results;
 }
 
-int run_all(const DenseOptions& options, bool pure_output, bool json_file) {
-  std::ostream& people = pure_output ? std::cerr : std::cout;
+int run_all(const DenseOptions& options, const OutputFlags& output) {
+  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
@@ -79,7 +79,7 @@ int run_all(const DenseOptions& options, bool pure_output, bool json_file) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }
-  run_benchmarks(json_file);
+  run_benchmarks(output.json_file);
   benchmark::Shutdown();
   print_dense_table(people, results);
   if (!options.table_file.empty()) {
@@ -103,15 +103,7 @@ int run_all(const DenseOptions& options, bool pure_output, bool json_file) {
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
   try {
-    bool pure_output = false, file = false, json = true;
-    for (int i = 1; i < argc; ++i) {
-      const std::string flag = argv[i];
-      if (starts_with(flag, "--benchmark_format="))
-        pure_output = flag != "--benchmark_format=console";
-      if (starts_with(flag, "--benchmark_out=")) file = true;
-      if (starts_with(flag, "--benchmark_out_format="))
-        json = flag == "--benchmark_out_format=json";
-    }
+    const OutputFlags output = output_flags(argc, argv);
     const DenseOptions options =
         parse_dense_options(argc, argv, available_algorithms());
     if (options.help) {
@@ -121,7 +113,7 @@ int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     Kokkos::ScopeGuard guard(argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, pure_output, file && json);
+    return run_all(options, output);
   } catch (const std::exception& error) {
     std::cerr << "strata_perf_gauss_jordan: " << error.what() << '\n';
     return EXIT_FAILURE;

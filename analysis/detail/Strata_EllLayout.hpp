@@ -281,7 +281,7 @@ struct FillEllBlocks {
          k < begin + shape.slots(); ++k)
       pad(k, ell_padding);
   }
-  /// Entries of a row: see for_each_row.
+  /// Of the row, not of the lane: see for_each_row.
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t v) const {
     return work.rows.length(v);
   }

@@ -3,31 +3,35 @@
 #define STRATA_ROW_POLICY_HPP
 
 #include <detail/Strata_KokkosCompat.hpp>
-#include <type_traits>
-#include <utility>
 
 namespace Strata {
 namespace Detail {
 
-/// Whether a functor has `length(row)`.
-template <class Functor, class = void>
-struct TellsLength : std::false_type {};
+/// Entries of row `row`, for functors that tell: `length(row)`. Others count as
+/// short.
 template <class Functor>
-struct TellsLength<Functor, std::void_t<decltype(std::declval<const Functor&>()
-                                                     .length(std::int64_t{}))>>
-    : std::true_type {};
+KOKKOS_INLINE_FUNCTION auto row_length(const Functor& functor, std::int64_t row,
+                                       int) -> decltype(functor.length(row)) {
+  return functor.length(row);
+}
+template <class Functor>
+KOKKOS_INLINE_FUNCTION std::int64_t row_length(const Functor&, std::int64_t,
+                                               long) {
+  return 0;
+}
 
 /// Runs `functor(row, lane, lanes)` for every row with the entries of a row
 /// dealt to `lanes` lanes: lane l takes entries l, l + lanes, ...
 ///
-/// `lanes` follows the mean row length, so short rows do not idle a warp. Where
-/// the functor tells `length(row)`, the entries of a row, a long one among
-/// short ones goes to a whole warp.
+/// `lanes` follows the mean row length, so short rows do not idle a warp. Rows
+/// of many more entries, where the functor tells their length, are done after
+/// the others by all lanes of the warp.
 template <class Functor, class TeamMember>
 struct RowByLanes {
-  static constexpr int width = lane_width<typename TeamMember::execution_space>;
-  /// Entries of a lane from which on a row is long.
-  static constexpr int many = 16;
+  static constexpr int width =
+      lane_width<typename TeamMember::execution_space>;
+  /// Entries that a lane takes of a row before that is left to the warp.
+  static constexpr int most_turns = 16;
   Functor functor;
   std::int64_t rows;
   int lanes;
@@ -36,28 +40,22 @@ struct RowByLanes {
   KOKKOS_INLINE_FUNCTION void operator()(const TeamMember& team) const {
     const std::int64_t first =
         static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
-    if constexpr (width > 1 && TellsLength<Functor>::value) {
-      by_length(first, team.team_rank());
+    if constexpr (width == 1) {
+      const std::int64_t end =
+          first + rows_per_team < rows ? first + rows_per_team : rows;
+      for (std::int64_t row = first; row < end; ++row) functor(row, 0, 1);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows_per_team * lanes),
-                           [&](int k) {
-                             const std::int64_t row = first + k / lanes;
-                             if (row < rows) functor(row, k % lanes, lanes);
-                           });
+      // A team has just as many threads as its rows have lanes.
+      const int rank = team.team_rank();
+      const std::int64_t row = first + rank / lanes;
+      const bool is_long = row < rows && lanes < width &&
+                           row_length(functor, row, 0) >
+                               std::int64_t{most_turns} * lanes;
+      if (row < rows && !is_long) functor(row, rank % lanes, lanes);
+      for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left;
+           left &= left - 1)
+        functor(lane_broadcast(row, lowest_bit(left)), rank % width, width);
     }
-  }
-
- private:
-  /// With a thread for each lane of each row.
-  KOKKOS_INLINE_FUNCTION void by_length(std::int64_t first, int rank) const {
-    const std::int64_t row = first + rank / lanes;
-    const bool is_long =
-        row < rows && functor.length(row) > std::int64_t{many} * lanes;
-    if (row < rows && !is_long) functor(row, rank % lanes, lanes);
-    lane_barrier();
-    for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left != 0;
-         left &= left - 1)
-      functor(lane_broadcast(row, lowest_bit(left)), rank % width, width);
   }
 };
 

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,16 +58,6 @@ and the flags of Google Benchmark and Kokkos.
 )";
 }
 
-inline std::vector<std::string> split_list(const std::string& list) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    items.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
-
 inline double positive_number(const std::string& flag, const std::string& text,
                               double least) {
   char* end = nullptr;
@@ -76,8 +67,8 @@ inline double positive_number(const std::string& flag, const std::string& text,
                       "see --help");
   return value;
 }
-inline std::int64_t whole_number(const std::string& flag,
-                                 const std::string& text, int least) {
+inline std::int64_t whole_size(const std::string& flag, const std::string& text,
+                               int least) {
   const double value = positive_number(flag, text, least);
   if (value != static_cast<double>(static_cast<std::int64_t>(value)))
     throw OptionError(flag, "'" + text + "' is not a whole number",
@@ -92,15 +83,15 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
   c.n = n;
   const std::size_t slash = text.find('/');
   if (slash != std::string::npos) {
-    c.kl = whole_number(flag, text.substr(0, slash), 0);
-    c.ku = whole_number(flag, text.substr(slash + 1), 0);
+    c.kl = whole_size(flag, text.substr(0, slash), 0);
+    c.ku = whole_size(flag, text.substr(slash + 1), 0);
   } else if (!text.empty() && text.back() == '%') {
     const double share =
         positive_number(flag, text.substr(0, text.size() - 1), 0);
     c.kl = c.ku =
         static_cast<std::int64_t>(share * static_cast<double>(n) / 200);
   } else {
-    c.kl = c.ku = (whole_number(flag, text, 1) - 1) / 2;
+    c.kl = c.ku = (whole_size(flag, text, 1) - 1) / 2;
   }
   if (std::max(c.kl, c.ku) >= n)
     throw OptionError(flag,
@@ -115,52 +106,32 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
 inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   BandPerfOptions options;
   std::string sizes, bandwidths, rhs, algorithms, figure;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (starts_with(argument, "--benchmark_") ||
-        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
-      argv[kept++] = argv[i];
-      continue;
-    }
-    if (argument == "--help" || argument == "-h") {
+  const std::map<std::string, std::string*> texts{
+      {"--size", &sizes},
+      {"--bandwidth", &bandwidths},
+      {"--rhs", &rhs},
+      {"--algorithms", &algorithms},
+      {"--figure", &figure},
+      {"--matrix", &options.matrix},
+      {"--vectors", &options.vectors},
+      {"--solution", &options.solution},
+      {"--table", &options.table},
+      {"--lapack", &options.lapack}};
+  std::vector<std::string> known{"--max-host-seconds"};
+  for (const auto& text : texts) known.push_back(text.first);
+  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
+    if (flag == "--help")
       options.help = true;
-      continue;
-    }
-    const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    std::string seconds;
-    std::string* const target = flag == "--size"         ? &sizes
-                                : flag == "--bandwidth"  ? &bandwidths
-                                : flag == "--rhs"        ? &rhs
-                                : flag == "--algorithms" ? &algorithms
-                                : flag == "--figure"     ? &figure
-                                : flag == "--matrix"     ? &options.matrix
-                                : flag == "--vectors"    ? &options.vectors
-                                : flag == "--solution"   ? &options.solution
-                                : flag == "--table"      ? &options.table
-                                : flag == "--lapack"     ? &options.lapack
-                                : flag == "--max-host-seconds" ? &seconds
-                                                               : nullptr;
-    if (!target) throw OptionError(flag, "there is no such flag", "see --help");
-    if (equals != std::string::npos)
-      *target = argument.substr(equals + 1);
-    else if (i + 1 < argc)
-      *target = argv[++i];
-    if (target->empty()) throw OptionError(flag, "has no value", "see --help");
-    if (target == &seconds)
-      options.max_host_seconds = positive_number(flag, seconds, 0);
+    else if (flag == "--max-host-seconds")
+      options.max_host_seconds = positive_number(flag, value, 0);
+    else
+      *texts.at(flag) = value;
   }
-  argc = kept;
   if (options.help) return options;
 
-  options.algorithms =
-      algorithms.empty() ? band_algorithms() : split_list(algorithms);
-  for (const auto& a : options.algorithms)
-    if (std::find(band_algorithms().begin(), band_algorithms().end(), a) ==
-        band_algorithms().end())
-      throw OptionError("--algorithms", "there is no algorithm '" + a + "'",
-                        "see --help");
+  options.algorithms = algorithms.empty()
+                           ? band_algorithms()
+                           : chosen_names(algorithms, band_algorithms());
   if (!options.matrix.empty() || !options.vectors.empty()) {
     if (options.matrix.empty() || options.vectors.empty() || !sizes.empty() ||
         !bandwidths.empty() || !figure.empty() || !rhs.empty())
@@ -186,12 +157,12 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   if (sizes.empty() || bandwidths.empty())
     throw OptionError("--size", "no system is named",
                       "give --size and --bandwidth, --figure, or --matrix");
-  for (const auto& bandwidth : split_list(bandwidths))
-    for (const auto& size : split_list(sizes))
+  for (const auto& bandwidth : list_parts(bandwidths))
+    for (const auto& size : list_parts(sizes))
       options.cases.push_back(
-          band_case(whole_number("--size", size, 1), bandwidth));
-  for (const auto& m : split_list(rhs.empty() ? "1" : rhs))
-    options.rhs.push_back(static_cast<int>(whole_number("--rhs", m, 1)));
+          band_case(whole_size("--size", size, 1), bandwidth));
+  for (const auto& m : list_parts(rhs.empty() ? "1" : rhs))
+    options.rhs.push_back(static_cast<int>(whole_size("--rhs", m, 1)));
   return options;
 }
 

@@ -53,9 +53,7 @@ class LapackBand {
  public:
   /// @param path a library, or empty for those usually installed
   explicit LapackBand(const std::string& path)
-      : library_(path.empty() ? std::vector<std::string>{"libopenblas.so.0",
-                                                         "libopenblas.so",
-                                                         "liblapack.so.3"}
+      : library_(path.empty() ? usual_names()
                               : std::vector<std::string>{path}) {
     usable_ =
         library_.find("dgbtrf_", dgbtrf_) && library_.find("dgbtrs_", dgbtrs_);
@@ -91,11 +89,11 @@ class LapackBand {
                      const int*, const double*, const int*, const int*, double*,
                      const int*, int*, std::size_t);
   static std::vector<std::string> usual_names() {
-    return {
+    return {"libopenblas.so.0", "libopenblas.so", "liblapack.so.3",
 #ifdef STRATA_PERF_LAPACK
-        STRATA_PERF_LAPACK,
+            STRATA_PERF_LAPACK
 #endif
-        "libopenblas.so.0", "libopenblas.so", "liblapack.so.3"};
+    };
   }
   OptionalLibrary library_;
   bool usable_ = false;

@@ -5,9 +5,9 @@
 #include <Strata_Error.hpp>
 #include <Strata_Gallery.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOptions.hpp>
 #include <fstream>
 #include <string>
@@ -112,38 +112,20 @@ inline Reorder reorder_from_string(const std::string& name) {
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (starts_with(argument, "--benchmark_") ||
-        starts_with(argument, "--kokkos-") || starts_with(argument, "--v=")) {
-      argv[kept++] = argv[i];
-      continue;
-    }
-    if (argument == "--help" || argument == "-h") {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--matrix", "--gallery", "--factor", "--reorder",
+                   "--algorithms", "--rhs", "--scalar", "--max-plan-bytes",
+                   "--max-plan-ratio", "--table"},
+                  {"--explain"})) {
+    if (flag == "--help") {
       options.help = true;
       continue;
     }
-    if (argument == "--explain") {
+    if (flag == "--explain") {
       options.explain = true;
       continue;
     }
-    const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    const bool known = flag == "--matrix" || flag == "--gallery" ||
-                       flag == "--factor" || flag == "--reorder" ||
-                       flag == "--algorithms" || flag == "--rhs" ||
-                       flag == "--scalar" || flag == "--max-plan-bytes" ||
-                       flag == "--max-plan-ratio" || flag == "--table";
-    if (!known) throw OptionError(flag, "there is no such flag", "see --help");
-    std::string value;
-    if (equals != std::string::npos)
-      value = argument.substr(equals + 1);
-    else if (i + 1 < argc)
-      value = argv[++i];
-    if (value.empty())
-      throw OptionError(flag, "its value is missing", "see --help");
-
     if (flag == "--matrix") {
       if (!std::ifstream(value).good())
         throw FileError(value, "the file can't be opened",
@@ -159,34 +141,19 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--algorithms") {
       algorithms = value;
     } else if (flag == "--rhs") {
-      char* end = nullptr;
-      errno = 0;
-      const long number = std::strtol(value.c_str(), &end, 10);
-      if (*end != '\0' || errno != 0 || number < 1 || number > 65536)
-        throw OptionError("--rhs",
-                          "'" + value +
-                              "' is not a whole number "
-                              "from 1 to 65536",
-                          "give the number of right-hand sides");
-      options.rhs = static_cast<int>(number);
+      options.rhs = whole_number(flag, value, 1, 65536);
     } else if (flag == "--max-plan-bytes") {
       options.plan_limits.bytes =
           static_cast<std::size_t>(parse_limit(flag, value, true));
     } else if (flag == "--max-plan-ratio") {
       options.plan_limits.ratio = parse_limit(flag, value, false);
     } else if (flag == "--scalar") {
-      if (value != "float" && value != "double" && value != "complex_float" &&
-          value != "complex_double")
-        throw OptionError("--scalar", "'" + value + "' is not a scalar type",
-                          "use float, double, complex_float or "
-                          "complex_double");
+      check_scalar_name(value);
       options.scalar = value;
     } else {
       options.table_file = value;
     }
   }
-  argc = kept;
-  argv[argc] = nullptr;
   if (options.help) return options;
   options.algorithms = resolve_algorithms(algorithms, cuda, options.rhs);
   if (options.matrices.empty())

@@ -19,11 +19,17 @@ namespace PerfTest {
 /// Flags and their values in the order given.
 using Flags = std::vector<std::pair<std::string, std::string>>;
 
-/// Takes `known` flags (`--flag value` and `--flag=value`) out of argv and
-/// leaves those of Google Benchmark and Kokkos; --help has no value.
+/// Takes `known` flags (`--flag value` and `--flag=value`) and `switches`,
+/// which have no value and neither has --help, out of argv; leaves the flags of
+/// Google Benchmark and Kokkos there.
 /// @throws OptionError on a flag that nobody knows, or without its value
 inline Flags take_flags(int& argc, char** argv,
-                        const std::vector<std::string>& known) {
+                        const std::vector<std::string>& known,
+                        const std::vector<std::string>& switches = {}) {
+  const auto is_one_of = [](const std::vector<std::string>& all,
+                            const std::string& flag) {
+    return std::find(all.begin(), all.end(), flag) != all.end();
+  };
   Flags flags;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -37,9 +43,13 @@ inline Flags take_flags(int& argc, char** argv,
       flags.emplace_back("--help", "");
       continue;
     }
+    if (is_one_of(switches, argument)) {
+      flags.emplace_back(argument, "");
+      continue;
+    }
     const std::size_t equals = argument.find('=');
     const std::string flag = argument.substr(0, equals);
-    if (std::find(known.begin(), known.end(), flag) == known.end())
+    if (!is_one_of(known, flag))
       throw OptionError(flag, "there is no such flag", "see --help");
     std::string value;
     if (equals != std::string::npos)

@@ -3,20 +3,12 @@
 #define STRATA_TILE_TEAM_HPP
 
 #include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_Modulus.hpp>
 #include <type_traits>
 
 namespace Strata {
 namespace Detail {
 
-/// |value|, of complex numbers too.
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real modulus(const Real& value) {
-  return value < Real(0) ? -value : value;
-}
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real modulus(const Kokkos::complex<Real>& value) {
-  return Kokkos::abs(value);
-}
 template <class Scalar>
 struct RealOf {
   using type = Scalar;

@@ -5,6 +5,7 @@
 #include <Strata_SubgraphStream.hpp>
 #include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
+#include <detail/Strata_Modulus.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
@@ -614,7 +615,7 @@ struct ProbeCollapsed {
     bool finite = true;
     if (collapsed) {
       for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
-        inverse += size_of(eliminate.term_number(t) *
+        inverse += modulus(eliminate.term_number(t) *
                            own.diagonal(eliminate.term(t)));
       for (int s = lane; s < lists.sources; s += Eliminate::num_lanes)
         finite = finite && own.is_finite(eliminate.source_number(s));
@@ -631,7 +632,7 @@ struct ProbeCollapsed {
         const Scalar entry = own.matrix.entry(k), ratio = entry / d;
         own.special = own.special || !own.is_finite(entry);
         own.note_ratio(entry, d, ratio);
-        if (edges.inner(k, 0, v)) block += size_of(ratio);
+        if (edges.inner(k, 0, v)) block += modulus(ratio);
       }
     }
     finite = finite && inverse - inverse == 0 && block - block == 0;
@@ -650,13 +651,6 @@ struct ProbeCollapsed {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static double size_of(double v) {
-    return v < 0 ? -v : v;
-  }
-  template <class R>
-  KOKKOS_INLINE_FUNCTION static double size_of(const Kokkos::complex<R>& v) {
-    return double(Kokkos::abs(v));
-  }
   /// Numbers that are not negative compare as their bits do.
   KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
     if (!(value - value == 0)) return;

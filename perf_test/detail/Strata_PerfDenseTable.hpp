@@ -64,10 +64,12 @@ inline void print_dense_table(std::ostream& out,
 
 inline void write_dense_csv(std::ostream& out,
                             const std::vector<DenseResult>& results) {
+  const std::string scalar = results.empty() ? "" : results.front().scalar;
+  bool header = true;
   for (const auto& row : dense_rows(results)) {
-    for (std::size_t c = 0; c < row.size(); ++c)
-      out << (c > 0 ? "," : "") << (row[c] == "-" ? "" : row[c]);
-    out << '\n';
+    for (const auto& cell : row) out << (cell == "-" ? "" : cell) << ',';
+    out << (header ? "scalar" : scalar) << '\n';
+    header = false;
   }
 }
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the scripts that draw figures share."""
+import os
+import sys
+
+# Colours that people with any colour vision tell apart (Okabe and Ito).
+VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
+GREEN, BLUE, PURPLE, GREY = "#009E73", "#0072B2", "#CC79A7", "#999999"
+
+
+class PlotError(Exception):
+    """Something a user can put right; printed without a traceback."""
+
+
+def load_pyplot():
+    """matplotlib's pyplot, drawing to files in one style."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise PlotError("matplotlib is missing for %s; install the package "
+                        "python3-matplotlib" % sys.executable) from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    pyplot.rcParams.update({
+        "font.size": 10, "axes.titlesize": 12, "axes.titleweight": "bold",
+        "axes.spines.top": False, "axes.spines.right": False,
+        "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
+        "axes.axisbelow": True, "hatch.color": "white",
+        "hatch.linewidth": 0.7})
+    return pyplot
+
+
+def time_axis(axis, limits):
+    """Logarithmic axis in seconds' units people read: us, ms, s."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+    def text(us, _):
+        if us >= 1e6:
+            return "%g s" % (us / 1e6)
+        if us >= 1e3:
+            return "%g ms" % (us / 1e3)
+        return "%g µs" % us
+    axis.set_major_formatter(FuncFormatter(text))
+    low, high = limits
+    if high / low < 30:  # too few powers of ten to read from
+        from matplotlib.ticker import LogLocator
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def plain_numbers(axis):
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: "{:,g}".format(v)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def save(figure, path):
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise PlotError("%s can't be written: %s" % (path, error)) from error
+    print("wrote %s (%d kB)" % (path, os.path.getsize(path) // 1024))
+
+
+def run_program(program, main):
+    """Exit code 1 and one line on what a user can put right."""
+    try:
+        main()
+    except PlotError as error:
+        print("%s: %s" % (program, error), file=sys.stderr)
+        sys.exit(1)

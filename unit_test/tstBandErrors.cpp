@@ -191,7 +191,10 @@ TEST(BandErrors, ARefusedUpdateLeavesNoFactors) {
   A(7, 7) = 0;
   EXPECT_THROW(solver.update_values(exec, to_band_view<double, Space>(A)),
                DominanceError);
+  Kokkos::deep_copy(x, 5.0);
   EXPECT_THROW(solver.solve(exec, x, x), HandleError);
+  const auto kept = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(kept(i, 0), 5.0);
   A(7, 7) = 3;
   solver.update_values(exec, to_band_view<double, Space>(A));
   EXPECT_NO_THROW(solver.solve(exec, x, x));

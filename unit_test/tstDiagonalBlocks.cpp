@@ -137,6 +137,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
     ASSERT_LE(double(k.steps()) * k.stride,
               1.83 * std::max(2. * double(entries) + 4. * k.rows, few));
     in_blocks += std::int64_t{k.steps()} * k.stride;
+    bool any_apart = false;
     if (k.lanes() > limits.lanes || entries > limits.entries)
       wide.push_back(static_cast<int>(b));
     for (int r = 0; r < k.rows; ++r) {
@@ -159,6 +160,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
           used[slot] = 1;
         }
       }
+      any_apart = any_apart || is_apart;
       if (is_apart) {
         ASSERT_EQ(counts(v), end - begin);
         ASSERT_GT(counts(v),
@@ -170,6 +172,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
         ASSERT_LE(end - begin, k.steps() * per_row);
       }
     }
+    ASSERT_EQ(k.has_long_rows(), any_apart);
   }
   for (std::int64_t slot = 0; slot < slots; ++slot)
     if (!used[slot]) {

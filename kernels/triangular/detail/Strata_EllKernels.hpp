@@ -396,13 +396,26 @@ struct WideBlocks {
                                          const int (&source)[batch],
                                          const Scalar (&value)[batch],
                                          Scalar (&sum)[R]) {
+    // All loads of a part are under way before the first is waited for.
+    constexpr int part = R == 1 ? batch : batch / 2;
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0) {
+    for (int first = 0; first < batch; first += part) {
+      Scalar taken[part][R];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < part; ++u) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
-          if (r < columns) sum[r] += value[u] * x(source[u], r);
+          taken[u][r] = source[first + u] >= 0 && r < columns
+                            ? x(source[first + u], r)
+                            : Scalar(0);
       }
+      // Padding has a value of 0 as well.
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < part; ++u) {
+        STRATA_IMPL_UNROLL
+        for (int r = 0; r < R; ++r) sum[r] += value[first + u] * taken[u][r];
+      }
+    }
   }
   /// Waits until block `number`, of `tickets`, and so all before it are done.
   KOKKOS_INLINE_FUNCTION void wait_for(int number, unsigned tickets,

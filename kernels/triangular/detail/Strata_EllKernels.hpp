@@ -451,25 +451,13 @@ struct WideBlocks {
                                                  const int (&source)[batch],
                                                  const Scalar (&value)[batch],
                                                  Scalar (&sum)[R]) {
-    // All loads of a half are under way before the first is waited for.
-    constexpr int half = batch / 2;
     STRATA_IMPL_UNROLL
-    for (int first = 0; first < batch; first += half) {
-      Scalar taken[half][R];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < half; ++u) {
+    for (int u = 0; u < batch; ++u)
+      if (source[u] >= 0) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
-          taken[u][r] = source[first + u] >= 0 && r < from.columns
-                            ? from.x(source[first + u], r)
-                            : Scalar(0);
+          if (r < from.columns) sum[r] += value[u] * from.x(source[u], r);
       }
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < half; ++u) {
-        STRATA_IMPL_UNROLL
-        for (int r = 0; r < R; ++r) sum[r] += value[first + u] * taken[u][r];
-      }
-    }
   }
   /// Waits until block `number`, of `tickets`, and so all before it are done.
   KOKKOS_INLINE_FUNCTION void wait_for(int number, unsigned tickets,

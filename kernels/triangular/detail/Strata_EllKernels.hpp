@@ -369,8 +369,9 @@ struct WideBlocks {
     int longer_ones[2];
   };
   static constexpr unsigned scratch_bytes = unsigned(sizeof(Scratch)) + 16;
-  /// Blocks that a team may be ahead and look all the time.
-  static constexpr int near = 2;
+  /// Blocks that a team may be ahead and look all the time; more where values
+  /// are handed on and there are long rows, whose early part it can add up.
+  static constexpr int near = 2, near_long = 8;
 
   /// Whether values are handed on one by one.
   static constexpr bool by_value = R == 1;
@@ -469,9 +470,9 @@ struct WideBlocks {
   }
   /// Waits for the block before `number`, of `tickets`, or until it is not far;
   /// from far ahead with pauses, so that those next in turn are not disturbed.
-  KOKKOS_INLINE_FUNCTION void wait_for_turn(int number,
-                                            unsigned tickets) const {
-    const int front = number - 1 - near;
+  KOKKOS_INLINE_FUNCTION void wait_for_turn(int number, unsigned tickets,
+                                            bool long_rows) const {
+    const int front = number - 1 - (by_value && long_rows ? near_long : near);
     if (front >= first_block)
       wait_for(front, tickets_of(system.block[front]), true);
     if (!by_value) wait_for(number - 1, tickets, false);
@@ -549,7 +550,7 @@ struct WideBlocks {
               ticket + static_cast<unsigned>(team.league_size());
         } else {
           const unsigned drawn = draw();
-          if (moved) wait_for_turn(number, before);
+          if (moved) wait_for_turn(number, before, block.has_long_rows());
           scratch->next[turn] = drawn;
         }
       }
@@ -557,6 +558,14 @@ struct WideBlocks {
       // here for the next ticket but one and still have to read this one's.
       team.team_barrier();
       ticket = scratch->next[turn];
+      // Most of what a long row needs is there long before the rest.
+      if (block.has_long_rows())
+        Long::sum_rows(
+            team, scratch->rows, scratch->longer_ones[turn], own,
+            [&](const LongRow& row, int first, int lanes, Scalar(&mine)[R]) {
+              long_row(row, first, lanes, from, mine);
+            },
+            sum);
       add(from, source, value, sum);
       for (left -= batch; left > 0; left -= batch) {
         slot += std::int64_t{batch} * block.stride;
@@ -568,13 +577,6 @@ struct WideBlocks {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
       }
-      if (block.has_long_rows())
-        Long::sum_rows(
-            team, scratch->rows, scratch->longer_ones[turn], own,
-            [&](const LongRow& row, int first, int lanes, Scalar(&mine)[R]) {
-              long_row(row, first, lanes, from, mine);
-            },
-            sum);
       if (leader) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)

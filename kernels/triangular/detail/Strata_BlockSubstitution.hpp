@@ -4,8 +4,8 @@
 
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_EllAnalysis.hpp>
-#include <detail/Strata_EllKernels.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <detail/Strata_WideBlocks.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -99,15 +99,9 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         units_(device_units(exec)),
         runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_,
                               is_irregular(analysis))) {
-    int most_wide = 0;  // blocks that hand on to each other
-    if (is_cuda<ExecutionSpace>)
-      for (const BlockRun& run : runs_)
-        if (run.wide && run.blocks() > 1)
-          most_wide = std::max(most_wide, run.blocks());
-    const int num_counters = most_wide > 0 ? WideState::done + most_wide : 0;
-    const std::int64_t num_handed =
-        most_wide > 0 ? 2 * std::int64_t{num_rows_} : 0;
-    const std::int64_t num_sets = most_wide > 0 ? runs_.size() : 0;
+    for (const BlockRun& run : runs_)
+      if (run.wide && run.blocks() > 1)
+        num_counters_ = std::max(num_counters_, WideState::done + run.blocks());
     const std::int64_t n = num_rows_;
     const bool narrow = OriginIndex<Memory>::is_narrow(num_values);
     Scalar *packed, *packed_diagonal;
@@ -125,8 +119,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       a.take(diagonal64, narrow ? 0 : n);
       a.take(plan_.long_first, has_long_rows_ ? n : 0);
       a.take(plan_.long_count, has_long_rows_ ? n : 0);
-      a.take(state_, num_counters + num_sets);
-      a.take(handed_, num_handed);
+      a.take(state_, num_counters_);
     });
     const auto index = [&](std::uint32_t* at32, std::int64_t* at64,
                            std::int64_t count) {
@@ -140,14 +133,9 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     plan_.origin = index(origin32, origin64, num_slots_);
     plan_.diagonal_origin = index(diagonal32, diagonal64, n);
     value_ = Kokkos::View<Scalar*, Memory>(packed, num_slots_);
-    set_ = state_ + num_counters;
-    if (most_wide > 0)
-      Kokkos::parallel_for(
-          "Strata::BlockSubstitution::reset",
-          RangeOf<ExecutionSpace>(
-              exec, 0, std::max(num_counters + num_sets, num_handed)),
-          ResetWide<Scalar>{state_, num_counters + num_sets, handed_,
-                            num_handed});
+    if (num_counters_ > 0)
+      Kokkos::deep_copy(
+          exec, Kokkos::View<unsigned*, Memory>(state_, num_counters_), 0u);
     analysis.fill(exec, plan_, diagonal);
     this->set_rows(Kokkos::View<const unsigned*, Memory>(plan_.row, n),
                    plan_.diagonal_origin, conjugated,
@@ -246,11 +234,9 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         policy(exec, static_cast<int>(teams), Kernel::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::wide_blocks", policy,
-        Kernel{system, state_, alone ? nullptr : set_ + (&run - runs_.data()),
-               handed_, num_rows_, run.first_block, run.last_block, columns,
-               groups});
+    Kokkos::parallel_for("Strata::Triangular::solve::wide_blocks", policy,
+                         Kernel{system, state_, run.first_block, run.last_block,
+                                columns, groups});
   }
   void launch_on_host(const ExecutionSpace& exec,
                       const EllSystem<Scalar>& system, const BlockRun& run,
@@ -296,13 +282,12 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int num_rows_ = 0, num_blocks_ = 0;
   std::int64_t num_slots_ = 0;
   bool has_long_rows_ = false, reversed_ = false;
-  int units_ = 1;
+  int units_ = 1, num_counters_ = 0;
   std::vector<BlockRun> runs_;
   Arena<Memory> arena_;
   EllPlan<Memory> plan_;
   Kokkos::View<Scalar*, Memory> value_;
-  unsigned *state_ = nullptr, *set_ = nullptr;
-  Scalar* handed_ = nullptr;
+  unsigned* state_ = nullptr;
 };
 
 }  // namespace Detail

@@ -4,7 +4,6 @@
 
 #include <detail/Strata_EllKernels.hpp>
 #include <detail/Strata_LongRows.hpp>
-#include <detail/Strata_Pending.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -20,10 +19,7 @@ struct WideState {
 /// Teams draw tickets; the tickets of a block stand for its rows, as many as
 /// the team has lanes, times the groups of right-hand sides, and follow those
 /// of the block before. What does not depend on x is fetched before the team
-/// waits. For several right-hand sides it waits until all tickets of the block
-/// before are done. For one, values are handed on as they come, each its own
-/// flag (Pending), in two sets that take turns: a launch clears the other one.
-/// Then counters only keep those who are far ahead from looking all the time.
+/// waits until all tickets of the block before are done.
 ///
 /// Why it can't deadlock, however few teams run at once: a ticket is drawn by a
 /// team that runs and is never preempted for good, and a team does its tickets
@@ -32,9 +28,9 @@ struct WideState {
 /// it; so it is done in the end, and so on by induction. Nothing depends on the
 /// numbers computed, so NaN and Inf are values like any other.
 ///
-/// The last team sets the counters to 0 again and changes the set, so a
-/// recorded launch can be replayed. With one block there is nothing to wait
-/// for: teams stride over its tickets.
+/// The last team sets the counters to 0 again, so a recorded launch can be
+/// replayed. With one block there is nothing to wait for: teams stride over
+/// its tickets.
 template <class Scalar, class ExecutionSpace, int R>
 struct WideBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
@@ -49,31 +45,13 @@ struct WideBlocks {
     int longer_ones[2];
   };
   static constexpr unsigned scratch_bytes = unsigned(sizeof(Scratch)) + 16;
-  /// Blocks that a team may be ahead and look all the time; more where values
-  /// are handed on and there are long rows, whose early part it can add up.
-  static constexpr int near = 2, near_long = 8;
-
-  /// Whether values are handed on one by one.
-  static constexpr bool by_value = R == 1;
-  using Value = Pending<Scalar>;
+  /// Blocks that a team may be ahead and look all the time.
+  static constexpr int near = 2;
 
   EllSystem<Scalar> system;
   unsigned* state;
-  /// Which set of values is in use, and both sets; where launches have several
-  /// blocks and one right-hand side.
-  unsigned* set;
-  Scalar* values;
-  std::int64_t num_rows;
   int first_block, last_block;
   int num_columns, groups;
-
-  /// Where values come from: of rows from first_row on out of `fresh`.
-  struct Sources {
-    MultiVectorRef<Scalar> x;
-    int columns;
-    int first_row;
-    const Scalar* fresh;
-  };
 
   KOKKOS_INLINE_FUNCTION bool alone() const {
     return last_block - first_block == 1;
@@ -93,51 +71,17 @@ struct WideBlocks {
       slot += stride;
     }
   }
-  KOKKOS_INLINE_FUNCTION static void add(const Sources& from,
+  KOKKOS_INLINE_FUNCTION static void add(const MultiVectorRef<Scalar>& x,
+                                         int columns,
                                          const int (&source)[batch],
                                          const Scalar (&value)[batch],
                                          Scalar (&sum)[R]) {
-    if constexpr (by_value)
-      add_values(from, source, value, sum[0]);
-    else
-      add_columns(from, source, value, sum);
-  }
-  KOKKOS_INLINE_FUNCTION static void add_values(const Sources& from,
-                                                const int (&source)[batch],
-                                                const Scalar (&value)[batch],
-                                                Scalar& sum) {
-    Scalar taken[batch];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u)
-      taken[u] = source[u] < 0 ? Scalar(0)
-                 : source[u] < from.first_row
-                     ? from.x(source[u], 0)
-                     : Value::load(from.fresh + source[u]);
-    bool waiting = true;
-    for (int turn = 6; waiting; ++turn) {
-      waiting = false;
-      pause_while_waiting(turn);
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        if (source[u] >= from.first_row && Value::is_pending(taken[u])) {
-          taken[u] = Value::load(from.fresh + source[u]);
-          waiting = true;
-        }
-    }
-    // Padding has a value of 0 as well.
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) sum += value[u] * taken[u];
-  }
-  KOKKOS_INLINE_FUNCTION static void add_columns(const Sources& from,
-                                                 const int (&source)[batch],
-                                                 const Scalar (&value)[batch],
-                                                 Scalar (&sum)[R]) {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
       if (source[u] >= 0) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
-          if (r < from.columns) sum[r] += value[u] * from.x(source[u], r);
+          if (r < columns) sum[r] += value[u] * x(source[u], r);
       }
   }
   /// Waits until block `number`, of `tickets`, and so all before it are done.
@@ -148,14 +92,14 @@ struct WideBlocks {
     for (int turn = 0; load_acquire(done) < tickets; ++turn)
       if (far) pause_while_waiting(turn + 9);
   }
-  /// Waits for the block before `number`, of `tickets`, or until it is not far;
-  /// from far ahead with pauses, so that those next in turn are not disturbed.
-  KOKKOS_INLINE_FUNCTION void wait_for_turn(int number, unsigned tickets,
-                                            bool long_rows) const {
-    const int front = number - 1 - (by_value && long_rows ? near_long : near);
+  /// Waits for the block before `number`, of `tickets`; from far ahead with
+  /// pauses, so that those next in turn have the counters to themselves.
+  KOKKOS_INLINE_FUNCTION void wait_for_turn(int number,
+                                            unsigned tickets) const {
+    const int front = number - 1 - near;
     if (front >= first_block)
       wait_for(front, tickets_of(system.block[front]), true);
-    if (!by_value) wait_for(number - 1, tickets, false);
+    wait_for(number - 1, tickets, false);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -173,13 +117,6 @@ struct WideBlocks {
     unsigned first_ticket = 0, before = 0;  // of this block, of the one before
     int number = first_block;
     EllBlock block = system.block[number];
-    const int first_row = block.first_row;
-    Scalar *fresh = nullptr, *stale = nullptr;
-    if (by_value && !alone()) {
-      const std::int64_t now = *set;
-      fresh = values + now * num_rows;
-      stale = values + (1 - now) * num_rows;
-    }
     unsigned tickets = tickets_of(block);
     for (int turn = 0;; turn ^= 1) {
       bool moved = false;
@@ -200,7 +137,6 @@ struct WideBlocks {
       MultiVectorRef<Scalar> x = system.x;
       b.data += first_column * b.column_stride;
       x.data += first_column * x.column_stride;
-      const Sources from{x, columns, first_row, fresh};
 
       const int lane = static_cast<int>(at / groups) * team_size + rank;
       const int log = block.log_lanes();
@@ -230,7 +166,7 @@ struct WideBlocks {
               ticket + static_cast<unsigned>(team.league_size());
         } else {
           const unsigned drawn = draw();
-          if (moved) wait_for_turn(number, before, block.has_long_rows());
+          if (moved) wait_for_turn(number, before);
           scratch->next[turn] = drawn;
         }
       }
@@ -238,46 +174,34 @@ struct WideBlocks {
       // here for the next ticket but one and still have to read this one's.
       team.team_barrier();
       ticket = scratch->next[turn];
-      // Most of what a long row needs is there long before the rest.
-      if (block.has_long_rows())
-        Long::sum_rows(
-            team, scratch->rows, scratch->longer_ones[turn], own,
-            [&](const LongRow& row, int first, int lanes, Scalar(&mine)[R]) {
-              long_row(row, first, lanes, from, mine);
-            },
-            sum);
-      add(from, source, value, sum);
+      add(x, columns, source, value, sum);
       for (left -= batch; left > 0; left -= batch) {
         slot += std::int64_t{batch} * block.stride;
         load(slot, block.stride, left, source, value);
-        add(from, source, value, sum);
+        add(x, columns, source, value, sum);
       }
       lane_barrier();
       if (log > 0) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r) sum[r] = lane_group_sum(sum[r], 1 << log);
       }
+      if (block.has_long_rows())
+        Long::sum_rows(
+            team, scratch->rows, scratch->longer_ones[turn], own,
+            [&](const LongRow& row, int first, int lanes, Scalar(&mine)[R]) {
+              long_row(row, first, lanes, x, columns, mine);
+            },
+            sum);
       if (leader) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
-          if (r < columns) {
-            const Scalar result =
-                system.finish(right_hand_side[r] - sum[r], diagonal);
-            if (by_value && !alone()) {
-              Value::publish(fresh + v, result);
-              Value::reset(stale + v);
-            }
-            x(v, r) = result;
-          }
+          if (r < columns)
+            x(v, r) = system.finish(right_hand_side[r] - sum[r], diagonal);
       }
       if (!alone() && number + 1 < last_block) {
-        unsigned* const done = state + WideState::done + (number - first_block);
-        if constexpr (by_value) {
-          if (rank == 0) Kokkos::atomic_add(done, 1u);
-        } else {
-          team.team_barrier();
-          if (rank == 0) increment_release(done);
-        }
+        team.team_barrier();
+        if (rank == 0)
+          increment_release(state + WideState::done + (number - first_block));
       }
     }
     if (!alone()) leave(team);
@@ -285,14 +209,14 @@ struct WideBlocks {
 
   /// A lane's share of a row stored apart.
   KOKKOS_INLINE_FUNCTION void long_row(const LongRow& row, int first, int lanes,
-                                       const Sources& from,
-                                       Scalar (&mine)[R]) const {
+                                       const MultiVectorRef<Scalar>& x,
+                                       int columns, Scalar (&mine)[R]) const {
     for (int e = first; e < row.count; e += batch * lanes) {
       int source[batch];
       Scalar value[batch];
       load(row.first + e, lanes, (row.count - e + lanes - 1) / lanes, source,
            value);
-      add(from, source, value, mine);
+      add(x, columns, source, value, mine);
     }
   }
 
@@ -305,20 +229,6 @@ struct WideBlocks {
     const int counters = WideState::done + last_block - first_block;
     for (int i = team.team_rank(); i < counters; i += team.team_size())
       state[i] = 0;
-    if (by_value && team.team_rank() == 0) *set = 1 - *set;
-  }
-};
-
-/// Sets counters to 0 and makes values pending.
-template <class Scalar>
-struct ResetWide {
-  unsigned* counters;
-  std::int64_t num_counters;
-  Scalar* values;
-  std::int64_t num_values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < num_counters) counters[i] = 0;
-    if (i < num_values) Pending<Scalar>::reset(values + i);
   }
 };
 

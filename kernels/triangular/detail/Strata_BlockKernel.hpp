@@ -93,6 +93,9 @@ struct BlockSolve {
   static constexpr int team_size = BlockState::warps * width;
   static constexpr int scalars = Values::scalars;
   static constexpr int batch = BlockShape::batch;
+  /// Looks at what is pending before a lane leaves the execution units to
+  /// others.
+  static constexpr int eager_turns = 32;
 
   BlockBuffers<Scalar> buffers;
   const BlockUnit* unit;
@@ -164,6 +167,17 @@ struct BlockSolve {
         diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
       }
 
+      // Only what is near the front asks for its sources again and again: see
+      // PipelinedSolve. The gate is asked for once beside them.
+      Packet gate{{0, 0}};
+      const bool asks = lane == 0 && part.on && item.unit.gate >= 0;
+      if (asks) gate = load_relaxed_packet(at(from, item.unit.gate));
+      const auto wait_for_gate = [&]() {
+        for (int turn = 0; lane_any(asks && Values::is_pending(gate)); ++turn) {
+          if (turn > eager_turns) pause_while_waiting(turn);
+          if (asks) gate = load_relaxed_packet(at(from, item.unit.gate));
+        }
+      };
       // The next batch is under way while one waits.
       Packet loaded[batch];
       for (int first = batch << log_split; first < num_entries;
@@ -171,12 +185,14 @@ struct BlockSolve {
         load_sources(from, entries, loaded);
         Batch next_entries;
         load_batch(item.unit, part, first, next_entries);
+        wait_for_gate();
         add_sources(from, entries, loaded, sum);
         entries = next_entries;
       }
       load_sources(from, entries, loaded);
       Batch next_entries;
       const unsigned next_row = begin(next_item, lane, next_entries);
+      wait_for_gate();
       add_sources(from, entries, loaded, sum);
       entries = next_entries;
 
@@ -296,21 +312,35 @@ struct BlockSolve {
         loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
     }
   }
+  KOKKOS_INLINE_FUNCTION static bool any_may_be(const Packet (&loaded)[batch]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      any = any || Values::may_be_pending(loaded[u]);
+    return any;
+  }
+  KOKKOS_INLINE_FUNCTION static bool any_pending(
+      const Packet (&loaded)[batch]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      any = any || Values::is_pending(loaded[u]);
+    return any;
+  }
   /// Polls those that are pending still, together, and adds the products.
   KOKKOS_INLINE_FUNCTION void add_sources(Packet* from, const Batch& entries,
                                           Packet (&loaded)[batch],
                                           Scalar (&sum)[scalars]) const {
-    unsigned waiting = 0;
-    for (int u = 0; u < batch; ++u)
-      if (Values::is_pending(loaded[u])) waiting |= 1u << u;
-    for (int turn = 0; waiting != 0; ++turn) {
-      pause_while_waiting(turn);
+    // What only looks pending is found out when it has been so for long.
+    for (int turn = 0; any_may_be(loaded); ++turn) {
+      if (turn > eager_turns) {
+        if (!any_pending(loaded)) break;
+        pause_while_waiting(turn);
+      }
+      STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (waiting >> u & 1)
+        if (Values::may_be_pending(loaded[u]))
           loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
-      for (int u = 0; u < batch; ++u)
-        if ((waiting >> u & 1) && !Values::is_pending(loaded[u]))
-          waiting &= ~(1u << u);
     }
     for (int u = 0; u < batch; ++u) {
       Scalar of_source[scalars];

@@ -26,6 +26,16 @@ struct PendingPacket {
       any = any || word(packet, i) == Traits::pending;
     return any;
   }
+  /// The same, or a word is a NaN that looks pending in its upper four bytes.
+  KOKKOS_INLINE_FUNCTION static bool may_be_pending(const Packet& packet) {
+    constexpr auto upper =
+        static_cast<unsigned>(Traits::pending >> (8 * (sizeof(Bits) - 4)));
+    bool may = false;
+    for (int i = 0; i < words; ++i)
+      may = may || static_cast<unsigned>(word(packet, i) >>
+                                         (8 * (sizeof(Bits) - 4))) == upper;
+    return may;
+  }
   KOKKOS_INLINE_FUNCTION static void unpack(const Packet& packet,
                                             Scalar (&value)[scalars]) {
     memcpy(value, &packet, sizeof(Packet));

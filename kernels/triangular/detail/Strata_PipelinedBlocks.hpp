@@ -151,6 +151,9 @@ class PipelinedBlocks {
   /// The size of blocks: what is padded costs as much as what is not, and each
   /// block reads the entries, which is worth about six right-hand sides.
   bool in_large_blocks(int columns) const {
+#ifdef STRATA_EXP_KNOBS
+    if (knob_few) return false;
+#endif
     const auto cost = [&](int block) {
       return (columns + block - 1) / block * (block + 6);
     };
@@ -164,6 +167,14 @@ class PipelinedBlocks {
   /// the last of its rows has been solved: some tens of megabytes.
   template <class Vectors>
   bool staged(const Vectors& vectors, int columns) const {
+#ifdef STRATA_EXP_KNOBS
+    if (knob_staged >= 0)
+      return columns > 1 && vectors.row_stride < vectors.column_stride &&
+             (knob_staged >>
+                  std::is_const<
+                      std::remove_pointer_t<decltype(vectors.data)>>::value &
+              1);
+#endif
     const double rows_of_sector = 32. / sizeof(Scalar);
     const double row_bytes = 4. * sizeof(Scalar) * columns;
     return columns > 1 && (vectors.row_stride) < vectors.column_stride &&
@@ -229,6 +240,12 @@ class PipelinedBlocks {
   /// would only wait, and poll.
   static constexpr int teams_per_unit = 5;
   int num_teams(unsigned num_items) const {
+#ifdef STRATA_EXP_KNOBS
+    if (knob_teams > 0)
+      return static_cast<int>(std::min<double>(
+          knob_teams * units_on_device_,
+          (double(num_items) + BlockState::warps - 1) / BlockState::warps));
+#endif
     const double wanted = 8. * num_items / num_levels_ / BlockState::warps;
     const double limited =
         std::min<double>(std::max<double>(wanted, units_on_device_ / 2.),

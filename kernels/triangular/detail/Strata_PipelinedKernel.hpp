@@ -62,9 +62,10 @@ struct PipelinedSolve {
   static constexpr int eager_turns = 32;
 
   RowSystem<Scalar, ExecutionSpace> system;
-  Scalar* buffers;    // 2 * num_rows
+  Scalar* buffers;    // 2 * num_values
   unsigned* counter;  // tickets drawn in two solves
   int num_rows;
+  int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
 
   template <int count>
@@ -103,8 +104,17 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u) any = any || Value::is_pending(x[u]);
     return any;
   }
+  template <int count>
+  KOKKOS_INLINE_FUNCTION static bool any_may_be(const Scalar (&x)[count]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) any = any || Value::may_be_pending(x[u]);
+    return any;
+  }
 
-  /// Waits for the sources of a batch and adds the products.
+  /// Waits for the sources of a batch and adds the products, which are summed
+  /// in pairs. Between the last value's arrival and the row's publishing, each
+  /// instruction is waited for by everybody; so there are as few as possible.
   ///
   /// @param together the warp goes on when all its lanes can. Else a lane's row
   ///                 is its own affair, and it goes on by itself.
@@ -117,29 +127,45 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u)
       x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
                                   : Scalar(0);
-    const auto ask_again = [&](int turn) {
-      if (turn > eager_turns) pause_while_waiting(turn);
+    const auto ask_again = [&]() {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < count; ++u)
-        if (Value::is_pending(x[u]))
+        if (Value::may_be_pending(x[u]))
           x[u] = Value::load(current + entry.source[u]);
     };
-    if (together)
-      for (int turn = 0; lane_any(any_pending(x)); ++turn) ask_again(turn);
-    else
-      for (int turn = 0; any_pending(x); ++turn) ask_again(turn);
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
-  }
-
-  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
-    for (int turn = 0;; ++turn) {
-      const bool waits = lane == 0 && Value::is_pending(Value::load(at));
-      if (!lane_any(waits)) break;
-      if (turn > eager_turns) pause_while_waiting(turn);
+    // What only looks pending is found out when it has been so for long.
+    if (together) {
+      for (int turn = 0; lane_any(any_may_be(x)); ++turn) {
+        if (turn > eager_turns) {
+          if (!lane_any(any_pending(x))) break;
+          pause_while_waiting(turn);
+        }
+        ask_again();
+      }
+    } else {
+      for (int turn = 0; any_may_be(x); ++turn) {
+        if (turn > eager_turns) {
+          if (!any_pending(x)) break;
+          pause_while_waiting(turn);
+        }
+        ask_again();
+      }
     }
+    Scalar product[count];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) product[u] = entry.value[u] * x[u];
+    STRATA_IMPL_UNROLL
+    for (int apart = 1; apart < count; apart *= 2) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < count; u += 2 * apart)
+        product[u] += product[u + apart];
+    }
+    sum += product[0];
   }
 
+  /// Loads what there is no need to wait for, then waits for the chunk's gate
+  /// and its sources.
+  ///
   /// @param before_waiting called when the first loads are under way
   template <int count, class BeforeWaiting>
   KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
@@ -151,17 +177,24 @@ struct PipelinedSolve {
     const int position = chunk.first_position + r0;
     std::int64_t slot = chunk.first_slot + lane;
     int left = lane < stride ? chunk.steps : 0;
+    const bool asks = lane == 0 && chunk.gate >= 0;
+    const Scalar* const gate_at = x.current + chunk.gate;
+    Scalar gate(0);
+    if (asks) gate = Value::load(gate_at);
     Batch<count> entry;
     load(entry, slot, left, stride);
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
-    if (leader) {
+    if (leader && chunk.part < 0) {
       row = system.row(position);
       diagonal = system.diagonal(position);
       right_hand_side = system.b(row, 0);
     }
     before_waiting();
-    if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
+    for (int turn = 0; lane_any(asks && Value::is_pending(gate)); ++turn) {
+      if (turn > eager_turns) pause_while_waiting(turn);
+      if (asks) gate = Value::load(gate_at);
+    }
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
     for (int step = count; step < chunk.steps; step += count) {
@@ -171,11 +204,65 @@ struct PipelinedSolve {
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
     if (leader) {
-      const Scalar rest = right_hand_side - sum;
-      const Scalar result = divide ? rest / diagonal : rest * diagonal;
-      Value::publish(x.current + position, result);
-      system.x(row, 0) = result;
-      Value::reset(x.other + position);
+      if (chunk.part >= 0)
+        publish_sum(num_rows + chunk.part, sum, x);
+      else
+        finish(position, row, right_hand_side - sum, diagonal, x);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void finish(int position, std::int64_t row,
+                                     const Scalar& rest, const Scalar& diagonal,
+                                     const Buffers& x) const {
+    const Scalar result = divide ? rest / diagonal : rest * diagonal;
+    Value::publish(x.current + position, result);
+    system.x(row, 0) = result;
+    Value::reset(x.other + position);
+  }
+  KOKKOS_INLINE_FUNCTION static void publish_sum(int at, const Scalar& sum,
+                                                 const Buffers& x) {
+    Value::publish(x.current + at, sum);
+    Value::reset(x.other + at);
+  }
+  /// The row whose pieces the chunks before this one are: their sums are added
+  /// in an order that depends on nothing but their number.
+  KOKKOS_INLINE_FUNCTION void add_pieces(const RowChunk& chunk, int lane,
+                                         const Buffers& x) const {
+    const Scalar* const sums = x.current + num_rows + chunk.first_slot;
+    const std::int64_t row = system.row(chunk.first_position);
+    Scalar sum(0);
+    for (int first = lane; first < chunk.steps; first += 4 * width) {
+      Scalar part[4];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) {
+        const int k = first + u * width;
+        part[u] = k < chunk.steps ? Value::load(sums + k) : Scalar(0);
+      }
+      for (int turn = 0; any_pending(part); ++turn) {
+        if (turn > eager_turns) pause_while_waiting(turn);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < 4; ++u)
+          if (Value::is_pending(part[u]))
+            part[u] = Value::load(sums + first + u * width);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) sum += part[u];
+    }
+    sum = lane_group_sum(sum, width);
+    if (lane == 0)
+      finish(chunk.first_position, row, system.b(row, 0) - sum,
+             system.diagonal(chunk.first_position), x);
+  }
+  template <class BeforeWaiting>
+  KOKKOS_INLINE_FUNCTION void take(const RowChunk& chunk, int lane,
+                                   const Buffers& x,
+                                   const BeforeWaiting& before_waiting) const {
+    if (chunk.part == RowChunk::adds_pieces) {
+      before_waiting();
+      add_pieces(chunk, lane, x);
+    } else if (chunk.steps <= small_batch) {
+      solve<small_batch>(chunk, lane, x, before_waiting);
+    } else {
+      solve<batch>(chunk, lane, x, before_waiting);
     }
   }
 
@@ -195,8 +282,8 @@ struct PipelinedSolve {
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
       if (ticket >= static_cast<unsigned>(num_tickets)) break;
-      const Buffers x{buffers + (odd ? num_rows : 0),
-                      buffers + (odd ? 0 : num_rows)};
+      const Buffers x{buffers + (odd ? num_values : 0),
+                      buffers + (odd ? 0 : num_values)};
       unsigned next = 0;
       if (rank == 0 && draws_on)
         next = fetch_increment_modulo(counter, 2 * each);
@@ -209,13 +296,8 @@ struct PipelinedSolve {
       const std::int64_t end = first + chunks_per_ticket < num_chunks
                                    ? first + chunks_per_ticket
                                    : num_chunks;
-      for (std::int64_t c = first + warp; c < end; c += warps) {
-        const RowChunk chunk = system.chunk(c);
-        if (chunk.steps <= small_batch)
-          solve<small_batch>(chunk, lane, x, pass_on);
-        else
-          solve<batch>(chunk, lane, x, pass_on);
-      }
+      for (std::int64_t c = first + warp; c < end; c += warps)
+        take(system.chunk(c), lane, x, pass_on);
       if (!draws_on) break;
     }
   }

@@ -85,7 +85,7 @@ struct BlockBuffers {
 /// A solve publishes in one buffer and makes the other pending again, as far as
 /// the solve before has used it; so solves of any numbers of columns may follow
 /// each other.
-template <class Scalar, class ExecutionSpace, bool divide>
+template <class Scalar, class ExecutionSpace, bool divide, int packets>
 struct BlockSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Values = PendingPacket<Scalar>;
@@ -107,6 +107,7 @@ struct BlockSolve {
   MultiVectorRef<Scalar> x;
   unsigned num_items;        // units * blocks
   int row_bytes;             // of a row in a block
+  int step_bytes;            // from packet to packet of a lane
   std::int64_t block_bytes;  // of a block
   bool staged_b;  // b is where this solve does not publish (see StageBlocks)
   bool staged_x;  // x is taken from where this solve publishes
@@ -121,9 +122,10 @@ struct BlockSolve {
   /// What a lane has of an item.
   struct Part {
     int row_of_unit, split;  // its row, and its part of the row's entries
-    int packet;              // of the row in the block
+    int packet;              // its first of the row in the block
     int column;
-    bool on, leads;
+    int live;  // packets that have right-hand sides
+    bool leads;
   };
   struct Batch {
     int source[batch];
@@ -160,36 +162,40 @@ struct BlockSolve {
               row_bytes;
       Packet* const from = forward(current, in_block);
       Scalar diagonal_of_row(1);
-      Scalar right[scalars], sum[scalars];
-      for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
+      Scalar right[packets][scalars], sum[packets][scalars];
+      STRATA_IMPL_UNROLL
+      for (int q = 0; q < packets; ++q)
+        for (int v = 0; v < scalars; ++v) right[q][v] = sum[q][v] = Scalar(0);
       if (part.leads) {
-        load_right_hand_side(part, row, forward(other, in_buffer), right);
+        load_right_hand_sides(part, row, forward(other, in_buffer), right);
         diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
       }
 
       // Only what is near the front asks for its sources again and again: see
       // PipelinedSolve. The gate is asked for once beside them.
-      Packet gate{{0, 0}};
-      const bool asks = lane == 0 && part.on && item.unit.gate >= 0;
-      if (asks) gate = load_relaxed_packet(at(from, item.unit.gate));
+      const bool asks = lane == 0 && part.live > 0 && item.unit.gate >= 0;
+      const auto* const gate_at = at(from, item.unit.gate)->word;
+      unsigned long long gate = 0;
+      if (asks) gate = load_relaxed(gate_at);
       const auto wait_for_gate = [&]() {
-        for (int turn = 0; lane_any(asks && Values::is_pending(gate)); ++turn) {
+        for (int turn = 0; lane_any(asks && Values::word_is_pending(gate));
+             ++turn) {
           if (turn > eager_turns) pause_while_waiting(turn);
-          if (asks) gate = load_relaxed_packet(at(from, item.unit.gate));
+          if (asks) gate = load_relaxed(gate_at);
         }
       };
       // The next batch is under way while one waits.
-      Packet loaded[batch];
+      Packet loaded[batch][packets];
       for (int first = batch << log_split; first < num_entries;
            first += batch << log_split) {
-        load_sources(from, entries, loaded);
+        load_sources(from, entries, part.live, loaded);
         Batch next_entries;
         load_batch(item.unit, part, first, next_entries);
         wait_for_gate();
         add_sources(from, entries, loaded, sum);
         entries = next_entries;
       }
-      load_sources(from, entries, loaded);
+      load_sources(from, entries, part.live, loaded);
       Batch next_entries;
       const unsigned next_row = begin(next_item, lane, next_entries);
       wait_for_gate();
@@ -199,16 +205,25 @@ struct BlockSolve {
       const int log_width = item.unit.log_width();
       for (int mask = 1 << log_width; mask < 1 << (log_width + log_split);
            mask <<= 1)
-        for (int v = 0; v < scalars; ++v) sum[v] += lane_xor(sum[v], mask);
+        for (int q = 0; q < packets; ++q)
+          for (int v = 0; v < scalars; ++v)
+            sum[q][v] += lane_xor(sum[q][v], mask);
       if (part.leads) {
-        Scalar result[scalars];
-        for (int v = 0; v < scalars; ++v)
-          result[v] = divide ? (right[v] - sum[v]) / diagonal_of_row
-                             : (right[v] - sum[v]) * diagonal_of_row;
-        store_relaxed_packet(forward(current, in_buffer),
-                             Values::final(result));
-        if (!staged_x) store_solution(part, row, result);
-        if (staged_b) *forward(other, in_buffer) = Values::pending();
+        STRATA_IMPL_UNROLL
+        for (int q = 0; q < packets; ++q)
+          if (q < part.live) {
+            Scalar result[scalars];
+            for (int v = 0; v < scalars; ++v) {
+              const Scalar rest = right[q][v] - sum[q][v];
+              result[v] =
+                  divide ? rest / diagonal_of_row : rest * diagonal_of_row;
+            }
+            const std::int64_t place = in_buffer + q * step_bytes;
+            store_relaxed_packet(forward(current, place),
+                                 Values::final(result));
+            if (!staged_x) store_solution(part, q, row, result);
+            if (staged_b) *forward(other, place) = Values::pending();
+          }
       }
       if (!staged_b) {
         Packet* p = other + static_cast<std::int64_t>(item.index) * span + lane;
@@ -263,10 +278,15 @@ struct BlockSolve {
     part.packet =
         (u.part() << u.log_width()) | (lane & ((1 << u.log_width()) - 1));
     part.column = item.block * buffers.block_columns() + part.packet * scalars;
-    part.on = item.index < num_items && part.row_of_unit < u.rows() &&
-              part.column < buffers.columns;
-    part.leads = part.on && part.split == 0;
+    part.live = 0;
+    if (item.index < num_items && part.row_of_unit < u.rows())
+      for (int q = 0; q < packets; ++q)
+        if (column(part, q) < buffers.columns) part.live = q + 1;
+    part.leads = part.live > 0 && part.split == 0;
     return part;
+  }
+  KOKKOS_INLINE_FUNCTION int column(const Part& part, int q) const {
+    return part.column + q * (buffers.block_columns() / packets);
   }
   /// The packet `bytes` after `from`.
   KOKKOS_INLINE_FUNCTION static Packet* forward(Packet* from,
@@ -274,7 +294,7 @@ struct BlockSolve {
     return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
   /// The packet of a source, given that of position 0.
-  KOKKOS_INLINE_FUNCTION const Packet* at(Packet* from, int source) const {
+  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int source) const {
     return forward(from, static_cast<std::int64_t>(source) * row_bytes);
   }
 
@@ -292,7 +312,7 @@ struct BlockSolve {
     const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
     const int* const source_at = source + slot;
     const Scalar* const value_at = value + slot;
-    const int num_entries = part.on ? u.entries() : 0;
+    const int num_entries = part.live > 0 ? u.entries() : 0;
     int entry = first + part.split;
     for (int k = 0; k < batch; ++k) {
       const unsigned offset =
@@ -304,33 +324,43 @@ struct BlockSolve {
       entry += 1 << u.log_split();
     }
   }
-  KOKKOS_INLINE_FUNCTION void load_sources(Packet* from, const Batch& entries,
-                                           Packet (&loaded)[batch]) const {
-    for (int u = 0; u < batch; ++u) {
-      loaded[u] = Packet{{0, 0}};
-      if (entries.source[u] >= 0)
-        loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
-    }
+  KOKKOS_INLINE_FUNCTION Packet load_source(Packet* from, int source,
+                                            int q) const {
+    return load_relaxed_packet(forward(at(from, source), q * step_bytes));
   }
-  KOKKOS_INLINE_FUNCTION static bool any_may_be(const Packet (&loaded)[batch]) {
+  KOKKOS_INLINE_FUNCTION void load_sources(
+      Packet* from, const Batch& entries, int live,
+      Packet (&loaded)[batch][packets]) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      for (int q = 0; q < packets; ++q) {
+        loaded[u][q] = Packet{{0, 0}};
+        if (entries.source[u] >= 0 && (packets == 1 || q < live))
+          loaded[u][q] = load_source(from, entries.source[u], q);
+      }
+  }
+  KOKKOS_INLINE_FUNCTION static bool any_may_be(
+      const Packet (&loaded)[batch][packets]) {
     bool any = false;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      any = any || Values::may_be_pending(loaded[u]);
+      for (int q = 0; q < packets; ++q)
+        any = any || Values::may_be_pending(loaded[u][q]);
     return any;
   }
   KOKKOS_INLINE_FUNCTION static bool any_pending(
-      const Packet (&loaded)[batch]) {
+      const Packet (&loaded)[batch][packets]) {
     bool any = false;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      any = any || Values::is_pending(loaded[u]);
+      for (int q = 0; q < packets; ++q)
+        any = any || Values::is_pending(loaded[u][q]);
     return any;
   }
   /// Polls those that are pending still, together, and adds the products.
-  KOKKOS_INLINE_FUNCTION void add_sources(Packet* from, const Batch& entries,
-                                          Packet (&loaded)[batch],
-                                          Scalar (&sum)[scalars]) const {
+  KOKKOS_INLINE_FUNCTION void add_sources(
+      Packet* from, const Batch& entries, Packet (&loaded)[batch][packets],
+      Scalar (&sum)[packets][scalars]) const {
     // What only looks pending is found out when it has been so for long.
     for (int turn = 0; any_may_be(loaded); ++turn) {
       if (turn > eager_turns) {
@@ -339,43 +369,52 @@ struct BlockSolve {
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (Values::may_be_pending(loaded[u]))
-          loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
+        for (int q = 0; q < packets; ++q)
+          if (Values::may_be_pending(loaded[u][q]))
+            loaded[u][q] = load_source(from, entries.source[u], q);
     }
-    for (int u = 0; u < batch; ++u) {
-      Scalar of_source[scalars];
-      Values::unpack(loaded[u], of_source);
-      for (int v = 0; v < scalars; ++v)
-        sum[v] += entries.value[u] * of_source[v];
-    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      for (int q = 0; q < packets; ++q) {
+        Scalar of_source[scalars];
+        Values::unpack(loaded[u][q], of_source);
+        for (int v = 0; v < scalars; ++v)
+          sum[q][v] += entries.value[u] * of_source[v];
+      }
   }
 
-  KOKKOS_INLINE_FUNCTION void load_right_hand_side(
-      const Part& part, std::int64_t r, const Packet* staged,
-      Scalar (&right)[scalars]) const {
-    const bool full = part.column + scalars <= buffers.columns;
-    if (staged_b || (packed_b && full)) {
-      const Packet* const from =
-          staged_b ? staged
-                   : reinterpret_cast<const Packet*>(&b(r, part.column));
-      const Packet packet = *from;
-      Values::unpack(packet, right);
-    } else {
-      for (int v = 0; v < scalars; ++v)
-        if (part.column + v < buffers.columns) right[v] = b(r, part.column + v);
+  KOKKOS_INLINE_FUNCTION void load_right_hand_sides(
+      const Part& part, std::int64_t r, Packet* staged,
+      Scalar (&right)[packets][scalars]) const {
+    STRATA_IMPL_UNROLL
+    for (int q = 0; q < packets; ++q) {
+      const int first = column(part, q);
+      const bool full = first + scalars <= buffers.columns;
+      if (q >= part.live) break;
+      if (staged_b || (packed_b && full)) {
+        const Packet* const from =
+            staged_b ? forward(staged, q * step_bytes)
+                     : reinterpret_cast<const Packet*>(&b(r, first));
+        const Packet packet = *from;
+        Values::unpack(packet, right[q]);
+      } else {
+        for (int v = 0; v < scalars; ++v)
+          if (first + v < buffers.columns) right[q][v] = b(r, first + v);
+      }
     }
   }
   KOKKOS_INLINE_FUNCTION void store_solution(
-      const Part& part, std::int64_t r, const Scalar (&result)[scalars]) const {
-    const bool full = part.column + scalars <= buffers.columns;
+      const Part& part, int q, std::int64_t r,
+      const Scalar (&result)[scalars]) const {
+    const int first = column(part, q);
+    const bool full = first + scalars <= buffers.columns;
     if (packed_x && full) {
       Packet packet;
       memcpy(&packet, result, sizeof(Packet));
-      *reinterpret_cast<Packet*>(&x(r, part.column)) = packet;
+      *reinterpret_cast<Packet*>(&x(r, first)) = packet;
     } else {
       for (int v = 0; v < scalars; ++v)
-        if (part.column + v < buffers.columns)
-          x(r, part.column + v) = result[v];
+        if (first + v < buffers.columns) x(r, first + v) = result[v];
     }
   }
 };

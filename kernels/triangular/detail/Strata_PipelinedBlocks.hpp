@@ -60,8 +60,9 @@ class PipelinedBlocks {
         capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
     using Kokkos::view_alloc;
     using Kokkos::WithoutInitializing;
-    few_ = cut_units(exec, chunks, log_packets(few));
-    if (capacity_ >= many) many_ = cut_units(exec, chunks, log_packets(many));
+    few_ = cut_units(exec, chunks, log_packets(few) - (packets - 1));
+    if (capacity_ >= many)
+      many_ = cut_units(exec, chunks, log_packets(many) - (packets - 1));
     buffers_ = Kokkos::View<Scalar*, Memory>(
         view_alloc("Strata::PipelinedBlocks::buffers", WithoutInitializing),
         std::int64_t{2} * num_rows_ * capacity_);
@@ -127,6 +128,11 @@ class PipelinedBlocks {
   /// Right-hand sides of a block: whole sectors of 32 bytes of each source
   /// from float on, or whole lines of 128.
   static constexpr int few = 8, many = 32;
+#ifdef STRATA_EXP_P
+  static constexpr int packets = STRATA_EXP_P;
+#else
+  static constexpr int packets = 1;
+#endif
 
   static constexpr int log_packets(int block) {
     int log = 0;
@@ -191,7 +197,7 @@ class PipelinedBlocks {
   template <bool divide>
   void launch(const ExecutionSpace& exec, const System& system,
               int columns) const {
-    using Solve = BlockSolve<Scalar, ExecutionSpace, divide>;
+    using Solve = BlockSolve<Scalar, ExecutionSpace, divide, packets>;
     const bool large = in_large_blocks(columns);
     const int block = large ? many : few;
     const auto& units = large ? many_ : few_;
@@ -215,6 +221,7 @@ class PipelinedBlocks {
     solve.num_items =
         static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
     solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);
+    solve.step_bytes = solve.row_bytes / packets;
     solve.block_bytes = std::int64_t{num_rows_} * solve.row_bytes;
     solve.staged_b = staged(system.b, columns);
     solve.staged_x = staged(system.x, columns);
@@ -238,7 +245,7 @@ class PipelinedBlocks {
   }
   /// Enough warps for the items of eight level sets: the ones further ahead
   /// would only wait, and poll.
-  static constexpr int teams_per_unit = 5;
+  static constexpr int teams_per_unit = packets > 1 ? 4 : 5;
   int num_teams(unsigned num_items) const {
 #ifdef STRATA_EXP_KNOBS
     if (knob_teams > 0)

@@ -39,10 +39,15 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
-    const auto& longest = analysis.order.sizes.longest_row;
-    rows_ = split_long_rows(
-        exec, this->chunks_,
-        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()));
+    rows_.chunk = this->chunks_.chunk;
+    // A host's thread would have to take all pieces of a row itself.
+    if (width > 1) {
+      const auto& longest = analysis.order.sizes.longest_row;
+      if (!longest.empty())
+        rows_ = split_long_rows(
+            exec, this->chunks_, width,
+            *std::max_element(longest.begin(), longest.end()));
+    }
     const std::int64_t n =
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
     buffers_ = Kokkos::View<Scalar*, Memory>(

@@ -3,7 +3,7 @@
 #define STRATA_SPLIT_ROWS_HPP
 
 #include <Strata_RowChunks.hpp>
-#include <detail/Strata_RowPolicy.hpp>
+#include <detail/Strata_PackValues.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -68,24 +68,25 @@ struct CutPieces {
   }
 };
 
-/// The chunks of one right-hand side on a device, those of very long rows split.
+/// Chunks of one right-hand side, those of very long rows split.
 template <class MemorySpace>
 struct SplitRows {
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   int num_sums = 0;
 };
 
-/// Cost: nothing where no row is as long (`longest_row` entries), else two
-/// passes over the chunks, on the device, and the host waits for the first.
+/// @param width       of the chunks
+/// @param longest_row entries of it, beside the diagonal
+/// Cost: nothing where no row is long enough, else two passes over the chunks,
+/// on the device; the host waits for the first.
 template <class ExecutionSpace>
 SplitRows<typename ExecutionSpace::memory_space> split_long_rows(
     const ExecutionSpace& exec,
-    const RowChunks<typename ExecutionSpace::memory_space>& chunks,
+    const RowChunks<typename ExecutionSpace::memory_space>& chunks, int width,
     std::int64_t longest_row) {
   using Memory = typename ExecutionSpace::memory_space;
-  constexpr std::int64_t width = lane_width<ExecutionSpace>;
   SplitRows<Memory> rows{chunks.chunk, 0};
-  if (width == 1 || longest_row <= SplitRow::split_above * width) return rows;
+  if (longest_row <= std::int64_t{SplitRow::split_above} * width) return rows;
   const RangeOf<ExecutionSpace> range(exec, 0, chunks.num_chunks());
   Kokkos::parallel_reduce("Strata::Pipelined::count_pieces", range,
                           CountPieces<Memory>{chunks.chunk}, rows.num_sums);

@@ -56,8 +56,7 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
     const std::int64_t n = whole().num_rows;
     const auto b_view = to_columns<Scalar, Space>(b, n, 1);
     const Columns<Scalar, Space> x_view("x", n, 1);
-    auto system = this->system({b_view.data(), 1, n},
-                               {x_view.data(), 1, n});
+    auto system = this->system({b_view.data(), 1, n}, {x_view.data(), 1, n});
     system.chunk = split.chunk;
     const int tickets = (static_cast<int>(split.chunk.extent(0)) +
                          Solve::chunks_per_ticket - 1) /
@@ -66,8 +65,9 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
                                      Solve::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
     Kokkos::parallel_for(
-        policy, Solve{system, buffers_.data(), counter_.data(), whole().num_rows,
-                      static_cast<int>(buffers_.extent(0) / 2), tickets});
+        policy,
+        Solve{system, buffers_.data(), counter_.data(), whole().num_rows,
+              static_cast<int>(buffers_.extent(0) / 2), tickets});
     return to_vector(x_view);
   }
 
@@ -99,8 +99,8 @@ InPieces<Scalar> make(const HostMatrix<Scalar>& A) {
 TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
   const auto A = make_triangle<double>(long_rows(), Uplo::lower);
   const auto solver = make(A);
-  const auto whole = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(), solver.whole().chunk);
+  const auto whole = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                                         solver.whole().chunk);
   const auto split = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
                                                          solver.split.chunk);
   std::size_t at = 0;
@@ -148,8 +148,8 @@ TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
 }
 
 TEST(SplitRows, NothingChangesWithoutLongRows) {
-  const auto A = make_triangle<double>(random_pattern(500, 4.0, 500, 2),
-                                       Uplo::lower);
+  const auto A =
+      make_triangle<double>(random_pattern(500, 4.0, 500, 2), Uplo::lower);
   const auto solver = make(A);
   EXPECT_EQ(solver.split.num_sums, 0);
   EXPECT_EQ(solver.split.chunk.data(), solver.whole().chunk.data());

@@ -26,22 +26,12 @@ struct PendingPacket {
       any = any || word(packet, i) == Traits::pending;
     return any;
   }
-  /// The same, or a word is a NaN that looks pending in its upper four bytes.
-  KOKKOS_INLINE_FUNCTION static bool may_be_pending(const Packet& packet) {
-    constexpr auto upper =
-        static_cast<unsigned>(Traits::pending >> (8 * (sizeof(Bits) - 4)));
-    bool may = false;
-    for (int i = 0; i < words; ++i)
-      may = may || static_cast<unsigned>(word(packet, i) >>
-                                         (8 * (sizeof(Bits) - 4))) == upper;
-    return may;
-  }
   /// Whether something in a word of a packet is pending.
   KOKKOS_INLINE_FUNCTION static bool word_is_pending(unsigned long long w) {
     bool any = false;
     for (int i = 0; i < per_word; ++i)
-      any = any || static_cast<Bits>(w >> (i % per_word * 32)) ==
-                       Traits::pending;
+      any =
+          any || static_cast<Bits>(w >> (i % per_word * 32)) == Traits::pending;
     return any;
   }
   KOKKOS_INLINE_FUNCTION static void unpack(const Packet& packet,

@@ -29,13 +29,14 @@ namespace Detail {
 /// one has not been drawn, some team has finished all it had and draws it. The
 /// team that has it finished the tickets it drew before, so each of its warps
 /// works on this one. Sources and gates of a chunk lie in earlier level sets,
-/// hence in earlier chunks, which are finished; so this one is finished, too,
-/// and so on. A host's thread takes the chunks of a ticket in order. Warps of a
-/// team wait for each other only between tickets, lanes of a warp only within a
-/// chunk, whose rows are of one level set. Teams not yet started hold no
-/// tickets and nobody waits for them. NaN and Inf are values like any other:
-/// only the reserved bits of `Pending` mean "not ready", and every row
-/// publishes exactly once.
+/// and the pieces whose sums it adds up right before it: in earlier chunks,
+/// which are finished; so this one is finished, too, and so on. A host's thread
+/// takes the chunks of a ticket in order. Warps of a team wait for each other
+/// only between tickets, lanes of a warp only within a chunk, whose rows are of
+/// one level set. Teams not yet started hold no tickets and nobody waits for
+/// them. NaN and Inf are values like any other: only the reserved bits of
+/// `Pending` mean "not ready", and every row and every piece of a row publishes
+/// exactly once.
 ///
 /// There are two value buffers: a solve publishes into one and makes the other
 /// pending again. Each solve draws the same number of tickets, `draws`, so the
@@ -112,9 +113,7 @@ struct PipelinedSolve {
     return any;
   }
 
-  /// Waits for the sources of a batch and adds the products, which are summed
-  /// in pairs. Between the last value's arrival and the row's publishing, each
-  /// instruction is waited for by everybody; so there are as few as possible.
+  /// Waits for the sources of a batch and adds the products.
   ///
   /// @param together the warp goes on when all its lanes can. Else a lane's row
   ///                 is its own affair, and it goes on by itself.
@@ -127,45 +126,39 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u)
       x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
                                   : Scalar(0);
-    const auto ask_again = [&]() {
+    const auto ask_again = [&](int turn) {
+      if (turn > eager_turns) pause_while_waiting(turn);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < count; ++u)
-        if (Value::may_be_pending(x[u]))
+        if (Value::is_pending(x[u]))
           x[u] = Value::load(current + entry.source[u]);
     };
-    // What only looks pending is found out when it has been so for long.
     if (together) {
-      for (int turn = 0; lane_any(any_may_be(x)); ++turn) {
-        if (turn > eager_turns) {
-          if (!lane_any(any_pending(x))) break;
-          pause_while_waiting(turn);
-        }
-        ask_again();
-      }
+      for (int turn = 0; lane_any(any_pending(x)); ++turn) ask_again(turn);
     } else {
-      for (int turn = 0; any_may_be(x); ++turn) {
-        if (turn > eager_turns) {
-          if (!any_pending(x)) break;
-          pause_while_waiting(turn);
-        }
-        ask_again();
+      // As few instructions a turn as possible: half of each value is looked
+      // at, and what only looks pending is found out after these turns.
+      int turn = 0;
+      for (; turn <= eager_turns && any_may_be(x); ++turn) {
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < count; ++u)
+          if (Value::may_be_pending(x[u]))
+            x[u] = Value::load(current + entry.source[u]);
       }
+      for (; turn > eager_turns && any_pending(x); ++turn) ask_again(turn);
     }
-    Scalar product[count];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u) product[u] = entry.value[u] * x[u];
-    STRATA_IMPL_UNROLL
-    for (int apart = 1; apart < count; apart *= 2) {
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < count; u += 2 * apart)
-        product[u] += product[u + apart];
-    }
-    sum += product[0];
+    for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
-  /// Loads what there is no need to wait for, then waits for the chunk's gate
-  /// and its sources.
-  ///
+  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
+    for (int turn = 0;; ++turn) {
+      const bool waits = lane == 0 && Value::is_pending(Value::load(at));
+      if (!lane_any(waits)) break;
+      if (turn > eager_turns) pause_while_waiting(turn);
+    }
+  }
+
   /// @param before_waiting called when the first loads are under way
   template <int count, class BeforeWaiting>
   KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
@@ -177,10 +170,6 @@ struct PipelinedSolve {
     const int position = chunk.first_position + r0;
     std::int64_t slot = chunk.first_slot + lane;
     int left = lane < stride ? chunk.steps : 0;
-    const bool asks = lane == 0 && chunk.gate >= 0;
-    const Scalar* const gate_at = x.current + chunk.gate;
-    Scalar gate(0);
-    if (asks) gate = Value::load(gate_at);
     Batch<count> entry;
     load(entry, slot, left, stride);
     std::int64_t row = 0;
@@ -191,10 +180,7 @@ struct PipelinedSolve {
       right_hand_side = system.b(row, 0);
     }
     before_waiting();
-    for (int turn = 0; lane_any(asks && Value::is_pending(gate)); ++turn) {
-      if (turn > eager_turns) pause_while_waiting(turn);
-      if (asks) gate = Value::load(gate_at);
-    }
+    if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
     for (int step = count; step < chunk.steps; step += count) {
@@ -296,8 +282,11 @@ struct PipelinedSolve {
       const std::int64_t end = first + chunks_per_ticket < num_chunks
                                    ? first + chunks_per_ticket
                                    : num_chunks;
-      for (std::int64_t c = first + warp; c < end; c += warps)
-        take(system.chunk(c), lane, x, pass_on);
+      for (std::int64_t c = first + warp; c < end; c += warps) {
+        // A copy: a reference would be read again after each wait.
+        const RowChunk chunk = system.chunk(c);
+        take(chunk, lane, x, pass_on);
+      }
       if (!draws_on) break;
     }
   }

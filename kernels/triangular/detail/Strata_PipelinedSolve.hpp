@@ -44,9 +44,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     if (width > 1) {
       const auto& longest = analysis.order.sizes.longest_row;
       if (!longest.empty())
-        rows_ = split_long_rows(
-            exec, this->chunks_, width,
-            *std::max_element(longest.begin(), longest.end()));
+        rows_ =
+            split_long_rows(exec, this->chunks_, width,
+                            *std::max_element(longest.begin(), longest.end()));
     }
     const std::int64_t n =
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;

@@ -33,6 +33,11 @@ struct alignas(16) RowChunk {
   /// the chunk's sources. -1 where there are not as many level sets before, or
   /// a chunk is one lane wide.
   int gate;
+  /// Whole rows; or a piece of one row that several chunks share, and the place
+  /// of its partial sum (0 and up); or what adds such sums up: see
+  /// `split_long_rows`.
+  static constexpr int whole_rows = -1, adds_pieces = -2;
+  int part = whole_rows;
 };
 
 /// Rows in level order, cut into chunks, with their entries in the order of

@@ -253,6 +253,17 @@ KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
 #endif
 }
 
+/// Has the line of `p`, which need not be valid to read, brought into the
+/// second-level cache.
+template <class T>
+KOKKOS_INLINE_FUNCTION void prefetch_line(const T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+  (void)p;
+#endif
+}
+
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE

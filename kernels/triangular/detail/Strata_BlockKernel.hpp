@@ -9,13 +9,13 @@
 namespace Strata {
 namespace Detail {
 
-/// Counters of BlockSolve in device memory. The last team puts them back, so
-/// that a recorded launch can be replayed.
+/// Counters of BlockSolve in device memory. The last warp to run out of tickets
+/// puts them back, so that a recorded launch can be replayed.
 struct BlockState {
   enum : int {
     warps = 4,     // of a team; each has a counter of tickets
     spacing = 32,  // words from counter to counter: lines of their own
-    finished = warps * spacing,  // teams done
+    finished = warps * spacing,  // teams done drawing
     solves = finished + 1,       // solves done
     used = finished + 2,         // units of 32 packets the last one used
     size = finished + 3
@@ -46,7 +46,8 @@ struct BlockBuffers {
   }
   /// Packets of a buffer that the last solve has used.
   KOKKOS_INLINE_FUNCTION std::int64_t used() const {
-    const std::int64_t packets = std::int64_t{32} * state[BlockState::used];
+    const std::int64_t packets =
+        std::int64_t{32} * load_acquire(state + BlockState::used);
     return packets < capacity ? packets : capacity;
   }
   /// A solve publishes in buffer(solves before it are odd in number).
@@ -65,22 +66,22 @@ struct BlockBuffers {
 ///
 /// A lane holds 16 bytes of right-hand sides of one row, and some or all of the
 /// row's entries. It loads the sources of a batch together, and polls together
-/// those that are pending still. While it waits, the next batch is fetched, be
-/// it of the same unit or of the next one, and the ticket after that drawn.
+/// those that are pending still. By then the next unit's entries are on their
+/// way to the second-level cache, and the ticket after that is drawn.
 ///
 /// Why it can't deadlock, however few teams run at once: items are numbered in
 /// topological order, and rows of one unit are of one level set, so an item
-/// waits only for items of smaller numbers and the lanes of a warp do not wait
-/// for each other. Consider the smallest item that is not finished. If it has
-/// been drawn, then by a warp that runs and takes the items it has drawn in
-/// turn; the ones before it are smaller, hence finished, so the warp works on
-/// it, all it waits for is finished, and it finishes. If it has not been drawn,
-/// take any running team: the warp that belongs to the item's counter has drawn
-/// smaller items only, which are finished, so it draws on. A warp waits for
-/// others of its team only after its counter has run out. Teams that have not
-/// started hold no items and nobody waits for them. NaN and Inf are values like
-/// any other: only the reserved bits of `Pending` mean "not ready", and every
-/// row publishes exactly once.
+/// waits, for sources and at its gate, only for items of smaller numbers, and
+/// the lanes of a warp do not wait for each other. Consider the smallest item
+/// that is not finished. If it has been drawn, then by a warp that runs and
+/// takes the items it has drawn in turn; the ones before it are smaller, hence
+/// finished, so the warp works on it, all it waits for is finished, and it
+/// finishes. If it has not been drawn, take any running team: the warp that
+/// belongs to the item's counter has drawn smaller items only, which are
+/// finished, so it draws on. Warps of a team do not wait for each other. Teams
+/// that have not started hold no items and nobody waits for them. NaN and Inf
+/// are values like any other: only the reserved bits of `Pending` mean "not
+/// ready", and every row publishes exactly once.
 ///
 /// A solve publishes in one buffer and makes the other pending again, as far as
 /// the solve before has used it; so solves of any numbers of columns may follow
@@ -93,6 +94,7 @@ struct BlockSolve {
   static constexpr int team_size = BlockState::warps * width;
   static constexpr int scalars = Values::scalars;
   static constexpr int batch = BlockShape::batch;
+  static constexpr int scratch_bytes = sizeof(unsigned);
 
   BlockBuffers<Scalar> buffers;
   const BlockUnit* unit;
@@ -129,7 +131,13 @@ struct BlockSolve {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
-    const bool odd = buffers.state[BlockState::solves] % 2 != 0;
+    auto* const done = static_cast<unsigned*>(
+        team.team_scratch(0).get_shmem(int{scratch_bytes}));
+    if (team.team_rank() == 0) *done = 0;
+    team.team_barrier();
+    unsigned ticket = draw(warp, lane);
+    // Read before this warp is done drawing, after which they may change.
+    const bool odd = load_acquire(buffers.state + BlockState::solves) % 2 != 0;
     Packet* const current = buffers.buffer(odd);
     Packet* const other = buffers.buffer(!odd);
     // What an item makes pending again.
@@ -137,15 +145,18 @@ struct BlockSolve {
     const int span = static_cast<int>((used + num_items - 1) / num_items);
     const Packet* const used_end = other + used;
 
-    unsigned ticket = draw(warp, lane);
+    const auto draw_next = [&](const Item& last) {
+      if (last.index < num_items)
+        ticket = draw(warp, lane);
+      else if (lane == 0)
+        end_drawing(done, team.league_size());
+    };
     Item item = load_item(ticket, warp);
-    if (item.index < num_items) ticket = draw(warp, lane);
-    Batch entries;
-    unsigned row = begin(item, lane, entries);
+    draw_next(item);
 
     while (item.index < num_items) {
       const Item next_item = load_item(ticket, warp);
-      if (next_item.index < num_items) ticket = draw(warp, lane);
+      draw_next(next_item);
       const Part part = part_of(item, lane);
       const int log_split = item.unit.log_split();
       const int num_entries = item.unit.entries();
@@ -156,6 +167,8 @@ struct BlockSolve {
           static_cast<std::int64_t>(item.unit.position + part.row_of_unit) *
               row_bytes;
       Packet* const from = forward(current, in_block);
+      Batch entries;
+      const unsigned row = begin(item, part, entries);
       Scalar diagonal_of_row(1);
       Scalar right[scalars], sum[scalars];
       for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
@@ -164,21 +177,27 @@ struct BlockSolve {
         diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
       }
 
-      // The next batch is under way while one waits.
+      // Only what is near the front asks for its sources again and again: see
+      // PipelinedSolve. The gate is asked for once beside them.
+      const bool asks = lane == 0 && part.on && item.unit.gate >= 0;
+      const auto* const gate_at = at(from, item.unit.gate)->word;
+      unsigned long long gate = asks ? load_relaxed(gate_at) : 0;
       Packet loaded[batch];
-      for (int first = batch << log_split; first < num_entries;
-           first += batch << log_split) {
-        load_sources(from, entries, loaded);
-        Batch next_entries;
-        load_batch(item.unit, part, first, next_entries);
-        add_sources(from, entries, loaded, sum);
-        entries = next_entries;
-      }
       load_sources(from, entries, loaded);
-      Batch next_entries;
-      const unsigned next_row = begin(next_item, lane, next_entries);
+      prefetch(next_item, lane);
+      for (int turn = 0; lane_any(asks && Values::word_is_pending(gate));
+           ++turn) {
+        pause_while_waiting(turn);
+        if (asks) gate = load_relaxed(gate_at);
+      }
       add_sources(from, entries, loaded, sum);
-      entries = next_entries;
+      const int of_batch = batch << log_split;
+      for (int first = of_batch; first < num_entries; first += of_batch) {
+        load_batch(item.unit, part, first, entries);
+        load_sources(from, entries, loaded);
+        prefetch_batch(item.unit, part, first + of_batch);
+        add_sources(from, entries, loaded, sum);
+      }
 
       const int log_width = item.unit.log_width();
       for (int mask = 1 << log_width; mask < 1 << (log_width + log_split);
@@ -200,25 +219,26 @@ struct BlockSolve {
           if (p < used_end) *p = Values::pending();
       }
       item = next_item;
-      row = next_row;
     }
-
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      const unsigned done =
-          Kokkos::atomic_fetch_add(&buffers.state[BlockState::finished], 1u);
-      if (done + 1 == static_cast<unsigned>(team.league_size())) {
-        for (int w = 0; w < BlockState::warps; ++w)
-          buffers.state[w * BlockState::spacing] = 0;
-        buffers.state[BlockState::finished] = 0;
-        buffers.state[BlockState::solves] += 1;
-        buffers.state[BlockState::used] = static_cast<unsigned>(
-            (buffers.blocks * buffers.block_packets() + 31) / 32);
-      }
-    });
   }
 
  private:
+  /// A warp has drawn what there is nothing for. The last one of all puts the
+  /// counters back: nobody draws any more, and what else is in the state has
+  /// been read. That others still solve does not matter.
+  KOKKOS_INLINE_FUNCTION void end_drawing(unsigned* done, int teams) const {
+    if (Kokkos::atomic_fetch_add(done, 1u) + 1 != BlockState::warps) return;
+    unsigned* const state = buffers.state;
+    if (Kokkos::atomic_fetch_add(state + BlockState::finished, 1u) + 1 !=
+        static_cast<unsigned>(teams))
+      return;
+    for (int w = 0; w < BlockState::warps; ++w)
+      state[w * BlockState::spacing] = 0;
+    state[BlockState::finished] = 0;
+    state[BlockState::solves] += 1;
+    state[BlockState::used] = static_cast<unsigned>(
+        (buffers.blocks * buffers.block_packets() + 31) / 32);
+  }
   /// The ticket is in lane 0 alone, so that nothing waits for it before it is
   /// needed.
   KOKKOS_INLINE_FUNCTION unsigned draw(int warp, int lane) const {
@@ -258,14 +278,27 @@ struct BlockSolve {
     return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
   /// The packet of a source, given that of position 0.
-  KOKKOS_INLINE_FUNCTION const Packet* at(Packet* from, int source) const {
+  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int source) const {
     return forward(from, static_cast<std::int64_t>(source) * row_bytes);
   }
 
+  /// Has the first entries of an item brought into the second-level cache, for
+  /// when it is that item's turn. Loads into registers would be waited for with
+  /// the sources of this item, as they share what counts loads under way.
+  KOKKOS_INLINE_FUNCTION void prefetch(const Item& item, int lane) const {
+    const int step = lane % (width / 2);
+    if (item.index >= num_items || step >= item.unit.steps) return;
+    const std::int64_t slot =
+        item.unit.first_slot +
+        static_cast<std::int64_t>(step) * item.unit.stride();
+    if (lane < width / 2)
+      prefetch_line(source + slot);
+    else
+      prefetch_line(value + slot);
+  }
   /// Fetches an item's first entries and the row that the lane finishes.
-  KOKKOS_INLINE_FUNCTION unsigned begin(const Item& item, int lane,
+  KOKKOS_INLINE_FUNCTION unsigned begin(const Item& item, const Part& part,
                                         Batch& entries) const {
-    const Part part = part_of(item, lane);
     load_batch(item.unit, part, 0, entries);
     return part.leads ? rows[item.unit.position + part.row_of_unit] : 0;
   }
@@ -285,6 +318,24 @@ struct BlockSolve {
       const bool in = entry < num_entries;
       entries.source[k] = in ? source_at[offset] : -1;
       entries.value[k] = in ? value_at[offset] : Scalar(0);
+      entry += 1 << u.log_split();
+    }
+  }
+  /// The same for a batch of a long row.
+  KOKKOS_INLINE_FUNCTION void prefetch_batch(const BlockUnit& u,
+                                             const Part& part,
+                                             int first) const {
+    const int log_lanes = u.log_lanes();
+    const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
+    int entry = first + part.split;
+    for (int k = 0; k < batch; ++k) {
+      const unsigned offset =
+          (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
+          (entry & ((1 << log_lanes) - 1));
+      if (part.on && entry < u.entries()) {
+        prefetch_line(source + slot + offset);
+        prefetch_line(value + slot + offset);
+      }
       entry += 1 << u.log_split();
     }
   }

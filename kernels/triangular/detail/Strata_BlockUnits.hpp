@@ -51,6 +51,7 @@ struct BlockUnit {
   int position;             // of its first row
   int steps;                // of the chunk
   unsigned bits;            // rows, lanes of the chunk and BlockShape
+  int gate;                 // of the chunk
 
   KOKKOS_INLINE_FUNCTION static unsigned pack(int rows, const RowChunk& chunk,
                                               const BlockShape& shape,
@@ -111,7 +112,7 @@ struct CutUnits {
           unit(at++) = {
               c.first_slot + (static_cast<std::int64_t>(r) << c.log_lanes),
               c.first_position + r, c.steps,
-              BlockUnit::pack(rows, c, shape, part)};
+              BlockUnit::pack(rows, c, shape, part), c.gate};
       }
     }
     sum += count_units(c, shape);

@@ -26,6 +26,14 @@ struct PendingPacket {
       any = any || word(packet, i) == Traits::pending;
     return any;
   }
+  /// Whether something in a word of a packet is pending.
+  KOKKOS_INLINE_FUNCTION static bool word_is_pending(unsigned long long w) {
+    bool any = false;
+    for (int i = 0; i < per_word; ++i)
+      any =
+          any || static_cast<Bits>(w >> (i % per_word * 32)) == Traits::pending;
+    return any;
+  }
   KOKKOS_INLINE_FUNCTION static void unpack(const Packet& packet,
                                             Scalar (&value)[scalars]) {
     memcpy(value, &packet, sizeof(Packet));

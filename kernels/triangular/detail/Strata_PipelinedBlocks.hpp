@@ -56,7 +56,6 @@ class PipelinedBlocks {
                   int max_right_hand_sides)
       : units_on_device_(device_units(exec)),
         num_rows_(chunks.num_rows),
-        num_levels_(std::max(1, chunks.num_levels())),
         capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
     using Kokkos::view_alloc;
     using Kokkos::WithoutInitializing;
@@ -157,19 +156,22 @@ class PipelinedBlocks {
     return (columns + many - 1) / many * many <= capacity_ &&
            cost(many) < cost(few);
   }
-  /// Whether vectors that have rows for neighbours in memory go through the
-  /// buffers in whole lines, at the price of reading and writing them once
-  /// more, or are read and written where they are, 32 bytes for each scalar.
-  /// The latter is better while the second-level cache keeps a sector until
-  /// the last of its rows has been solved: some tens of megabytes.
+  /// Vectors that have rows for neighbours in memory go through the buffers in
+  /// whole lines, at the price of reading and writing them once more, or are
+  /// read and written where they are, 32 bytes for each scalar. The latter is
+  /// better while the second-level cache keeps a sector until the last of its
+  /// rows has been solved: for what is read and waited for, up to some 11 MiB
+  /// of sectors in use, for what is written and forgotten, up to some 64.
+  static constexpr int most_mib_of_b = 11, most_mib_of_x = 64;
   template <class Vectors>
-  bool staged(const Vectors& vectors, int columns) const {
+  bool staged(const Vectors& vectors, int columns, int most_mib) const {
     const double rows_of_sector = 32. / sizeof(Scalar);
-    const double row_bytes = 4. * sizeof(Scalar) * columns;
-    return columns > 1 && (vectors.row_stride) < vectors.column_stride &&
-           std::min<double>(num_rows_, (rows_of_sector - 1) * distance_) *
-                   row_bytes >
-               (std::int64_t{32} << 20);
+    const double sectors_in_use =
+        std::min<double>(num_rows_ / rows_of_sector,
+                         (rows_of_sector - 1) * distance_) *
+        columns;
+    return columns > 1 && vectors.row_stride < vectors.column_stride &&
+           32 * sectors_in_use > most_mib * double(1 << 20);
   }
   template <class Vectors>
   static bool packed(const Vectors& vectors) {
@@ -205,8 +207,8 @@ class PipelinedBlocks {
         static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
     solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);
     solve.block_bytes = std::int64_t{num_rows_} * solve.row_bytes;
-    solve.staged_b = staged(system.b, columns);
-    solve.staged_x = staged(system.x, columns);
+    solve.staged_b = staged(system.b, columns, most_mib_of_b);
+    solve.staged_x = staged(system.x, columns, most_mib_of_x);
     solve.packed_b = packed(system.b);
     solve.packed_x = packed(system.x);
     if (solve.num_items == 0) return;
@@ -214,28 +216,24 @@ class PipelinedBlocks {
     if (solve.staged_b)
       stage(exec, StageBlocks<Scalar, ExecutionSpace, true>{
                       solve.buffers, position_.data(), system.b});
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::pipelined_block",
-        Kokkos::TeamPolicy<
-            ExecutionSpace,
-            Kokkos::LaunchBounds<Solve::team_size, teams_per_unit>>(
-            exec, num_teams(solve.num_items), Solve::team_size),
-        solve);
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::LaunchBounds<Solve::team_size, teams_per_unit>>
+        policy(exec, num_teams(solve.num_items), Solve::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
+    Kokkos::parallel_for("Strata::Triangular::solve::pipelined_block", policy,
+                         solve);
     if (solve.staged_x)
       stage(exec, StageBlocks<Scalar, ExecutionSpace, false>{
                       solve.buffers, position_.data(), system.x});
   }
-  /// Enough warps for the items of eight level sets: the ones further ahead
-  /// would only wait, and poll.
+  /// As many as registers allow: what is far from the front waits at its gate
+  /// and takes nothing from the others.
   static constexpr int teams_per_unit = 5;
   int num_teams(unsigned num_items) const {
-    const double wanted = 8. * num_items / num_levels_ / BlockState::warps;
-    const double limited =
-        std::min<double>(std::max<double>(wanted, units_on_device_ / 2.),
-                         double(units_on_device_) * teams_per_unit);
-    return static_cast<int>(std::min<double>(
-        limited,
-        (double(num_items) + BlockState::warps - 1) / BlockState::warps));
+    const std::int64_t most = std::int64_t{units_on_device_} * teams_per_unit;
+    const std::int64_t enough =
+        (std::int64_t{num_items} + BlockState::warps - 1) / BlockState::warps;
+    return static_cast<int>(std::min(most, enough));
   }
   template <class Stage>
   void stage(const ExecutionSpace& exec, const Stage& move) const {
@@ -248,7 +246,7 @@ class PipelinedBlocks {
                          move);
   }
 
-  int units_on_device_, num_rows_, num_levels_, capacity_;
+  int units_on_device_, num_rows_, capacity_;
   double distance_ = 0;
   Kokkos::View<BlockUnit*, Memory> few_, many_;
   Kokkos::View<Scalar*, Memory> buffers_;

@@ -29,13 +29,14 @@ namespace Detail {
 /// one has not been drawn, some team has finished all it had and draws it. The
 /// team that has it finished the tickets it drew before, so each of its warps
 /// works on this one. Sources and gates of a chunk lie in earlier level sets,
-/// hence in earlier chunks, which are finished; so this one is finished, too,
-/// and so on. A host's thread takes the chunks of a ticket in order. Warps of a
-/// team wait for each other only between tickets, lanes of a warp only within a
-/// chunk, whose rows are of one level set. Teams not yet started hold no
-/// tickets and nobody waits for them. NaN and Inf are values like any other:
-/// only the reserved bits of `Pending` mean "not ready", and every row
-/// publishes exactly once.
+/// and the pieces whose sums it adds up right before it: in earlier chunks,
+/// which are finished; so this one is finished, too, and so on. A host's thread
+/// takes the chunks of a ticket in order. Warps of a team wait for each other
+/// only between tickets, lanes of a warp only within a chunk, whose rows are of
+/// one level set. Teams not yet started hold no tickets and nobody waits for
+/// them. NaN and Inf are values like any other: only the reserved bits of
+/// `Pending` mean "not ready", and every row and every piece of a row publishes
+/// exactly once.
 ///
 /// There are two value buffers: a solve publishes into one and makes the other
 /// pending again. Each solve draws the same number of tickets, `draws`, so the
@@ -62,9 +63,10 @@ struct PipelinedSolve {
   static constexpr int eager_turns = 32;
 
   RowSystem<Scalar, ExecutionSpace> system;
-  Scalar* buffers;    // 2 * num_rows
+  Scalar* buffers;    // 2 * num_values
   unsigned* counter;  // tickets drawn in two solves
   int num_rows;
+  int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
 
   template <int count>
@@ -103,6 +105,13 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u) any = any || Value::is_pending(x[u]);
     return any;
   }
+  template <int count>
+  KOKKOS_INLINE_FUNCTION static bool any_may_be(const Scalar (&x)[count]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) any = any || Value::may_be_pending(x[u]);
+    return any;
+  }
 
   /// Waits for the sources of a batch and adds the products.
   ///
@@ -124,10 +133,20 @@ struct PipelinedSolve {
         if (Value::is_pending(x[u]))
           x[u] = Value::load(current + entry.source[u]);
     };
-    if (together)
+    if (together) {
       for (int turn = 0; lane_any(any_pending(x)); ++turn) ask_again(turn);
-    else
-      for (int turn = 0; any_pending(x); ++turn) ask_again(turn);
+    } else {
+      // As few instructions a turn as possible: half of each value is looked
+      // at, and what only looks pending is found out after these turns.
+      int turn = 0;
+      for (; turn <= eager_turns && any_may_be(x); ++turn) {
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < count; ++u)
+          if (Value::may_be_pending(x[u]))
+            x[u] = Value::load(current + entry.source[u]);
+      }
+      for (; turn > eager_turns && any_pending(x); ++turn) ask_again(turn);
+    }
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
@@ -155,7 +174,7 @@ struct PipelinedSolve {
     load(entry, slot, left, stride);
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
-    if (leader) {
+    if (leader && chunk.part < 0) {
       row = system.row(position);
       diagonal = system.diagonal(position);
       right_hand_side = system.b(row, 0);
@@ -171,11 +190,65 @@ struct PipelinedSolve {
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
     if (leader) {
-      const Scalar rest = right_hand_side - sum;
-      const Scalar result = divide ? rest / diagonal : rest * diagonal;
-      Value::publish(x.current + position, result);
-      system.x(row, 0) = result;
-      Value::reset(x.other + position);
+      if (chunk.part >= 0)
+        publish_sum(num_rows + chunk.part, sum, x);
+      else
+        finish(position, row, right_hand_side - sum, diagonal, x);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void finish(int position, std::int64_t row,
+                                     const Scalar& rest, const Scalar& diagonal,
+                                     const Buffers& x) const {
+    const Scalar result = divide ? rest / diagonal : rest * diagonal;
+    Value::publish(x.current + position, result);
+    system.x(row, 0) = result;
+    Value::reset(x.other + position);
+  }
+  KOKKOS_INLINE_FUNCTION static void publish_sum(int at, const Scalar& sum,
+                                                 const Buffers& x) {
+    Value::publish(x.current + at, sum);
+    Value::reset(x.other + at);
+  }
+  /// The row whose pieces the chunks before this one are: their sums are added
+  /// in an order that depends on nothing but their number.
+  KOKKOS_INLINE_FUNCTION void add_pieces(const RowChunk& chunk, int lane,
+                                         const Buffers& x) const {
+    const Scalar* const sums = x.current + num_rows + chunk.first_slot;
+    const std::int64_t row = system.row(chunk.first_position);
+    Scalar sum(0);
+    for (int first = lane; first < chunk.steps; first += 4 * width) {
+      Scalar part[4];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) {
+        const int k = first + u * width;
+        part[u] = k < chunk.steps ? Value::load(sums + k) : Scalar(0);
+      }
+      for (int turn = 0; any_pending(part); ++turn) {
+        if (turn > eager_turns) pause_while_waiting(turn);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < 4; ++u)
+          if (Value::is_pending(part[u]))
+            part[u] = Value::load(sums + first + u * width);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) sum += part[u];
+    }
+    sum = lane_group_sum(sum, width);
+    if (lane == 0)
+      finish(chunk.first_position, row, system.b(row, 0) - sum,
+             system.diagonal(chunk.first_position), x);
+  }
+  template <class BeforeWaiting>
+  KOKKOS_INLINE_FUNCTION void take(const RowChunk& chunk, int lane,
+                                   const Buffers& x,
+                                   const BeforeWaiting& before_waiting) const {
+    if (chunk.part == RowChunk::adds_pieces) {
+      before_waiting();
+      add_pieces(chunk, lane, x);
+    } else if (chunk.steps <= small_batch) {
+      solve<small_batch>(chunk, lane, x, before_waiting);
+    } else {
+      solve<batch>(chunk, lane, x, before_waiting);
     }
   }
 
@@ -195,8 +268,8 @@ struct PipelinedSolve {
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
       if (ticket >= static_cast<unsigned>(num_tickets)) break;
-      const Buffers x{buffers + (odd ? num_rows : 0),
-                      buffers + (odd ? 0 : num_rows)};
+      const Buffers x{buffers + (odd ? num_values : 0),
+                      buffers + (odd ? 0 : num_values)};
       unsigned next = 0;
       if (rank == 0 && draws_on)
         next = fetch_increment_modulo(counter, 2 * each);
@@ -210,11 +283,9 @@ struct PipelinedSolve {
                                    ? first + chunks_per_ticket
                                    : num_chunks;
       for (std::int64_t c = first + warp; c < end; c += warps) {
+        // A copy: a reference would be read again after each wait.
         const RowChunk chunk = system.chunk(c);
-        if (chunk.steps <= small_batch)
-          solve<small_batch>(chunk, lane, x, pass_on);
-        else
-          solve<batch>(chunk, lane, x, pass_on);
+        take(chunk, lane, x, pass_on);
       }
       if (!draws_on) break;
     }

@@ -5,6 +5,7 @@
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
 #include <detail/Strata_PipelinedKernel.hpp>
+#include <detail/Strata_SplitRows.hpp>
 #include <memory>
 
 namespace Strata {
@@ -38,7 +39,17 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
-    const std::int64_t n = this->chunks_.num_rows;
+    rows_.chunk = this->chunks_.chunk;
+    // A host's thread would have to take all pieces of a row itself.
+    if (width > 1) {
+      const auto& longest = analysis.order.sizes.longest_row;
+      if (!longest.empty())
+        rows_ =
+            split_long_rows(exec, this->chunks_, width,
+                            *std::max_element(longest.begin(), longest.end()));
+    }
+    const std::int64_t n =
+        std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
     buffers_ = Kokkos::View<Scalar*, Memory>(
         Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
                            Kokkos::WithoutInitializing),
@@ -50,7 +61,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
         ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
-    tickets_ = (this->chunks_.num_chunks() + per_ticket - 1) / per_ticket;
+    tickets_ = static_cast<int>(
+        (static_cast<std::int64_t>(rows_.chunk.extent(0)) + per_ticket - 1) /
+        per_ticket);
     teams_ = std::min(tickets_, teams_per_unit() * device_units(exec));
     if (max_right_hand_sides > 1)
       blocks_ = std::make_shared<PipelinedBlocks<Scalar, ExecutionSpace>>(
@@ -97,16 +110,21 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                             Solve<divide>::most_teams_per_unit>>
         policy(exec, teams_, Solve<divide>::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
+    auto system = this->system(b, x);
+    system.chunk = rows_.chunk;
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        Solve<divide>{this->system(b, x), buffers_.data(), counter_.data(),
-                      this->chunks_.num_rows, tickets_});
+        Solve<divide>{system, buffers_.data(), counter_.data(),
+                      this->chunks_.num_rows,
+                      static_cast<int>(buffers_.extent(0) / 2), tickets_});
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
+           (rows_.num_sums > 0 ? rows_.chunk.extent(0) * sizeof(RowChunk) : 0) +
            (blocks_ ? blocks_->bytes() : 0);
   }
 
+  SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned, Memory> counter_;

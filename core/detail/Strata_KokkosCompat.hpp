@@ -253,6 +253,39 @@ KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
 #endif
 }
 
+/// The same of data that is not worth keeping in the second-level cache either.
+template <class T>
+KOKKOS_INLINE_FUNCTION T load_streamed(const T* p) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;"
+        : "=r"(word)
+        : "l"(p), "l"(policy));
+    memcpy(&value, &word, 4);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b64 %0, [%1], %2;"
+        : "=l"(word)
+        : "l"(p), "l"(policy));
+    memcpy(&value, &word, 8);
+  } else {
+    static_assert(sizeof(T) == 16, "4, 8 or 16 bytes");
+    unsigned long long word[2];
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.b64 {%0, %1}, [%2], %3;"
+        : "=l"(word[0]), "=l"(word[1])
+        : "l"(p), "l"(policy));
+    memcpy(&value, word, 16);
+  }
+  return value;
+#else
+  return load_once(p);
+#endif
+}
+
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE

@@ -16,15 +16,16 @@ namespace Strata {
 /// Hermitian positive definite preconditioner. Source: M. R. Hestenes,
 /// E. Stiefel, J. Res. Natl. Bur. Stand. 49, 1952.
 ///
-/// An iteration is three launches with a SellMatrix and no or a diagonal
-/// preconditioner: w = A p with p^H w; the residual with its norms; x and p.
+/// An iteration is two launches with a SellMatrix and no or a diagonal
+/// preconditioner: p and w = A p with p^H w; then x and the residual with its
+/// norms.
 /// All scalars stay on the device. Sums are added up in double in a fixed
 /// order: the same solver gives the same bits each time. The host enqueues some
 /// iterations ahead of the newest residual it knows and never waits for the
 /// stream to run dry; which iteration is the last one is decided on the device,
 /// so the answer does not depend on that.
 ///
-/// A solver is its workspace: three vectors (four with a preconditioner that is
+/// A solver is its workspace: four vectors (five with a preconditioner that is
 /// no diagonal), max_iterations + 1 numbers of pinned host memory. One solve at
 /// a time; copies share the workspace.
 ///
@@ -45,7 +46,7 @@ class ConjugateGradient {
     if (rows < 0)
       throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
                               "pass the number of unknowns");
-    for (Vector* v : {&r_, &p_, &w_})
+    for (Vector* v : {&r_, &p_[0], &p_[1], &w_})
       *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                          rows);
     state_ = decltype(state_)(Kokkos::view_alloc(
@@ -112,6 +113,8 @@ class ConjugateGradient {
       result.status = static_cast<CgStatus>(state.status);
       result.iterations = done = state.iterations;
       result.rhs_norm = std::sqrt(state.squared_b);
+      // Kernels have left x alone.
+      if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
       if (result.status == CgStatus::not_finite) {
         result.residual_norm = std::numeric_limits<double>::quiet_NaN();
         break;
@@ -171,8 +174,8 @@ class ConjugateGradient {
 
     /// r = b - A x
     void residual(bool verify) const {
-      Kokkos::deep_copy(exec, cg.p_, x);
-      A.apply(exec, cg.p_, cg.w_);
+      Kokkos::deep_copy(exec, cg.p_[0], x);
+      A.apply(exec, cg.p_[0], cg.w_);
       const auto ref = Detail::multi_vector_ref(b);
       run("Strata::ConjugateGradient::start",
           Detail::CgStart<Scalar>{shared(),
@@ -191,7 +194,7 @@ class ConjugateGradient {
       cg.watch_.reset();
       residual(false);
       precondition(true);
-      direction(0, true);
+      first_direction();
     }
     /// A state that was verified goes on from its residual.
     void restart(Detail::CgScalars state) const {
@@ -200,7 +203,7 @@ class ConjugateGradient {
       state.beta = 0;
       cg.store(exec, state);
       precondition(true);
-      direction(0, true);
+      first_direction();
     }
     Detail::CgScalars verify(const Detail::CgScalars& found) const {
       residual(true);
@@ -209,18 +212,20 @@ class ConjugateGradient {
       return state;
     }
     void iterate(int it) const {
-      product();
-      run("Strata::ConjugateGradient::residual",
-          Detail::CgResidual<Scalar>{shared(),
-                                     cg.w_.data(),
-                                     cg.r_.data(),
-                                     diagonal(),
-                                     it,
-                                     cg.options_.max_iterations,
-                                     knows_z,
-                                     {}});
+      const Vector &old_p = cg.p_[(it - 1) & 1], &p = cg.p_[it & 1];
+      product(old_p, p);
+      run("Strata::ConjugateGradient::update",
+          Detail::CgUpdate<Scalar>{shared(),
+                                   cg.w_.data(),
+                                   p.data(),
+                                   cg.r_.data(),
+                                   Detail::multi_vector_ref(x),
+                                   diagonal(),
+                                   it,
+                                   cg.options_.max_iterations,
+                                   knows_z,
+                                   {}});
       precondition(false);
-      direction(it, false);
     }
 
    private:
@@ -228,21 +233,32 @@ class ConjugateGradient {
     void run(const char* label, const Kernel& kernel) const {
       Detail::run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
     }
-    void product() const {
+    /// p = z + beta p of the iteration before, w = A p.
+    void product(const Vector& old_p, const Vector& p) const {
+      const Scalar* const z = knows_z ? cg.r_.data() : cg.z_.data();
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
-        using Source = Detail::ContiguousSource<Scalar>;
-        Detail::run_sell("Strata::ConjugateGradient::product", exec,
-                         A.storage(),
-                         Detail::CgSellProduct<Scalar, Source>{
-                             Source{cg.p_.data()}, cg.w_.data(), shared()},
-                         cg.product_sum_);
+        constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
+        Detail::run_sell(
+            "Strata::ConjugateGradient::product", exec, A.storage(),
+            Detail::CgSellProduct<Scalar, scaled>{
+                {z, diagonal(), old_p.data(), {}}, p.data(), cg.w_.data(),
+                shared()},
+            cg.product_sum_);
       } else {
-        A.apply(exec, cg.p_, cg.w_);
+        run("Strata::ConjugateGradient::direction",
+            Detail::CgDirection<Scalar>{
+                shared(), z, diagonal(), old_p.data(), p.data(), {}});
+        A.apply(exec, p, cg.w_);
         run("Strata::ConjugateGradient::curvature",
-            Detail::CgProduct<Scalar>{shared(), cg.p_.data(), cg.w_.data(),
-                                      true, false});
+            Detail::CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true,
+                                      false});
       }
+    }
+    /// There is no p of an iteration before the first one: beta is 0, and what
+    /// the vector happens to hold must be finite. Iterations go on from `done`.
+    void first_direction() const {
+      for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
     }
     void precondition(bool first) const {
       if constexpr (!knows_z) {
@@ -253,20 +269,6 @@ class ConjugateGradient {
       } else {
         (void)first;
       }
-    }
-    void direction(int it, bool first) const {
-      run("Strata::ConjugateGradient::direction",
-          Detail::CgDirection<Scalar>{shared(),
-                                      knows_z ? cg.r_.data() : cg.z_.data(),
-                                      diagonal(),
-                                      cg.p_.data(),
-                                      Detail::multi_vector_ref(x),
-                                      it,
-                                      first,
-                                      {},
-                                      {},
-                                      {},
-                                      {}});
     }
   };
 
@@ -310,7 +312,8 @@ class ConjugateGradient {
 
   CgOptions options_;
   std::int64_t rows_;
-  Vector r_, p_, w_, z_;
+  Vector r_, w_, z_;
+  Vector p_[2];  // of even and of odd iterations
   Kokkos::View<Detail::CgScalars, memory_space> state_;
   Detail::CgWatch<ExecutionSpace> watch_;
   Sum vector_sum_, product_sum_;

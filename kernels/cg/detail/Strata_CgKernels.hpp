@@ -70,20 +70,22 @@ struct CgStart {
   }
 };
 
-/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r.
+/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r;
+/// x += alpha p.
 template <class Scalar>
-struct CgResidual {
+struct CgUpdate {
   static constexpr int sums = 2;
   CgShared shared;
-  const Scalar* w;
+  const Scalar *w, *p;
   Scalar* r;
+  MultiVectorRef<Scalar> x;
   const RealOf<Scalar>* inverse_diagonal;
   int iteration, max_iterations;
   bool knows_z;
   RealOf<Scalar> alpha;
 
   struct Item {
-    Scalar r, w;
+    Scalar r, w, p, x;
     RealOf<Scalar> d;
   };
   KOKKOS_INLINE_FUNCTION bool read() {
@@ -91,13 +93,14 @@ struct CgResidual {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
-    item = {r[i], w[i],
+    item = {r[i], w[i], p[i], x(i, 0),
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&sum)[sums]) const {
     const Scalar residual = item.r - alpha * item.w;
     r[i] = residual;
+    x(i, 0) = item.x + alpha * item.p;
     const double squared = real_product(residual, residual);
     sum[0] += squared;
     sum[1] += static_cast<double>(item.d) * squared;
@@ -145,47 +148,33 @@ struct CgProduct {
   }
 };
 
-/// x += alpha p of the iteration just done, p = z + beta p for the next one.
+/// p = D^-1 z + beta p, for operators that do not work it out themselves.
 template <class Scalar>
 struct CgDirection {
   static constexpr int sums = 0;
   CgShared shared;
   const Scalar* z;
   const RealOf<Scalar>* inverse_diagonal;
+  const Scalar* old_p;  // null: none yet
   Scalar* p;
-  MultiVectorRef<Scalar> x;
-  int iteration;
-  bool first;  // p = z, and x has nothing to come
-  RealOf<Scalar> alpha, beta;
-  bool running, zero_b;
+  RealOf<Scalar> beta;
 
   struct Item {
-    Scalar z, p, x;
+    Scalar z, p;
     RealOf<Scalar> d;
   };
   KOKKOS_INLINE_FUNCTION bool read() {
-    const CgScalars& state = *shared.state;
-    alpha = static_cast<RealOf<Scalar>>(state.alpha);
-    beta = static_cast<RealOf<Scalar>>(state.beta);
-    running = state.status == cg_running;
-    zero_b = state.zero_b != 0;
-    return first ? running || zero_b : state.iterations == iteration;
+    beta = static_cast<RealOf<Scalar>>(shared.state->beta);
+    return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item.z = z[i];
     item.d = inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1);
-    // Before the first direction p holds anything, NaN included.
-    item.p = first ? Scalar(0) : p[i];
-    item.x = first ? Scalar(0) : x(i, 0);
+    item.p = old_p ? old_p[i] : Scalar(0);
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&)[1]) const {
-    if (zero_b) {
-      x(i, 0) = Scalar(0);
-      return;
-    }
-    if (!first) x(i, 0) = item.x + alpha * item.p;
-    if (running) p[i] = item.d * item.z + beta * item.p;
+    p[i] = item.d * item.z + beta * item.p;
   }
 };
 
@@ -250,21 +239,42 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
                                   Run{kernel, GridSumRef(grid_sum), n});
 }
 
-/// w = A p by a SELL-C-sigma matrix, with p^H w.
-template <class Scalar, class Source>
+/// p = D^-1 z + beta p of the iteration before, element by element where a
+/// product asks for it.
+template <class Scalar, bool diagonal>
+struct CgDirectionSource {
+  const Scalar* z;
+  const RealOf<Scalar>* inverse_diagonal;
+  const Scalar* old_p;
+  RealOf<Scalar> beta;
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
+    if constexpr (diagonal)
+      return inverse_diagonal[row] * z[row] + beta * old_p[row];
+    else
+      return z[row] + beta * old_p[row];
+  }
+};
+/// w = A p by a SELL-C-sigma matrix, with p^H w; p on the way.
+template <class Scalar, bool diagonal>
 struct CgSellProduct {
   static constexpr int block = 1;
-  static constexpr bool reduces = true;
-  Source source;
-  Scalar* w;
+#ifndef KNOB_STREAM
+#define KNOB_STREAM true
+#endif
+  static constexpr bool reduces = true, streams = KNOB_STREAM;
+  CgDirectionSource<Scalar, diagonal> source;
+  Scalar *p, *w;
   CgShared shared;
-  KOKKOS_INLINE_FUNCTION bool active() const {
+  KOKKOS_INLINE_FUNCTION bool read() {
+    source.beta = static_cast<RealOf<Scalar>>(shared.state->beta);
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
+    const Scalar own = source(row, 0);
+    p[row] = own;
     w[row] = sum[0];
-    return real_product(source(row, 0), sum[0]);
+    return real_product(own, sum[0]);
   }
   KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
     shared.take_curvature(p_a_p);

@@ -33,7 +33,9 @@ struct ColourRows {
   Kokkos::View<const int*, Memory> vertex;
   Kokkos::View<int*, Memory> colour;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const int row = vertex(p);
+    take(vertex(p));
+  }
+  KOKKOS_INLINE_FUNCTION void take(std::int64_t row) const {
     for (int base = 0;; base += 32) {
       unsigned used = 0;
       for (auto k = row_map(row); k < row_map(row + 1); ++k) {
@@ -90,15 +92,24 @@ void invert_permutation(const ExecutionSpace& exec,
       });
 }
 
-/// Colours in the order of the level sets of `B`, whose row i is row old_row(i)
-/// of the matrix that `colour` is for (an empty old_row: the same rows).
-/// @return false, and nothing done, if there are more than `most_levels`
+/// Colours the rows of B in their order: level set by level set, which comes to
+/// the same.
+/// @return false, and nothing done, if there are more than `most_levels`; on a
+///   host one thread goes through the rows, however many levels there are
 template <class CrsMatrix>
 bool colour_by_levels(const typename CrsMatrix::execution_space& exec,
                       const CrsMatrix& B, int most_levels,
                       const Kokkos::View<int*, typename CrsMatrix::memory_space>&
                           colour) {
   using Types = MatrixTypes<CrsMatrix>;
+  if constexpr (runs_at_once<typename Types::ExecutionSpace>) {
+    exec.fence();
+    Kokkos::deep_copy(colour, -1);
+    const ColourRows<CrsMatrix> rows{
+        B.graph.row_map, B.graph.entries, {}, colour};
+    for (std::int64_t row = 0; row < B.numRows(); ++row) rows.take(row);
+    return true;
+  }
   TriangleInput input;
   input.diag = Diag::unit;
   input.take_triangle = true;
@@ -124,14 +135,15 @@ bool colour_by_levels(const typename CrsMatrix::execution_space& exec,
 /// Colours the rows of a square matrix with a symmetric pattern, first fit (each
 /// row the smallest colour that is free) in the order of the rows, which gives
 /// regular stencils few colours: 5- and 7-point ones two, 9-point ones four,
-/// 27-point ones eight. Where that order has more than 10,000 level sets, in an
-/// order drawn by hashing the row's number. The same each time. Sources: Y.
-/// Saad, *Iterative Methods for Sparse Linear Systems*, 2003, section 3.3.3; M.
+/// 27-point ones eight. Where that order has more than 10,000 level sets, on a
+/// device, in an order drawn by hashing the row's number. The same each time.
+/// Sources: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003, section 3.3.3; M.
 /// T. Jones, P. E. Plassmann, SIAM J. Sci. Comput. 14(3), 1993.
 ///
 /// @throws what level_permutation() and permute_symmetric() throw
-/// Cost: level sets of the lower triangle, a launch for each of them, two sorts
-/// of the rows at most. Waits for `exec`.
+/// Cost: on a device level sets of the lower triangle, a launch for each of
+/// them, two sorts of the rows at most; on a host a pass over the entries by one
+/// thread and a sort. Waits for `exec`.
 template <class CrsMatrix>
 Colouring<typename CrsMatrix::memory_space> colour_rows(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {

@@ -24,7 +24,9 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
   static const std::vector<std::string> names{"strata", "strata_jacobi",
-                                              "strata_ic0", "kokkos_kernels"};
+                                              "strata_ic0",
+                                              "strata_ic0_natural",
+                                              "kokkos_kernels"};
   return names;
 }
 
@@ -33,7 +35,8 @@ const char* const usage =
 
   --sizes LIST       points along an edge, comma separated (default 32,64)
   --algorithms LIST  comma separated; default all: strata, strata_jacobi,
-                     strata_ic0 (incomplete Cholesky), kokkos_kernels
+                     strata_ic0 (incomplete Cholesky, two colours),
+                     strata_ic0_natural, kokkos_kernels
   --scalar S         float | double (default) | complex_float | complex_double
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --table FILE       write the final table as CSV too

@@ -262,6 +262,11 @@ class ConjugateGradient {
     }
     void precondition(bool first) const {
       if constexpr (!knows_z) {
+        if constexpr (Detail::IsIncomplete<Preconditioner>::value)
+          if (const auto* sweeps = M.sweeps())
+            return sweeps->apply(exec, cg.r_, cg.z_,
+                                 Detail::CgSweepSum{shared(), first},
+                                 cg.vector_sum_);
         M.apply(exec, cg.r_, cg.z_);
         run("Strata::ConjugateGradient::precondition",
             Detail::CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(),

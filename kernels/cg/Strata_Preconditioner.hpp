@@ -170,6 +170,10 @@ class IncompletePreconditioner {
   FactorOrder order() const { return order_; }
   /// Colours of the coloured order; 0 in the natural one.
   int colours() const { return sweeps_ ? sweeps_->colours() : 0; }
+  /// For kernels of this library: null in the natural order.
+  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const {
+    return sweeps_.get();
+  }
   /// Of the natural order alone.
   const TriangularReport& lower_report() const {
     return natural(lower_)->report();
@@ -203,21 +207,11 @@ class IncompletePreconditioner {
         "Strata::IncompletePreconditioner::longest",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
             exec, 0, A.numRows()),
-        LongestRow<decltype(row_map)>{row_map},
+        Detail::LongestRow<decltype(row_map)>{row_map},
         Kokkos::Max<std::int64_t>(longest));
     exec.fence();
     return longest > 1024 ? FactorOrder::natural : FactorOrder::coloured;
   }
-  template <class RowMap>
-  struct LongestRow {
-    RowMap row_map;
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                           std::int64_t& most) const {
-      const auto length = static_cast<std::int64_t>(row_map(row + 1)) -
-                          static_cast<std::int64_t>(row_map(row));
-      if (length > most) most = length;
-    }
-  };
 
   template <class Matrix>
   void check(const ExecutionSpace& exec, const Matrix& A) const {

@@ -9,6 +9,25 @@
 namespace Strata {
 namespace Detail {
 
+template <class RowMap, class MemorySpace>
+struct RowLengths {
+  RowMap row_map;
+  Kokkos::View<int*, MemorySpace> length;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    length(row) = static_cast<int>(row_map(row + 1) - row_map(row));
+  }
+};
+template <class RowMap>
+struct LongestRow {
+  RowMap row_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& most) const {
+    const auto length = static_cast<std::int64_t>(row_map(row + 1)) -
+                        static_cast<std::int64_t>(row_map(row));
+    if (length > most) most = length;
+  }
+};
+
 /// A vector in memory that the launch may write elsewhere.
 template <class Scalar>
 struct RowSource {
@@ -29,11 +48,45 @@ struct ColourSweep {
   MultiVectorRef<Scalar> z;
   const Scalar* inverse_pivot;  // null: 1
   KOKKOS_INLINE_FUNCTION bool read() { return true; }
+  KOKKOS_INLINE_FUNCTION Scalar solve(std::int64_t row,
+                                      const Scalar& sum) const {
+    const Scalar left = b(row, 0) - sum;
+    const Scalar value = inverse_pivot ? inverse_pivot[row] * left : left;
+    z(row, 0) = value;
+    return value;
+  }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
-    const Scalar left = b(row, 0) - sum[0];
-    z(row, 0) = inverse_pivot ? inverse_pivot[row] * left : left;
+    solve(row, sum[0]);
     return 0;
+  }
+};
+
+/// What becomes of r^H z as sweeps go on: nothing.
+struct NoSweepSum {
+  static constexpr bool wanted = false;
+};
+
+/// The same with the rows' share of r^H z, where `Sum` takes it:
+///   bool running() const;
+///   void take(double part, bool first, bool last) const, by one thread.
+template <class Scalar, class Sum>
+struct SummingColourSweep {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, streams = true;
+  ColourSweep<Scalar> sweep;
+  RowSource<Scalar> source, r;
+  Sum sum_of;
+  bool first, last;
+  KOKKOS_INLINE_FUNCTION bool read() { return sum_of.running(); }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    // z may be r.
+    const Scalar given = r(row, 0);
+    return real_product(given, sweep.solve(row, sum[0]));
+  }
+  KOKKOS_INLINE_FUNCTION void finish(double part) const {
+    sum_of.take(part, first, last);
   }
 };
 
@@ -60,9 +113,11 @@ class ColouredSweeps {
         inverse_pivot_(make_unfilled<Kokkos::View<Scalar*, Memory>>(
             "Strata::ColouredSweeps::inverse_pivot", rows_)) {
     factor.invert_pivots(exec, inverse_pivot_);
-    if (colours() < 2) return;
-    lower_ = build(exec, factor.take(exec, true), 1, colours());
-    upper_ = build(exec, factor.take(exec, false), 0, colours() - 1);
+    if (colours() == 0) return;
+    if (colours() > 1)
+      lower_ = build(exec, factor.take(exec, true), 1, colours());
+    upper_ = build(exec, factor.take(exec, false), 0,
+                   std::max(1, colours() - 1));
   }
 
   /// Factors of new values on the same pattern.
@@ -70,9 +125,9 @@ class ColouredSweeps {
   void update_values(const ExecutionSpace& exec,
                      const ColouredFactor<CrsMatrix>& factor) {
     factor.invert_pivots(exec, inverse_pivot_);
-    if (colours() < 2) return;
+    if (colours() == 0) return;
     const auto L = factor.take(exec, true), U = factor.take(exec, false);
-    lower_.set_values(exec, L.values.data());
+    if (colours() > 1) lower_.set_values(exec, L.values.data());
     upper_.set_values(exec, U.values.data());
     exec.fence();
   }
@@ -80,6 +135,12 @@ class ColouredSweeps {
   /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    apply(exec, r, z, NoSweepSum(), GridSum<Memory>());
+  }
+  /// With r^H z on the way, for r and z apart.
+  template <class R, class Z, class Sum>
+  void apply(const ExecutionSpace& exec, const R& r, const Z& z, const Sum& sum,
+             const GridSum<Memory>& grid_sum) const {
     const int k = colours();
     const auto from = multi_vector_ref(r);
     const auto to = multi_vector_ref(z);
@@ -87,47 +148,40 @@ class ColouredSweeps {
     const RowSource<Scalar> made{to.data, to.row_stride};
     const Scalar* const pivot = inverse_pivot_.data();
     if (k == 0) return;
-    if (k == 1) {
-      Kokkos::parallel_for("Strata::IncompletePreconditioner::divide",
-                           RangeOf<ExecutionSpace>(exec, 0, rows_),
-                           ScaleRows{given, to, pivot});
-      return;
-    }
-    if (k == 2) {
-      sweep(exec, lower_, 0, {given, given, to, pivot});
-      sweep(exec, upper_, 0, {made, given, to, pivot});
-      return;
-    }
-    if (to.data != from.data || to.row_stride != from.row_stride)
+    const auto sweep = [&](const Parts& parts, int group,
+                           const ColourSweep<Scalar>& task, bool sums,
+                           bool first, bool last) {
+      const ChunkRange range{parts.first_chunk[group],
+                             parts.first_chunk[group + 1]};
+      constexpr const char* label = "Strata::IncompletePreconditioner::sweep";
+      if constexpr (Sum::wanted)
+        if (sums)
+          return run_sell(label, exec, parts.storage,
+                          SummingColourSweep<Scalar, Sum>{
+                              task, task.source, given, sum, first, last},
+                          grid_sum, range);
+      run_sell(label, exec, parts.storage, task, GridSum<Memory>(), range);
+      (void)sums;
+      (void)first;
+      (void)last;
+    };
+    if (k > 2 && (to.data != from.data || to.row_stride != from.row_stride))
       Kokkos::deep_copy(exec, z, r);
-    for (int c = 1; c < k; ++c)
-      sweep(exec, lower_, c - 1,
-            {made, made, to, c == k - 1 ? pivot : nullptr});
-    for (int c = k - 2; c >= 0; --c)
-      sweep(exec, upper_, c, {made, made, to, pivot});
+    const auto& b = k > 2 ? made : given;
+    for (int c = 1; c < k; ++c) {
+      const bool last = c == k - 1;
+      sweep(lower_, c - 1, {b, b, to, last ? pivot : nullptr}, last, last,
+            false);
+    }
+    for (int c = std::max(0, k - 2); c >= 0; --c)
+      sweep(upper_, c, {made, b, to, pivot}, true, k == 1, c == 0);
   }
 
   int colours() const { return colouring_.num_colours(); }
   const Colouring<Memory>& colouring() const { return colouring_; }
   std::size_t bytes_read() const { return bytes_read_; }
 
-  struct ScaleRows {
-    RowSource<Scalar> r;
-    MultiVectorRef<Scalar> z;
-    const Scalar* inverse_pivot;
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-      z(row, 0) = inverse_pivot[row] * r(row, 0);
-    }
-  };
-
  private:
-  void sweep(const ExecutionSpace& exec, const Parts& parts, int group,
-             const ColourSweep<Scalar>& task) const {
-    run_sell("Strata::IncompletePreconditioner::sweep", exec, parts.storage,
-             task, GridSum<Memory>(),
-             ChunkRange{parts.first_chunk[group], parts.first_chunk[group + 1]});
-  }
-
   /// The rows of colours first to end - 1 of a factor.
   template <class CrsMatrix>
   Parts build(const ExecutionSpace& exec, const CrsMatrix& factor, int first,
@@ -141,7 +195,7 @@ class ColouredSweeps {
         "Strata::ColouredSweeps::length", rows_);
     Kokkos::parallel_for("Strata::ColouredSweeps::length",
                          RangeOf<ExecutionSpace>(exec, 0, rows_),
-                         RowLengths<decltype(row_map)>{row_map, length});
+                         RowLengths<decltype(row_map), Memory>{row_map, length});
     SellReport report;
     report.rows = report.columns = rows_;
     report.entries = static_cast<std::int64_t>(factor.nnz());
@@ -151,14 +205,6 @@ class ColouredSweeps {
     bytes_read_ += report.bytes_read;
     return made;
   }
-  template <class RowMap>
-  struct RowLengths {
-    RowMap row_map;
-    Kokkos::View<int*, Memory> length;
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-      length(row) = static_cast<int>(row_map(row + 1) - row_map(row));
-    }
-  };
 
   std::int64_t rows_;
   Colouring<Memory> colouring_;

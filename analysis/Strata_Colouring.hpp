@@ -97,10 +97,10 @@ void invert_permutation(const ExecutionSpace& exec,
 /// @return false, and nothing done, if there are more than `most_levels`; on a
 ///   host one thread goes through the rows, however many levels there are
 template <class CrsMatrix>
-bool colour_by_levels(const typename CrsMatrix::execution_space& exec,
-                      const CrsMatrix& B, int most_levels,
-                      const Kokkos::View<int*, typename CrsMatrix::memory_space>&
-                          colour) {
+bool colour_by_levels(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& B,
+    int most_levels,
+    const Kokkos::View<int*, typename CrsMatrix::memory_space>& colour) {
   using Types = MatrixTypes<CrsMatrix>;
   if constexpr (runs_at_once<typename Types::ExecutionSpace>) {
     exec.fence();
@@ -132,18 +132,19 @@ bool colour_by_levels(const typename CrsMatrix::execution_space& exec,
 
 }  // namespace Detail
 
-/// Colours the rows of a square matrix with a symmetric pattern, first fit (each
-/// row the smallest colour that is free) in the order of the rows, which gives
-/// regular stencils few colours: 5- and 7-point ones two, 9-point ones four,
-/// 27-point ones eight. Where that order has more than 10,000 level sets, on a
-/// device, in an order drawn by hashing the row's number. The same each time.
-/// Sources: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003, section 3.3.3; M.
-/// T. Jones, P. E. Plassmann, SIAM J. Sci. Comput. 14(3), 1993.
+/// Colours the rows of a square matrix with a symmetric pattern, first fit
+/// (each row the smallest colour that is free) in the order of the rows, which
+/// gives regular stencils few colours: 5- and 7-point ones two, 9-point ones
+/// four, 27-point ones eight. Where that order has more than 10,000 level sets,
+/// on a device, in an order drawn by hashing the row's number. The same each
+/// time. Sources: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003,
+/// section 3.3.3; M. T. Jones, P. E. Plassmann, SIAM J. Sci. Comput. 14(3),
+/// 1993.
 ///
 /// @throws what level_permutation() and permute_symmetric() throw
 /// Cost: on a device level sets of the lower triangle, a launch for each of
-/// them, two sorts of the rows at most; on a host a pass over the entries by one
-/// thread and a sort. Waits for `exec`.
+/// them, two sorts of the rows at most; on a host a pass over the entries by
+/// one thread and a sort. Waits for `exec`.
 template <class CrsMatrix>
 Colouring<typename CrsMatrix::memory_space> colour_rows(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {

@@ -3,7 +3,6 @@
 
 // Some releases of Kokkos Kernels need this first.
 #include <Kokkos_Core.hpp>
-
 #include <Strata_Colouring.hpp>
 #include <cmath>
 #include <detail/Strata_ColouredSweeps.hpp>
@@ -23,8 +22,8 @@ TEST(Colouring, NoEntryIsWithinAColour) {
   const Device exec;
   // The last has too many levels for the order of the rows.
   const std::map<std::string, int> expected{
-      {"grid3d:9", 2},  {"grid2d:30", 2},   {"diagonal:77", 1},
-      {"chain:100", 2}, {"grid3d27:6", 8},  {"circuit:900", 0},
+      {"grid3d:9", 2},  {"grid2d:30", 2},  {"diagonal:77", 1},
+      {"chain:100", 2}, {"grid3d27:6", 8}, {"circuit:900", 0},
       {"chain:1", 1},   {"arrow:3000", 2}, {"chain:25000", 0}};
   for (const auto& [spec, colours] : expected) {
     const auto host = hermitian<double>(spec);
@@ -39,7 +38,8 @@ TEST(Colouring, NoEntryIsWithinAColour) {
     }
     for (std::int64_t i = 0; i < host.rows; ++i)
       for (auto k = host.row_map[i]; k < host.row_map[i + 1]; ++k)
-        ASSERT_TRUE(host.entries[k] == i || colour[host.entries[k]] != colour[i])
+        ASSERT_TRUE(host.entries[k] == i ||
+                    colour[host.entries[k]] != colour[i])
             << spec << " row " << i;
     ASSERT_EQ(found.colour_map.back(), host.rows);
     for (int c = 0; c < found.num_colours(); ++c) {

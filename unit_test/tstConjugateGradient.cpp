@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 
 // Some releases of Kokkos Kernels need this first.
-#include <Kokkos_Core.hpp>
-
 #include <KokkosSparse_spmv.hpp>
+#include <Kokkos_Core.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
 #include <limits>
@@ -16,8 +15,8 @@ namespace {
 using Device = Kokkos::DefaultExecutionSpace;
 using Strata::CgOptions;
 using Strata::CgStatus;
-using Strata::FactorOrder;
 using Strata::Factorization;
+using Strata::FactorOrder;
 template <class Scalar>
 using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
 template <class Scalar>
@@ -115,8 +114,8 @@ TEST(ConjugateGradient, IncompleteFactorsSaveIterations) {
   EXPECT_LT(with.iterations, 0.7 * plain.iterations);
   EXPECT_LE(relative_residual(host, on_host(b), on_host(y)), 2e-8);
   // On a Hermitian matrix it is the same factorisation.
-  const Strata::IncompletePreconditioner lu(
-      exec, crs, Factorization::incomplete_lu);
+  const Strata::IncompletePreconditioner lu(exec, crs,
+                                            Factorization::incomplete_lu);
   const auto again = solver.solve(exec, A, lu, b, z);
   EXPECT_EQ(again.iterations, with.iterations);
   EXPECT_EQ(on_host(z), on_host(y));
@@ -412,10 +411,9 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
   }
   // As factors of no positive definite matrix they are taken.
   EXPECT_NO_THROW(coloured(with(31, 31, -9.0), Factorization::incomplete_lu));
-  EXPECT_THROW(
-      coloured(HostMatrix<double>(2, 3, {1, 2, 3, 2, 5, 6})
-                   .to_device<Crs<double>>()),
-      Strata::NotSquareError);
+  EXPECT_THROW(coloured(HostMatrix<double>(2, 3, {1, 2, 3, 2, 5, 6})
+                            .to_device<Crs<double>>()),
+               Strata::NotSquareError);
   EXPECT_THROW(
       coloured(HostMatrix<double>(2, 2, {1, 2, 2, 0}).to_device<Crs<double>>()),
       Strata::MissingDiagonalError);
@@ -426,7 +424,8 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
   const Vector<double> before("z", good.rows), after("z", good.rows);
   M.apply(exec, r, before);
   EXPECT_THROW(
-      M.update_values(exec, hermitian<double>("chain:81").to_device<Crs<double>>()),
+      M.update_values(exec,
+                      hermitian<double>("chain:81").to_device<Crs<double>>()),
       Strata::PatternMismatchError);
   EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0)),
                Strata::IndefiniteError);

@@ -239,12 +239,14 @@ class ConjugateGradient {
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
         constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
-        Detail::run_sell(
-            "Strata::ConjugateGradient::product", exec, A.storage(),
-            Detail::CgSellProduct<Scalar, scaled>{
-                {z, diagonal(), old_p.data(), {}}, p.data(), cg.w_.data(),
-                shared()},
-            cg.product_sum_);
+        Detail::run_sell("Strata::ConjugateGradient::product", exec,
+                         A.storage(),
+                         Detail::CgSellProduct<Scalar, scaled>{
+                             {z, diagonal(), old_p.data(), {}},
+                             p.data(),
+                             cg.w_.data(),
+                             shared()},
+                         cg.product_sum_);
       } else {
         run("Strata::ConjugateGradient::direction",
             Detail::CgDirection<Scalar>{

@@ -99,9 +99,9 @@ class IncompletePreconditioner {
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive)
-  /// Cost: natural, incomplete_lu() and the analysis of two triangles; coloured,
-  /// colour_rows(), some copies of the matrix, a launch for each colour. Waits
-  /// for `exec`.
+  /// Cost: natural, incomplete_lu() and the analysis of two triangles;
+  /// coloured, colour_rows(), some copies of the matrix, a launch for each
+  /// colour. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
@@ -137,8 +137,8 @@ class IncompletePreconditioner {
                                  "make a new preconditioner");
     if (sweeps_) {
       check(exec, A);
-      if (Detail::pattern_fingerprint(exec, A.graph.row_map,
-                                      A.graph.entries) != fingerprint_)
+      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
+          fingerprint_)
         throw PatternMismatchError(
             "A", "does not have the pattern that was factorised",
             "make a new preconditioner");

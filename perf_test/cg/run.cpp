@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves by conjugate gradients for one scalar type, STRATA_PERF_SCALAR.
 // Some releases of Kokkos Kernels need this first.
-#include <Kokkos_Core.hpp>
-
 #include <KokkosBlas1_nrm2.hpp>
+#include <Kokkos_Core.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
 #include <detail/Strata_PerfCg.hpp>
@@ -152,11 +151,10 @@ class Runner : public CgRunner {
     if (coloured)
       bytes += static_cast<double>(incomplete->sweeps()->bytes_read());
     if (!natural)
-      result.floor_us =
-          1e6 *
-          (bytes +
-           vectors * static_cast<double>(result.rows) * sizeof(Scalar)) /
-          bandwidth_;
+      result.floor_us = 1e6 *
+                        (bytes + vectors * static_cast<double>(result.rows) *
+                                     sizeof(Scalar)) /
+                        bandwidth_;
     return [this, A, jacobi, incomplete](double tolerance, int iterations) {
       CgOptions options;
       options.relative_tolerance = tolerance;

@@ -192,7 +192,6 @@ struct CgRun {
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
     Kernel own = kernel;
-    if (!own.read()) return;
     constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
     double sum[sums] = {};
     const int size = block.size();
@@ -210,11 +209,17 @@ struct CgRun {
       end = begin + share < n ? begin + share : n;
       stride = 1;
     }
-    for (std::int64_t i = begin; i < end; i += stride) {
-      typename Kernel::Item item[batch];
+    typename Kernel::Item item[batch];
+    const auto load = [&](std::int64_t i) {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (i + u * size < end) own.load(i + u * size, item[u]);
+    };
+    // The first elements are under way while the scalars are fetched.
+    load(begin);
+    if (!own.read()) return;
+    for (std::int64_t i = begin; i < end; i += stride) {
+      if (i != begin) load(i);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (i + u * size < end) own.store(i + u * size, item[u], sum);
@@ -258,10 +263,7 @@ struct CgDirectionSource {
 template <class Scalar, bool diagonal>
 struct CgSellProduct {
   static constexpr int block = 1;
-#ifndef KNOB_STREAM
-#define KNOB_STREAM true
-#endif
-  static constexpr bool reduces = true, streams = KNOB_STREAM;
+  static constexpr bool reduces = true, streams = true;
   CgDirectionSource<Scalar, diagonal> source;
   Scalar *p, *w;
   CgShared shared;

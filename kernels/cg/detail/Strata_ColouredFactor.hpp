@@ -70,9 +70,9 @@ struct FindBadPivotOfColours {
     const auto d = LU.values(diagonal(row));
     const double re = Part::real(d), im = Part::imaginary(d);
     const double limit = tolerance * tolerance * re * re;
-    const bool good = positive ? re > 0 && is_finite(re) && im * im <= limit
-                               : is_finite(re) && is_finite(im) &&
-                                     (re != 0 || im != 0);
+    const bool good =
+        positive ? re > 0 && is_finite(re) && im * im <= limit
+                 : is_finite(re) && is_finite(im) && (re != 0 || im != 0);
     if (!good && old_row(row) < first) first = old_row(row);
   }
 };
@@ -158,10 +158,10 @@ struct ColouredFactor {
     Kokkos::parallel_for("Strata::ColouredFactor::diagonals", Rows(exec, 0, n),
                          FindDiagonals<CrsMatrix>{LU, diagonal});
     for (int c = 1; c < colouring.num_colours(); ++c)
-      Kokkos::parallel_for("Strata::ColouredFactor::eliminate",
-                           Rows(exec, colouring.colour_map[c],
-                                colouring.colour_map[c + 1]),
-                           EliminateColour<CrsMatrix>{LU, diagonal});
+      Kokkos::parallel_for(
+          "Strata::ColouredFactor::eliminate",
+          Rows(exec, colouring.colour_map[c], colouring.colour_map[c + 1]),
+          EliminateColour<CrsMatrix>{LU, diagonal});
     std::int64_t first = no_factor_fault;
     Kokkos::parallel_reduce(
         "Strata::ColouredFactor::check", Rows(exec, 0, n),
@@ -183,14 +183,12 @@ struct ColouredFactor {
   CrsMatrix take(const ExecutionSpace& exec, bool lower) const {
     const auto n = static_cast<std::int64_t>(A.numRows());
     TakeColouredFactor<CrsMatrix> take{
-        A,     LU, colouring.permutation.new_row,
-        lower, {}, {},
-        {}};
+        A, LU, colouring.permutation.new_row, lower, {}, {}, {}};
     take.row_map = make_unfilled<typename Types::RowMap>(
         "Strata::ColouredFactor::row_map", n + 1);
-    const std::int64_t stored = scan_row_lengths(
-        "Strata::ColouredFactor::count", exec, n,
-        ColouredFactorLength<CrsMatrix>{take}, take.row_map);
+    const std::int64_t stored =
+        scan_row_lengths("Strata::ColouredFactor::count", exec, n,
+                         ColouredFactorLength<CrsMatrix>{take}, take.row_map);
     take.entries = make_unfilled<typename Types::Entries>(
         "Strata::ColouredFactor::entries", stored);
     take.values = make_unfilled<typename Types::Values>(

@@ -116,8 +116,8 @@ class ColouredSweeps {
     if (colours() == 0) return;
     if (colours() > 1)
       lower_ = build(exec, factor.take(exec, true), 1, colours());
-    upper_ = build(exec, factor.take(exec, false), 0,
-                   std::max(1, colours() - 1));
+    upper_ =
+        build(exec, factor.take(exec, false), 0, std::max(1, colours() - 1));
   }
 
   /// Factors of new values on the same pattern.
@@ -193,15 +193,16 @@ class ColouredSweeps {
     const auto row_map = factor.graph.row_map;
     const auto length = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::ColouredSweeps::length", rows_);
-    Kokkos::parallel_for("Strata::ColouredSweeps::length",
-                         RangeOf<ExecutionSpace>(exec, 0, rows_),
-                         RowLengths<decltype(row_map), Memory>{row_map, length});
+    Kokkos::parallel_for(
+        "Strata::ColouredSweeps::length",
+        RangeOf<ExecutionSpace>(exec, 0, rows_),
+        RowLengths<decltype(row_map), Memory>{row_map, length});
     SellReport report;
     report.rows = report.columns = rows_;
     report.entries = static_cast<std::int64_t>(factor.nnz());
-    const Parts made = build_sell<Scalar>(
-        exec, row_map, factor.graph.entries, factor.values.data(), length, true,
-        SellOptions(), report, &groups);
+    const Parts made = build_sell<Scalar>(exec, row_map, factor.graph.entries,
+                                          factor.values.data(), length, true,
+                                          SellOptions(), report, &groups);
     bytes_read_ += report.bytes_read;
     return made;
   }

@@ -129,8 +129,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
     const Scalar* values,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
     bool ascending, const SellOptions& options, SellReport& report,
-    const SellGroups<typename ExecutionSpace::memory_space>* groups =
-        nullptr) {
+    const SellGroups<typename ExecutionSpace::memory_space>* groups = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range = RangeOf<ExecutionSpace>;
   using Ints = Kokkos::View<int*, Memory>;
@@ -206,13 +205,13 @@ SellParts<Scalar, ExecutionSpace> build_sell(
       (width > 1 ? shape.chunk_rows == width : shape.chunk_rows <= 32);
   using Merge = MergeDiagonals<RowMap, Entries, Memory>;
   const Merge merge{row_map, entries, length, order.row, shape, positions};
-  for_each_chunk(
-      "Strata::SellMatrix::diagonals", exec, chunks,
-      CountDiagonals<ExecutionSpace, Merge>{merge,
-                                            {length, order.row, shape, positions},
-                                            A.chunk,
-                                            use_diagonals,
-                                            static_cast<int>(sizeof(Scalar))});
+  for_each_chunk("Strata::SellMatrix::diagonals", exec, chunks,
+                 CountDiagonals<ExecutionSpace, Merge>{
+                     merge,
+                     {length, order.row, shape, positions},
+                     A.chunk,
+                     use_diagonals,
+                     static_cast<int>(sizeof(Scalar))});
   report.diagonal_chunks = make_uniform(exec, A, chunks);
   std::int64_t chunk_slots = 0, chunk_columns = 0;
   Kokkos::parallel_scan("Strata::SellMatrix::place", Range(exec, 0, chunks),

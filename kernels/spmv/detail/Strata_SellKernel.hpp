@@ -194,9 +194,9 @@ struct SellRun {
         for (int s = 0; s < most_steps; ++s) {
           const int u = g * most_steps + s;
           const bool used = at < end && s < chunk.steps;
-          v[u] = used ? load_matrix(A.value + chunk.first_slot + lane +
-                                    s * width)
-                      : Scalar(0);
+          v[u] =
+              used ? load_matrix(A.value + chunk.first_slot + lane + s * width)
+                   : Scalar(0);
           if (chunk.on_diagonals) {
             DiagonalStep d{0, 0};
             if (used) d = A.diagonal_steps(chunk)[s];

@@ -3,6 +3,7 @@
 
 // Some releases of Kokkos Kernels need this first.
 #include <Kokkos_Core.hpp>
+
 #include <Strata_Colouring.hpp>
 #include <cmath>
 #include <detail/Strata_ColouredSweeps.hpp>

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 // Some releases of Kokkos Kernels need this first.
-#include <KokkosSparse_spmv.hpp>
 #include <Kokkos_Core.hpp>
+
+#include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
 #include <limits>
@@ -85,6 +86,18 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
     {
       Vector<Scalar> x("x", host.rows);
       expect(" Jacobi", solver.solve(exec, A, jacobi, b, x), x);
+    }
+    for (const int launches : {2, 3}) {
+      CgOptions other = options;
+      other.launches = launches;
+      Strata::ConjugateGradient<Scalar, Device> two(exec, host.rows, other);
+      Vector<Scalar> x("x", host.rows);
+      expect(" launches", two.solve(exec, A, b, x), x);
+      Kokkos::deep_copy(x, Scalar(0));
+      expect(" launches, Jacobi", two.solve(exec, A, jacobi, b, x), x);
+      const Vector<Scalar> none("b", host.rows);
+      EXPECT_EQ(two.solve(exec, A, none, x).status, CgStatus::converged);
+      EXPECT_EQ(on_host(x), on_host(none));
     }
     {
       // A strided x, and an operator of another kind.
@@ -312,12 +325,13 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
                Strata::NotSquareError);
   Strata::ConjugateGradient<double, Device> other(exec, n + 1);
   EXPECT_THROW(other.solve(exec, A, b, x), Strata::SizeMismatchError);
-  for (int which = 0; which < 4; ++which) {
+  for (int which = 0; which < 5; ++which) {
     CgOptions options;
     if (which == 0) options.relative_tolerance = -1;
     if (which == 1) options.absolute_tolerance = nan;
     if (which == 2) options.max_iterations = -1;
     if (which == 3) options.iterations_ahead = 0;
+    if (which == 4) options.launches = 1;
     EXPECT_THROW((Strata::ConjugateGradient<double, Device>(exec, n, options)),
                  Strata::OptionError);
   }

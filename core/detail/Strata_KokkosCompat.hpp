@@ -253,39 +253,6 @@ KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
 #endif
 }
 
-/// The same of data that is not worth keeping in the second-level cache either.
-template <class T>
-KOKKOS_INLINE_FUNCTION T load_streamed(const T* p) {
-#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 800
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  T value;
-  if constexpr (sizeof(T) == 4) {
-    unsigned word;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;"
-        : "=r"(word)
-        : "l"(p), "l"(policy));
-    memcpy(&value, &word, 4);
-  } else if constexpr (sizeof(T) == 8) {
-    unsigned long long word;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b64 %0, [%1], %2;"
-        : "=l"(word)
-        : "l"(p), "l"(policy));
-    memcpy(&value, &word, 8);
-  } else {
-    static_assert(sizeof(T) == 16, "4, 8 or 16 bytes");
-    unsigned long long word[2];
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.b64 {%0, %1}, [%2], %3;"
-        : "=l"(word[0]), "=l"(word[1])
-        : "l"(p), "l"(policy));
-    memcpy(&value, word, 16);
-  }
-  return value;
-#else
-  return load_once(p);
-#endif
-}
-
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -722,7 +689,35 @@ class ThreadBlock {
 template <int threads, int blocks_at_once, class Functor>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     block_kernel(const Functor functor) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+  // See overlaps_launches. The next kernel's blocks may take places as this
+  // one's end; this one waits for all that the kernels before it have written.
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
   functor(ThreadBlock());
+}
+
+/// Whether a launch of this kernel may be begun while the kernel before it in
+/// the stream still runs (programmatic dependent launch): on devices of compute
+/// capability 9.0 and up, and where the code was made for these, as other code
+/// lacks the wait.
+///
+/// Why nobody is kept from running: a kernel is begun once all blocks of the
+/// one before have been, so blocks that wait hold no place that these need.
+template <int threads, int blocks_at_once, class Functor>
+bool overlaps_launches(int device) {
+  int major = 0;
+  cudaFuncAttributes attributes;
+  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                                device) == cudaSuccess &&
+         major >= 9 &&
+         cudaFuncGetAttributes(
+             &attributes,
+             reinterpret_cast<const void*>(
+                 &block_kernel<threads, blocks_at_once, Functor>)) ==
+             cudaSuccess &&
+         attributes.ptxVersion >= 90;
 }
 #endif
 
@@ -759,11 +754,22 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     // Tells of this launch alone: what an earlier call has left behind in
     // cudaGetLastError is not taken for its failure.
     void* arguments[] = {const_cast<Functor*>(&functor)};
+    static const bool overlaps =
+        overlaps_launches<256, blocks_at_once, Functor>(exec.cuda_device());
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(256);
+    config.stream = exec.cuda_stream();
+    config.attrs = &attribute;
+    config.numAttrs = overlaps ? 1 : 0;
     const cudaError_t error =
-        cudaLaunchKernel(reinterpret_cast<const void*>(
-                             &block_kernel<256, blocks_at_once, Functor>),
-                         dim3(static_cast<unsigned>(blocks)), dim3(256),
-                         arguments, 0, exec.cuda_stream());
+        cudaLaunchKernelExC(&config,
+                            reinterpret_cast<const void*>(
+                                &block_kernel<256, blocks_at_once, Functor>),
+                            arguments);
     if (watched) Kokkos::Profiling::endParallelFor(id);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: launch of ") + label +

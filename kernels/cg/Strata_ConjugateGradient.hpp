@@ -16,18 +16,19 @@ namespace Strata {
 /// Hermitian positive definite preconditioner. Source: M. R. Hestenes,
 /// E. Stiefel, J. Res. Natl. Bur. Stand. 49, 1952.
 ///
-/// An iteration is two launches with a SellMatrix and no or a diagonal
-/// preconditioner: p and w = A p with p^H w; then x and the residual with its
-/// norms.
+/// An iteration is three launches with a SellMatrix and no or a diagonal
+/// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
+/// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
 /// All scalars stay on the device. Sums are added up in double in a fixed
 /// order: the same solver gives the same bits each time. The host enqueues some
 /// iterations ahead of the newest residual it knows and never waits for the
 /// stream to run dry; which iteration is the last one is decided on the device,
 /// so the answer does not depend on that.
 ///
-/// A solver is its workspace: four vectors (five with a preconditioner that is
-/// no diagonal), max_iterations + 1 numbers of pinned host memory. One solve at
-/// a time; copies share the workspace.
+/// A solver is its workspace: three vectors (another for iterations of two
+/// launches, another for a preconditioner that is no diagonal), max_iterations
+/// + 1 numbers of pinned host memory. One solve at a time; copies share the
+/// workspace.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -46,9 +47,16 @@ class ConjugateGradient {
     if (rows < 0)
       throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
                               "pass the number of unknowns");
-    for (Vector* v : {&r_, &p_[0], &p_[1], &w_})
+    for (Vector* v : {&r_, &p_[0], &w_})
       *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                          rows);
+    const bool merges =
+        options.launches == 2 ||
+        (options.launches == 0 && Detail::is_cuda<ExecutionSpace> &&
+         rows <= Detail::most_merged_rows);
+    if (merges)
+      p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                            rows);
     state_ = decltype(state_)(Kokkos::view_alloc(
         "Strata::ConjugateGradient::state", Kokkos::WithoutInitializing));
     watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
@@ -212,20 +220,17 @@ class ConjugateGradient {
       return state;
     }
     void iterate(int it) const {
-      const Vector &old_p = cg.p_[(it - 1) & 1], &p = cg.p_[it & 1];
-      product(old_p, p);
-      run("Strata::ConjugateGradient::update",
-          Detail::CgUpdate<Scalar>{shared(),
-                                   cg.w_.data(),
-                                   p.data(),
-                                   cg.r_.data(),
-                                   Detail::multi_vector_ref(x),
-                                   diagonal(),
-                                   it,
-                                   cg.options_.max_iterations,
-                                   knows_z,
-                                   {}});
-      precondition(false);
+      if (merged()) {
+        const Vector& p = cg.p_[it & 1];
+        merged_product(cg.p_[(it - 1) & 1], p);
+        update_residual<true>(it, p);
+        precondition(false);
+      } else {
+        product();
+        update_residual<false>(it, cg.p_[0]);
+        precondition(false);
+        direction(it, false);
+      }
     }
 
    private:
@@ -233,33 +238,76 @@ class ConjugateGradient {
     void run(const char* label, const Kernel& kernel) const {
       Detail::run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
     }
-    /// p = z + beta p of the iteration before, w = A p.
-    void product(const Vector& old_p, const Vector& p) const {
-      const Scalar* const z = knows_z ? cg.r_.data() : cg.z_.data();
+    /// Whether the direction is made in the product.
+    bool merged() const {
+      return Detail::IsSellMatrix<Operator, Scalar, ExecutionSpace>::value &&
+             cg.p_[1].extent(0) > 0;
+    }
+    template <bool updates_x>
+    void update_residual(int it, const Vector& p) const {
+      run("Strata::ConjugateGradient::residual",
+          Detail::CgResidual<Scalar, updates_x>{shared(),
+                                                cg.w_.data(),
+                                                p.data(),
+                                                cg.r_.data(),
+                                                Detail::multi_vector_ref(x),
+                                                diagonal(),
+                                                it,
+                                                cg.options_.max_iterations,
+                                                knows_z,
+                                                {}});
+    }
+    void product() const {
+      const Vector& p = cg.p_[0];
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
-        constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
-        Detail::run_sell("Strata::ConjugateGradient::product", exec,
-                         A.storage(),
-                         Detail::CgSellProduct<Scalar, scaled>{
-                             {z, diagonal(), old_p.data(), {}},
-                             p.data(),
-                             cg.w_.data(),
-                             shared()},
-                         cg.product_sum_);
+        Detail::run_sell(
+            "Strata::ConjugateGradient::product", exec, A.storage(),
+            Detail::CgSellProduct<Scalar>{{p.data()}, cg.w_.data(), shared()},
+            cg.product_sum_);
       } else {
-        run("Strata::ConjugateGradient::direction",
-            Detail::CgDirection<Scalar>{
-                shared(), z, diagonal(), old_p.data(), p.data(), {}});
         A.apply(exec, p, cg.w_);
         run("Strata::ConjugateGradient::curvature",
             Detail::CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true,
                                       false});
       }
     }
-    /// There is no p of an iteration before the first one: beta is 0, and what
-    /// the vector happens to hold must be finite. Iterations go on from `done`.
+    /// p = z + beta p of the iteration before, w = A p.
+    void merged_product(const Vector& old_p, const Vector& p) const {
+      if constexpr (Detail::IsSellMatrix<Operator, Scalar,
+                                         ExecutionSpace>::value) {
+        constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
+        Detail::run_sell("Strata::ConjugateGradient::product", exec,
+                         A.storage(),
+                         Detail::CgSellDirectionProduct<Scalar, scaled>{
+                             {z(), diagonal(), old_p.data(), {}},
+                             p.data(),
+                             cg.w_.data(),
+                             shared()},
+                         cg.product_sum_);
+      } else {
+        (void)old_p;
+        (void)p;
+      }
+    }
+    const Scalar* z() const { return knows_z ? cg.r_.data() : cg.z_.data(); }
+    void direction(int it, bool first) const {
+      run("Strata::ConjugateGradient::direction",
+          Detail::CgDirection<Scalar>{shared(),
+                                      z(),
+                                      diagonal(),
+                                      cg.p_[0].data(),
+                                      Detail::multi_vector_ref(x),
+                                      it,
+                                      first,
+                                      {},
+                                      {},
+                                      {}});
+    }
+    /// Before the first direction there is none: where the product makes it,
+    /// beta is 0, and what the vector holds must be finite.
     void first_direction() const {
+      if (!merged()) return direction(0, true);
       for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
     }
     void precondition(bool first) const {
@@ -320,7 +368,7 @@ class ConjugateGradient {
   CgOptions options_;
   std::int64_t rows_;
   Vector r_, w_, z_;
-  Vector p_[2];  // of even and of odd iterations
+  Vector p_[2];  // the second one where the product makes p: in turn
   Kokkos::View<Detail::CgScalars, memory_space> state_;
   Detail::CgWatch<ExecutionSpace> watch_;
   Sum vector_sum_, product_sum_;

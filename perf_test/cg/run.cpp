@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves by conjugate gradients for one scalar type, STRATA_PERF_SCALAR.
 // Some releases of Kokkos Kernels need this first.
-#include <KokkosBlas1_nrm2.hpp>
 #include <Kokkos_Core.hpp>
+
+#include <KokkosBlas1_nrm2.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
 #include <detail/Strata_PerfCg.hpp>

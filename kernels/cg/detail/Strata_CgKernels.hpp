@@ -71,9 +71,9 @@ struct CgStart {
 };
 
 /// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r;
-/// x += alpha p.
-template <class Scalar>
-struct CgUpdate {
+/// x += alpha p where `updates_x`.
+template <class Scalar, bool updates_x>
+struct CgResidual {
   static constexpr int sums = 2;
   CgShared shared;
   const Scalar *w, *p;
@@ -93,14 +93,15 @@ struct CgUpdate {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
-    item = {r[i], w[i], p[i], x(i, 0),
+    item = {r[i], w[i], updates_x ? p[i] : Scalar(0),
+            updates_x ? x(i, 0) : Scalar(0),
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&sum)[sums]) const {
     const Scalar residual = item.r - alpha * item.w;
     r[i] = residual;
-    x(i, 0) = item.x + alpha * item.p;
+    if (updates_x) x(i, 0) = item.x + alpha * item.p;
     const double squared = real_product(residual, residual);
     sum[0] += squared;
     sum[1] += static_cast<double>(item.d) * squared;
@@ -148,33 +149,42 @@ struct CgProduct {
   }
 };
 
-/// p = D^-1 z + beta p, for operators that do not work it out themselves.
+/// x += alpha p of the iteration just done, p = z + beta p for the next one.
 template <class Scalar>
 struct CgDirection {
   static constexpr int sums = 0;
   CgShared shared;
   const Scalar* z;
   const RealOf<Scalar>* inverse_diagonal;
-  const Scalar* old_p;  // null: none yet
   Scalar* p;
-  RealOf<Scalar> beta;
+  MultiVectorRef<Scalar> x;
+  int iteration;
+  bool first;  // p = z, and x has nothing to come
+  RealOf<Scalar> alpha, beta;
+  bool running;
 
   struct Item {
-    Scalar z, p;
+    Scalar z, p, x;
     RealOf<Scalar> d;
   };
   KOKKOS_INLINE_FUNCTION bool read() {
-    beta = static_cast<RealOf<Scalar>>(shared.state->beta);
-    return shared.state->status == cg_running;
+    const CgScalars& state = *shared.state;
+    alpha = static_cast<RealOf<Scalar>>(state.alpha);
+    beta = static_cast<RealOf<Scalar>>(state.beta);
+    running = state.status == cg_running;
+    return first ? running : state.iterations == iteration;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item.z = z[i];
     item.d = inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1);
-    item.p = old_p ? old_p[i] : Scalar(0);
+    // Before the first direction p holds anything, NaN included.
+    item.p = first ? Scalar(0) : p[i];
+    item.x = first ? Scalar(0) : x(i, 0);
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&)[1]) const {
-    p[i] = item.d * item.z + beta * item.p;
+    if (!first) x(i, 0) = item.x + alpha * item.p;
+    if (running) p[i] = item.d * item.z + beta * item.p;
   }
 };
 
@@ -244,6 +254,27 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
                                   Run{kernel, GridSumRef(grid_sum), n});
 }
 
+/// w = A p by a SELL-C-sigma matrix, with p^H w.
+template <class Scalar>
+struct CgSellProduct {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, heavy = false;
+  ContiguousSource<Scalar> source;
+  Scalar* w;
+  CgShared shared;
+  KOKKOS_INLINE_FUNCTION bool read() {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    w[row] = sum[0];
+    return real_product(source(row, 0), sum[0]);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
+    shared.take_curvature(p_a_p);
+  }
+};
+
 /// p = D^-1 z + beta p of the iteration before, element by element where a
 /// product asks for it.
 template <class Scalar, bool diagonal>
@@ -259,11 +290,12 @@ struct CgDirectionSource {
       return z[row] + beta * old_p[row];
   }
 };
-/// w = A p by a SELL-C-sigma matrix, with p^H w; p on the way.
+
+/// The same product with p made on the way.
 template <class Scalar, bool diagonal>
-struct CgSellProduct {
+struct CgSellDirectionProduct {
   static constexpr int block = 1;
-  static constexpr bool reduces = true, streams = true;
+  static constexpr bool reduces = true, heavy = true;
   CgDirectionSource<Scalar, diagonal> source;
   Scalar *p, *w;
   CgShared shared;

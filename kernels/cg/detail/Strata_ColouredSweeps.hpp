@@ -43,7 +43,7 @@ struct RowSource {
 template <class Scalar>
 struct ColourSweep {
   static constexpr int block = 1;
-  static constexpr bool reduces = false, streams = true;
+  static constexpr bool reduces = false, heavy = true;
   RowSource<Scalar> source, b;
   MultiVectorRef<Scalar> z;
   const Scalar* inverse_pivot;  // null: 1
@@ -73,7 +73,7 @@ struct NoSweepSum {
 template <class Scalar, class Sum>
 struct SummingColourSweep {
   static constexpr int block = 1;
-  static constexpr bool reduces = true, streams = true;
+  static constexpr bool reduces = true, heavy = true;
   ColourSweep<Scalar> sweep;
   RowSource<Scalar> source, r;
   Sum sum_of;

@@ -33,7 +33,7 @@ struct StridedSource {
 template <class Scalar, int R, class Source>
 struct SellMultiply {
   static constexpr int block = R;
-  static constexpr bool reduces = false, streams = false;
+  static constexpr bool reduces = false, heavy = false;
   Source source;
   MultiVectorRef<Scalar> y;
   int columns;
@@ -78,28 +78,20 @@ struct SellRun {
   static constexpr int R = Task::block;
   /// Steps whose loads are under way together.
   static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
+  /// Slots of a lane in several chunks under way together.
+  static constexpr int short_batch = R > 1 ? 1 : 4;
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
-  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8
-                                            ? 4
-                                            : (sizeof(Scalar) > 4 ? 5 : 6);
+  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8         ? 4
+                                        : sizeof(Scalar) > 4 || Task::heavy ? 5
+                                                                            : 6;
 
   SellRef<Scalar> A;
   Task task;
   GridSumRef grid_sum;
   std::int64_t first_chunk, num_tasks;
-
-  /// The matrix is read once: where the task says so it leaves the caches to
-  /// the vectors.
-  template <class T>
-  KOKKOS_INLINE_FUNCTION static T load_matrix(const T* p) {
-    if constexpr (Task::streams)
-      return load_streamed(p);
-    else
-      return load_once(p);
-  }
 
   /// Adds the products of a lane's slots: `left` of them, `stride` apart.
   KOKKOS_INLINE_FUNCTION void add_columns(const Scalar* value,
@@ -112,8 +104,8 @@ struct SellRun {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         const bool used = u < left;
-        col[u] = used ? load_matrix(column + u * stride) : -1;
-        v[u] = used ? load_matrix(value + u * stride) : Scalar(0);
+        col[u] = used ? load_once(column + u * stride) : -1;
+        v[u] = used ? load_once(value + u * stride) : Scalar(0);
       }
       add_batch(col, v, sum);
       value += batch * stride;
@@ -134,7 +126,7 @@ struct SellRun {
         const bool used = u < left;
         DiagonalStep d{0, 0};
         if (used) d = step[u];
-        v[u] = used ? load_matrix(value + u * width) : Scalar(0);
+        v[u] = used ? load_once(value + u * width) : Scalar(0);
         col[u] = (d.rows >> lane) & 1u ? row + d.offset : -1;
       }
       add_batch(col, v, sum);
@@ -181,10 +173,10 @@ struct SellRun {
                                            std::int64_t end, int lane,
                                            double& part) const {
     static_assert(R == 1, "one vector");
-    constexpr int chunks = batch / most_steps;
+    constexpr int chunks = short_batch / most_steps;
     for (; c < end; c += chunks * stride) {
-      int col[batch], row[chunks];
-      Scalar v[batch], x[batch];
+      int col[short_batch], row[chunks];
+      Scalar v[short_batch], x[short_batch];
       STRATA_IMPL_UNROLL
       for (int g = 0; g < chunks; ++g) {
         const std::int64_t at = c + g * stride;
@@ -194,22 +186,21 @@ struct SellRun {
         for (int s = 0; s < most_steps; ++s) {
           const int u = g * most_steps + s;
           const bool used = at < end && s < chunk.steps;
-          v[u] =
-              used ? load_matrix(A.value + chunk.first_slot + lane + s * width)
-                   : Scalar(0);
+          v[u] = used ? load_once(A.value + chunk.first_slot + lane + s * width)
+                      : Scalar(0);
           if (chunk.on_diagonals) {
             DiagonalStep d{0, 0};
             if (used) d = A.diagonal_steps(chunk)[s];
             col[u] = (d.rows >> lane) & 1u ? row[g] + d.offset : -1;
           } else {
-            col[u] = used ? load_matrix(A.column + chunk.first_column + lane +
-                                        s * width)
+            col[u] = used ? load_once(A.column + chunk.first_column + lane +
+                                      s * width)
                           : -1;
           }
         }
       }
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
+      for (int u = 0; u < short_batch; ++u)
         x[u] = col[u] >= 0 ? task.source(col[u], 0) : Scalar(0);
       STRATA_IMPL_UNROLL
       for (int g = 0; g < chunks; ++g) {
@@ -344,14 +335,12 @@ struct SellRun {
       for (; i < A.num_pieces; i += stride) piece(i, lane);
       i += first_chunk - A.num_pieces;
       const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
-      if constexpr (R == 1 && batch == 8)
+      if constexpr (R == 1 && short_batch > 1)
         if (A.short_steps()) {
           if (A.uniform_steps == 1)
             short_chunks<1>(i, stride, end, lane, part);
-          else if (A.uniform_steps == 2)
-            short_chunks<2>(i, stride, end, lane, part);
           else
-            short_chunks<4>(i, stride, end, lane, part);
+            short_chunks<2>(i, stride, end, lane, part);
           i = end;
         }
       if (A.chunk_lanes() == width)

@@ -23,8 +23,9 @@ namespace {
 using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
-  static const std::vector<std::string> names{"strata", "strata_jacobi",
-                                              "strata_ic0", "kokkos_kernels"};
+  static const std::vector<std::string> names{
+      "strata", "strata_jacobi", "strata_ic0", "strata_ic0_natural",
+      "kokkos_kernels"};
   return names;
 }
 
@@ -33,7 +34,8 @@ const char* const usage =
 
   --sizes LIST       points along an edge, comma separated (default 32,64)
   --algorithms LIST  comma separated; default all: strata, strata_jacobi,
-                     strata_ic0 (incomplete Cholesky), kokkos_kernels
+                     strata_ic0 (incomplete Cholesky, two colours),
+                     strata_ic0_natural, kokkos_kernels
   --scalar S         float | double (default) | complex_float | complex_double
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --table FILE       write the final table as CSV too
@@ -129,17 +131,19 @@ void print(std::ostream& out, const std::vector<CgPerfResult>& results,
       out << r.size << ", " << r.algorithm << " failed: " << r.message << '\n';
 }
 
-void write_csv_of(std::ostream& out, const std::vector<CgPerfResult>& results) {
-  out << "size,algorithm,status,rows,iterations,setup_us,solve_us,iteration_us,"
+void write_csv_of(std::ostream& out, const std::vector<CgPerfResult>& results,
+                  const std::string& scalar) {
+  out << "size,algorithm,scalar,status,rows,iterations,setup_us,solve_us,"
+         "iteration_us,"
          "floor_us,to_device_us,from_device_us,relative_residual,right\n";
   for (const auto& r : results)
     if (r.measured)
-      out << r.size << ',' << r.algorithm << ',' << r.status << ',' << r.rows
-          << ',' << r.iterations << ',' << csv_number(r.setup_us) << ','
-          << csv_number(r.solve_us) << ',' << csv_number(r.iteration_us) << ','
-          << csv_number(r.floor_us) << ',' << csv_number(r.to_device_us) << ','
-          << csv_number(r.from_device_us) << ',' << csv_number(r.residual)
-          << ',' << r.right << '\n';
+      out << r.size << ',' << r.algorithm << ',' << scalar << ',' << r.status
+          << ',' << r.rows << ',' << r.iterations << ','
+          << csv_number(r.setup_us) << ',' << csv_number(r.solve_us) << ','
+          << csv_number(r.iteration_us) << ',' << csv_number(r.floor_us) << ','
+          << csv_number(r.to_device_us) << ',' << csv_number(r.from_device_us)
+          << ',' << csv_number(r.residual) << ',' << r.right << '\n';
 }
 
 int run_all(const Options& options, const OutputFlags& output) {
@@ -173,7 +177,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   print(people, results, bandwidth);
   if (!options.table.empty()) {
     std::ofstream file(options.table);
-    write_csv_of(file, results);
+    write_csv_of(file, results, options.scalar);
     file.flush();
     if (!file)
       throw FileError(options.table, "the table can't be written",

@@ -148,13 +148,14 @@ void print(std::ostream& out, const std::vector<SpmvResult>& results,
 }
 
 void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
-                  double bandwidth) {
-  out << "matrix,algorithm,rows,nnz,padding,build_us,update_us,product_us,"
+                  double bandwidth, const std::string& scalar) {
+  out << "matrix,algorithm,scalar,rows,nnz,padding,build_us,update_us,product_"
+         "us,"
          "gbytes_per_second,share_of_copy,over_best_peer,right\n";
   for (const auto& r : results)
     if (r.measured)
-      out << csv_text(r.matrix) << ',' << r.algorithm << ',' << r.rows << ','
-          << r.entries << ',' << csv_number(r.padding) << ','
+      out << csv_text(r.matrix) << ',' << r.algorithm << ',' << scalar << ','
+          << r.rows << ',' << r.entries << ',' << csv_number(r.padding) << ','
           << csv_number(r.build_us) << ',' << csv_number(r.update_us) << ','
           << csv_number(r.product_us) << ',' << csv_number(gbytes(r)) << ','
           << csv_number(1e9 * gbytes(r) / bandwidth) << ','
@@ -196,7 +197,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   print(people, results, bandwidth);
   if (!options.table.empty()) {
     std::ofstream file(options.table);
-    write_csv_of(file, results, bandwidth);
+    write_csv_of(file, results, bandwidth, options.scalar);
     file.flush();
     if (!file)
       throw FileError(options.table, "the table can't be written",

@@ -6,102 +6,23 @@
 
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
-#include <Strata_Gallery.hpp>
 #include <cmath>
-#include <complex>
 #include <limits>
-#include <random>
 
-#include "HostMatrix.hpp"
+#include "HermitianMatrix.hpp"
 
 namespace {
 
 using Device = Kokkos::DefaultExecutionSpace;
 using Strata::CgOptions;
 using Strata::CgStatus;
+using Strata::Factorization;
+using Strata::FactorOrder;
 template <class Scalar>
 using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
 template <class Scalar>
 using Vector = Kokkos::View<Scalar*, Device>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::mt19937& generator() {
-  static std::mt19937 g(std::random_device{}());
-  return g;
-}
-template <class Scalar>
-Scalar random_number() {
-  std::uniform_real_distribution<double> one(-1, 1);
-  if constexpr (std::is_floating_point<Scalar>::value)
-    return static_cast<Scalar>(one(generator()));
-  else
-    return Scalar(one(generator()), one(generator()));
-}
-template <class Scalar>
-Scalar conj_of(const Scalar& v) {
-  return Strata::Detail::conjugate(v);
-}
-
-/// A Hermitian matrix on the pattern of a gallery matrix that has one of its
-/// own mirror image: entries below the diagonal are drawn anew, the diagonal is
-/// `dominance` times the sum of their sizes.
-template <class Scalar>
-HostMatrix<Scalar> hermitian(const std::string& spec, double dominance = 1.02) {
-  HostMatrix<Scalar> A(Strata::gallery<Crs<Scalar>>(Device(), spec));
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      if (A.entries[k] < i) {
-        A.values[k] = random_number<Scalar>();
-        *const_cast<Scalar*>(A.find(A.entries[k], i)) = conj_of(A.values[k]);
-      }
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    double sum = 0.1;
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      if (A.entries[k] != i)
-        sum += std::abs(std::complex<double>(
-            Strata::Detail::RealPart<Scalar>::real(A.values[k]),
-            Strata::Detail::RealPart<Scalar>::imaginary(A.values[k])));
-    *const_cast<Scalar*>(A.find(i, i)) = Scalar(dominance * sum);
-  }
-  return A;
-}
-template <class Scalar>
-Vector<Scalar> random_vector(std::int64_t n) {
-  Vector<Scalar> v("v", n);
-  const auto host = Kokkos::create_mirror_view(v);
-  for (std::int64_t i = 0; i < n; ++i) host(i) = random_number<Scalar>();
-  Kokkos::deep_copy(v, host);
-  return v;
-}
-template <class View>
-auto on_host(const View& v) {
-  using Scalar = typename View::non_const_value_type;
-  Vector<Scalar> packed("packed", v.extent(0));
-  Kokkos::deep_copy(packed, v);
-  const auto host =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed);
-  return std::vector<Scalar>(host.data(), host.data() + host.extent(0));
-}
-/// ||b - A x|| / ||b|| by plain loops.
-template <class Scalar>
-double relative_residual(const HostMatrix<Scalar>& A,
-                         const std::vector<Scalar>& b,
-                         const std::vector<Scalar>& x) {
-  double top = 0, bottom = 0;
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    std::complex<double> sum = 0;
-    const auto wide = [](const Scalar& v) {
-      return std::complex<double>(
-          Strata::Detail::RealPart<Scalar>::real(v),
-          Strata::Detail::RealPart<Scalar>::imaginary(v));
-    };
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      sum += wide(A.values[k]) * wide(x[A.entries[k]]);
-    top += std::norm(wide(b[i]) - sum);
-    bottom += std::norm(wide(b[i]));
-  }
-  return std::sqrt(top / bottom);
-}
 
 /// An operator of the user's own.
 template <class Scalar>
@@ -166,6 +87,18 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       Vector<Scalar> x("x", host.rows);
       expect(" Jacobi", solver.solve(exec, A, jacobi, b, x), x);
     }
+    for (const int launches : {2, 3}) {
+      CgOptions other = options;
+      other.launches = launches;
+      Strata::ConjugateGradient<Scalar, Device> two(exec, host.rows, other);
+      Vector<Scalar> x("x", host.rows);
+      expect(" launches", two.solve(exec, A, b, x), x);
+      Kokkos::deep_copy(x, Scalar(0));
+      expect(" launches, Jacobi", two.solve(exec, A, jacobi, b, x), x);
+      const Vector<Scalar> none("b", host.rows);
+      EXPECT_EQ(two.solve(exec, A, none, x).status, CgStatus::converged);
+      EXPECT_EQ(on_host(x), on_host(none));
+    }
     {
       // A strided x, and an operator of another kind.
       Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block("block",
@@ -194,8 +127,8 @@ TEST(ConjugateGradient, IncompleteFactorsSaveIterations) {
   EXPECT_LT(with.iterations, 0.7 * plain.iterations);
   EXPECT_LE(relative_residual(host, on_host(b), on_host(y)), 2e-8);
   // On a Hermitian matrix it is the same factorisation.
-  const Strata::IncompletePreconditioner lu(
-      exec, crs, Strata::Factorization::incomplete_lu);
+  const Strata::IncompletePreconditioner lu(exec, crs,
+                                            Factorization::incomplete_lu);
   const auto again = solver.solve(exec, A, lu, b, z);
   EXPECT_EQ(again.iterations, with.iterations);
   EXPECT_EQ(on_host(z), on_host(y));
@@ -392,12 +325,13 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
                Strata::NotSquareError);
   Strata::ConjugateGradient<double, Device> other(exec, n + 1);
   EXPECT_THROW(other.solve(exec, A, b, x), Strata::SizeMismatchError);
-  for (int which = 0; which < 4; ++which) {
+  for (int which = 0; which < 5; ++which) {
     CgOptions options;
     if (which == 0) options.relative_tolerance = -1;
     if (which == 1) options.absolute_tolerance = nan;
     if (which == 2) options.max_iterations = -1;
     if (which == 3) options.iterations_ahead = 0;
+    if (which == 4) options.launches = 1;
     EXPECT_THROW((Strata::ConjugateGradient<double, Device>(exec, n, options)),
                  Strata::OptionError);
   }
@@ -433,6 +367,89 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
                Strata::IndefiniteError);
   EXPECT_THROW(Strata::IncompletePreconditioner(exec, with(31, 31, 0.0)),
                Strata::ZeroDiagonalError);
+}
+
+Strata::IncompletePreconditioner<double, Device> coloured(
+    const Crs<double>& A,
+    Factorization kind = Factorization::incomplete_cholesky) {
+  return {Device(), A, kind, {}, FactorOrder::coloured};
+}
+
+TEST(ConjugateGradient, ColouredFactorsSaveIterations) {
+  using Scalar = double;
+  const Device exec;
+  CgOptions options;
+  options.relative_tolerance = 1e-10;
+  // One colour, two, several.
+  for (const auto* spec : {"diagonal:60", "grid3d:11", "triangulated:20x17"}) {
+    auto host = hermitian<Scalar>(spec, 1.001);
+    *const_cast<Scalar*>(host.find(7, 7)) *= 1.3;
+    const auto crs = host.to_device<Crs<Scalar>>();
+    const Strata::SellMatrix A(exec, crs);
+    Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options);
+    const auto b = random_vector<Scalar>(host.rows);
+    const Vector<Scalar> x("x", host.rows), y("y", host.rows);
+    const auto plain = solver.solve(exec, A, b, x);
+    Kokkos::deep_copy(x, Scalar(0));
+    const auto M = coloured(crs);
+    EXPECT_EQ(M.order(), FactorOrder::coloured);
+    const auto with = solver.solve(exec, A, M, b, x);
+    ASSERT_TRUE(plain.converged() && with.converged()) << spec;
+    EXPECT_LT(with.iterations, 0.8 * plain.iterations) << spec;
+    EXPECT_LE(relative_residual(host, on_host(b), on_host(x)),
+              3 * options.relative_tolerance);
+    const auto again = solver.solve(exec, A, M, b, y);
+    EXPECT_EQ(again.history, with.history);
+    EXPECT_EQ(on_host(y), on_host(x)) << "not the same bits";
+  }
+}
+
+TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
+  const Device exec;
+  const auto good = hermitian<double>("grid2d:9");
+  const auto with = [&](std::int64_t i, std::int64_t j, double value) {
+    auto changed = good;
+    *const_cast<double*>(changed.find(i, j)) = value;
+    return changed.to_device<Crs<double>>();
+  };
+  EXPECT_THROW(coloured(with(31, 31, 0.0)), Strata::ZeroDiagonalError);
+  EXPECT_THROW(coloured(with(31, 30, 0.77)), Strata::NotHermitianError);
+  EXPECT_THROW(coloured(with(31, 30, nan)), Strata::NotHermitianError);
+  for (const double bad : {-9.0, 1e-3}) {
+    try {
+      coloured(with(31, 31, bad));
+      FAIL() << bad;
+    } catch (const Strata::IndefiniteError& error) {
+      EXPECT_GE(error.row(), 0);
+    }
+  }
+  // As factors of no positive definite matrix they are taken.
+  EXPECT_NO_THROW(coloured(with(31, 31, -9.0), Factorization::incomplete_lu));
+  EXPECT_THROW(coloured(HostMatrix<double>(2, 3, {1, 2, 3, 2, 5, 6})
+                            .to_device<Crs<double>>()),
+               Strata::NotSquareError);
+  EXPECT_THROW(
+      coloured(HostMatrix<double>(2, 2, {1, 2, 2, 0}).to_device<Crs<double>>()),
+      Strata::MissingDiagonalError);
+
+  auto M = coloured(good.to_device<Crs<double>>());
+  EXPECT_THROW(M.lower_report(), Strata::Error);
+  const auto r = random_vector<double>(good.rows);
+  const Vector<double> before("z", good.rows), after("z", good.rows);
+  M.apply(exec, r, before);
+  EXPECT_THROW(
+      M.update_values(exec,
+                      hermitian<double>("chain:81").to_device<Crs<double>>()),
+      Strata::PatternMismatchError);
+  EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0)),
+               Strata::IndefiniteError);
+  M.apply(exec, r, after);
+  exec.fence();
+  EXPECT_EQ(on_host(after), on_host(before)) << "the old values are gone";
+  // Nothing to factorise.
+  const auto none = coloured(Crs<double>());
+  none.apply(exec, Vector<double>("r", 0), Vector<double>("z", 0));
+  EXPECT_EQ(none.colours(), 0);
 }
 
 }  // namespace

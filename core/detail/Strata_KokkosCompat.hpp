@@ -710,7 +710,35 @@ class ThreadBlock {
 template <int threads, int blocks_at_once, class Functor>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     block_kernel(const Functor functor) {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+  // See overlaps_launches. The next kernel's blocks may take places as this
+  // one's end; this one waits for all that the kernels before it have written.
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
   functor(ThreadBlock());
+}
+
+/// Whether a launch of this kernel may be begun while the kernel before it in
+/// the stream still runs (programmatic dependent launch): on devices of compute
+/// capability 9.0 and up, and where the code was made for these, as other code
+/// lacks the wait.
+///
+/// Why nobody is kept from running: a kernel is begun once all blocks of the
+/// one before have been, so blocks that wait hold no place that these need.
+template <int threads, int blocks_at_once, class Functor>
+bool overlaps_launches(int device) {
+  int major = 0;
+  cudaFuncAttributes attributes;
+  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                                device) == cudaSuccess &&
+         major >= 9 &&
+         cudaFuncGetAttributes(
+             &attributes,
+             reinterpret_cast<const void*>(
+                 &block_kernel<threads, blocks_at_once, Functor>)) ==
+             cudaSuccess &&
+         attributes.ptxVersion >= 90;
 }
 #endif
 
@@ -747,11 +775,22 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     // Tells of this launch alone: what an earlier call has left behind in
     // cudaGetLastError is not taken for its failure.
     void* arguments[] = {const_cast<Functor*>(&functor)};
+    static const bool overlaps =
+        overlaps_launches<256, blocks_at_once, Functor>(exec.cuda_device());
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(256);
+    config.stream = exec.cuda_stream();
+    config.attrs = &attribute;
+    config.numAttrs = overlaps ? 1 : 0;
     const cudaError_t error =
-        cudaLaunchKernel(reinterpret_cast<const void*>(
-                             &block_kernel<256, blocks_at_once, Functor>),
-                         dim3(static_cast<unsigned>(blocks)), dim3(256),
-                         arguments, 0, exec.cuda_stream());
+        cudaLaunchKernelExC(&config,
+                            reinterpret_cast<const void*>(
+                                &block_kernel<256, blocks_at_once, Functor>),
+                            arguments);
     if (watched) Kokkos::Profiling::endParallelFor(id);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: launch of ") + label +

@@ -17,16 +17,18 @@ namespace Strata {
 /// E. Stiefel, J. Res. Natl. Bur. Stand. 49, 1952.
 ///
 /// An iteration is three launches with a SellMatrix and no or a diagonal
-/// preconditioner: w = A p with p^H w; the residual with its norms; x and p.
+/// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
+/// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
 /// All scalars stay on the device. Sums are added up in double in a fixed
 /// order: the same solver gives the same bits each time. The host enqueues some
 /// iterations ahead of the newest residual it knows and never waits for the
 /// stream to run dry; which iteration is the last one is decided on the device,
 /// so the answer does not depend on that.
 ///
-/// A solver is its workspace: three vectors (four with a preconditioner that is
-/// no diagonal), max_iterations + 1 numbers of pinned host memory. One solve at
-/// a time; copies share the workspace.
+/// A solver is its workspace: three vectors (another for iterations of two
+/// launches, another for a preconditioner that is no diagonal), max_iterations
+/// + 1 numbers of pinned host memory. One solve at a time; copies share the
+/// workspace.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -45,9 +47,16 @@ class ConjugateGradient {
     if (rows < 0)
       throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
                               "pass the number of unknowns");
-    for (Vector* v : {&r_, &p_, &w_})
+    for (Vector* v : {&r_, &p_[0], &w_})
       *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                          rows);
+    const bool merges =
+        options.launches == 2 ||
+        (options.launches == 0 && Detail::is_cuda<ExecutionSpace> &&
+         rows <= Detail::most_merged_rows);
+    if (merges)
+      p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                            rows);
     state_ = decltype(state_)(Kokkos::view_alloc(
         "Strata::ConjugateGradient::state", Kokkos::WithoutInitializing));
     watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
@@ -112,6 +121,8 @@ class ConjugateGradient {
       result.status = static_cast<CgStatus>(state.status);
       result.iterations = done = state.iterations;
       result.rhs_norm = std::sqrt(state.squared_b);
+      // Kernels have left x alone.
+      if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
       if (result.status == CgStatus::not_finite) {
         result.residual_norm = std::numeric_limits<double>::quiet_NaN();
         break;
@@ -171,8 +182,8 @@ class ConjugateGradient {
 
     /// r = b - A x
     void residual(bool verify) const {
-      Kokkos::deep_copy(exec, cg.p_, x);
-      A.apply(exec, cg.p_, cg.w_);
+      Kokkos::deep_copy(exec, cg.p_[0], x);
+      A.apply(exec, cg.p_[0], cg.w_);
       const auto ref = Detail::multi_vector_ref(b);
       run("Strata::ConjugateGradient::start",
           Detail::CgStart<Scalar>{shared(),
@@ -191,7 +202,7 @@ class ConjugateGradient {
       cg.watch_.reset();
       residual(false);
       precondition(true);
-      direction(0, true);
+      first_direction();
     }
     /// A state that was verified goes on from its residual.
     void restart(Detail::CgScalars state) const {
@@ -200,7 +211,7 @@ class ConjugateGradient {
       state.beta = 0;
       cg.store(exec, state);
       precondition(true);
-      direction(0, true);
+      first_direction();
     }
     Detail::CgScalars verify(const Detail::CgScalars& found) const {
       residual(true);
@@ -209,18 +220,17 @@ class ConjugateGradient {
       return state;
     }
     void iterate(int it) const {
-      product();
-      run("Strata::ConjugateGradient::residual",
-          Detail::CgResidual<Scalar>{shared(),
-                                     cg.w_.data(),
-                                     cg.r_.data(),
-                                     diagonal(),
-                                     it,
-                                     cg.options_.max_iterations,
-                                     knows_z,
-                                     {}});
-      precondition(false);
-      direction(it, false);
+      if (merged()) {
+        const Vector& p = cg.p_[it & 1];
+        merged_product(cg.p_[(it - 1) & 1], p);
+        update_residual<true>(it, p);
+        precondition(false);
+      } else {
+        product();
+        update_residual<false>(it, cg.p_[0]);
+        precondition(false);
+        direction(it, false);
+      }
     }
 
    private:
@@ -228,24 +238,85 @@ class ConjugateGradient {
     void run(const char* label, const Kernel& kernel) const {
       Detail::run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
     }
+    /// Whether the direction is made in the product.
+    bool merged() const {
+      return Detail::IsSellMatrix<Operator, Scalar, ExecutionSpace>::value &&
+             cg.p_[1].extent(0) > 0;
+    }
+    template <bool updates_x>
+    void update_residual(int it, const Vector& p) const {
+      run("Strata::ConjugateGradient::residual",
+          Detail::CgResidual<Scalar, updates_x>{shared(),
+                                                cg.w_.data(),
+                                                p.data(),
+                                                cg.r_.data(),
+                                                Detail::multi_vector_ref(x),
+                                                diagonal(),
+                                                it,
+                                                cg.options_.max_iterations,
+                                                knows_z,
+                                                {}});
+    }
     void product() const {
+      const Vector& p = cg.p_[0];
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
-        using Source = Detail::ContiguousSource<Scalar>;
+        Detail::run_sell(
+            "Strata::ConjugateGradient::product", exec, A.storage(),
+            Detail::CgSellProduct<Scalar>{{p.data()}, cg.w_.data(), shared()},
+            cg.product_sum_);
+      } else {
+        A.apply(exec, p, cg.w_);
+        run("Strata::ConjugateGradient::curvature",
+            Detail::CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true,
+                                      false});
+      }
+    }
+    /// p = z + beta p of the iteration before, w = A p.
+    void merged_product(const Vector& old_p, const Vector& p) const {
+      if constexpr (Detail::IsSellMatrix<Operator, Scalar,
+                                         ExecutionSpace>::value) {
+        constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
         Detail::run_sell("Strata::ConjugateGradient::product", exec,
                          A.storage(),
-                         Detail::CgSellProduct<Scalar, Source>{
-                             Source{cg.p_.data()}, cg.w_.data(), shared()},
+                         Detail::CgSellDirectionProduct<Scalar, scaled>{
+                             {z(), diagonal(), old_p.data(), {}},
+                             p.data(),
+                             cg.w_.data(),
+                             shared()},
                          cg.product_sum_);
       } else {
-        A.apply(exec, cg.p_, cg.w_);
-        run("Strata::ConjugateGradient::curvature",
-            Detail::CgProduct<Scalar>{shared(), cg.p_.data(), cg.w_.data(),
-                                      true, false});
+        (void)old_p;
+        (void)p;
       }
+    }
+    const Scalar* z() const { return knows_z ? cg.r_.data() : cg.z_.data(); }
+    void direction(int it, bool first) const {
+      run("Strata::ConjugateGradient::direction",
+          Detail::CgDirection<Scalar>{shared(),
+                                      z(),
+                                      diagonal(),
+                                      cg.p_[0].data(),
+                                      Detail::multi_vector_ref(x),
+                                      it,
+                                      first,
+                                      {},
+                                      {},
+                                      {}});
+    }
+    /// Before the first direction there is none: where the product makes it,
+    /// beta is 0, and what the vector holds must be finite.
+    void first_direction() const {
+      if (!merged()) return direction(0, true);
+      for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
     }
     void precondition(bool first) const {
       if constexpr (!knows_z) {
+        if constexpr (Detail::IsIncomplete<Preconditioner>::value)
+          if (const auto* sweeps = M.sweeps())
+            return sweeps->apply(exec, cg.r_, cg.z_,
+                                 Detail::CgSweepSum{shared(), first},
+                                 cg.vector_sum_);
         M.apply(exec, cg.r_, cg.z_);
         run("Strata::ConjugateGradient::precondition",
             Detail::CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(),
@@ -253,20 +324,6 @@ class ConjugateGradient {
       } else {
         (void)first;
       }
-    }
-    void direction(int it, bool first) const {
-      run("Strata::ConjugateGradient::direction",
-          Detail::CgDirection<Scalar>{shared(),
-                                      knows_z ? cg.r_.data() : cg.z_.data(),
-                                      diagonal(),
-                                      cg.p_.data(),
-                                      Detail::multi_vector_ref(x),
-                                      it,
-                                      first,
-                                      {},
-                                      {},
-                                      {},
-                                      {}});
     }
   };
 
@@ -310,7 +367,8 @@ class ConjugateGradient {
 
   CgOptions options_;
   std::int64_t rows_;
-  Vector r_, p_, w_, z_;
+  Vector r_, w_, z_;
+  Vector p_[2];  // the second one where the product makes p: in turn
   Kokkos::View<Detail::CgScalars, memory_space> state_;
   Detail::CgWatch<ExecutionSpace> watch_;
   Sum vector_sum_, product_sum_;

@@ -5,7 +5,9 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <detail/Strata_ColouredSweeps.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
+#include <memory>
 
 namespace Strata {
 
@@ -62,26 +64,62 @@ enum class Factorization {
   incomplete_lu
 };
 
-/// M = L U, incomplete factors of A without fill, through TriangularSolver. On
-/// a Hermitian matrix U = D L^H, which makes L U the incomplete Cholesky
-/// factorisation L D L^H.
+/// Order of rows in which IncompletePreconditioner factorises.
+enum class FactorOrder {
+  /// coloured for incomplete Cholesky on a device, if no row of the matrix has
+  /// more than 1,024 entries; else natural.
+  automatic,
+  /// The order given: fewest iterations, and triangular solves whose chains of
+  /// dependencies cost their length whatever the bandwidth.
+  natural,
+  /// Colour by colour (colour_rows): more iterations than natural, but a solve
+  /// with both factors is 2 (colours - 1) launches without chains. A must be
+  /// Hermitian.
+  coloured
+};
+
+inline const char* to_string(FactorOrder order) {
+  return order == FactorOrder::coloured  ? "coloured"
+         : order == FactorOrder::natural ? "natural"
+                                         : "automatic";
+}
+
+/// M = L U, incomplete factors of A without fill. On a Hermitian matrix
+/// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
+/// Natural order: by incomplete_lu() and TriangularSolver. Coloured: by a
+/// factorisation and sweeps of its own; vectors stay in the order given.
 ///
-/// apply() takes two triangular solves: the chain of dependencies of each
-/// factor costs its length whatever the bandwidth, see docs/spmv_and_cg.md.
+/// Times and iterations of both orders: docs/spmv_and_cg.md.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class IncompletePreconditioner {
  public:
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
-  /// @throws what incomplete_lu() throws; for incomplete_cholesky,
-  ///   NotHermitianError (entries and their mirror images differ by more than
-  ///   64 roundings) and IndefiniteError (a pivot is not real and positive)
-  /// Cost: incomplete_lu() and the analysis of two triangles. Waits for `exec`.
+  /// @param options of the triangular solvers of the natural order
+  /// @throws what incomplete_lu() throws; for incomplete_cholesky and the
+  ///   coloured order, NotHermitianError (entries and their mirror images
+  ///   differ by more than 64 roundings); for incomplete_cholesky,
+  ///   IndefiniteError (a pivot is not real and positive)
+  /// Cost: natural, incomplete_lu() and the analysis of two triangles;
+  /// coloured, colour_rows(), some copies of the matrix, a launch for each
+  /// colour. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
-      const TriangularOptions& options = {})
-      : kind_(kind), rows_(static_cast<std::int64_t>(A.numRows())) {
+      const TriangularOptions& options = {},
+      FactorOrder order = FactorOrder::automatic)
+      : kind_(kind),
+        order_(order),
+        rows_(static_cast<std::int64_t>(A.numRows())) {
+    if (order_ == FactorOrder::automatic) order_ = choose(exec, A);
+    if (order_ == FactorOrder::coloured) {
+      check(exec, A);
+      sweeps_ = std::make_shared<Sweeps>(
+          exec, colour_factor(exec, A, colour_rows(exec, A)));
+      fingerprint_ =
+          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+      return;
+    }
     const auto factors = factorise(exec, A);
     lower_ = std::make_shared<Solver>(exec, factors.L, Uplo::lower, Diag::unit,
                                       options);
@@ -97,6 +135,17 @@ class IncompletePreconditioner {
                                  "has " + std::to_string(A.numRows()) +
                                      " rows, not " + std::to_string(rows_),
                                  "make a new preconditioner");
+    if (sweeps_) {
+      check(exec, A);
+      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
+          fingerprint_)
+        throw PatternMismatchError(
+            "A", "does not have the pattern that was factorised",
+            "make a new preconditioner");
+      sweeps_->update_values(exec,
+                             colour_factor(exec, A, sweeps_->colouring()));
+      return;
+    }
     const auto factors = factorise(exec, A);
     lower_->update_values(exec, factors.L);
     upper_->update_values(exec, factors.U);
@@ -104,20 +153,83 @@ class IncompletePreconditioner {
     exec.fence();
   }
 
-  /// z = U^-1 L^-1 r. Asynchronous on `exec`.
+  /// z = U^-1 L^-1 r for vectors of rank 1, which may be the same. Asynchronous
+  /// on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    if (sweeps_) {
+      sweeps_->apply(exec, r, z);
+      return;
+    }
     lower_->solve(exec, r, z);
     upper_->solve(exec, z, z);
   }
 
   std::int64_t rows() const { return rows_; }
-  const TriangularReport& lower_report() const { return lower_->report(); }
-  const TriangularReport& upper_report() const { return upper_->report(); }
+  /// natural or coloured.
+  FactorOrder order() const { return order_; }
+  /// Colours of the coloured order; 0 in the natural one.
+  int colours() const { return sweeps_ ? sweeps_->colours() : 0; }
+  /// For kernels of this library: null in the natural order.
+  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const {
+    return sweeps_.get();
+  }
+  /// Of the natural order alone.
+  const TriangularReport& lower_report() const {
+    return natural(lower_)->report();
+  }
+  const TriangularReport& upper_report() const {
+    return natural(upper_)->report();
+  }
 
  private:
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
+  using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
 
+  static const std::shared_ptr<Solver>& natural(
+      const std::shared_ptr<Solver>& solver) {
+    if (!solver)
+      throw Error("order", "is coloured: there are no triangular solvers",
+                  "ask for FactorOrder::natural");
+    return solver;
+  }
+
+  /// A launch of sweeps has a lane a row, or a few: very long rows would hold
+  /// all others up.
+  template <class Matrix>
+  FactorOrder choose(const ExecutionSpace& exec, const Matrix& A) const {
+    if (!Detail::is_cuda<ExecutionSpace> ||
+        kind_ != Factorization::incomplete_cholesky)
+      return FactorOrder::natural;
+    const auto row_map = A.graph.row_map;
+    std::int64_t longest = 0;
+    Kokkos::parallel_reduce(
+        "Strata::IncompletePreconditioner::longest",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, A.numRows()),
+        Detail::LongestRow<decltype(row_map)>{row_map},
+        Kokkos::Max<std::int64_t>(longest));
+    exec.fence();
+    return longest > 1024 ? FactorOrder::natural : FactorOrder::coloured;
+  }
+
+  template <class Matrix>
+  void check(const ExecutionSpace& exec, const Matrix& A) const {
+    Detail::require_square(static_cast<std::int64_t>(A.numRows()),
+                           static_cast<std::int64_t>(A.numCols()));
+    Detail::raise_factor_faults<Matrix>(
+        "Strata::IncompletePreconditioner::check", exec, rows_,
+        Detail::FactorInputCheck<Matrix>{A.graph.row_map, A.graph.entries,
+                                         A.values, rows_});
+    Detail::require_hermitian(exec, A);
+  }
+  template <class Matrix, class Colours>
+  Detail::ColouredFactor<Matrix> colour_factor(const ExecutionSpace& exec,
+                                               const Matrix& A,
+                                               const Colours& colours) const {
+    return Detail::ColouredFactor<Matrix>(
+        exec, A, colours, kind_ == Factorization::incomplete_cholesky);
+  }
   template <class Matrix>
   IncompleteLu<Matrix> factorise(const ExecutionSpace& exec,
                                  const Matrix& A) const {
@@ -131,15 +243,19 @@ class IncompletePreconditioner {
   }
 
   Factorization kind_;
+  FactorOrder order_;
   std::int64_t rows_;
   std::shared_ptr<Solver> lower_, upper_;
+  std::shared_ptr<Sweeps> sweeps_;
+  std::uint64_t fingerprint_ = 0;
 };
 
 template <class ExecutionSpace, class Matrix,
           class = typename Matrix::staticcrsgraph_type>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
-                         const TriangularOptions& = {})
+                         const TriangularOptions& = {},
+                         FactorOrder = FactorOrder::automatic)
     -> IncompletePreconditioner<typename Matrix::non_const_value_type,
                                 ExecutionSpace>;
 

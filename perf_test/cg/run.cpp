@@ -128,27 +128,34 @@ class Runner : public CgRunner {
     std::shared_ptr<SellMatrix<Scalar, Space>> A;
     std::shared_ptr<JacobiPreconditioner<Scalar, Space>> jacobi;
     std::shared_ptr<IncompletePreconditioner<Scalar, Space>> incomplete;
+    const bool coloured = name == "strata_ic0";
+    const bool natural = name == "strata_ic0_natural";
     const auto set_up = [&] {
       A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_);
       if (name == "strata_jacobi")
         jacobi =
             std::make_shared<JacobiPreconditioner<Scalar, Space>>(exec_, A_);
-      if (name == "strata_ic0")
+      if (coloured || natural)
         incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
-            exec_, A_);
+            exec_, A_, Factorization::incomplete_cholesky, TriangularOptions(),
+            coloured ? FactorOrder::coloured : FactorOrder::natural);
     };
     result.setup_us =
-        1e6 *
-        (name == "strata_ic0" ? timed(set_up) : median_seconds(exec_, set_up));
-    // Three launches: p, w; r, w, r; r, p, x, p, x. A preconditioner by
-    // triangular solves is no matter of bytes.
-    const double vectors = name == "strata_jacobi" ? 12.0 : 10.0;
-    if (name != "strata_ic0")
-      result.floor_us =
-          1e6 *
-          (static_cast<double>(A->report().bytes_read) +
-           vectors * static_cast<double>(result.rows) * sizeof(Scalar)) /
-          bandwidth_;
+        1e6 * (natural ? timed(set_up) : median_seconds(exec_, set_up));
+    // Two launches: z, p, p, w; r, w, p, x, r, x. Sweeps of two colours: r, z;
+    // z, r, z, where colours are half of a vector, and the pivots. Triangular
+    // solves are no matter of bytes.
+    const double vectors = name == "strata_jacobi" ? 12.0
+                           : coloured              ? 14.0
+                                                   : 10.0;
+    double bytes = static_cast<double>(A->report().bytes_read);
+    if (coloured)
+      bytes += static_cast<double>(incomplete->sweeps()->bytes_read());
+    if (!natural)
+      result.floor_us = 1e6 *
+                        (bytes + vectors * static_cast<double>(result.rows) *
+                                     sizeof(Scalar)) /
+                        bandwidth_;
     return [this, A, jacobi, incomplete](double tolerance, int iterations) {
       CgOptions options;
       options.relative_tolerance = tolerance;

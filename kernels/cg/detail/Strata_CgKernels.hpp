@@ -70,20 +70,22 @@ struct CgStart {
   }
 };
 
-/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r.
-template <class Scalar>
+/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r;
+/// x += alpha p where `updates_x`.
+template <class Scalar, bool updates_x>
 struct CgResidual {
   static constexpr int sums = 2;
   CgShared shared;
-  const Scalar* w;
+  const Scalar *w, *p;
   Scalar* r;
+  MultiVectorRef<Scalar> x;
   const RealOf<Scalar>* inverse_diagonal;
   int iteration, max_iterations;
   bool knows_z;
   RealOf<Scalar> alpha;
 
   struct Item {
-    Scalar r, w;
+    Scalar r, w, p, x;
     RealOf<Scalar> d;
   };
   KOKKOS_INLINE_FUNCTION bool read() {
@@ -91,13 +93,15 @@ struct CgResidual {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
-    item = {r[i], w[i],
+    item = {r[i], w[i], updates_x ? p[i] : Scalar(0),
+            updates_x ? x(i, 0) : Scalar(0),
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&sum)[sums]) const {
     const Scalar residual = item.r - alpha * item.w;
     r[i] = residual;
+    if (updates_x) x(i, 0) = item.x + alpha * item.p;
     const double squared = real_product(residual, residual);
     sum[0] += squared;
     sum[1] += static_cast<double>(item.d) * squared;
@@ -157,7 +161,7 @@ struct CgDirection {
   int iteration;
   bool first;  // p = z, and x has nothing to come
   RealOf<Scalar> alpha, beta;
-  bool running, zero_b;
+  bool running;
 
   struct Item {
     Scalar z, p, x;
@@ -168,8 +172,7 @@ struct CgDirection {
     alpha = static_cast<RealOf<Scalar>>(state.alpha);
     beta = static_cast<RealOf<Scalar>>(state.beta);
     running = state.status == cg_running;
-    zero_b = state.zero_b != 0;
-    return first ? running || zero_b : state.iterations == iteration;
+    return first ? running : state.iterations == iteration;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item.z = z[i];
@@ -180,10 +183,6 @@ struct CgDirection {
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&)[1]) const {
-    if (zero_b) {
-      x(i, 0) = Scalar(0);
-      return;
-    }
     if (!first) x(i, 0) = item.x + alpha * item.p;
     if (running) p[i] = item.d * item.z + beta * item.p;
   }
@@ -203,7 +202,6 @@ struct CgRun {
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
     Kernel own = kernel;
-    if (!own.read()) return;
     constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
     double sum[sums] = {};
     const int size = block.size();
@@ -221,11 +219,17 @@ struct CgRun {
       end = begin + share < n ? begin + share : n;
       stride = 1;
     }
-    for (std::int64_t i = begin; i < end; i += stride) {
-      typename Kernel::Item item[batch];
+    typename Kernel::Item item[batch];
+    const auto load = [&](std::int64_t i) {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (i + u * size < end) own.load(i + u * size, item[u]);
+    };
+    // The first elements are under way while the scalars are fetched.
+    load(begin);
+    if (!own.read()) return;
+    for (std::int64_t i = begin; i < end; i += stride) {
+      if (i != begin) load(i);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (i + u * size < end) own.store(i + u * size, item[u], sum);
@@ -251,20 +255,60 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
 }
 
 /// w = A p by a SELL-C-sigma matrix, with p^H w.
-template <class Scalar, class Source>
+template <class Scalar>
 struct CgSellProduct {
   static constexpr int block = 1;
-  static constexpr bool reduces = true;
-  Source source;
+  static constexpr bool reduces = true, heavy = false;
+  ContiguousSource<Scalar> source;
   Scalar* w;
   CgShared shared;
-  KOKKOS_INLINE_FUNCTION bool active() const {
+  KOKKOS_INLINE_FUNCTION bool read() {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
     w[row] = sum[0];
     return real_product(source(row, 0), sum[0]);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
+    shared.take_curvature(p_a_p);
+  }
+};
+
+/// p = D^-1 z + beta p of the iteration before, element by element where a
+/// product asks for it.
+template <class Scalar, bool diagonal>
+struct CgDirectionSource {
+  const Scalar* z;
+  const RealOf<Scalar>* inverse_diagonal;
+  const Scalar* old_p;
+  RealOf<Scalar> beta;
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
+    if constexpr (diagonal)
+      return inverse_diagonal[row] * z[row] + beta * old_p[row];
+    else
+      return z[row] + beta * old_p[row];
+  }
+};
+
+/// The same product with p made on the way.
+template <class Scalar, bool diagonal>
+struct CgSellDirectionProduct {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, heavy = true;
+  CgDirectionSource<Scalar, diagonal> source;
+  Scalar *p, *w;
+  CgShared shared;
+  KOKKOS_INLINE_FUNCTION bool read() {
+    source.beta = static_cast<RealOf<Scalar>>(shared.state->beta);
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    const Scalar own = source(row, 0);
+    p[row] = own;
+    w[row] = sum[0];
+    return real_product(own, sum[0]);
   }
   KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
     shared.take_curvature(p_a_p);

@@ -22,6 +22,18 @@ template <class Scalar, class ExecutionSpace>
 struct IsDiagonal<JacobiPreconditioner<Scalar, ExecutionSpace>>
     : std::true_type {};
 
+template <class Preconditioner>
+struct IsJacobi : std::false_type {};
+template <class Scalar, class ExecutionSpace>
+struct IsJacobi<JacobiPreconditioner<Scalar, ExecutionSpace>> : std::true_type {
+};
+
+template <class Preconditioner>
+struct IsIncomplete : std::false_type {};
+template <class Scalar, class ExecutionSpace>
+struct IsIncomplete<IncompletePreconditioner<Scalar, ExecutionSpace>>
+    : std::true_type {};
+
 /// The reciprocal of the diagonal; null for none.
 template <class Scalar, class Preconditioner>
 const RealOf<Scalar>* inverse_diagonal(const Preconditioner&) {

@@ -16,6 +16,7 @@ constexpr int cg_running = -1;
 /// running, kernels still to come do nothing.
 struct CgScalars {
   double rho = 0;    // r^H z
+  double part = 0;   // of r^H z, as far as it has been added up
   double alpha = 0;  // rho / p^H A p
   double beta = 0;
   double squared_limit = 0;
@@ -49,6 +50,23 @@ struct CgShared {
     const double alpha = state->rho / p_a_p;
     if (!is_finite(alpha)) return end(CgStatus::not_finite);
     state->alpha = alpha;
+  }
+};
+
+/// r^H z from the launches of a preconditioner that has several.
+struct CgSweepSum {
+  static constexpr bool wanted = true;
+  CgShared shared;
+  bool first_iteration;
+  KOKKOS_INLINE_FUNCTION bool running() const {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION void take(double part, bool first, bool last) const {
+    const double sum = first ? part : shared.state->part + part;
+    if (last)
+      shared.take_rho(sum, first_iteration);
+    else
+      shared.state->part = sum;
   }
 };
 

@@ -170,6 +170,14 @@ struct FindBadPivot {
   }
 };
 
+[[noreturn]] inline void raise_bad_pivot(std::int64_t row) {
+  throw IndefiniteError(
+      "A", "the pivot of row " + std::to_string(row) + " is not positive",
+      "the matrix is not positive definite, or too far from diagonally "
+      "dominant: shift the diagonal, or use JacobiPreconditioner",
+      row);
+}
+
 /// @throws IndefiniteError
 template <class ExecutionSpace, class CrsMatrix>
 void require_positive_pivots(const ExecutionSpace& exec, const CrsMatrix& U) {
@@ -183,12 +191,7 @@ void require_positive_pivots(const ExecutionSpace& exec, const CrsMatrix& U) {
           U, 1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
-  if (first != no_fault)
-    throw IndefiniteError(
-        "A", "the pivot of row " + std::to_string(first) + " is not positive",
-        "the matrix is not positive definite, or too far from diagonally "
-        "dominant: shift the diagonal, or use JacobiPreconditioner",
-        first);
+  if (first != no_fault) raise_bad_pivot(first);
 }
 
 }  // namespace Detail

@@ -25,6 +25,7 @@ struct MergeDiagonals {
     row = k = end = 0;
     if (position >= rows) return;
     row = order.extent(0) ? order(position) : position;
+    if (row < 0) return;
     if (length(row) > shape.long_row) return;
     k = static_cast<std::int64_t>(row_map(row));
     end = k + length(row);

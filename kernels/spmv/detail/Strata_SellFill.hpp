@@ -21,9 +21,7 @@ struct PlaceSellChunks {
     if (!columns)
       sum += made.steps * lanes;
     else
-      // Even, so that a DiagonalStep is aligned.
-      sum +=
-          made.on_diagonals ? 2 * made.steps : (made.steps * lanes + 1) / 2 * 2;
+      sum += sell_columns(made.steps * lanes, made.steps, made.on_diagonals);
   }
 };
 
@@ -108,9 +106,12 @@ struct FillSellColumns {
     if (made.on_diagonals) {
       auto* const steps =
           reinterpret_cast<DiagonalStep*>(column.data() + made.first_column);
-      merge.template visit_steps<ExecutionSpace>(
+      int found = merge.template visit_steps<ExecutionSpace>(
           c, lane, made.steps,
           [&](int s, const DiagonalStep& d) { steps[s] = d; });
+      // Chunks made as long as the longest.
+      for (; lane == 0 && found < made.steps; ++found)
+        steps[found] = DiagonalStep{0, 0};
       return;
     }
     const int log_lanes = merge.shape.log_lanes;

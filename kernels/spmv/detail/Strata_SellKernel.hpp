@@ -33,14 +33,14 @@ struct StridedSource {
 template <class Scalar, int R, class Source>
 struct SellMultiply {
   static constexpr int block = R;
-  static constexpr bool reduces = false;
+  static constexpr bool reduces = false, heavy = false;
   Source source;
   MultiVectorRef<Scalar> y;
   int columns;
   Scalar alpha, beta;
   bool overwrite;  // beta is 0: y is not read
 
-  KOKKOS_INLINE_FUNCTION bool active() const { return true; }
+  KOKKOS_INLINE_FUNCTION bool read() { return true; }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[R]) const {
     STRATA_IMPL_UNROLL
@@ -78,18 +78,20 @@ struct SellRun {
   static constexpr int R = Task::block;
   /// Steps whose loads are under way together.
   static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
+  /// Slots of a lane in several chunks under way together.
+  static constexpr int short_batch = R > 1 ? 1 : 4;
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
-  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8
-                                            ? 4
-                                            : (sizeof(Scalar) > 4 ? 5 : 6);
+  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8         ? 4
+                                        : sizeof(Scalar) > 4 || Task::heavy ? 5
+                                                                            : 6;
 
   SellRef<Scalar> A;
   Task task;
   GridSumRef grid_sum;
-  std::int64_t num_tasks;
+  std::int64_t first_chunk, num_tasks;
 
   /// Adds the products of a lane's slots: `left` of them, `stride` apart.
   KOKKOS_INLINE_FUNCTION void add_columns(const Scalar* value,
@@ -151,7 +153,7 @@ struct SellRun {
   /// A chunk of as many lanes as a warp has.
   KOKKOS_INLINE_FUNCTION void chunk_of_warp(std::int64_t c, int lane,
                                             double& part) const {
-    const SellChunk chunk = A.chunk[c];
+    const SellChunk chunk = A.chunk_at(c);
     const int row = A.row_at(c * A.chunk_rows + (lane >> A.log_lanes));
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
@@ -164,6 +166,53 @@ struct SellRun {
     finish_rows(row, lane, sum, part);
   }
 
+  /// Chunks of at most `most_steps` steps each, all alike, from c on, `stride`
+  /// apart: as many as make a batch have their loads under way together.
+  template <int most_steps>
+  KOKKOS_INLINE_FUNCTION void short_chunks(std::int64_t c, std::int64_t stride,
+                                           std::int64_t end, int lane,
+                                           double& part) const {
+    static_assert(R == 1, "one vector");
+    constexpr int chunks = short_batch / most_steps;
+    for (; c < end; c += chunks * stride) {
+      int col[short_batch], row[chunks];
+      Scalar v[short_batch], x[short_batch];
+      STRATA_IMPL_UNROLL
+      for (int g = 0; g < chunks; ++g) {
+        const std::int64_t at = c + g * stride;
+        const SellChunk chunk = A.chunk_at(at);
+        row[g] = at < end ? A.row_at(at * width + lane) : -1;
+        STRATA_IMPL_UNROLL
+        for (int s = 0; s < most_steps; ++s) {
+          const int u = g * most_steps + s;
+          const bool used = at < end && s < chunk.steps;
+          v[u] = used ? load_once(A.value + chunk.first_slot + lane + s * width)
+                      : Scalar(0);
+          if (chunk.on_diagonals) {
+            DiagonalStep d{0, 0};
+            if (used) d = A.diagonal_steps(chunk)[s];
+            col[u] = (d.rows >> lane) & 1u ? row[g] + d.offset : -1;
+          } else {
+            col[u] = used ? load_once(A.column + chunk.first_column + lane +
+                                      s * width)
+                          : -1;
+          }
+        }
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < short_batch; ++u)
+        x[u] = col[u] >= 0 ? task.source(col[u], 0) : Scalar(0);
+      STRATA_IMPL_UNROLL
+      for (int g = 0; g < chunks; ++g) {
+        Scalar sum[R] = {Scalar(0)};
+        STRATA_IMPL_UNROLL
+        for (int s = 0; s < most_steps; ++s)
+          sum[0] += v[g * most_steps + s] * x[g * most_steps + s];
+        if (row[g] >= 0) part += task.row(row[g], sum);
+      }
+    }
+  }
+
   /// 32 lanes of chunks of any size; `g` is the lane's number among all.
   KOKKOS_INLINE_FUNCTION void lanes_of_chunks(std::int64_t g,
                                               double& part) const {
@@ -174,7 +223,7 @@ struct SellRun {
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
     if (c < A.num_chunks) {
-      const SellChunk chunk = A.chunk[c];
+      const SellChunk chunk = A.chunk_at(c);
       row = A.row_at(c * A.chunk_rows + (l >> A.log_lanes));
       add_columns(A.value + chunk.first_slot + l,
                   A.column + chunk.first_column + l, chunk.steps, lanes, sum);
@@ -270,7 +319,11 @@ struct SellRun {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
-    if (!task.active()) return;
+    SellRun own = *this;
+    if (own.task.read()) own.run(block);
+  }
+
+  KOKKOS_INLINE_FUNCTION void run(const ThreadBlock& block) const {
     double part = 0;
     if constexpr (is_cuda<ExecutionSpace>) {
       const int lane = block.rank() % width;
@@ -280,8 +333,16 @@ struct SellRun {
       std::int64_t i = static_cast<std::int64_t>(block.number()) * warps +
                        block.rank() / width;
       for (; i < A.num_pieces; i += stride) piece(i, lane);
-      i -= A.num_pieces;
-      const std::int64_t end = num_tasks - A.num_pieces;
+      i += first_chunk - A.num_pieces;
+      const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
+      if constexpr (R == 1 && short_batch > 1)
+        if (A.short_steps()) {
+          if (A.uniform_steps == 1)
+            short_chunks<1>(i, stride, end, lane, part);
+          else
+            short_chunks<2>(i, stride, end, lane, part);
+          i = end;
+        }
       if (A.chunk_lanes() == width)
         for (; i < end; i += stride) chunk_of_warp(i, lane, part);
       else
@@ -296,7 +357,7 @@ struct SellRun {
         if (i < A.num_pieces)
           piece(i, 0);
         else
-          whole_chunk(i - A.num_pieces, part);
+          whole_chunk(first_chunk + i - A.num_pieces, part);
     }
     if constexpr (Task::reduces) {
       double total[1] = {part};
@@ -316,17 +377,25 @@ int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
 /// The most of them that any kernel here has.
 constexpr int most_blocks_at_once = 8;
 
-/// Enqueues a pass.
+/// Some chunks of a matrix: all of them from `first` on where there is no end.
+struct ChunkRange {
+  std::int64_t first = 0, end = -1;
+};
+
+/// Enqueues a pass over a matrix, or over some chunks of one without long rows
+/// whose chunks fill a warp.
 template <class Scalar, class ExecutionSpace, class Task>
 void run_sell(
     const char* label, const ExecutionSpace& exec,
     const SellStorage<Scalar, typename ExecutionSpace::memory_space>& A,
     const Task& task,
-    const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {}) {
+    const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {},
+    const ChunkRange& range = {}) {
   using Run = SellRun<Scalar, ExecutionSpace, Task>;
   constexpr int width = lane_width<ExecutionSpace>;
   constexpr int warps = is_cuda<ExecutionSpace> ? 256 / width : 1;
-  const std::int64_t chunks = A.num_chunks();
+  const std::int64_t chunks =
+      (range.end < 0 ? A.num_chunks() : range.end) - range.first;
   const std::int64_t tasks =
       A.num_pieces() +
       (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
@@ -336,7 +405,7 @@ void run_sell(
   if (Task::reduces) blocks = std::max<std::int64_t>(1, blocks);
   run_blocks<Run::blocks_at_once>(
       label, exec, static_cast<int>(blocks),
-      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), tasks});
+      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), range.first, tasks});
 }
 
 }  // namespace Detail

@@ -129,7 +129,8 @@ struct SellChunkSteps {
         begin + shape.chunk_rows < rows ? begin + shape.chunk_rows : rows;
     int most = 0;
     for (std::int64_t p = begin; p < end; ++p) {
-      const int steps = shape.steps(length(order.extent(0) ? order(p) : p));
+      const std::int64_t row = order.extent(0) ? order(p) : p;
+      const int steps = row < 0 ? 0 : shape.steps(length(row));
       most = steps > most ? steps : most;
     }
     return most;

@@ -27,6 +27,13 @@ struct alignas(8) DiagonalStep {
   unsigned rows;
 };
 
+/// Elements of `column` that a chunk of so many slots takes: even, so that a
+/// DiagonalStep is aligned.
+KOKKOS_INLINE_FUNCTION std::int64_t sell_columns(std::int64_t slots, int steps,
+                                                 bool on_diagonals) {
+  return on_diagonals ? 2 * std::int64_t{steps} : (slots + 1) / 2 * 2;
+}
+
 /// A piece of a long row for all lanes of a warp: entry s * width + lane in
 /// slot first_slot + s * width + lane, its column at the same distance from
 /// first_column.
@@ -47,6 +54,10 @@ template <class Scalar, class MemorySpace>
 struct SellStorage {
   std::int64_t rows = 0;
   int chunk_rows = 1, log_lanes = 0;
+  /// Steps of every chunk, where all have as many and are of one kind (0
+  /// else): kernels then know where a chunk is without reading it.
+  int uniform_steps = 0;
+  bool uniform_diagonals = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
   Kokkos::View<int*, MemorySpace> column;
   Kokkos::View<Scalar*, MemorySpace> value;
@@ -76,7 +87,8 @@ struct SellStorage {
 template <class Scalar>
 struct SellRef {
   std::int64_t rows, num_chunks, num_pieces, num_long_rows;
-  int chunk_rows, log_lanes;
+  int chunk_rows, log_lanes, uniform_steps;
+  bool uniform_diagonals;
   const SellChunk* chunk;
   const int* column;
   const Scalar* value;
@@ -93,6 +105,8 @@ struct SellRef {
         num_long_rows(A.num_long_rows()),
         chunk_rows(A.chunk_rows),
         log_lanes(A.log_lanes),
+        uniform_steps(A.uniform_steps),
+        uniform_diagonals(A.uniform_diagonals),
         chunk(A.chunk.data()),
         column(A.column.data()),
         value(A.value.data()),
@@ -103,6 +117,18 @@ struct SellRef {
 
   KOKKOS_INLINE_FUNCTION int chunk_lanes() const {
     return chunk_rows << log_lanes;
+  }
+  /// Whether several chunks make a batch of loads.
+  KOKKOS_INLINE_FUNCTION bool short_steps() const {
+    return uniform_steps > 0 && uniform_steps <= 2 && log_lanes == 0 &&
+           chunk_rows == 32;
+  }
+  KOKKOS_INLINE_FUNCTION SellChunk chunk_at(std::int64_t c) const {
+    if (uniform_steps == 0) return chunk[c];
+    const std::int64_t slots = std::int64_t{uniform_steps} * chunk_lanes();
+    return {c * slots,
+            c * sell_columns(slots, uniform_steps, uniform_diagonals),
+            uniform_steps, uniform_diagonals};
   }
   /// Row at `position`; -1 past the last, and for a long row.
   KOKKOS_INLINE_FUNCTION int row_at(std::int64_t position) const {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TEST_HERMITIAN_MATRIX_HPP
+#define STRATA_TEST_HERMITIAN_MATRIX_HPP
+
+#include <Strata_Gallery.hpp>
+#include <complex>
+#include <detail/Strata_RealPart.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "HostMatrix.hpp"
+
+inline std::mt19937& generator() {
+  static std::mt19937 g(std::random_device{}());
+  return g;
+}
+template <class Scalar>
+Scalar random_number() {
+  std::uniform_real_distribution<double> one(-1, 1);
+  if constexpr (std::is_floating_point<Scalar>::value)
+    return static_cast<Scalar>(one(generator()));
+  else
+    return Scalar(one(generator()), one(generator()));
+}
+template <class Scalar>
+std::complex<double> wide(const Scalar& v) {
+  return {Strata::Detail::RealPart<Scalar>::real(v),
+          Strata::Detail::RealPart<Scalar>::imaginary(v)};
+}
+
+/// A Hermitian matrix on the pattern of a gallery matrix that has one of its
+/// own mirror image: entries below the diagonal are drawn anew, the diagonal is
+/// `dominance` times the sum of their sizes.
+template <class Scalar>
+HostMatrix<Scalar> hermitian(const std::string& spec, double dominance = 1.02) {
+  using Device = Kokkos::DefaultExecutionSpace;
+  HostMatrix<Scalar> A(
+      Strata::gallery<KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>>(
+          Device(), spec));
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      if (A.entries[k] < i) {
+        A.values[k] = random_number<Scalar>();
+        *const_cast<Scalar*>(A.find(A.entries[k], i)) =
+            Strata::Detail::conjugate(A.values[k]);
+      }
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    double sum = 0.1;
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      if (A.entries[k] != i) sum += std::abs(wide(A.values[k]));
+    *const_cast<Scalar*>(A.find(i, i)) = Scalar(dominance * sum);
+  }
+  return A;
+}
+template <class Scalar>
+Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> random_vector(
+    std::int64_t n) {
+  Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> v("v", n);
+  const auto host = Kokkos::create_mirror_view(v);
+  for (std::int64_t i = 0; i < n; ++i) host(i) = random_number<Scalar>();
+  Kokkos::deep_copy(v, host);
+  return v;
+}
+template <class View>
+auto on_host(const View& v) {
+  using Scalar = typename View::non_const_value_type;
+  Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> packed("packed",
+                                                              v.extent(0));
+  Kokkos::deep_copy(packed, v);
+  const auto host =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed);
+  return std::vector<Scalar>(host.data(), host.data() + host.extent(0));
+}
+/// ||b - A x|| / ||b|| by plain loops.
+template <class Scalar>
+double relative_residual(const HostMatrix<Scalar>& A,
+                         const std::vector<Scalar>& b,
+                         const std::vector<Scalar>& x) {
+  double top = 0, bottom = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    std::complex<double> sum = 0;
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      sum += wide(A.values[k]) * wide(x[A.entries[k]]);
+    top += std::norm(wide(b[i]) - sum);
+    bottom += std::norm(wide(b[i]));
+  }
+  return std::sqrt(top / bottom);
+}
+
+#endif

@@ -123,7 +123,7 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
 
 /// Fewer level sets at a time, before sub-graphs are given up.
 TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
-  const System system(random_pattern(1200, 2.0, 20, 6));
+  const System system(chain_pattern(3000));
   TriangularOptions options;
   options.algorithm = Algorithm::pipelined_subgraphs;
   const auto free = system.make(options).report();

@@ -37,6 +37,7 @@ struct CountCollapsed {
   GroupedEdges<MemorySpace> edges;
   int *terms, *sources;
   int* words;  // see CollapsedRows
+  CollapsedRows<MemorySpace> shape;
   // Of the rewritten rows: most terms, most sources, most of both together.
   int* longest;
 
@@ -55,8 +56,11 @@ struct CountCollapsed {
     terms[v] = collapsed ? row.terms : 1;
     sources[v] = collapsed ? row.sources
                            : static_cast<int>(edges.end(v) - edges.first(v));
-    words[v] =
-        collapsed ? 1 + row.sources + (row.operations + 3) / 4 : sources[v];
+    const int tasks = shape.tasks_of(sources[v]);
+    words[v] = collapsed ? 1 + tasks + (row.operations + 3) / 4
+               : sources[v] > shape.max_ranks
+                   ? sources[v]
+                   : tasks + (sources[v] + 3) / 4;
   }
 
  private:
@@ -249,41 +253,55 @@ struct WriteCollapsed {
   GroupedEdges<MemorySpace> edges;
   CollapsedRows<MemorySpace> rows;
   const int* position_of;
-  const std::int64_t* source_map;  // by vertex, of
-  const unsigned* place;           // where a source's number stands
+  // Of the rewritten graph: by vertex, by edge, by vertex, and by task.
+  const std::int64_t* source_map;
+  const unsigned *rank, *place;
+  const int* first_task;
+  const unsigned* task_place;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
     constexpr int lanes = Eliminate::num_lanes;
+    using Rows = CollapsedRows<MemorySpace>;
     const int v = static_cast<int>(number);
     const int p = v < 0 ? 0 : position_of[v];
     const int first_term = rows.term_map(p);
     const bool collapsed = v >= 0 && rows.term_map(p + 1) - first_term > 1;
     unsigned* const word = rows.word.data() + rows.word_map(p);
     const std::int64_t first_source = v < 0 ? 0 : source_map[v];
-    const int num_sources =
+    const int sources =
         v < 0 ? 0 : static_cast<int>(source_map[v + 1] - first_source);
+    const int tasks = rows.tasks_of(sources);
     unsigned char* const program =
-        reinterpret_cast<unsigned char*>(word + 1 + num_sources);
+        reinterpret_cast<unsigned char*>(word + 1 + tasks);
     const EliminatedRow row =
         eliminate.run(collapsed ? v : -1, edges, ProgramNotes{program});
     if (v < 0) return;
     const std::int64_t first = edges.first(v), end = edges.end(v);
     for (std::int64_t k = first + lane; k < end; k += lanes)
       rows.origin.set(rows.row_map(p) + (k - first), edges.graph.origin(k));
-    if (!collapsed) {
+    const auto is_inner = [&](std::int64_t k) {
+      return edges.inner(k, edges.entry(k), v);
+    };
+    if (!collapsed && lane == 0) rows.term(first_term) = 0;
+    if (!collapsed && sources > Rows::max_ranks) {
       for (std::int64_t k = first + lane; k < end; k += lanes)
         word[k - first] = place[first_source + (k - first)] |
-                          (edges.inner(k, edges.entry(k), v)
-                               ? CollapsedRows<MemorySpace>::inner_entry
-                               : 0u);
-      if (lane == 0) rows.term(first_term) = 0;
+                          (is_inner(k) ? Rows::inner_entry : 0u);
+      return;
+    }
+    for (int q = lane; q < tasks; q += lanes)
+      word[collapsed + q] = task_place[first_task[v] + q];
+    if (!collapsed) {
+      auto* const ranks = reinterpret_cast<unsigned char*>(word + tasks);
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        ranks[k - first] = static_cast<unsigned char>(
+            rank[first_source + (k - first)] |
+            (is_inner(k) ? Rows::inner_rank : 0u));
       return;
     }
     if (lane == 0) word[0] = static_cast<unsigned>(row.sources);
-    for (int s = lane; s < row.sources; s += lanes)
-      word[1 + s] = place[first_source + s];
     for (int t = lane; t < row.terms; t += lanes)
       rows.term(first_term + row.terms - 1 -
                 eliminate.rank_of_term(t, row.terms)) =
@@ -293,10 +311,12 @@ struct WriteCollapsed {
       program[o] = static_cast<unsigned char>(
           noted < max_terms
               ? row.terms - 1 - eliminate.rank_of_term(noted, row.terms)
-              : row.terms + eliminate.rank_of_source(noted - max_terms,
-                                                     row.sources));
+              : row.terms + rank[first_source + eliminate.rank_of_source(
+                                                    noted - max_terms,
+                                                    row.sources)]);
     }
-    for (int o = row.operations + lane; o % 4 != 0; o += lanes) program[o] = 0;
+    if (lane == 0)
+      for (int o = row.operations; o % 4 != 0; ++o) program[o] = 0;
   }
 };
 

@@ -198,12 +198,14 @@ class StreamBuilder {
     stream.bytes = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "bytes", WithoutInitializing),
         records * p.record.bytes);
-    Kokkos::View<unsigned*, Memory> places;
+    Arena<Memory> places;
     if (collapse_ > 1) {
-      places = Kokkos::View<unsigned*, Memory>(
-          view_alloc("Strata::StreamBuilder::places", WithoutInitializing),
-          p.graph.num_edges() + 1);
-      p.value_place = places.data();
+      places = make_arena<Memory>(
+          "Strata::StreamBuilder::places", [&](Arena<Memory>& arena) {
+            arena.take(p.value_place, p.graph.num_edges());
+            arena.take(p.value_rank, p.graph.num_edges());
+            arena.take(p.task_place, p.num_tasks);
+          });
     } else {
       stream.record_row = Kokkos::View<int*, Memory>(
           view_alloc(label + "record_row", WithoutInitializing), records);
@@ -226,7 +228,10 @@ class StreamBuilder {
     run<typename Phases::FillOuts>("fill_outs", p.num_tasks);
     for_each_row("Strata::StreamBuilder::fill_edges", exec_, n,
                  p.graph.num_edges(), typename Phases::FillEdges{p});
-    if (collapse_ > 1) keep_collapsed(num_values);
+    if (collapse_ > 1) {
+      run<typename Phases::TaskPlaces>("task_places", p.num_tasks);
+      keep_collapsed(num_values);
+    }
     exec_.fence();
     return stream;
   }
@@ -367,7 +372,8 @@ class StreamBuilder {
     eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_,
                               n, mean_length(given_),
                               CountCollapsed<Memory>{edges, terms_, sources,
-                                                     words_, longest.data()});
+                                                     words_, collapsed_shape(),
+                                                     longest.data()});
     Graph rewritten;
     rewritten.num_vertices = given_.num_vertices;
     rewritten.reversed = given_.reversed;
@@ -390,8 +396,11 @@ class StreamBuilder {
     num_words_ = offsets(words_, sums);
     const std::int64_t num_sources =
         offsets(sources, rewritten.row_map.data());
-    // Places in the stream are counted with 31 bits, four bytes each.
-    if (num_sources >= 1 << 28 ||
+    // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
+    // two of three lanes are idle, see ChooseLanes.
+    const std::int64_t most_records =
+        num_sources + 3 * n * p.stream.row_lanes;
+    if (most_records * p.record.units() >= 1 << 28 ||
         num_words_ > std::numeric_limits<int>::max()) {
       collapse_ = 1;
       return;
@@ -500,6 +509,14 @@ class StreamBuilder {
     if (team_ < 0) team_ = 0;
   }
 
+  CollapsedRows<Memory> collapsed_shape() const {
+    CollapsedRows<Memory> shape;
+    shape.levels = collapse_;
+    shape.scalar_bytes = phases_.record.scalar_bytes;
+    shape.record_entries = phases_.record.entries;
+    shape.row_lanes = phases_.stream.row_lanes;
+    return shape;
+  }
   /// What new values need, once the stream is laid out.
   void keep_collapsed(std::int64_t num_values) {
     auto& p = phases_;
@@ -512,7 +529,7 @@ class StreamBuilder {
       return Kokkos::View<int*, Memory>(
           view_alloc(label + name, WithoutInitializing), count);
     };
-    kept.levels = collapse_;
+    kept = collapsed_shape();
     kept.max_terms = lists_.terms;
     kept.max_slots = max_slots_;
     kept.row_map = ints("row_map", n + 1);
@@ -532,9 +549,10 @@ class StreamBuilder {
                               words_, given_.num_edges(), num_terms_});
     eliminate_rows("Strata::StreamBuilder::write_collapsed", exec_, n,
                    mean_length(given_),
-                   WriteCollapsed<Memory>{grouped(given_), kept, p.position_of,
-                                          p.graph.row_map.data(),
-                                          p.value_place},
+                   WriteCollapsed<Memory>{
+                       grouped(given_), kept, p.position_of,
+                       p.graph.row_map.data(), p.value_rank, p.value_place,
+                       p.first_task, p.task_place},
                    lists_);
   }
 

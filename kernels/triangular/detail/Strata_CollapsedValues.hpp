@@ -56,8 +56,9 @@ struct CollapsedValues {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    auto address = reinterpret_cast<std::uintptr_t>(team.team_scratch(0).get_shmem(
-        team_rows * rows.max_slots * int(sizeof(Scalar)) + 16));
+    auto address =
+        reinterpret_cast<std::uintptr_t>(team.team_scratch(0).get_shmem(
+            team_rows * rows.max_slots * int(sizeof(Scalar)) + 16));
     address = (address + 15) / 16 * 16;
     const int rank = team.team_rank(), mine = rank / lanes;
     const std::int64_t number =
@@ -72,7 +73,7 @@ struct CollapsedValues {
     lane.terms = any ? rows.term_map(p + 1) - lane.first_term : 0;
     Look look;
     rewrite(p, lane, look);
-    if (lane.terms == 1) take_as_it_is(p, lane, look);
+    take_as_they_are(p, lane, rank % width, look);
     if constexpr (!packs) report(any ? p : -1, rank % width == 0, look);
   }
 
@@ -123,9 +124,9 @@ struct CollapsedValues {
     return {rows.row_map(position), rows.row_map(position + 1),
             diagonal_origin(position)};
   }
-  KOKKOS_INLINE_FUNCTION Entries entries_of(
-      const Range& range, const Lane& lane,
-      const unsigned char*& program) const {
+  KOKKOS_INLINE_FUNCTION Entries
+  entries_of(const Range& range, const Lane& lane,
+             const unsigned char*& program) const {
     Entries e;
     e.range = range;
     e.program = program;
@@ -169,8 +170,8 @@ struct CollapsedValues {
       lane.store(i, Scalar(i == 0 ? 1 : 0));
     lane_barrier();
 
-    const auto* program =
-        reinterpret_cast<const unsigned char*>(word + 1 + sources);
+    const auto* program = reinterpret_cast<const unsigned char*>(
+        word + 1 + rows.tasks_of(sources));
     Numbers numbers = numbers_of(
         entries_of(range_of(position_of_term(p, lane, 0)), lane, program));
     Entries entries =
@@ -188,7 +189,7 @@ struct CollapsedValues {
     }
     if constexpr (packs) {
       for (int i = lane.rank; i < sources; i += lanes)
-        put(word[1 + i], lane.load(lane.terms + i));
+        put(rows.byte_of(word + 1, i), lane.load(lane.terms + i));
     } else {
       for (int i = lane.rank; i < sources; i += lanes)
         look.finite = look.finite && is_finite(lane.load(lane.terms + i));
@@ -197,7 +198,7 @@ struct CollapsedValues {
   /// Term t by its own equation.
   KOKKOS_INLINE_FUNCTION void replace(int t, const Numbers& now,
                                       const Lane& lane, Look& look) const {
-    const Scalar before = lane.load(t), by = Scalar(1) / now.diagonal;
+    const Scalar before = lane.load(t), by = reciprocal(now.diagonal);
     const Scalar m = before * by;
     if constexpr (packs) {
       if (lane.rank == 0) term_value[lane.first_term + t] = m;
@@ -219,30 +220,66 @@ struct CollapsedValues {
          k += lanes)
       take(now.program[k - now.range.first], value_at(rows.origin(k)));
   }
-  KOKKOS_INLINE_FUNCTION void take_as_it_is(int p, const Lane& lane,
-                                            Look& look) const {
+  /// Rows that stay as they are: short ones by the lanes that share a row, long
+  /// ones by the whole warp, one after the other.
+  KOKKOS_INLINE_FUNCTION void take_as_they_are(int p, const Lane& lane,
+                                               int warp_lane,
+                                               Look& look) const {
+    const bool mine = lane.terms == 1;
+    const bool is_long =
+        mine && rows.row_map(p + 1) - rows.row_map(p) > 4 * lanes;
+    if (mine) {
+      const Scalar d = diagonal_at(diagonal_origin(p)), by = reciprocal(d);
+      if constexpr (packs) {
+        if (lane.rank == 0) term_value[lane.first_term] = by;
+      } else {
+        note_diagonal(true, d, by, look);
+      }
+      if (!is_long) take_entries(p, lane.rank, lanes, d, by, look);
+    }
+    for (unsigned left = lane_ballot(is_long && lane.rank == 0); left != 0;
+         left &= left - 1) {
+      const int owner = lowest_bit(left), row_at = lane_broadcast(p, owner);
+      const Scalar d = diagonal_at(diagonal_origin(row_at));
+      Look found;
+      take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
+      if constexpr (!packs) {
+        found.block = lane_group_sum(found.block, width);
+        found.lost = lane_any(found.lost);
+        found.special = lane_any(found.special);
+        if (warp_lane == owner) {
+          look.block += found.block;
+          look.lost = look.lost || found.lost;
+          look.special = look.special || found.special;
+        }
+      }
+    }
+  }
+  /// Every `stride`-th entry of a row that stays as it is.
+  KOKKOS_INLINE_FUNCTION void take_entries(int p, int rank, int stride,
+                                           const Scalar& d, const Scalar& by,
+                                           Look& look) const {
+    using Rows = CollapsedRows<Memory>;
     const int first = rows.row_map(p), end = rows.row_map(p + 1);
     const unsigned* const word = rows.word.data() + rows.word_map(p);
-    const Scalar d = diagonal_at(diagonal_origin(p)), by = Scalar(1) / d;
-    if constexpr (packs) {
-      if (lane.rank == 0) term_value[lane.first_term] = by;
-    } else {
-      note_diagonal(true, d, by, look);
-    }
-    for (int k = first + lane.rank; k < end; k += lanes) {
+    const bool places = end - first > Rows::max_ranks;
+    const auto* const ranks = reinterpret_cast<const unsigned char*>(
+        word + rows.tasks_of(end - first));
+    for (int k = first + rank; k < end; k += stride) {
       const Scalar value = value_at(rows.origin(k));
-      const unsigned place = word[k - first];
-      constexpr unsigned inner = CollapsedRows<Memory>::inner_entry;
+      const unsigned noted = places ? word[k - first] : ranks[k - first];
+      const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
       if constexpr (packs)
-        put(place & ~inner, value * by);
+        put(places ? 4 * std::size_t{noted & ~mark}
+                   : rows.byte_of(word, static_cast<int>(noted & ~mark)),
+            value * by);
       else
-        note_entry(true, value, d, by, (place & inner) != 0, look);
+        note_entry(true, value, d, by, (noted & mark) != 0, look);
     }
   }
   /// No product of what is here may look pending.
-  KOKKOS_INLINE_FUNCTION void put(unsigned place, const Scalar& value) const {
-    *reinterpret_cast<Scalar*>(bytes + 4 * std::size_t{place}) =
-        Pending<Scalar>::final(value);
+  KOKKOS_INLINE_FUNCTION void put(std::size_t byte, const Scalar& value) const {
+    *reinterpret_cast<Scalar*>(bytes + byte) = Pending<Scalar>::final(value);
   }
 
   KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
@@ -293,8 +330,7 @@ struct CollapsedValues {
     }
     std::int64_t* const at = faults + fault;
     // Few find a larger number than there is.
-    if (leads && bits > load_relaxed(at))
-      Kokkos::atomic_fetch_max(at, bits);
+    if (leads && bits > load_relaxed(at)) Kokkos::atomic_fetch_max(at, bits);
   }
   /// @param p  the row's position, -1: there is none
   KOKKOS_INLINE_FUNCTION void report(int p, bool leads,
@@ -312,7 +348,22 @@ struct CollapsedValues {
   }
 };
 
+/// Calls `launch` with the lanes that share a row, as an integral constant.
 /// @param mean_length  mean number of entries of a row of the matrix
+template <class ExecutionSpace, class Launch>
+void with_lanes_for_values(const ExecutionSpace& exec, int num_rows,
+                           double mean_length, const Launch& launch) {
+  if constexpr (is_cuda<ExecutionSpace>) {
+    // Short rows: more lanes as long as there are lanes to spare, 2048 a
+    // multiprocessor.
+    if (mean_length < 4 && num_rows < 512 * device_units(exec)) {
+      launch(std::integral_constant<int, 4>());
+      return;
+    }
+  }
+  with_lanes_for<ExecutionSpace>(mean_length, launch);
+}
+
 template <bool packs, class Scalar, class ExecutionSpace>
 void run_collapsed(
     const char* label, const ExecutionSpace& exec,
@@ -324,11 +375,12 @@ void run_collapsed(
     const Kokkos::View<const unsigned*, typename ExecutionSpace::memory_space>&
         row,
     std::int64_t* faults) {
-  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+  with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
     using Run =
         CollapsedValues<Scalar, ExecutionSpace, decltype(shared)::value, packs>;
-    const Run run{rows,  values,     diagonal_origin, conjugated, num_rows,
-                  bytes, term_value, row,             faults};
+    const Run run{rows,       values,   diagonal_origin,
+                  conjugated, num_rows, bytes,
+                  term_value, row,      faults};
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));

@@ -79,7 +79,8 @@ class StreamBuilder {
       return std::min({shape.max_local, shape.team[team_ > 0 ? 1 : 0].max_local,
                        static_cast<int>(65536 / scalar_bytes) - 1});
     };
-    int rows = std::min(shape.max_rows, max_local() - 1);
+    const int most_rows = std::min(shape.max_rows, max_local() - 1);
+    int rows = most_rows;
     make_counts();
     const Graph given = graph;
     collapse_ = shape.collapse;
@@ -89,10 +90,11 @@ class StreamBuilder {
       again = false;
       phases_.graph = given;
       fits_ = partition(num_levels, shape.band_levels, rows, max_local);
-      if (!fits_ && shape.which_team < 0 && team_ == 1) {
+      if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
         team_ = 0;
         collapse_ = shape.collapse;
+        rows = most_rows;
         again = true;
         continue;
       }
@@ -313,6 +315,8 @@ class StreamBuilder {
                      : fetch_counts()[Phases::count_subgraphs]);
     run<typename Phases::AssignSubgraphs>("assign", n);
     if (collapse_ == 0 || team_ < 0) choose_shape(num_levels);
+    // The rows alone may be too many for the team.
+    if (1 + n / p.num_subgraphs > max_local()) return false;
     p.stream.row_lanes = shape_.team[team_].row_lanes;
     p.stream.warps = shape_.team[team_].warps;
     if (collapse_ > 1) collapse_rows();
@@ -432,7 +436,8 @@ class StreamBuilder {
   /// count beside its time: half as many are worth 1.4 times as long.
   void choose_shape(int num_levels) {
     auto& p = phases_;
-    const bool two_teams = num_teams_ == 2 && shape_.team[1].max_local >= 512;
+    const bool two_teams = num_teams_ == 2 && p.bands == 1 &&
+                           shape_.team[1].max_local >= 512;
     if (team_ < 0 && !two_teams) team_ = 0;
     if (collapse_ > 0 && team_ >= 0) return;
     CollapseCandidates candidates;

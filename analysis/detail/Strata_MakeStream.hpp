@@ -484,11 +484,14 @@ class StreamBuilder {
             p.bands > 1
                 ? 0
                 : n * tasks / (p.stream.width * shape_.team[t].warps);
-        // The larger of both counts for more. A solve begins with a launch, and
-        // its teams with their rows' sums of terms.
+        // The larger of both counts for more. A solve begins with a launch, a
+        // band with values of the one before, and teams with their rows' sums
+        // of terms.
         const double steps =
             std::pow(std::pow(path, 1.5) + std::pow(work, 1.5), 1 / 1.5);
-        const double begin = 68 + 9 * (mean(CollapseSample::terms) - 1) *
+        const double bands = p.bands > 1 ? 40. * p.bands : 0;
+        const double begin = 68 + bands +
+                             9 * (mean(CollapseSample::terms) - 1) *
                                       std::min<double>(n, 1024) / 1024;
         const double time = steps * (t == 0 ? 1 : second_team_cost) + begin;
         // A quarter of the lanes of the first team are idle.

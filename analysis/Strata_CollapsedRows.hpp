@@ -21,34 +21,72 @@ namespace Strata {
 /// one after the other has become one. It is the exact inverse of the group's
 /// diagonal block, applied to both sides. Rows that would grow too long stay as
 /// they are, and have one term.
+///
+/// All arrays are by position, the place of a row in the stream. Which numbers
+/// meet in a rewritten row is written down as a program, so that new values
+/// need no searching. The row has a slot for each term, then one for each
+/// source; slot 0, its own, begins as 1, the others as 0. Terms are in the
+/// order in which they are replaced, so slot t is final when its turn comes:
+/// m_t is what it holds over the diagonal of t's row, and the row's entries
+/// times m_t are taken from the slots of terms and added to those of sources.
+/// The program is a byte for each entry of each term's row: its slot.
 template <class MemorySpace>
 struct CollapsedRows {
   int levels = 1;
-  /// Most terms and sources of a rewritten row, to the next multiple of four.
-  int max_terms = 0, max_sources = 0;
-  // The graph, kept for new values; by vertex.
+  /// Most terms of a row, and most terms and sources together.
+  int max_terms = 0, max_slots = 0;
+  /// A position's entries as the matrix has them.
   Kokkos::View<int*, MemorySpace> row_map;
-  /// Source vertices; the top bit marks edges within a group.
-  Kokkos::View<unsigned*, MemorySpace> entries;
   Detail::OriginIndex<MemorySpace> origin;
-  Kokkos::View<int*, MemorySpace> position;  // vertex -> position
-
-  /// Sources of a vertex, ascending, and where their c_k stand in the stream,
-  /// counted in four bytes.
-  Kokkos::View<int*, MemorySpace> source_map;
-  Kokkos::View<unsigned*, MemorySpace> place;
-  /// Terms of a position, in the order of substitution: rows of the matrix.
+  /// Terms of a position, beginning with its own row: how many positions they
+  /// stand before it (after it, if negative) in the same sub-graph.
   Kokkos::View<int*, MemorySpace> term_map;
-  Kokkos::View<unsigned*, MemorySpace> term_row;
+  Kokkos::View<std::int16_t*, MemorySpace> term;
+  /// Words. Of a rewritten position: the number of its sources; where the
+  /// row's records begin (see byte_of); the program, four bytes a word, the
+  /// first in the lowest bits. Of one with one term: where its records begin,
+  /// then a byte for each entry, its rank among the sources; the top bit marks
+  /// entries within the group. A row too long for that has a word for each
+  /// entry instead, its place in the stream, counted in four bytes, and the
+  /// same mark.
+  Kokkos::View<int*, MemorySpace> word_map;
+  Kokkos::View<unsigned*, MemorySpace> word;
+
+  /// As in the stream.
+  int scalar_bytes = 8, record_entries = 1, row_lanes = 1;
 
   bool exist() const { return levels > 1; }
-  std::size_t bytes() const {
-    return 4 * (row_map.extent(0) + entries.extent(0) + position.extent(0) +
-                source_map.extent(0) + place.extent(0) + term_map.extent(0) +
-                term_row.extent(0)) +
-           origin.bytes();
+  /// Records, each on as many lanes as share a row, of so many sources.
+  KOKKOS_FUNCTION int tasks_of(int sources) const {
+    const int a_task = record_entries * row_lanes;
+    return (sources + a_task - 1) / a_task;
   }
-  static constexpr unsigned inner_edge = 0x80000000u;
+  /// Byte of the stream where the number of the source of that rank stands,
+  /// the newest first. `task` has a word for each of the row's records: the
+  /// place of its first lane, counted in 16 bytes, and in the four upper bits
+  /// the logarithm of the stage's lanes.
+  KOKKOS_FUNCTION std::size_t byte_of(const unsigned* task, int rank) const {
+    const int a_task = record_entries * row_lanes;
+    const unsigned word = task[rank / a_task];
+    const int among = rank % a_task;
+    const int byte = (record_entries - 1 - among / row_lanes) * scalar_bytes;
+    return (std::size_t{word & task_place} + among % row_lanes +
+            (std::size_t(byte / 16) << (word >> task_place_bits))) *
+               16 +
+           byte % 16;
+  }
+  std::size_t bytes() const {
+    return 4 * (row_map.extent(0) + term_map.extent(0) + word_map.extent(0) +
+                word.extent(0)) +
+           2 * term.extent(0) + origin.bytes();
+  }
+  static constexpr unsigned inner_entry = 0x80000000u, inner_rank = 0x80u;
+  static constexpr int task_place_bits = 28;
+  static constexpr unsigned task_place = (1u << task_place_bits) - 1;
+  /// Entries of a row whose ranks are bytes.
+  static constexpr int max_ranks = 128;
+  /// Rows of a sub-graph at most, so that 16 bits are enough for a term.
+  static constexpr int max_subgraph_rows = 32768;
 };
 
 }  // namespace Strata

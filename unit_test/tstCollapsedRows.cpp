@@ -15,49 +15,6 @@ using Memory = Space::memory_space;
 using StreamTest::Graph;
 using StreamTest::on_host;
 using StreamTest::StreamShape;
-using Words = Kokkos::View<std::uint64_t*, Memory>;
-
-KOKKOS_FUNCTION std::uint64_t mixed(std::int64_t k) {
-  std::uint64_t z = static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15u + 1;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  return z ^ (z >> 27);
-}
-
-/// The values of StreamTest::number, with a unit diagonal.
-struct IntegerNumbers {
-  using Scalar = std::uint64_t;
-  static constexpr bool exist = true;
-  Detail::OriginIndex<Memory> origin;
-  KOKKOS_FUNCTION std::uint64_t scaled(std::uint64_t m, int) const { return m; }
-  KOKKOS_FUNCTION std::uint64_t product(std::uint64_t m, std::int64_t k) const {
-    return m * mixed(origin(k));
-  }
-};
-
-/// Numbers of the rewritten rows, in the order of `place` and of `term_row`.
-struct Rewrite {
-  Detail::KeptEdges<Memory> edges;
-  IntegerNumbers numbers;
-  Words source, term;
-
-  template <class Eliminate>
-  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
-                                  const Eliminate& eliminate) const {
-    const int v = static_cast<int>(number);
-    const bool collapsed = v >= 0 && edges.collapsed(v);
-    const auto row = eliminate.run(collapsed ? v : -1, edges, numbers);
-    if (!collapsed) return;
-    const auto& rows = edges.rows;
-    const int first_term = rows.term_map(rows.position(v));
-    for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
-      term(first_term + eliminate.rank_of_term(t, row.terms)) =
-          eliminate.term_number(t);
-    for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-      source(rows.source_map(v) + eliminate.rank_of_source(s, row.sources)) =
-          eliminate.source_number(s);
-  }
-};
-
 struct Collapse {
   int levels;
   StreamShape shape;
@@ -88,64 +45,109 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
   if (!rows.exist()) return 0;
   EXPECT_EQ(rows.levels, builder.collapse());
 
-  const Words source("source", rows.place.extent(0));
-  const Words term("term", rows.term_row.extent(0));
-  Detail::eliminate_rows<IntegerNumbers>(
-      "rewrite", exec, graph.num_vertices, 5.,
-      Rewrite{Detail::KeptEdges<Memory>{rows}, IntegerNumbers{rows.origin},
-              source, term},
-      {rows.max_terms, rows.max_sources});
-  exec.fence();
-
   const auto host = on_host(stream);
-  const auto position = on_host(rows.position), term_map = on_host(rows.term_map);
-  const auto source_map = on_host(rows.source_map);
-  const auto term_row = on_host(rows.term_row), place = on_host(rows.place);
-  const auto sources = on_host(source), terms = on_host(term);
+  const auto row_map = on_host(rows.row_map), term_map = on_host(rows.term_map);
+  const auto word_map = on_host(rows.word_map);
+  const auto term = on_host(rows.term);
+  const auto word = on_host(rows.word);
+  const auto origin = on_host(rows.origin);
+  const int n = graph.num_vertices;
+  EXPECT_EQ(term_map(n), int(term.extent(0)));
+  EXPECT_EQ(word_map(n), int(word.extent(0)));
+  EXPECT_EQ(row_map(n), graph.num_edges());
 
-  // Groups: of one sub-graph, and of level sets that belong together.
-  std::vector<int> subgraph(graph.num_vertices);
+  std::vector<int> subgraph(n), vertex(n);
   for (int g = 0; g < host.num_subgraphs(); ++g)
     for (int i = 0; i < host.subgraph(g).rows; ++i)
       subgraph[host.subgraph(g).first_position + i] = g;
-  int rewritten = 0;
-  for (int v = 0; v < graph.num_vertices; ++v) {
-    const int p = position(v);
-    EXPECT_EQ(int(host.row(p)), graph.row_of(v));
-    const int first = term_map(p), count = term_map(p + 1) - first;
-    EXPECT_GE(count, 1);
-    EXPECT_LE(count, Detail::max_terms);
-    rewritten += count > 1;
-    // The row itself is the newest term.
-    EXPECT_EQ(int(term_row(first + count - 1)), graph.row_of(v));
-    for (int t = 0; t < count; ++t) {
-      const int j = graph.row_of(int(term_row(first + t)));
-      EXPECT_EQ(subgraph[position(j)], subgraph[p]);
-      EXPECT_EQ(levels.level_of[j] / rows.levels,
-                levels.level_of[v] / rows.levels);
-      if (t > 0) {
-        EXPECT_LT(graph.row_of(int(term_row(first + t - 1))), j);
-      }
-    }
-    if (count == 1) {
-      EXPECT_EQ(source_map(v + 1) - source_map(v),
-                int(StreamTest::edges_into(graph, v)));
-    }
-  }
+  for (int p = 0; p < n; ++p) vertex[p] = graph.row_of(int(host.row(p)));
+  std::vector<int> position(n);
+  for (int p = 0; p < n; ++p) position[vertex[p]] = p;
+  // Groups: of one sub-graph, and of level sets that belong together.
+  const auto same_group = [&](int u, int v) {
+    return subgraph[position[u]] == subgraph[position[v]] &&
+           levels.level_of[u] / rows.levels == levels.level_of[v] / rows.levels;
+  };
 
-  // Numbers to their places, and a solve step by step.
-  const StreamRecord record(8);
+  // The programs, in integers: numbers to their places in the stream.
   std::vector<unsigned char> bytes(host.bytes.data(),
                                    host.bytes.data() + host.bytes.extent(0));
-  for (int v = 0; v < graph.num_vertices; ++v)
-    for (int k = source_map(v); k < source_map(v + 1); ++k) {
-      // A row that stays as it is has its own entries.
-      const bool stays = term_map(position(v) + 1) - term_map(position(v)) == 1;
-      const std::uint64_t number =
-          stays ? mixed(graph.origin(graph.row_map(v) + k - source_map(v)))
-                : sources(k);
-      std::memcpy(&bytes.at(4 * std::size_t(place(k))), &number, 8);
+  int put = 0;
+  const auto put_at = [&](std::size_t byte, std::uint64_t number) {
+    bytes.at(byte + 7);
+    std::memcpy(&bytes.at(byte), &number, 8);
+    ++put;
+  };
+  std::vector<std::uint64_t> terms(term.extent(0), 1);
+  int rewritten = 0, most_slots = 0;
+  for (int p = 0; p < n; ++p) {
+    const int v = vertex[p], length = int(StreamTest::edges_into(graph, v));
+    EXPECT_EQ(row_map(p + 1) - row_map(p), length);
+    for (int i = 0; i < length; ++i)
+      EXPECT_EQ(origin(row_map(p) + i), graph.origin(graph.row_map(v) + i));
+    const int first = term_map(p), count = term_map(p + 1) - first;
+    const unsigned* const words = word.data() + word_map(p);
+    const int num_words = word_map(p + 1) - word_map(p);
+    EXPECT_GE(count, 1);
+    EXPECT_LE(count, rows.max_terms);
+    EXPECT_EQ(term(first), 0) << "a row is its own newest term";
+    using Rows = std::decay_t<decltype(rows)>;
+    if (count == 1) {
+      // It has its own entries.
+      const bool places = length > Rows::max_ranks;
+      const int tasks = rows.tasks_of(length);
+      EXPECT_EQ(num_words, places ? length : tasks + (length + 3) / 4);
+      const auto* ranks = reinterpret_cast<const unsigned char*>(words + tasks);
+      for (int i = 0; i < length; ++i) {
+        const auto k = graph.row_map(v) + i;
+        const unsigned noted = places ? words[i] : ranks[i];
+        const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
+        EXPECT_EQ((noted & mark) != 0, same_group(graph.entries(k), v));
+        put_at(places ? 4 * std::size_t(noted & ~mark)
+                      : rows.byte_of(words, int(noted & ~mark)),
+               StreamTest::number(graph.origin(k)));
+      }
+      continue;
     }
+    ++rewritten;
+    const int sources = int(words[0]);
+    most_slots = std::max(most_slots, count + sources);
+    const auto* program =
+        reinterpret_cast<const unsigned char*>(words + 1 +
+                                               rows.tasks_of(sources));
+    const auto* const begin = program;
+    std::vector<std::uint64_t> slot(count + sources, 0);
+    std::vector<int> vertex_of(count + sources, -1);
+    slot[0] = 1;
+    for (int t = 0; t < count; ++t)
+      vertex_of[t] = vertex.at(p - term(first + t));
+    for (int t = 0; t < count; ++t) {
+      const int j = vertex_of[t];
+      EXPECT_TRUE(same_group(j, v));
+      if (t > 0) {
+        EXPECT_LT(j, vertex_of[t - 1]);
+      }
+      for (auto k = graph.row_map(j); k < graph.row_map(j + 1); ++k) {
+        const int at = *program++, from = graph.entries(k);
+        EXPECT_EQ(at < count, same_group(from, j));
+        EXPECT_TRUE(at > t || at >= count);
+        if (vertex_of.at(at) < 0) vertex_of[at] = from;
+        EXPECT_EQ(vertex_of[at], from);
+        const auto product = slot[t] * StreamTest::number(graph.origin(k));
+        slot[at] += at < count ? 0 - product : product;
+      }
+      terms[first + t] = slot[t];
+    }
+    const int used = int(program - begin);
+    EXPECT_EQ(num_words, 1 + rows.tasks_of(sources) + (used + 3) / 4);
+    for (int s = 0; s < sources; ++s)
+      put_at(rows.byte_of(words + 1, s), slot[count + s]);
+  }
+  EXPECT_EQ(most_slots, rows.max_slots);
+  EXPECT_EQ(put, builder.num_sources());
+
+  // A solve step by step.
+  const StreamRecord record(8);
   std::vector<std::uint64_t> x(graph.num_vertices), exported(host.num_exports);
   for (int g = 0; g < host.num_subgraphs(); ++g) {
     const StreamSubgraph& mine = host.subgraph(g);
@@ -157,8 +159,8 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
       const int p = mine.first_position + i;
       auto& begin = scratch[first_row + i];
       for (int t = term_map(p); t < term_map(p + 1); ++t)
-        begin += (term_map(p + 1) - term_map(p) == 1 ? 1 : terms(t)) *
-                 mixed(-1 - std::int64_t(term_row(t)));
+        begin += terms[t] * StreamTest::number(
+                                -1 - std::int64_t(host.row(p - term(t))));
     }
     for (const auto& step : StreamTest::decode(host, record, g)) {
       std::vector<std::uint64_t> result;
@@ -221,6 +223,35 @@ TEST(CollapsedRows, OfAChainHaveOneSource) {
   shape.team[0] = {1, 4};
   for (const int levels : {2, 4, 8})
     EXPECT_EQ(expect_collapsed(graph, {levels, shape}), 96 - 96 / levels);
+}
+
+/// Rows of many new sources want four lanes each, whatever the number of level
+/// sets at a time.
+TEST(CollapsedRows, ANamedNumberOfLevelSetsLeavesTheTeamToChoose) {
+  const Space exec;
+  for (const int levels : {5, 8, 11}) {
+    for (const bool dense : {false, true}) {
+      const Graph graph = TestGraphs::with_origins(
+          dense ? TestGraphs::dense_graph(120) : TestGraphs::chain_graph(120),
+          false);
+      const auto sets = find_level_sets(graph);
+      const Kokkos::View<int*, Memory> level("level", graph.num_vertices);
+      const auto level_host = Kokkos::create_mirror_view(level);
+      std::copy(sets.level_of.begin(), sets.level_of.end(), level_host.data());
+      Kokkos::deep_copy(level, level_host);
+      StreamShape shape{0, 1024, 4096, 8};
+      shape.collapse = levels;
+      shape.team[0] = {1, 4};
+      shape.team[1] = {4, 8};
+      shape.which_team = -1;
+      Detail::StreamBuilder<Space> builder(exec, mirror_graph(exec, graph),
+                                           level.data(), sets.num_levels, 120,
+                                           shape, 32, 8);
+      ASSERT_TRUE(builder.possible());
+      EXPECT_EQ(builder.collapse(), levels);
+      EXPECT_EQ(builder.team(), dense ? 1 : 0) << levels << " level sets";
+    }
+  }
 }
 
 }  // namespace
@@ -323,9 +354,46 @@ TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
                    Space(), bad.to_device<SolverMatrix<double, Space>>()),
                ScalingError);
   EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
+  // What was found then is not found again.
+  const auto other = chain<double>(100, -2);
+  const auto other_x = solve(make_solver(other, collapsing(8)), b);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    solver.update_values(Space(),
+                         other.to_device<SolverMatrix<double, Space>>());
+    EXPECT_TRUE(same_bits(solve(solver, b), other_x));
+    EXPECT_THROW(solver.update_values(
+                     Space(), bad.to_device<SolverMatrix<double, Space>>()),
+                 ScalingError);
+    EXPECT_TRUE(same_bits(solve(solver, b), other_x));
+  }
   // One by one nothing is lost.
   auto plain = make_solver(good, collapsing(1));
   plain.update_values(Space(), bad.to_device<SolverMatrix<double, Space>>());
+}
+
+/// The row is named whose numbers would be lost, and nothing is overwritten.
+TEST(CollapsedSolver, RefusesNewValuesOutOfRange) {
+  const auto good = chain<double>(60, -1);
+  auto bad = good;
+  bad.values[bad.row_map[42] - 1] = 1e-310;  // row 41's diagonal
+  const std::vector<double> b(60, 1);
+  for (const int levels : {2, 8}) {
+    auto solver = make_solver(good, collapsing(levels));
+    const auto x = solve(solver, b);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      try {
+        solver.update_values(Space(),
+                             bad.to_device<SolverMatrix<double, Space>>());
+        ADD_FAILURE() << "no error";
+      } catch (const ScalingError& error) {
+        EXPECT_EQ(error.argument(), "values");
+      }
+      EXPECT_TRUE(same_bits(solve(solver, b), x));
+      solver.update_values(Space(),
+                           good.to_device<SolverMatrix<double, Space>>());
+      EXPECT_TRUE(same_bits(solve(solver, b), x));
+    }
+  }
 }
 
 /// A number that is none reaches what depends on it, and nothing else.

@@ -123,10 +123,7 @@ TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
       solver.update_values(exec, matrix);
       const KokkosEvents events(Memory::name());
       solver.update_values(exec, matrix);
-      // Once more where level sets are taken several at a time.
-      const int looks =
-          solver.report().algorithm == Algorithm::pipelined_subgraphs ? 2 : 1;
-      EXPECT_LE(events.so_far().fences, looks * once) << events.so_far().last;
+      EXPECT_LE(events.so_far().fences, once) << events.so_far().last;
       EXPECT_EQ(events.so_far().copies, 0) << events.so_far().last;
       EXPECT_EQ(events.so_far().allocations, 0) << events.so_far().last;
       if (HasFailure()) return;

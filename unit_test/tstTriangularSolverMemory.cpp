@@ -76,7 +76,10 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
       const auto whole = system.make(options).report();
       ASSERT_EQ(whole.max_plan_bytes, 0u);
       options.max_right_hand_sides = 1;
-      const auto least = system.make(options).report();
+      // Level sets one by one, where that is left to the analysis.
+      auto smallest = options;
+      if (options.collapsed_levels == 0) smallest.collapsed_levels = 1;
+      const auto least = system.make(smallest).report();
       ASSERT_EQ(least.algorithm, options.algorithm);
 
       options.max_plan_bytes = least.plan_bytes;
@@ -116,6 +119,51 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
       if (HasFailure()) return;
     }
   }
+}
+
+/// Fewer level sets at a time, before sub-graphs are given up.
+TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
+  const System system(chain_pattern(3000));
+  TriangularOptions options;
+  options.algorithm = Algorithm::pipelined_subgraphs;
+  const auto free = system.make(options).report();
+  options.collapsed_levels = 1;
+  const auto one = system.make(options).report();
+  options.collapsed_levels = 8;
+  const auto eight = system.make(options).report();
+  ASSERT_LT(one.plan_bytes, eight.plan_bytes);
+  ASSERT_NE(free.reason.find("level sets at a time"), std::string::npos)
+      << free.reason;
+
+  options.max_plan_bytes = one.plan_bytes;
+  EXPECT_THROW(system.make(options), PlanMemoryError) << "eight were named";
+  options.collapsed_levels = 0;
+  std::size_t before = 0;
+  for (const std::size_t allowed :
+       {one.plan_bytes, (one.plan_bytes + free.plan_bytes) / 2,
+        free.plan_bytes}) {
+    options.max_plan_bytes = allowed;
+    const KokkosEvents events(Memory::name());
+    const auto solver = system.make(options);
+    const auto& report = solver.report();
+    EXPECT_EQ(report.algorithm, Algorithm::pipelined_subgraphs);
+    EXPECT_LE(report.plan_bytes, allowed);
+    EXPECT_GE(report.plan_bytes, before);
+    before = report.plan_bytes;
+    EXPECT_LE(events.so_far().bytes, std::int64_t(allowed) + slack);
+    system.expect_right(solver);
+    if (allowed < free.plan_bytes) {
+      // The plan that did not fit is told of, with its bytes.
+      const auto& first = report.candidates.front();
+      EXPECT_TRUE(first.ruled_out);
+      EXPECT_NE(first.note.find(std::to_string(free.plan_bytes)),
+                std::string::npos)
+          << first.note;
+    }
+  }
+  EXPECT_EQ(before, free.plan_bytes);
+  options.max_plan_bytes = one.plan_bytes - 1;
+  EXPECT_EQ(refusal(system, options).needed(), one.plan_bytes);
 }
 
 /// `blocks` is made from the matrix itself or, transposed, by way of its graph.

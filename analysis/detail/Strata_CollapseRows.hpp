@@ -36,22 +36,31 @@ template <class MemorySpace>
 struct CountCollapsed {
   GroupedEdges<MemorySpace> edges;
   int *terms, *sources;
-  int* longest;  // of the rewritten rows' lists of terms, and of sources
+  int* words;  // see CollapsedRows
+  CollapsedRows<MemorySpace> shape;
+  // Of the rewritten rows: most terms, most sources, most of both together.
+  int* longest;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
     const int v = static_cast<int>(number);
-    const EliminatedRow row = eliminate.run(v, edges, NoNumbers());
+    const EliminatedRow row = eliminate.run(v, edges, NoNotes());
     if (v < 0 || lane != 0) return;
     const bool collapsed = edges.worthwhile(v, row);
     if (collapsed) {
       raise(longest, row.terms);
       raise(longest + 1, row.sources);
+      raise(longest + 2, row.terms + row.sources);
     }
     terms[v] = collapsed ? row.terms : 1;
     sources[v] = collapsed ? row.sources
                            : static_cast<int>(edges.end(v) - edges.first(v));
+    const int tasks = shape.tasks_of(sources[v]);
+    words[v] = collapsed ? 1 + tasks + (row.operations + 3) / 4
+               : sources[v] > shape.max_ranks
+                   ? sources[v]
+                   : tasks + (sources[v] + 3) / 4;
   }
 
  private:
@@ -73,36 +82,31 @@ struct OffsetsOf {
   }
 };
 
-/// The rewritten rows: sources and terms, both ascending.
+/// The rewritten rows' sources, ascending.
 template <class MemorySpace>
 struct FillCollapsed {
   GroupedEdges<MemorySpace> edges;
+  const int* terms;
   const std::int64_t* source_map;
   int* source;
-  const std::int64_t* term_map;
-  int* term;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
     const int v = static_cast<int>(number);
-    const bool collapsed = v >= 0 && term_map[v + 1] - term_map[v] > 1;
+    const bool collapsed = v >= 0 && terms[v] > 1;
     const EliminatedRow row =
-        eliminate.run(collapsed ? v : -1, edges, NoNumbers());
+        eliminate.run(collapsed ? v : -1, edges, NoNotes());
     if (v < 0) return;
     const std::int64_t first = source_map[v];
     if (collapsed) {
       for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
         source[first + eliminate.rank_of_source(s, row.sources)] =
             eliminate.source(s);
-      for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
-        term[term_map[v] + eliminate.rank_of_term(t, row.terms)] =
-            eliminate.term(t);
     } else {
       for (std::int64_t k = lane; k < edges.end(v) - edges.first(v);
            k += Eliminate::num_lanes)
         source[first + k] = edges.entry(edges.first(v) + k);
-      if (lane == 0) term[term_map[v]] = v;
     }
   }
 };
@@ -110,17 +114,24 @@ struct FillCollapsed {
 /// What a sample of rows says of a number of level sets taken at a time; sums
 /// over the sample.
 struct CollapseSample {
-  enum : int { sources, terms, tasks, tasks_wide, late, late_wide, size };
+  enum : int {
+    sources,
+    terms,
+    operations,  // of the rewritten rows' programs
+    tasks,
+    tasks_wide,
+    late,
+    late_wide,
+    size
+  };
   /// Steps for a group of level sets, in units of 1 / `unit`.
   static constexpr int unit = 64;
 };
-/// The candidates.
-constexpr int collapse_candidates[] = {1, 2, 3, 4, 6, 8, 12, 16};
-constexpr int num_collapse_candidates = 8;
-KOKKOS_INLINE_FUNCTION int collapse_candidate(int c) {
-  constexpr int value[] = {1, 2, 3, 4, 6, 8, 12, 16};
-  return value[c];
-}
+/// Numbers of level sets to choose from.
+struct CollapseCandidates {
+  int levels[8] = {1, 2, 3, 4, 6, 8, 12, 16};
+  int count = 8;
+};
 
 /// Rewrites a sample of the rows with every candidate. With `d` groups from a
 /// row down to its source of rank r, newest first, and e sources a step, a
@@ -131,6 +142,7 @@ struct SampleCollapsed {
   GroupedEdges<MemorySpace> edges;
   std::int64_t* sums;  // of all candidates
   std::int64_t samples;
+  CollapseCandidates candidates;
   int entries, entries_wide;
 
   template <class Eliminate>
@@ -143,8 +155,8 @@ struct SampleCollapsed {
       v = static_cast<int>(number % samples * edges.graph.num_vertices /
                            samples);
     }
-    groups.levels = collapse_candidate(candidate);
-    const EliminatedRow row = eliminate.run(v, groups, NoNumbers());
+    groups.levels = candidates.levels[candidate];
+    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
     const bool stays = v >= 0 && !groups.worthwhile(v, row);
     int late = CollapseSample::unit, late_wide = CollapseSample::unit;
     if (v >= 0 && row.fits) {
@@ -170,7 +182,8 @@ struct SampleCollapsed {
     }
     if (v < 0 || lane != 0) return;
     std::int64_t* const sum = sums + candidate * CollapseSample::size;
-    if (stays && groups.levels > 1) {
+    // A row without sources in its group is none the worse for staying.
+    if (stays && !(row.fits && row.terms == 1)) {
       const int all = groups.levels * CollapseSample::unit;
       late = all > late ? all : late;
       late_wide = all > late_wide ? all : late_wide;
@@ -187,71 +200,123 @@ struct SampleCollapsed {
     Kokkos::atomic_fetch_add(sum + Sample::tasks_wide, tasks(entries_wide));
     Kokkos::atomic_fetch_add(sum + Sample::terms,
                              std::int64_t{stays ? 1 : row.terms});
+    if (!stays)
+      Kokkos::atomic_fetch_add(sum + Sample::operations,
+                               std::int64_t{row.operations});
     Kokkos::atomic_fetch_add(sum + Sample::late, std::int64_t{late});
     Kokkos::atomic_fetch_add(sum + Sample::late_wide, std::int64_t{late_wide});
   }
 };
 
-/// Keeps of the graph what new values need.
+/// The maps of CollapsedRows, all in one scan: index i stands for position
+/// i % n of map i / n.
 template <class MemorySpace>
-struct KeepGraph {
+struct CollapsedMaps {
+  GroupedEdges<MemorySpace> edges;
+  Kokkos::View<const unsigned*, MemorySpace> row;
+  CollapsedRows<MemorySpace> rows;
+  const int *terms, *words;             // by vertex
+  std::int64_t num_entries, num_terms;  // sums over all rows
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
+                                  bool final) const {
+    const std::int64_t n = edges.graph.num_vertices, p = i % n;
+    const int v = edges.graph.row_of(static_cast<int>(row(p)));
+    const int which = static_cast<int>(i / n);
+    const auto& map = which == 0   ? rows.row_map
+                      : which == 1 ? rows.term_map
+                                   : rows.word_map;
+    const std::int64_t before = which == 0   ? 0
+                                : which == 1 ? num_entries
+                                             : num_entries + num_terms;
+    if (final) map(p) = static_cast<int>(sum - before);
+    sum += which == 0   ? edges.end(v) - edges.first(v)
+           : which == 1 ? std::int64_t{terms[v]}
+                        : std::int64_t{words[v]};
+    if (final && p + 1 == n) map(n) = static_cast<int>(sum - before);
+  }
+};
+
+/// Writes down where each entry of a row goes: the list it is in, and its place
+/// there, which WriteCollapsed makes a slot when all is known.
+struct ProgramNotes {
+  unsigned char* at;
+  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
+    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
+  }
+};
+static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+
+/// What new values need of each row, once it has its place in the stream.
+template <class MemorySpace>
+struct WriteCollapsed {
   GroupedEdges<MemorySpace> edges;
   CollapsedRows<MemorySpace> rows;
-  const std::int64_t* source_map;
   const int* position_of;
+  // Of the rewritten graph: by vertex, by edge, by vertex, and by task.
+  const std::int64_t* source_map;
+  const unsigned *rank, *place;
+  const int* first_task;
+  const unsigned* task_place;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i, int lane, int lanes) const {
-    const int v = static_cast<int>(i);
-    if (lane == 0) {
-      rows.row_map(v) = static_cast<int>(edges.first(v));
-      rows.source_map(v) = static_cast<int>(source_map[v]);
-      rows.position(v) = position_of[v];
-      if (v + 1 == edges.graph.num_vertices) {
-        rows.row_map(v + 1) = static_cast<int>(edges.end(v));
-        rows.source_map(v + 1) = static_cast<int>(source_map[v + 1]);
-      }
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    constexpr int lanes = Eliminate::num_lanes;
+    using Rows = CollapsedRows<MemorySpace>;
+    const int v = static_cast<int>(number);
+    const int p = v < 0 ? 0 : position_of[v];
+    const int first_term = rows.term_map(p);
+    const bool collapsed = v >= 0 && rows.term_map(p + 1) - first_term > 1;
+    unsigned* const word = rows.word.data() + rows.word_map(p);
+    const std::int64_t first_source = v < 0 ? 0 : source_map[v];
+    const int sources =
+        v < 0 ? 0 : static_cast<int>(source_map[v + 1] - first_source);
+    const int tasks = rows.tasks_of(sources);
+    unsigned char* const program =
+        reinterpret_cast<unsigned char*>(word + 1 + tasks);
+    const EliminatedRow row =
+        eliminate.run(collapsed ? v : -1, edges, ProgramNotes{program});
+    if (v < 0) return;
+    const std::int64_t first = edges.first(v), end = edges.end(v);
+    for (std::int64_t k = first + lane; k < end; k += lanes)
+      rows.origin.set(rows.row_map(p) + (k - first), edges.graph.origin(k));
+    const auto is_inner = [&](std::int64_t k) {
+      return edges.inner(k, edges.entry(k), v);
+    };
+    if (!collapsed && lane == 0) rows.term(first_term) = 0;
+    if (!collapsed && sources > Rows::max_ranks) {
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        word[k - first] = place[first_source + (k - first)] |
+                          (is_inner(k) ? Rows::inner_entry : 0u);
+      return;
     }
-    for (std::int64_t k = edges.first(v) + lane; k < edges.end(v); k += lanes) {
-      const int from = edges.entry(k);
-      rows.entries(k) =
-          static_cast<unsigned>(from) |
-          (edges.inner(k, from, v) ? CollapsedRows<MemorySpace>::inner_edge
-                                   : 0u);
-      rows.origin.set(k, edges.graph.origin(k));
+    for (int q = lane; q < tasks; q += lanes)
+      word[collapsed + q] = task_place[first_task[v] + q];
+    if (!collapsed) {
+      auto* const ranks = reinterpret_cast<unsigned char*>(word + tasks);
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        ranks[k - first] = static_cast<unsigned char>(
+            rank[first_source + (k - first)] |
+            (is_inner(k) ? Rows::inner_rank : 0u));
+      return;
     }
-  }
-};
-
-/// Lengths of the lists of terms by position, as a sum.
-template <class MemorySpace>
-struct TermScan {
-  DependencyGraph<MemorySpace> graph;
-  Kokkos::View<const unsigned*, MemorySpace> row;
-  CollapsedRows<MemorySpace> rows;
-  const std::int64_t* term_map;  // by vertex
-
-  KOKKOS_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                  bool final) const {
-    const int v = graph.row_of(static_cast<int>(row(p)));
-    if (final) rows.term_map(p) = static_cast<int>(sum);
-    sum += term_map[v + 1] - term_map[v];
-    if (final && p + 1 == graph.num_vertices)
-      rows.term_map(p + 1) = static_cast<int>(sum);
-  }
-};
-template <class MemorySpace>
-struct CopyTerms {
-  DependencyGraph<MemorySpace> graph;
-  Kokkos::View<const unsigned*, MemorySpace> row;
-  CollapsedRows<MemorySpace> rows;
-  const std::int64_t* term_map;
-  const int* term;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t p) const {
-    const int v = graph.row_of(static_cast<int>(row(p)));
-    for (int t = rows.term_map(p); t < rows.term_map(p + 1); ++t)
-      rows.term_row(t) = static_cast<unsigned>(
-          graph.row_of(term[term_map[v] + t - rows.term_map(p)]));
+    if (lane == 0) word[0] = static_cast<unsigned>(row.sources);
+    for (int t = lane; t < row.terms; t += lanes)
+      rows.term(first_term + row.terms - 1 -
+                eliminate.rank_of_term(t, row.terms)) =
+          static_cast<std::int16_t>(p - position_of[eliminate.term(t)]);
+    for (int o = lane; o < row.operations; o += lanes) {
+      const int noted = program[o];
+      program[o] = static_cast<unsigned char>(
+          noted < max_terms
+              ? row.terms - 1 - eliminate.rank_of_term(noted, row.terms)
+              : row.terms + rank[first_source + eliminate.rank_of_source(
+                                                    noted - max_terms,
+                                                    row.sources)]);
+    }
+    if (lane == 0)
+      for (int o = row.operations; o % 4 != 0; ++o) program[o] = 0;
   }
 };
 

@@ -21,8 +21,15 @@ struct ListLengths {
 /// What became of one row.
 struct EliminatedRow {
   int terms = 0, sources = 0;
+  /// Entries of the terms' rows.
+  int operations = 0;
   /// False where a list was too short for it: nothing of it counts then.
   bool fits = true;
+};
+
+/// Nobody wants to know where entries went.
+struct NoNotes {
+  KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
@@ -37,26 +44,22 @@ struct EliminatedRow {
 /// A few neighbouring lanes work at a row: they take the newest term that is
 /// not yet replaced, go through its entries together, and keep two lists in
 /// scratch, the terms and the sources. Replacing the newest first, no term is
-/// met again once replaced; sums are made in that order, whatever the lanes.
+/// met again once replaced.
 ///
-/// @tparam Numbers  `NoNumbers` for the lists alone
 /// @tparam lanes    a power of two, at most lane_width
 /// @tparam rows     rows whose lists are interleaved in scratch, so that
 ///                  neighbouring threads find them in different banks
-template <int lanes, class Numbers, int rows>
+template <int lanes, int rows>
 class EliminateRow {
  public:
-  using Scalar = typename Numbers::Scalar;
   static constexpr int num_lanes = lanes;
-  static constexpr bool has_numbers = Numbers::exist;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {
     return {max_terms, rows > 1 ? max_sources_of_lane : max_sources};
   }
   /// Scratch of `rows` rows.
   KOKKOS_FUNCTION static unsigned bytes(const ListLengths& lists) {
-    return unsigned(lists.all()) * rows *
-           (4 + (has_numbers ? unsigned(sizeof(Scalar)) : 0u));
+    return unsigned(lists.all()) * rows * 4;
   }
 
   /// @param scratch, at  the part of scratch
@@ -76,11 +79,6 @@ class EliminateRow {
 
   KOKKOS_FUNCTION int term(int t) const { return id(t); }
   KOKKOS_FUNCTION int source(int s) const { return id(lists_.terms + s); }
-  /// m_j of term t, c_k of source s.
-  KOKKOS_FUNCTION Scalar term_number(int t) const { return number(t); }
-  KOKKOS_FUNCTION Scalar source_number(int s) const {
-    return number(lists_.terms + s);
-  }
   /// Place that an element of a list takes when sorted.
   KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
     return rank_of(0, t, terms);
@@ -93,47 +91,38 @@ class EliminateRow {
   /// must call it.
   /// @param edges  has first(row), end(row), entry(k), and inner(k, source,
   ///               row): whether edge k stays within a group
-  template <class Edges>
+  /// @param notes  called for the entries of the terms' rows, in the order in
+  ///               which terms are replaced: notes(number, whether it is of the
+  ///               group, place in the list of terms or of sources), by one of
+  ///               the lanes each
+  template <class Edges, class Notes>
   KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
-                                    const Numbers& numbers) const {
+                                    const Notes& notes) const {
     EliminatedRow result;
-    int terms = 0, sources = 0;
+    int terms = 0, sources = 0, operations = 0;
     bool fits = row >= 0;
     if (fits) {
-      if (lane_ == 0) {
-        set_id(0, row);
-        if constexpr (has_numbers) set_number(0, Scalar(1));
-      }
+      if (lane_ == 0) set_id(0, row);
       terms = 1;
     }
     lane_barrier();
     for (int last = 0x7fffffff;;) {
       // The newest term older than the last one.
-      int newest = -1, place = 0;
+      int newest = -1;
       for (int t = lane_; fits && t < terms; t += lanes) {
         const int v = id(t);
-        if (v < last && v > newest) {
-          newest = v;
-          place = t;
-        }
+        newest = v < last && v > newest ? v : newest;
       }
       for (int mask = lanes / 2; mask > 0; mask /= 2) {
-        const int other = lane_xor(newest, mask), at = lane_xor(place, mask);
-        if (other > newest) {
-          newest = other;
-          place = at;
-        }
+        const int other = lane_xor(newest, mask);
+        newest = other > newest ? other : newest;
       }
       if (!lane_any(newest >= 0)) break;
       last = newest;
-      Scalar m(0);
-      if constexpr (has_numbers) {
-        if (newest >= 0) m = numbers.scaled(number(place), newest);
-        lane_barrier();
-        if (newest >= 0 && lane_ == 0) set_number(place, m);
-      }
       std::int64_t k = newest >= 0 ? edges.first(newest) : 0;
       const std::int64_t end = newest >= 0 ? edges.end(newest) : 0;
+      const std::int64_t note = operations - k + lane_;
+      operations += static_cast<int>(end - k);
       for (; lane_any(k < end); k += lanes) {
         const bool any = k + lane_ < end;
         const int from = any ? edges.entry(k + lane_) : -1;
@@ -154,18 +143,14 @@ class EliminateRow {
           k = end;
         } else if (any) {
           if (fresh) set_id(begin + found, from);
-          if constexpr (has_numbers) {
-            const Scalar product = numbers.product(m, k + lane_);
-            const Scalar before = fresh ? Scalar(0) : number(begin + found);
-            set_number(begin + found,
-                       inner ? before - product : before + product);
-          }
+          notes(static_cast<int>(note + k), inner, found);
         }
         lane_barrier();
       }
     }
-    // Others read the last number stored.
+    // Others read what was noted.
     lane_barrier();
+    result.operations = operations;
     result.terms = terms;
     result.sources = sources;
     result.fits = fits;
@@ -218,34 +203,16 @@ class EliminateRow {
     }
     return rank;
   }
-  KOKKOS_FUNCTION unsigned number_at(int place) const {
-    return at_ + 4 * unsigned(lists_.all()) * rows +
-           (place * rows + row_) * unsigned(sizeof(Scalar));
-  }
-  KOKKOS_FUNCTION Scalar number(int place) const {
-    return scratch_.template load<Scalar>(number_at(place));
-  }
-  KOKKOS_FUNCTION void set_number(int place, const Scalar& value) const {
-    scratch_.store(number_at(place), value);
-  }
-
   ScratchBytes scratch_;
   ListLengths lists_;
   unsigned at_, group_, before_;
   int row_, lane_;
 };
 
-struct NoNumbers {
-  using Scalar = float;
-  static constexpr bool exist = false;
-  KOKKOS_FUNCTION static float scaled(float, int) { return 0; }
-  KOKKOS_FUNCTION static float product(float, std::int64_t) { return 0; }
-};
-
 /// `task` for every number below `count`, a group of `lanes` lanes each:
 /// task(number, lane, eliminate), number -1 where there is none left. All lanes
 /// of a warp call it together.
-template <class ExecutionSpace, int lanes, class Numbers, class Task>
+template <class ExecutionSpace, int lanes, class Task>
 struct EliminateRows {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
@@ -253,7 +220,7 @@ struct EliminateRows {
   static constexpr int team_size = interleaved ? width : 2 * width;
   static constexpr int teams_rows = width == 1 ? 1 : team_size / lanes;
   static constexpr int threads = width == 1 ? 1 : team_size;
-  using Eliminate = EliminateRow<lanes, Numbers, interleaved ? teams_rows : 1>;
+  using Eliminate = EliminateRow<lanes, interleaved ? teams_rows : 1>;
   Task task;
   std::int64_t count;
   ListLengths lists;
@@ -276,27 +243,11 @@ struct EliminateRows {
   }
 };
 
+/// Calls `launch` with the lanes that share a row, as an integral constant.
 /// @param mean_length  mean number of entries of a row: few lanes for short
 ///                     rows
-/// @param lists        the longest lists of rows known to fit, if they are known
-template <class Numbers, class ExecutionSpace, class Task>
-void eliminate_rows(const char* label, const ExecutionSpace& exec,
-                    std::int64_t count, double mean_length, const Task& task,
-                    ListLengths lists = {0, 0}) {
-  if (count == 0) return;
-  const auto launch = [&](auto width) {
-    constexpr int lanes = decltype(width)::value;
-    using Kernel = EliminateRows<ExecutionSpace, lanes, Numbers, Task>;
-    Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec,
-        static_cast<int>((count + Kernel::teams_rows - 1) /
-                         Kernel::teams_rows),
-        Kernel::threads);
-    const Kernel kernel{task, count,
-                        lists.all() > 0 ? lists : Kernel::Eliminate::longest()};
-    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
-    Kokkos::parallel_for(label, policy, kernel);
-  };
+template <class ExecutionSpace, class Launch>
+void with_lanes_for(double mean_length, const Launch& launch) {
   if constexpr (!is_cuda<ExecutionSpace>) {
     launch(std::integral_constant<int, 1>());
   } else if (mean_length < 4) {
@@ -306,6 +257,27 @@ void eliminate_rows(const char* label, const ExecutionSpace& exec,
   } else {
     launch(std::integral_constant<int, 32>());
   }
+}
+
+/// @param lists  the longest lists of rows known to fit, if they are known
+template <class ExecutionSpace, class Task>
+void eliminate_rows(const char* label, const ExecutionSpace& exec,
+                    std::int64_t count, double mean_length, const Task& task,
+                    ListLengths lists = {0, 0}) {
+  if (count == 0) return;
+  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+    constexpr int lanes = decltype(shared)::value;
+    using Kernel = EliminateRows<ExecutionSpace, lanes, Task>;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec,
+        static_cast<int>((count + Kernel::teams_rows - 1) /
+                         Kernel::teams_rows),
+        Kernel::threads);
+    const Kernel kernel{task, count,
+                        lists.all() > 0 ? lists : Kernel::Eliminate::longest()};
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, kernel);
+  });
 }
 
 }  // namespace Detail

@@ -3,6 +3,7 @@
 #define STRATA_MAKE_STREAM_HPP
 
 #include <algorithm>
+#include <cmath>
 #include <detail/Strata_Arena.hpp>
 #include <detail/Strata_CollapseRows.hpp>
 #include <detail/Strata_RowPolicy.hpp>
@@ -34,6 +35,9 @@ struct StreamShape {
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;
+/// Level sets are taken several at a time in plans of so many times the bytes of
+/// the matrix at most.
+constexpr double max_collapsed_memory = 5;
 
 /// A stream in the making: first where every row goes and when (which tells
 /// what a solve will cost), then the stream itself.
@@ -75,7 +79,8 @@ class StreamBuilder {
       return std::min({shape.max_local, shape.team[team_ > 0 ? 1 : 0].max_local,
                        static_cast<int>(65536 / scalar_bytes) - 1});
     };
-    int rows = std::min(shape.max_rows, max_local() - 1);
+    const int most_rows = std::min(shape.max_rows, max_local() - 1);
+    int rows = most_rows;
     make_counts();
     const Graph given = graph;
     collapse_ = shape.collapse;
@@ -85,10 +90,11 @@ class StreamBuilder {
       again = false;
       phases_.graph = given;
       fits_ = partition(num_levels, shape.band_levels, rows, max_local);
-      if (!fits_ && shape.which_team < 0 && team_ == 1) {
+      if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
         team_ = 0;
         collapse_ = shape.collapse;
+        rows = most_rows;
         again = true;
         continue;
       }
@@ -194,8 +200,14 @@ class StreamBuilder {
     stream.bytes = Kokkos::View<unsigned char*, Memory>(
         view_alloc(label + "bytes", WithoutInitializing),
         records * p.record.bytes);
+    Arena<Memory> places;
     if (collapse_ > 1) {
-      keep_graph(num_values);
+      places = make_arena<Memory>(
+          "Strata::StreamBuilder::places", [&](Arena<Memory>& arena) {
+            arena.take(p.value_place, p.graph.num_edges());
+            arena.take(p.value_rank, p.graph.num_edges());
+            arena.take(p.task_place, p.num_tasks);
+          });
     } else {
       stream.record_row = Kokkos::View<int*, Memory>(
           view_alloc(label + "record_row", WithoutInitializing), records);
@@ -218,6 +230,10 @@ class StreamBuilder {
     run<typename Phases::FillOuts>("fill_outs", p.num_tasks);
     for_each_row("Strata::StreamBuilder::fill_edges", exec_, n,
                  p.graph.num_edges(), typename Phases::FillEdges{p});
+    if (collapse_ > 1) {
+      run<typename Phases::TaskPlaces>("task_places", p.num_tasks);
+      keep_collapsed(num_values);
+    }
     exec_.fence();
     return stream;
   }
@@ -299,6 +315,8 @@ class StreamBuilder {
                      : fetch_counts()[Phases::count_subgraphs]);
     run<typename Phases::AssignSubgraphs>("assign", n);
     if (collapse_ == 0 || team_ < 0) choose_shape(num_levels);
+    // The rows alone may be too many for the team.
+    if (1 + n / p.num_subgraphs > max_local()) return false;
     p.stream.row_lanes = shape_.team[team_].row_lanes;
     p.stream.warps = shape_.team[team_].warps;
     if (collapse_ > 1) collapse_rows();
@@ -338,23 +356,27 @@ class StreamBuilder {
     given_ = p.graph;
     const std::int64_t n = given_.num_vertices;
     // Terms are numbered with 31 bits.
-    if (n > std::numeric_limits<int>::max() / max_terms) {
+    if (n > std::numeric_limits<int>::max() / max_terms ||
+        p.max_rows > CollapsedRows<Memory>::max_subgraph_rows) {
       collapse_ = 1;
       return;
     }
     const auto edges = grouped(given_);
-    int *terms = nullptr, *sources = nullptr;
-    const Kokkos::View<int[2], Memory> longest(
+    int* sources = nullptr;
+    std::int64_t* sums = nullptr;
+    const Kokkos::View<int[3], Memory> longest(
         "Strata::StreamBuilder::longest");
     collapsed_ = make_arena<Memory>(
         "Strata::StreamBuilder::collapsed", [&](Arena<Memory>& arena) {
-          arena.take(terms, n);
+          arena.take(terms_, n);
           arena.take(sources, n);
-          arena.take(term_map_, n + 1);
+          arena.take(words_, n);
+          arena.take(sums, n + 1);
         });
-    eliminate_rows<NoNumbers>("Strata::StreamBuilder::count_collapsed", exec_,
+    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_,
                               n, mean_length(given_),
-                              CountCollapsed<Memory>{edges, terms, sources,
+                              CountCollapsed<Memory>{edges, terms_, sources,
+                                                     words_, collapsed_shape(),
                                                      longest.data()});
     Graph rewritten;
     rewritten.num_vertices = given_.num_vertices;
@@ -374,11 +396,16 @@ class StreamBuilder {
           OffsetsOf{length, map, n}, total);
       return total;
     };
-    num_terms_ = offsets(terms, term_map_);
+    num_terms_ = offsets(terms_, sums);
+    num_words_ = offsets(words_, sums);
     const std::int64_t num_sources =
         offsets(sources, rewritten.row_map.data());
-    // Places in the stream are counted with 32 bits, four bytes each.
-    if (num_sources >= 1 << 28) {
+    // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
+    // two of three lanes are idle, see ChooseLanes.
+    const std::int64_t most_records =
+        num_sources + 3 * n * p.stream.row_lanes;
+    if (most_records * p.record.units() >= 1 << 28 ||
+        num_words_ > std::numeric_limits<int>::max()) {
       collapse_ = 1;
       return;
     }
@@ -386,6 +413,7 @@ class StreamBuilder {
     Kokkos::deep_copy(exec_, longest_host, longest);
     exec_.fence();
     lists_ = {(longest_host(0) + 3) / 4 * 4, (longest_host(1) + 3) / 4 * 4};
+    max_slots_ = longest_host(2);
     if (lists_.terms == 0) {
       collapse_ = 1;  // nothing to rewrite
       return;
@@ -393,14 +421,10 @@ class StreamBuilder {
     rewritten.entries = Kokkos::View<int*, Memory>(
         view_alloc("Strata::StreamBuilder::entries", WithoutInitializing),
         num_sources);
-    term_ = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::StreamBuilder::terms", WithoutInitializing),
-        num_terms_);
-    eliminate_rows<NoNumbers>(
+    eliminate_rows(
         "Strata::StreamBuilder::fill_collapsed", exec_, n, mean_length(given_),
-        FillCollapsed<Memory>{edges, rewritten.row_map.data(),
-                              rewritten.entries.data(), term_map_,
-                              term_.data()},
+        FillCollapsed<Memory>{edges, terms_, rewritten.row_map.data(),
+                              rewritten.entries.data()},
         lists_);
     p.graph = rewritten;
   }
@@ -408,61 +432,82 @@ class StreamBuilder {
   /// the rows takes the least time, counted in steps of the first team. In one
   /// band sub-graphs work one after the other: their steps full of work count
   /// beside those on the longest path. In several bands rows that stay as they
-  /// are hold up others too much for many level sets at a time. More memory only
-  /// for a tenth less.
+  /// are hold up others too much for many level sets at a time. A plan's bytes
+  /// count beside its time: half as many are worth 1.4 times as long.
   void choose_shape(int num_levels) {
     auto& p = phases_;
+    const bool two_teams = num_teams_ == 2 && p.bands == 1 &&
+                           shape_.team[1].max_local >= 512;
+    if (team_ < 0 && !two_teams) team_ = 0;
+    if (collapse_ > 0 && team_ >= 0) return;
+    CollapseCandidates candidates;
+    if (collapse_ > 0) {
+      candidates.levels[0] = collapse_;
+      candidates.count = 1;
+    } else if (p.bands > 1) {
+      candidates.count = 4;
+    }
     const std::int64_t n = p.graph.num_vertices;
     const std::int64_t samples = std::min<std::int64_t>(n, 2048);
-    const int size = CollapseSample::size * num_collapse_candidates;
     const Kokkos::View<std::int64_t*, Memory> sums(
-        "Strata::StreamBuilder::sample", size);
-    eliminate_rows<NoNumbers>(
+        "Strata::StreamBuilder::sample",
+        CollapseSample::size * candidates.count);
+    eliminate_rows(
         "Strata::StreamBuilder::sample_collapsed", exec_,
-        samples * num_collapse_candidates, mean_length(p.graph),
+        samples * candidates.count, mean_length(p.graph),
         SampleCollapsed<Memory>{grouped(p.graph), sums.data(), samples,
-                                p.record.entries,
+                                candidates, p.record.entries,
                                 shape_.team[1].row_lanes * p.record.entries});
     const auto host = Kokkos::create_mirror_view(sums);
     Kokkos::deep_copy(exec_, host, sums);
     exec_.fence();
-    // Bytes a row: of the matrix, and of a plan without collapsed rows.
-    const double length = mean_length(p.graph);
-    const double crs = 4 + (p.record.scalar_bytes + 4) * (length + 1);
-    const int collapse = collapse_, team = team_;
+    // Bytes a row: of the matrix, and of a plan.
+    const double length = mean_length(p.graph), scalar = p.record.scalar_bytes;
+    const double crs = 4 + (scalar + 4) * (length + 1);
+    const int team = team_;
     double best = 0;
-    for (int c = 0; c < num_collapse_candidates; ++c) {
+    for (int c = 0; c < candidates.count; ++c) {
       const auto mean = [&](int what) {
         return double(host(c * CollapseSample::size + what)) / samples;
       };
-      const int levels = collapse_candidates[c];
-      if (collapse > 0 && collapse != levels) continue;
-      if (collapse == 0 && p.bands > 1 && levels > 4) continue;
-      const double memory =
-          60 + (p.record.scalar_bytes + 4) * mean(CollapseSample::terms) +
-          1.7 * double(p.record.bytes) / p.record.entries *
-              mean(CollapseSample::sources) +
-          8 * length;
+      const int levels = candidates.levels[c];
       for (int t = 0; t < 2; ++t) {
-        if (team >= 0 && team != t) continue;
+        if (team >= 0 ? team != t : t == 1 && !two_teams) continue;
         const double late =
             mean(t == 0 ? CollapseSample::late : CollapseSample::late_wide);
-        if (t == 1 && (num_teams_ < 2 || shape_.team[t].max_local < 512))
-          continue;
-        double steps =
+        const double tasks =
+            mean(t == 0 ? CollapseSample::tasks : CollapseSample::tasks_wide) *
+            shape_.team[t].row_lanes;
+        const double path =
             double(num_levels) / levels * late / CollapseSample::unit;
-        if (p.bands == 1)
-          steps += n *
-                   mean(t == 0 ? CollapseSample::tasks
-                               : CollapseSample::tasks_wide) *
-                   shape_.team[t].row_lanes /
-                   (p.stream.width * shape_.team[t].warps);
-        // A team begins with its rows' sums of terms.
-        const double begin = 9 * (mean(CollapseSample::terms) - 1) *
-                             std::min<double>(n, 1024) / 1024;
+        const double work =
+            p.bands > 1
+                ? 0
+                : n * tasks / (p.stream.width * shape_.team[t].warps);
+        // The larger of both counts for more. A solve begins with a launch, a
+        // band with values of the one before, and teams with their rows' sums
+        // of terms.
+        const double steps =
+            std::pow(std::pow(path, 1.5) + std::pow(work, 1.5), 1 / 1.5);
+        const double bands = p.bands > 1 ? 40. * p.bands : 0;
+        const double begin = 68 + bands +
+                             9 * (mean(CollapseSample::terms) - 1) *
+                                      std::min<double>(n, 1024) / 1024;
         const double time = steps * (t == 0 ? 1 : second_team_cost) + begin;
-        if (best == 0 || (time < 0.9 * best && memory < 5.2 * crs)) {
-          best = time;
+        // A quarter of the lanes of the first team are idle.
+        const double records =
+            (t == 0 ? 1.25 : 1.06) * tasks * p.record.bytes;
+        const double memory =
+            levels == 1 ? 8 + scalar + 1.5 * records + 4 * length
+                        : 20 + records + 4 * length +
+                              (2 + scalar) * mean(CollapseSample::terms) +
+                              4 * mean(CollapseSample::sources) +
+                              mean(CollapseSample::operations);
+        if (levels > 1 && best > 0 && memory > max_collapsed_memory * crs)
+          continue;
+        const double score = time * std::sqrt(memory);
+        if (best == 0 || score < best) {
+          best = score;
           collapse_ = levels;
           team_ = t;
         }
@@ -472,8 +517,16 @@ class StreamBuilder {
     if (team_ < 0) team_ = 0;
   }
 
-  /// What new values need, once every row has its position.
-  void keep_graph(std::int64_t num_values) {
+  CollapsedRows<Memory> collapsed_shape() const {
+    CollapsedRows<Memory> shape;
+    shape.levels = collapse_;
+    shape.scalar_bytes = phases_.record.scalar_bytes;
+    shape.record_entries = phases_.record.entries;
+    shape.row_lanes = phases_.stream.row_lanes;
+    return shape;
+  }
+  /// What new values need, once the stream is laid out.
+  void keep_collapsed(std::int64_t num_values) {
     auto& p = phases_;
     auto& kept = p.stream.collapsed;
     using Kokkos::view_alloc;
@@ -484,35 +537,31 @@ class StreamBuilder {
       return Kokkos::View<int*, Memory>(
           view_alloc(label + name, WithoutInitializing), count);
     };
-    const auto words = [&](const char* name, std::int64_t count) {
-      return Kokkos::View<unsigned*, Memory>(
-          view_alloc(label + name, WithoutInitializing), count);
-    };
-    kept.levels = collapse_;
+    kept = collapsed_shape();
     kept.max_terms = lists_.terms;
-    kept.max_sources = lists_.sources;
+    kept.max_slots = max_slots_;
     kept.row_map = ints("row_map", n + 1);
-    kept.entries = words("entries", given_.num_edges());
     kept.origin =
         OriginIndex<Memory>(label + "origin", given_.num_edges(), num_values);
-    kept.position = ints("position", n);
-    kept.source_map = ints("source_map", n + 1);
-    kept.place = words("place", p.graph.num_edges());
     kept.term_map = ints("term_map", n + 1);
-    kept.term_row = words("term_row", num_terms_);
-    p.value_place = kept.place.data();
-    for_each_row("Strata::StreamBuilder::keep_graph", exec_, n,
-                 given_.num_edges(),
-                 KeepGraph<Memory>{grouped(given_), kept,
-                                   p.graph.row_map.data(), p.position_of});
-    const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>
-        rows(exec_, 0, n);
-    Kokkos::parallel_scan("Strata::StreamBuilder::term_map", rows,
-                          TermScan<Memory>{given_, p.stream.row, kept,
-                                           term_map_});
-    Kokkos::parallel_for("Strata::StreamBuilder::terms", rows,
-                         CopyTerms<Memory>{given_, p.stream.row, kept,
-                                           term_map_, term_.data()});
+    kept.term = Kokkos::View<std::int16_t*, Memory>(
+        view_alloc(label + "term", WithoutInitializing), num_terms_);
+    kept.word_map = ints("word_map", n + 1);
+    kept.word = Kokkos::View<unsigned*, Memory>(
+        view_alloc(label + "word", WithoutInitializing), num_words_);
+    Kokkos::parallel_scan(
+        "Strata::StreamBuilder::collapsed_maps",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec_, 0, 3 * n),
+        CollapsedMaps<Memory>{grouped(given_), p.stream.row, kept, terms_,
+                              words_, given_.num_edges(), num_terms_});
+    eliminate_rows("Strata::StreamBuilder::write_collapsed", exec_, n,
+                   mean_length(given_),
+                   WriteCollapsed<Memory>{
+                       grouped(given_), kept, p.position_of,
+                       p.graph.row_map.data(), p.value_rank, p.value_place,
+                       p.first_task, p.task_place},
+                   lists_);
   }
 
   void find_steps() {
@@ -570,9 +619,10 @@ class StreamBuilder {
   int collapse_ = 1, team_ = 0, num_teams_ = 1;
   Graph given_;
   std::int64_t num_terms_ = 0;
+  std::int64_t num_words_ = 0;
   ListLengths lists_{0, 0};
-  std::int64_t* term_map_ = nullptr;
-  Kokkos::View<int*, Memory> term_;
+  int max_slots_ = 0;
+  int *terms_ = nullptr, *words_ = nullptr;
   Arena<Memory> vertices_, externals_, collapsed_;
   Kokkos::View<std::int64_t*, Memory> counts_;
   typename Kokkos::View<std::int64_t*, Memory>::HostMirror counts_host_;

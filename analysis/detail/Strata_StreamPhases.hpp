@@ -61,9 +61,11 @@ struct StreamPhases {
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;
   int* need_unique = nullptr;
-  /// Where each edge's value stands in the stream, in units of four bytes; null
-  /// where the stream's `origin` says it.
-  unsigned* value_place = nullptr;
+  /// Where each edge's value stands in the stream, in units of four bytes, its
+  /// rank among its row's edges, and where a task's records begin, as
+  /// CollapsedRows has it; null where the stream's `origin` says it.
+  unsigned *value_place = nullptr, *value_rank = nullptr;
+  unsigned* task_place = nullptr;
   // Tasks: a record for each lane that shares the row.
   Key* task_key = nullptr;
   int *task = nullptr, *task_row = nullptr, *run_of = nullptr;
@@ -419,6 +421,16 @@ struct StreamPhases {
     return stage_of(place) * record.bytes +
            (byte / 16 * lanes + lane_of(place)) * 16 + byte % 16;
   }
+  struct TaskPlaces {};
+  KOKKOS_INLINE_FUNCTION void operator()(TaskPlaces, Index t) const {
+    const Index place = place_of[t];
+    const int lanes = lanes_of[step_subgraph[place / team()]];
+    unsigned log_lanes = 0;
+    while (1 << log_lanes < lanes) ++log_lanes;
+    task_place[t] =
+        static_cast<unsigned>(byte_at(place, 0) / 16) |
+        log_lanes << CollapsedRows<MemorySpace>::task_place_bits;
+  }
   KOKKOS_INLINE_FUNCTION void put(Index place, int byte, unsigned value) const {
     *reinterpret_cast<std::uint16_t*>(stream.bytes.data() +
                                       byte_at(place, byte)) =
@@ -443,6 +455,7 @@ struct StreamPhases {
           const int its = s.known_after(s.graph.entries(other), g);
           rank += its > age || (its == age && other < k);
         }
+        if (s.value_rank) s.value_rank[k] = static_cast<unsigned>(rank);
         const int row_lanes = s.stream.row_lanes;
         const Index place =
             s.place_of[s.first_task[i] + rank / s.entries_a_step()] +

@@ -49,6 +49,14 @@ struct ScaledEntries {
   int entries = 0;
 };
 
+/// What rewriting rows (see CollapsedRows) would do to accuracy, as words in
+/// device memory: the first row in which numbers are lost, and the largest row
+/// sums of the groups' inverses and of the groups themselves (unit diagonal) as
+/// the bits of doubles, which compare as the numbers do.
+struct RewriteFaults {
+  enum : int { row, inverse, block, size };
+};
+
 /// What is to be known of a matrix before anything is overwritten.
 struct ValuesInspection {
   static constexpr std::int64_t no_row =
@@ -62,9 +70,19 @@ struct ValuesInspection {
   std::uint64_t row_map = 0, entries = 0;
   /// 1 if some diagonal value, or its reciprocal, is not a normal number.
   std::int64_t divide = 0;
+  /// RewriteFaults.
+  std::int64_t lost_row = no_row, inverse = 0, block = 0;
 
   std::uint64_t fingerprint() const {
     return combine_fingerprints(row_map, entries);
+  }
+};
+
+struct ClearRewriteFaults {
+  std::int64_t* faults;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
+    faults[RewriteFaults::row] = ValuesInspection::no_row;
+    faults[RewriteFaults::inverse] = faults[RewriteFaults::block] = 0;
   }
 };
 
@@ -79,9 +97,12 @@ struct InspectValues {
   const Scalar* values;
   FingerprintTerm<RowMap> row_map;
   FingerprintTerm<Entries> entries;
+  /// RewriteFaults, taken along and cleared; null: there are none.
+  std::int64_t* rewrite = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
                                          ValuesInspection& found) const {
+    if (i == 0 && rewrite) take_rewrite(found);
     if (i < diagonal.origin.size()) {
       const std::int64_t k = diagonal.origin(i);
       if (k >= 0) {
@@ -113,6 +134,12 @@ struct InspectValues {
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION void take_rewrite(ValuesInspection& found) const {
+    found.lost_row = rewrite[RewriteFaults::row];
+    found.inverse = rewrite[RewriteFaults::inverse];
+    found.block = rewrite[RewriteFaults::block];
+    ClearRewriteFaults{rewrite}(0);
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {
     return diagonal.row.extent(0) ? diagonal.row(position) & 0x7fffffffu
                                   : position;
@@ -146,11 +173,15 @@ struct InspectValues {
     into.row_map = into.row_map + from.row_map;
     into.entries = into.entries + from.entries;
     if (from.divide > into.divide) into.divide = from.divide;
+    if (from.lost_row < into.lost_row) into.lost_row = from.lost_row;
+    if (from.inverse > into.inverse) into.inverse = from.inverse;
+    if (from.block > into.block) into.block = from.block;
   }
 };
 
 /// Inspects diagonal, entries to be scaled and pattern in one launch, into
 /// `result`: host memory, for which the host waits, or a view in device memory.
+/// `rewrite`, if any, are RewriteFaults that earlier work on `exec` has found.
 /// Views without elements are left out; there must be something to look at.
 template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
           class Result>
@@ -159,18 +190,20 @@ void inspect_values_into(
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const RowMap& row_map, const Entries& entries,
-    Result&& result) {
+    Result&& result, std::int64_t* rewrite = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::size_t work = std::max(
       {static_cast<std::size_t>(diagonal.origin.size()),
-       scaled.record_row.extent(0), row_map.extent(0), entries.extent(0)});
+       scaled.record_row.extent(0), row_map.extent(0), entries.extent(0),
+       std::size_t{rewrite != nullptr}});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
       InspectValues<Scalar, Memory, RowMap, Entries>{diagonal, scaled, values,
                                                      row_map_term(row_map),
-                                                     entries_term(entries)},
+                                                     entries_term(entries),
+                                                     rewrite},
       result);
 }
 
@@ -181,12 +214,13 @@ ValuesInspection inspect_values(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const RowMap& row_map, const Entries& entries) {
+    const Scalar* values, const RowMap& row_map, const Entries& entries,
+    std::int64_t* rewrite = nullptr) {
   ValuesInspection found;
   if (diagonal.origin.size() > 0 || scaled.record_row.extent(0) > 0 ||
-      row_map.extent(0) > 0 || entries.extent(0) > 0)
+      row_map.extent(0) > 0 || entries.extent(0) > 0 || rewrite)
     inspect_values_into<Scalar>(exec, diagonal, scaled, values, row_map,
-                                entries, found);
+                                entries, found, rewrite);
   return found;
 }
 

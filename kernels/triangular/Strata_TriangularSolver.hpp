@@ -85,10 +85,10 @@ class TriangularSolver {
   /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
   ///   ScalingError (see pipelined_subgraphs in docs/algorithms.md): the solver
   ///   then still has its old values
-  /// Cost: one pass over the pattern and the diagonal, which the host waits
-  /// for (twice where `pipelined_subgraphs` takes level sets several at a
-  /// time); then one over the values, enqueued on `exec` like a solve: let
-  /// nothing but later work on `exec` change or free them before a fence.
+  /// Cost: one pass over the pattern and the diagonal (and over the values,
+  /// where `pipelined_subgraphs` takes level sets several at a time), which the
+  /// host waits for; then one over the values, enqueued on `exec` like a solve:
+  /// let nothing but later work on `exec` change or free them before a fence.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
@@ -158,6 +158,18 @@ class TriangularSolver {
            " over its diagonal leave the range of normal numbers";
   }
 
+  /// What is to be known of values before they are taken; the host waits.
+  template <class RowMap, class Entries, class Values>
+  Detail::ValuesInspection inspect(const ExecutionSpace& exec,
+                                   const RowMap& row_map,
+                                   const Entries& entries,
+                                   const Values& values) const {
+    return Detail::inspect_values<Scalar>(
+        exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+        values.data(), row_map, entries,
+        algorithm_->probe(exec, values.data()));
+  }
+
   /// Inspects, which the host waits for, then enqueues the packing. A row map
   /// and entries without elements stand for the analysed ones.
   template <class RowMap, class Entries, class Values>
@@ -167,10 +179,8 @@ class TriangularSolver {
     const Detail::ProfilingRegion region(
         "Strata::TriangularSolver::update_values");
     Detail::ValuesInspection found;
-    if (same_sizes)
-      found = Detail::inspect_values<Scalar>(
-          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
-          values.data(), row_map, entries);
+    // Values of another pattern do no harm here: where to look is the plan's.
+    if (same_sizes) found = inspect(exec, row_map, entries, values);
     if (!same_sizes ||
         (row_map.extent(0) > 0 && found.fingerprint() != fingerprint_))
       throw PatternMismatchError(
@@ -184,7 +194,7 @@ class TriangularSolver {
           "make a new solver, which will choose an algorithm that does not "
           "divide them, or set the option `algorithm` to pipelined",
           found.unscalable_row);
-    const auto unsuitable = algorithm_->unsuitable(exec, values.data());
+    const auto unsuitable = algorithm_->unsuitable(found);
     if (unsuitable.any)
       throw ScalingError(
           "values", unsuitable.why,
@@ -243,9 +253,7 @@ class TriangularSolver {
     Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
                                                            options, *report);
     algorithm_ = choice.make();
-    const auto found = Detail::inspect_values<Scalar>(
-        exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
-        values.data(), row_map, entries);
+    const auto found = inspect(exec, row_map, entries, values);
     fingerprint_ = found.fingerprint();
     Detail::require_nonzero_diagonal(found);
     if (found.unscalable_row != Detail::ValuesInspection::no_row) {
@@ -254,15 +262,13 @@ class TriangularSolver {
       choice.rule_out(report->algorithm, cannot_scale(found));
       algorithm_ = choice.make();
     }
-    const auto unsuitable = algorithm_->unsuitable(exec, values.data());
+    const auto unsuitable = algorithm_->unsuitable(found);
     if (unsuitable.any) {
       algorithm_.reset();
       choice.forbid_collapse(unsuitable.why);
       algorithm_ = choice.make();
       // The rewritten rows had no entries divided by their diagonals.
-      const auto again = Detail::inspect_values<Scalar>(
-          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
-          values.data(), row_map, entries);
+      const auto again = inspect(exec, row_map, entries, values);
       if (again.unscalable_row != Detail::ValuesInspection::no_row) {
         algorithm_.reset();
         choice.rule_out(report->algorithm, cannot_scale(again));

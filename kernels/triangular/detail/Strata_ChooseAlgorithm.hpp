@@ -282,10 +282,21 @@ class AlgorithmChoice {
     }
     if (made && budget_.allows(way.bytes)) return made;
     over_budget(way);
-    if (way.algorithm == Algorithm::pipelined_subgraphs) stream_.reset();
     if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
+    if (way.algorithm == Algorithm::pipelined_subgraphs) take_fewer_levels();
     return nullptr;
+  }
+  /// A plan of sub-graphs that was too large may fit with fewer level sets at a
+  /// time: one way more, unless their number was asked for like the algorithm.
+  void take_fewer_levels() {
+    const int levels = stream_ ? stream_->collapse() : 1;
+    stream_.reset();
+    if (levels == 1 || (options_.collapsed_levels > 0 &&
+                        options_.algorithm != Algorithm::automatic))
+      return;
+    collapse_ = levels > 4 ? 4 : levels > 2 ? 2 : 1;
+    consider_stream(prediction());
   }
   /// The next smaller workspace of `pipelined` worth a try.
   static int fewer(int columns) {

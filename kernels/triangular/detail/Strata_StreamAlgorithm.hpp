@@ -3,6 +3,8 @@
 #define STRATA_STREAM_ALGORITHM_HPP
 
 #include <algorithm>
+#include <cstring>
+#include <detail/Strata_CollapsedValues.hpp>
 #include <detail/Strata_MakeStream.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
@@ -64,15 +66,25 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       int max_right_hand_sides,
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : stream_(builder.finish(analysis.num_values)), team_(builder.team()) {
-    this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
+    // Rewritten rows have the diagonal in their terms.
+    if (stream_.collapsed.exist())
+      this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated,
+                     {});
+    else
+      this->set_rows(stream_.row, stream_.diagonal_origin,
+                     analysis.conjugated);
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
-    term_value_ = Base::make_values(stream_.collapsed.term_row.extent(0));
+    term_value_ = Base::make_values(stream_.collapsed.term.extent(0));
     faults_ = Kokkos::View<std::int64_t*, Memory>(
         Kokkos::view_alloc("Strata::Stream::faults",
                            Kokkos::WithoutInitializing),
-        stream_.collapsed.exist() ? int{CollapseFaults::size} : 0);
+        stream_.collapsed.exist() ? int{RewriteFaults::size} : 0);
+    if (stream_.collapsed.exist())
+      Kokkos::parallel_for("Strata::Stream::clear_faults",
+                           RangeOf<ExecutionSpace>(exec, 0, 1),
+                           ClearRewriteFaults{faults_.data()});
     const std::size_t own = this->bytes() + PipelineState::size * 4;
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
@@ -100,12 +112,36 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ScaledEntries<Memory> scaled_entries() const override {
     return {stream_.record_row, stream_.origin, stream_.entries};
   }
+  std::int64_t* probe(const ExecutionSpace& exec,
+                      const Scalar* values) const override {
+    if (!stream_.collapsed.exist()) return nullptr;
+    run_programs<false>("Strata::Stream::probe", exec, values);
+    return faults_.data();
+  }
   /// Whether rewritten rows would lose more than half of the digits, or numbers
   /// in them leave the range of normal ones.
-  UnsuitableValues unsuitable(const ExecutionSpace& exec,
-                              const Scalar* values) const override {
-    return stream_.collapsed.exist() ? probe(exec, values)
-                                     : UnsuitableValues{};
+  UnsuitableValues unsuitable(const ValuesInspection& values) const override {
+    UnsuitableValues found;
+    double factor[2];
+    std::memcpy(factor, &values.inverse, sizeof(double));
+    std::memcpy(factor + 1, &values.block, sizeof(double));
+    const double condition = factor[0] * factor[1];
+    constexpr double unit =
+        sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
+    if (condition * condition * unit > 0.01) {
+      found.any = true;
+      found.why =
+          "level sets taken several at a time have diagonal blocks of a "
+          "condition number of up to " +
+          std::to_string(condition) + ", which might cost half of the digits";
+    } else if (values.lost_row != ValuesInspection::no_row) {
+      found.any = true;
+      found.row = values.lost_row;
+      found.why = "numbers of row " + std::to_string(found.row) +
+                  " leave the range of normal ones where level sets are taken "
+                  "several at a time";
+    }
+    return found;
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));
@@ -164,70 +200,25 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             stream_.step_warps.data(), stream_.import.data(),
             stream_.row.data(), this->diagonal_.data(),
             stream_.collapsed.term_map.data(),
-            stream_.collapsed.term_row.data(), term_value_.data(),
+            stream_.collapsed.term.data(), term_value_.data(),
             exports_.data(),
             state_.data(), stream_.num_exports, columns, export_columns_,
             this->divide_, b, x});
   }
-  MatrixNumbers<Scalar, Memory> numbers(const Scalar* values) const {
+  /// See CollapsedValues.
+  template <bool packs>
+  void run_programs(const char* label, const ExecutionSpace& exec,
+                    const Scalar* values) const {
     const auto& rows = stream_.collapsed;
-    return {values, rows.origin, rows.position, this->diagonal_.data(),
-            this->conjugated_, this->divide_};
-  }
-  ListLengths lists() const {
-    return {stream_.collapsed.max_terms, stream_.collapsed.max_sources};
-  }
-  double mean_length() const {
-    return double(stream_.collapsed.entries.extent(0)) / stream_.num_rows;
-  }
-  UnsuitableValues probe(const ExecutionSpace& exec,
-                         const Scalar* values) const {
-    Kokkos::parallel_for(
-        "Strata::Stream::clear_faults",
-        RangeOf<ExecutionSpace>(exec, 0, CollapseFaults::size),
-        ClearFaults{faults_.data()});
-    eliminate_rows<ProbedNumbers<Scalar, Memory>>(
-        "Strata::Stream::probe", exec, stream_.num_rows, mean_length(),
-        ProbeCollapsed<Scalar, Memory>{
-            KeptEdges<Memory>{stream_.collapsed},
-            ProbedNumbers<Scalar, Memory>{numbers(values),
-                                          stream_.diagonal_origin},
-            stream_.row, faults_.data()},
-        lists());
-    ReadFaults::value_type faults;
-    Kokkos::parallel_reduce("Strata::Stream::read_faults",
-                            RangeOf<ExecutionSpace>(exec, 0, 1),
-                            ReadFaults{faults_.data()}, faults);
-    UnsuitableValues found;
-    double factor[2];
-    memcpy(factor, &faults.of[CollapseFaults::inverse], sizeof(factor));
-    const double condition = factor[0] * factor[1];
-    constexpr double unit =
-        sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
-    if (condition * condition * unit > 0.01) {
-      found.any = true;
-      found.why =
-          "level sets taken several at a time have diagonal blocks of a "
-          "condition number of up to " +
-          std::to_string(condition) + ", which might cost half of the digits";
-    } else if (faults.of[CollapseFaults::row] != ValuesInspection::no_row) {
-      found.any = true;
-      found.row = faults.of[CollapseFaults::row];
-      found.why = "numbers of row " + std::to_string(found.row) +
-                  " leave the range of normal ones where level sets are taken "
-                  "several at a time";
-    }
-    return found;
+    run_collapsed<packs>(
+        label, exec, rows, values, stream_.diagonal_origin, this->conjugated_,
+        stream_.num_rows, double(rows.origin.size()) / stream_.num_rows,
+        stream_.bytes.data(), term_value_.data(), this->row_, faults_.data());
   }
 
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (stream_.collapsed.exist()) {
-      eliminate_rows<MatrixNumbers<Scalar, Memory>>(
-          "Strata::Stream::pack", exec, stream_.num_rows, mean_length(),
-          PackCollapsed<Scalar, Memory>{KeptEdges<Memory>{stream_.collapsed},
-                                        numbers(values), stream_.bytes.data(),
-                                        term_value_.data()},
-          lists());
+      run_programs<true>("Strata::Stream::pack", exec, values);
       return;
     }
     Kokkos::parallel_for(

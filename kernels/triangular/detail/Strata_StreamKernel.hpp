@@ -3,9 +3,6 @@
 #define STRATA_STREAM_KERNEL_HPP
 
 #include <Strata_SubgraphStream.hpp>
-#include <detail/Strata_EliminateRows.hpp>
-#include <detail/Strata_InspectValues.hpp>
-#include <detail/Strata_Modulus.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
@@ -94,9 +91,9 @@ struct StreamSolve {
   const unsigned* row;
   const Scalar* diagonal;  // reciprocals, or the diagonal itself if `divide`
   // Where rows have been rewritten, what a row begins with: the sum of values
-  // times b. Null otherwise.
+  // times b, see CollapsedRows. Null otherwise.
   const int* term_map;
-  const unsigned* term_row;
+  const std::int16_t* term;
   const Scalar* term_value;
   Scalar* exports;         // 2 * columns * num_exports
   unsigned* state;
@@ -205,7 +202,8 @@ struct StreamSolve {
       for (int u = 0; u < batch; ++u) {
         product[u] = Scalar(0);
         if (t + u < end)
-          product[u] = term_value[t + u] * b(term_row[t + u], column);
+          product[u] =
+              term_value[t + u] * b(row[position - term[t + u]], column);
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) sum += product[u];
@@ -458,249 +456,6 @@ struct StreamSolve {
         scratch, state.ring + (place + 2) % ring_stages * stage_bytes);
     end_step();
     return true;
-  }
-};
-
-/// Numbers of the elimination from the values of a matrix.
-template <class Scalar_, class MemorySpace>
-struct MatrixNumbers {
-  using Scalar = Scalar_;
-  static constexpr bool exist = true;
-  const Scalar* values;
-  OriginIndex<MemorySpace> origin;
-  Kokkos::View<const int*, MemorySpace> position;
-  // Reciprocals of the diagonal by position, or, if `divide`, itself.
-  const Scalar* diagonal;
-  bool conjugated, divide;
-
-  KOKKOS_INLINE_FUNCTION Scalar entry(std::int64_t k) const {
-    const Scalar v = values[origin(k)];
-    return conjugated ? conjugate(v) : v;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
-    const Scalar by = diagonal[position(v)];
-    return divide ? m / by : m * by;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
-                                        std::int64_t k) const {
-    return m * entry(k);
-  }
-};
-
-/// The same before anything may be overwritten: the diagonal as the matrix has
-/// it, and notes of numbers that are not finite although what they are made of
-/// is, or are no normal numbers where a row is divided by its diagonal. (That a
-/// product of several numbers vanishes is no loss beside the others.)
-template <class Scalar_, class MemorySpace>
-struct ProbedNumbers {
-  using Scalar = Scalar_;
-  static constexpr bool exist = true;
-  MatrixNumbers<Scalar, MemorySpace> matrix;
-  OriginIndex<MemorySpace> diagonal_origin;  // by position
-  mutable bool lost = false, special = false;
-
-  KOKKOS_INLINE_FUNCTION Scalar diagonal(int v) const {
-    const std::int64_t k = diagonal_origin(matrix.position(v));
-    const Scalar d = k < 0 ? Scalar(1) : matrix.values[k];
-    return matrix.conjugated ? conjugate(d) : d;
-  }
-  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
-    return v - v == Scalar(0);
-  }
-  /// An entry over its row's diagonal.
-  KOKKOS_INLINE_FUNCTION void note_ratio(const Scalar& entry, const Scalar& d,
-                                         const Scalar& ratio) const {
-    if (usable_reciprocal(entry) && usable_reciprocal(d) &&
-        !usable_reciprocal(ratio))
-      lost = true;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar scaled(const Scalar& m, int v) const {
-    const Scalar d = diagonal(v);
-    special = special || !is_finite(d);
-    return m * (Scalar(1) / d);
-  }
-  KOKKOS_INLINE_FUNCTION Scalar product(const Scalar& m,
-                                        std::int64_t k) const {
-    const Scalar v = matrix.entry(k);
-    special = special || !is_finite(v);
-    return m * v;
-  }
-};
-
-/// The kept graph as EliminateRow wants it.
-template <class MemorySpace>
-struct KeptEdges {
-  CollapsedRows<MemorySpace> rows;
-  static constexpr unsigned mark = CollapsedRows<MemorySpace>::inner_edge;
-
-  KOKKOS_INLINE_FUNCTION std::int64_t first(int v) const {
-    return rows.row_map(v);
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t end(int v) const {
-    return rows.row_map(v + 1);
-  }
-  KOKKOS_INLINE_FUNCTION int entry(std::int64_t k) const {
-    return static_cast<int>(rows.entries(k) & ~mark);
-  }
-  KOKKOS_INLINE_FUNCTION bool inner(std::int64_t k, int, int) const {
-    return (rows.entries(k) & mark) != 0;
-  }
-  KOKKOS_INLINE_FUNCTION bool collapsed(int v) const {
-    const int p = rows.position(v);
-    return rows.term_map(p + 1) - rows.term_map(p) > 1;
-  }
-};
-
-/// What rewriting would do to accuracy: the first row in which numbers are
-/// lost, and the largest row sums of the groups' inverses and of the groups
-/// themselves (unit diagonal), as bits.
-struct CollapseFaults {
-  enum : int { row, inverse, block, size };
-};
-struct ClearFaults {
-  std::int64_t* faults;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    faults[i] = i == CollapseFaults::row ? ValuesInspection::no_row : 0;
-  }
-};
-/// Brings them to the host as the result of a reduction over one index, which
-/// allocates nothing.
-struct ReadFaults {
-  struct value_type {
-    std::int64_t of[CollapseFaults::size];
-  };
-  const std::int64_t* faults;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, value_type& found) const {
-    for (int i = 0; i < CollapseFaults::size; ++i) found.of[i] = faults[i];
-  }
-  KOKKOS_INLINE_FUNCTION void init(value_type& value) const {
-    value.of[CollapseFaults::row] = ValuesInspection::no_row;
-    value.of[CollapseFaults::inverse] = value.of[CollapseFaults::block] = 0;
-  }
-  KOKKOS_INLINE_FUNCTION void join(value_type& into,
-                                   const value_type& from) const {
-    join_parts(into, from);
-  }
-  // Kokkos before 4.0 joins in shared memory.
-  KOKKOS_INLINE_FUNCTION void join(volatile value_type& into,
-                                   const volatile value_type& from) const {
-    join_parts(into, from);
-  }
-
- private:
-  template <class Into, class From>
-  KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
-    if (from.of[CollapseFaults::row] < into.of[CollapseFaults::row])
-      into.of[CollapseFaults::row] = from.of[CollapseFaults::row];
-    for (int i = CollapseFaults::inverse; i < CollapseFaults::size; ++i)
-      if (from.of[i] > into.of[i]) into.of[i] = from.of[i];
-  }
-};
-
-template <class Scalar, class MemorySpace>
-struct ProbeCollapsed {
-  KeptEdges<MemorySpace> edges;
-  ProbedNumbers<Scalar, MemorySpace> numbers;
-  Kokkos::View<const unsigned*, MemorySpace> row;  // by position
-  std::int64_t* faults;
-
-  template <class Eliminate>
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number, int lane,
-                                         const Eliminate& eliminate) const {
-    const int v = static_cast<int>(number);
-    const bool collapsed = v >= 0 && edges.collapsed(v);
-    const ProbedNumbers<Scalar, MemorySpace> own = numbers;
-    const EliminatedRow lists = eliminate.run(collapsed ? v : -1, edges, own);
-    double inverse = 0, block = 0;
-    bool finite = true;
-    if (collapsed) {
-      for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
-        inverse += modulus(eliminate.term_number(t) *
-                           own.diagonal(eliminate.term(t)));
-      for (int s = lane; s < lists.sources; s += Eliminate::num_lanes)
-        finite = finite && own.is_finite(eliminate.source_number(s));
-    }
-    if (v >= 0) {
-      const Scalar d = own.diagonal(v);
-      own.special = own.special || !own.is_finite(d);
-      // The sum of terms begins with a product with the reciprocal.
-      own.lost = own.lost ||
-                 (own.is_finite(d) && !(usable_reciprocal(d) &&
-                                        usable_reciprocal(Scalar(1) / d)));
-      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
-           k += Eliminate::num_lanes) {
-        const Scalar entry = own.matrix.entry(k), ratio = entry / d;
-        own.special = own.special || !own.is_finite(entry);
-        own.note_ratio(entry, d, ratio);
-        if (edges.inner(k, 0, v)) block += modulus(ratio);
-      }
-    }
-    finite = finite && inverse - inverse == 0 && block - block == 0;
-    inverse = lane_group_sum(inverse, Eliminate::num_lanes);
-    block = lane_group_sum(block, Eliminate::num_lanes);
-    const int special =
-        lane_group_sum(own.special ? 1 : 0, Eliminate::num_lanes);
-    if (v < 0) return;
-    if (own.lost || (!finite && special == 0))
-      Kokkos::atomic_fetch_min(faults + CollapseFaults::row,
-                               std::int64_t{row(edges.rows.position(v))});
-    if (lane != 0) return;
-    // Rows that stay as they are may be terms of others.
-    raise(faults + CollapseFaults::block, 1 + block);
-    if (collapsed) raise(faults + CollapseFaults::inverse, inverse);
-  }
-
- private:
-  /// Numbers that are not negative compare as their bits do.
-  KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
-    if (!(value - value == 0)) return;
-    std::int64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    if (bits > *static_cast<volatile std::int64_t*>(at))
-      Kokkos::atomic_fetch_max(at, bits);
-  }
-};
-
-/// Numbers of one rewritten row, to their places.
-template <class Scalar, class MemorySpace>
-struct PackCollapsed {
-  KeptEdges<MemorySpace> edges;
-  MatrixNumbers<Scalar, MemorySpace> numbers;
-  unsigned char* bytes;
-  Scalar* term_value;
-
-  template <class Eliminate>
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number, int lane,
-                                         const Eliminate& eliminate) const {
-    const int v = static_cast<int>(number);
-    const bool collapsed = v >= 0 && edges.collapsed(v);
-    const EliminatedRow row =
-        eliminate.run(collapsed ? v : -1, edges, numbers);
-    if (v < 0) return;
-    const int position = edges.rows.position(v);
-    const int first_term = edges.rows.term_map(position);
-    const int first = edges.rows.source_map(v);
-    if (collapsed) {
-      for (int t = lane; t < row.terms; t += Eliminate::num_lanes)
-        term_value[first_term + eliminate.rank_of_term(t, row.terms)] =
-            eliminate.term_number(t);
-      for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-        put(first + eliminate.rank_of_source(s, row.sources),
-            eliminate.source_number(s));
-    } else {
-      if (lane == 0) term_value[first_term] = numbers.scaled(Scalar(1), v);
-      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
-           k += Eliminate::num_lanes)
-        put(first + k - edges.first(v),
-            numbers.scaled(numbers.entry(k), v));
-    }
-  }
-
- private:
-  /// No product of what is here may look pending.
-  KOKKOS_INLINE_FUNCTION void put(std::int64_t k, const Scalar& value) const {
-    *reinterpret_cast<Scalar*>(bytes + 4 * std::size_t(edges.rows.place(k))) =
-        Pending<Scalar>::final(value);
   }
 };
 

@@ -75,10 +75,14 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// Why this algorithm can't take these values, which inspect_values found
-  /// nothing wrong with. Waits for `exec` where it has to look.
-  virtual UnsuitableValues unsuitable(const ExecutionSpace&,
-                                      const Scalar*) const {
+  /// Enqueues a look at what rewriting rows with these values would do, for
+  /// inspect_values to take along; null where rows are not rewritten.
+  virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) const {
+    return nullptr;
+  }
+  /// Why this algorithm can't take values of which inspect_values, with `probe`,
+  /// has found this.
+  virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
   /// Enqueues the packing of new values on `exec`: whoever frees or changes

@@ -45,9 +45,11 @@ struct RowChunks {
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   /// Slot -> user's row of the source, or its position (see
-  /// `make_row_chunks`); -1 in padding.
+  /// `make_row_chunks`); -1 in padding, and for a term of a rewritten row (see
+  /// CollapsedLevels) -2 less the user's row that it stands for.
   Kokkos::View<int*, MemorySpace> source;
-  /// Slot -> index of its value among the user's values; -1 in padding.
+  /// Slot -> index of its value among the user's values; -1 in padding. None
+  /// where rows are rewritten.
   Detail::OriginIndex<MemorySpace> origin;
   /// Position -> index of its diagonal value; -1 where the diagonal is one.
   Detail::OriginIndex<MemorySpace> diagonal_origin;
@@ -57,25 +59,25 @@ struct RowChunks {
   /// Makes row, origin and diagonal_origin for `num_rows` and `num_slots`, in
   /// one allocation while four bytes hold an origin.
   template <class ExecutionSpace>
-  void set_rows_and_origins(const ExecutionSpace& exec,
-                            std::int64_t num_values) {
+  void set_rows_and_origins(const ExecutionSpace& exec, std::int64_t num_values,
+                            bool origins) {
     using Origin = Detail::OriginIndex<MemorySpace>;
     using Kokkos::make_pair;
-    const std::int64_t n = num_rows;
+    const std::int64_t n = num_rows, places = origins ? num_slots : 0;
     const bool narrow = Origin::is_narrow(num_values);
     const Kokkos::View<unsigned*, MemorySpace> block(
         Kokkos::view_alloc(exec, "Strata::RowChunks::row",
                            Kokkos::WithoutInitializing),
-        narrow ? 2 * n + num_slots : n);
+        narrow ? 2 * n + places : n);
     row = Kokkos::subview(block, make_pair(std::int64_t{0}, n));
     if (narrow) {
       diagonal_origin.narrow = Kokkos::subview(block, make_pair(n, 2 * n));
       origin.narrow =
-          Kokkos::subview(block, make_pair(2 * n, 2 * n + num_slots));
+          Kokkos::subview(block, make_pair(2 * n, 2 * n + places));
     } else {
       diagonal_origin =
           Origin("Strata::RowChunks::diagonal_origin", n, num_values);
-      origin = Origin("Strata::RowChunks::origin", num_slots, num_values);
+      origin = Origin("Strata::RowChunks::origin", places, num_values);
     }
   }
 
@@ -99,7 +101,7 @@ struct FillRowChunks {
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
-  bool by_position;
+  bool by_position, has_origins;
 
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
@@ -125,8 +127,11 @@ struct FillRowChunks {
             begin + static_cast<std::int64_t>(s) * per_row + l % per_row;
         const bool used = k < end;
         const int j = used ? graph.entries(k) : -1;
-        source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
-        origin.set(slot, used ? graph.origin(k) : -1);
+        source(slot) = !used  ? -1
+                       : j < 0 ? -2 - user_row(j & 0x7fffffff)
+                       : by_position ? position(j)
+                                     : user_row(j);
+        if (has_origins) origin.set(slot, used ? graph.origin(k) : -1);
       }
     }
   }
@@ -317,7 +322,9 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       plan.num_slots);
   Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
 
-  plan.set_rows_and_origins(exec, num_values);
+  const bool origins =
+      graph.origin.extent(0) > 0 || graph.num_edges() == 0;
+  plan.set_rows_and_origins(exec, num_values, origins);
   plan.source = Kokkos::View<int*, Memory>(
       view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
       plan.num_slots);
@@ -326,7 +333,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       Detail::FillRowChunks<Memory>{plan.chunk, plan.row, plan.source,
                                     plan.origin, plan.diagonal_origin, graph,
                                     order.vertex, order.position,
-                                    numbering == SourceNumbering::position});
+                                    numbering == SourceNumbering::position,
+                                    origins});
   return plan;
 }
 

@@ -41,7 +41,10 @@ namespace Detail {
 /// pending again. Each solve draws the same number of tickets, `draws`, so the
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
-template <class Scalar, class ExecutionSpace, bool divide>
+///
+/// @tparam terms  rows may have terms (see CollapsedLevels), elements of b that
+///                need no waiting; b and x must not overlap then
+template <class Scalar, class ExecutionSpace, bool divide, bool terms = false>
 struct PipelinedSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Value = Pending<Scalar>;
@@ -109,14 +112,18 @@ struct PipelinedSolve {
   /// @param together the warp goes on when all its lanes can. Else a lane's row
   ///                 is its own affair, and it goes on by itself.
   template <int count>
-  KOKKOS_INLINE_FUNCTION static void add(const Batch<count>& entry,
-                                         const Scalar* current, bool together,
-                                         Scalar& sum) {
+  KOKKOS_INLINE_FUNCTION void add(const Batch<count>& entry,
+                                  const Scalar* current, bool together,
+                                  Scalar& sum) const {
     Scalar x[count];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u)
+    for (int u = 0; u < count; ++u) {
       x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
                                   : Scalar(0);
+      if constexpr (terms)
+        if (entry.source[u] < -1)
+          x[u] = Value::final(system.b(-2 - entry.source[u], 0));
+    }
     const auto ask_again = [&](int turn) {
       if (turn > eager_turns) pause_while_waiting(turn);
       STRATA_IMPL_UNROLL

@@ -5,6 +5,7 @@
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
 #include <detail/Strata_PipelinedKernel.hpp>
+#include <detail/Strata_RewrittenValues.hpp>
 #include <memory>
 
 namespace Strata {
@@ -17,6 +18,15 @@ struct ResetPipeline {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i == 0) counter() = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
+  }
+};
+
+template <class Scalar>
+struct CopyColumn {
+  MultiVectorRef<const Scalar> from;
+  Scalar* to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    to[i] = from(i, 0);
   }
 };
 
@@ -38,6 +48,52 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
+    make_workspace(exec, max_right_hand_sides);
+  }
+  /// Level sets taken several at a time, for one right-hand side a launch.
+  PipelinedAlgorithm(const ExecutionSpace& exec,
+                     const TriangularAnalysis<ExecutionSpace>& analysis,
+                     const CollapsedLevels<Memory>& levels)
+      : Base(exec, analysis, levels.graph, levels.order,
+             SourceNumbering::position, Solve<false>::batch) {
+    make_workspace(exec, 1);
+    rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
+        exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);
+    copy_ = Base::make_values(this->chunks_.num_rows);
+    exec.fence();
+  }
+
+  UnsuitableValues unsuitable(const ExecutionSpace& exec,
+                              const Scalar* values) const override {
+    return rewritten_ ? rewritten_->look(exec, this->diagonal_origin_, values,
+                                         this->row_, copy_)
+                      : UnsuitableValues{};
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    if (columns > 1 && blocks_) {
+      blocks_->solve(exec, this->system(b, x), columns);
+      return;
+    }
+    if (tickets_ == 0) return;
+    for (std::int64_t c = 0; c < columns; ++c)
+      if (this->chunks_.num_slots == 0)
+        this->solve_diagonal(exec, b.from(c), x.from(c));
+      else if (rewritten_)
+        solve_rewritten(exec, b.from(c), x.from(c));
+      else if (this->divide_)
+        launch_one<true, false>(exec, b.from(c), x.from(c));
+      else
+        launch_one<false, false>(exec, b.from(c), x.from(c));
+  }
+
+ private:
+  template <bool divide, bool terms = false>
+  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms>;
+
+  void make_workspace(const ExecutionSpace& exec, int max_right_hand_sides) {
     const std::int64_t n = this->chunks_.num_rows;
     buffers_ = Kokkos::View<Scalar*, Memory>(
         Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
@@ -57,26 +113,39 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           exec, this->chunks_, max_right_hand_sides);
   }
 
-  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
-             const MultiVectorRef<Scalar>& x,
-             std::int64_t columns) const override {
-    if (columns > 1 && blocks_) {
-      blocks_->solve(exec, this->system(b, x), columns);
-      return;
+  /// Rows read elements of b that are other rows': b is copied where x might
+  /// overwrite them.
+  void solve_rewritten(const ExecutionSpace& exec,
+                       const MultiVectorRef<const Scalar>& b,
+                       const MultiVectorRef<Scalar>& x) const {
+    MultiVectorRef<const Scalar> from = b;
+    const std::int64_t n = this->chunks_.num_rows;
+    const auto address = [](const Scalar* p) {
+      return reinterpret_cast<std::uintptr_t>(p);
+    };
+    if (address(b.data) <= address(x.data + (n - 1) * x.row_stride) &&
+        address(x.data) <= address(b.data + (n - 1) * b.row_stride)) {
+      Kokkos::parallel_for("Strata::Pipelined::copy",
+                           Kokkos::RangePolicy<ExecutionSpace,
+                                               Kokkos::IndexType<std::int64_t>,
+                                               Kokkos::LaunchBounds<256>>(
+                               exec, 0, n),
+                           CopyColumn<Scalar>{b, copy_.data()});
+      from.data = copy_.data();
+      from.row_stride = 1;
     }
-    if (tickets_ == 0) return;
-    for (std::int64_t c = 0; c < columns; ++c)
-      if (this->chunks_.num_slots == 0)
-        this->solve_diagonal(exec, b.from(c), x.from(c));
-      else if (this->divide_)
-        launch_one<true>(exec, b.from(c), x.from(c));
-      else
-        launch_one<false>(exec, b.from(c), x.from(c));
+    if (this->divide_)
+      launch_one<true, true>(exec, from, x);
+    else
+      launch_one<false, true>(exec, from, x);
   }
-
- private:
-  template <bool divide>
-  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide>;
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    if (rewritten_)
+      rewritten_->pack(exec, this->diagonal_origin_, values, this->chunks_,
+                       this->value_);
+    else
+      Base::pack_entries(exec, values);
+  }
 
   /// Few where level sets are narrow: what is far from the rows being solved
   /// would only wait. More where level sets take all of them several times.
@@ -88,29 +157,33 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                : Solve<false>::most_teams_per_unit;
   }
 
-  template <bool divide>
+  template <bool divide, bool terms>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x) const {
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Solve<divide>::team_size,
-                                            Solve<divide>::most_teams_per_unit>>
-        policy(exec, teams_, Solve<divide>::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
+                       Kokkos::LaunchBounds<Solve<divide, terms>::team_size,
+                                            Solve<divide, terms>::most_teams_per_unit>>
+        policy(exec, teams_, Solve<divide, terms>::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide, terms>::scratch_bytes));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        Solve<divide>{this->system(b, x), buffers_.data(), counter_.data(),
+        Solve<divide, terms>{this->system(b, x), buffers_.data(), counter_.data(),
                       this->chunks_.num_rows, tickets_});
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
-           (blocks_ ? blocks_->bytes() : 0);
+           copy_.extent(0) * sizeof(Scalar) +
+           (blocks_ ? blocks_->bytes() : 0) +
+           (rewritten_ ? rewritten_->bytes() : 0);
   }
 
   int tickets_ = 0, teams_ = 0;
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
+  std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
+  Kokkos::View<Scalar*, Memory> copy_;  // a right-hand side of rewritten rows
 };
 
 }  // namespace Detail

@@ -198,26 +198,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     Kokkos::parallel_reduce("Strata::Stream::read_faults",
                             RangeOf<ExecutionSpace>(exec, 0, 1),
                             ReadFaults{faults_.data()}, faults);
-    UnsuitableValues found;
-    double factor[2];
-    memcpy(factor, &faults.of[CollapseFaults::inverse], sizeof(factor));
-    const double condition = factor[0] * factor[1];
-    constexpr double unit =
-        sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
-    if (condition * condition * unit > 0.01) {
-      found.any = true;
-      found.why =
-          "level sets taken several at a time have diagonal blocks of a "
-          "condition number of up to " +
-          std::to_string(condition) + ", which might cost half of the digits";
-    } else if (faults.of[CollapseFaults::row] != ValuesInspection::no_row) {
-      found.any = true;
-      found.row = faults.of[CollapseFaults::row];
-      found.why = "numbers of row " + std::to_string(found.row) +
-                  " leave the range of normal ones where level sets are taken "
-                  "several at a time";
-    }
-    return found;
+    return why_unsuitable<Scalar>(faults);
   }
 
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {

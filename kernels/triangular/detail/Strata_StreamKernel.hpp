@@ -4,7 +4,9 @@
 
 #include <Strata_SubgraphStream.hpp>
 #include <detail/Strata_EliminateRows.hpp>
+#include <cstring>
 #include <detail/Strata_InspectValues.hpp>
+#include <detail/Strata_TriangularAlgorithm.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
@@ -595,6 +597,31 @@ struct ReadFaults {
       if (from.of[i] > into.of[i]) into.of[i] = from.of[i];
   }
 };
+
+/// What such faults mean for the values that have them.
+template <class Scalar>
+UnsuitableValues why_unsuitable(const ReadFaults::value_type& faults) {
+  UnsuitableValues found;
+  double factor[2];
+  std::memcpy(factor, &faults.of[CollapseFaults::inverse], sizeof(factor));
+  const double condition = factor[0] * factor[1];
+  constexpr double unit =
+      sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
+  if (condition * condition * unit > 0.01) {
+    found.any = true;
+    found.why =
+        "level sets taken several at a time have diagonal blocks of a "
+        "condition number of up to " +
+        std::to_string(condition) + ", which might cost half of the digits";
+  } else if (faults.of[CollapseFaults::row] != ValuesInspection::no_row) {
+    found.any = true;
+    found.row = faults.of[CollapseFaults::row];
+    found.why = "numbers of row " + std::to_string(found.row) +
+                " leave the range of normal ones where level sets are taken "
+                "several at a time";
+  }
+  return found;
+}
 
 template <class Scalar, class MemorySpace>
 struct ProbeCollapsed {

@@ -31,11 +31,11 @@ struct TriangularAnalysis {
 
   /// Within a level set, a warp's lanes want rows of equal length; a host's
   /// thread wants neighbours.
+  static constexpr WithinLevel within_level =
+      lane_width<ExecutionSpace> > 1 ? WithinLevel::longest_rows_first
+                                     : WithinLevel::ascending;
   void find_order(const ExecutionSpace& exec) {
-    order = order_by_level(exec, graph,
-                           lane_width<ExecutionSpace> > 1
-                               ? WithinLevel::longest_rows_first
-                               : WithinLevel::ascending);
+    order = order_by_level(exec, graph, within_level);
   }
   /// The graph and its level sets on the host, made when first asked for.
   /// Cost then: a copy of the graph and a pass over its edges by one thread.

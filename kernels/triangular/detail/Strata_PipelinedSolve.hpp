@@ -113,18 +113,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           exec, this->chunks_, max_right_hand_sides);
   }
 
-  /// Rows read elements of b that are other rows': b is copied where x might
-  /// overwrite them.
+  /// Rows read elements of b that are other rows': b is copied where x is to
+  /// overwrite it.
   void solve_rewritten(const ExecutionSpace& exec,
                        const MultiVectorRef<const Scalar>& b,
                        const MultiVectorRef<Scalar>& x) const {
     MultiVectorRef<const Scalar> from = b;
     const std::int64_t n = this->chunks_.num_rows;
-    const auto address = [](const Scalar* p) {
-      return reinterpret_cast<std::uintptr_t>(p);
-    };
-    if (address(b.data) <= address(x.data + (n - 1) * x.row_stride) &&
-        address(x.data) <= address(b.data + (n - 1) * b.row_stride)) {
+    if (b.data == x.data) {
       Kokkos::parallel_for("Strata::Pipelined::copy",
                            Kokkos::RangePolicy<ExecutionSpace,
                                                Kokkos::IndexType<std::int64_t>,

@@ -23,10 +23,11 @@ namespace Strata {
 template <class MemorySpace>
 struct CollapsedLevels {
   int levels = 1;
-  /// The rewritten rows, without origins: terms, marked by `term`, then
-  /// sources, both ascending.
+  /// The rewritten rows' sources, without origins.
   DependencyGraph<MemorySpace> graph;
-  static constexpr int term = std::numeric_limits<int>::min();
+  /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
+  Kokkos::View<std::int64_t*, MemorySpace> term_map;
+  Kokkos::View<int*, MemorySpace> term;
   /// Of the rewritten graph.
   LevelOrder<MemorySpace> order;
   /// The graph as it was, for new values; vertices by how many level sets they
@@ -125,7 +126,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
 
   const Kokkos::View<int*, Memory> work(
       view_alloc(exec, "Strata::CollapsedLevels::work", WithoutInitializing),
-      5 * n + std::int64_t{groups} * levels + 1);
+      6 * n + std::int64_t{groups} * levels + 1);
   int* at = work.data();
   const auto take = [&at](std::int64_t count) {
     int* const first = at;
@@ -135,6 +136,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   int* const by_depth = take(n);
   int* const fate = take(n);
   int* const length = take(n);
+  int* const terms = take(n);
   int* const depth_in_group = take(n);
   int* const new_level = take(n);
   int* const used = take(std::int64_t{groups} * levels + 1);
@@ -146,7 +148,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
                        BeginCollapse<Memory>{graph, order.vertex,
                                              order.level_of, order.level_map,
                                              level_begin, by_depth, fate,
-                                             length, depth_in_group,
+                                             length, terms, depth_in_group,
                                              limits.data()});
   Kokkos::parallel_for(
       "Strata::CollapsedLevels::clear",
@@ -157,7 +159,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
         "Strata::CollapsedLevels::count", exec,
         made.depth_map[depth + 1] - made.depth_map[depth], mean_length,
         CountRewritten<Memory>{edges, by_depth + made.depth_map[depth], fate,
-                               length, depth_in_group, limits.data()});
+                               length, terms, depth_in_group, limits.data()});
 
   // The rewritten rows.
   auto& rewritten = made.graph;
@@ -167,9 +169,15 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   rewritten.row_map = Kokkos::View<std::int64_t*, Memory>(
       view_alloc(exec, "Strata::CollapsedLevels::row_map", WithoutInitializing),
       n + 1);
-  std::int64_t total = 0;
+  made.term_map = Kokkos::View<std::int64_t*, Memory>(
+      view_alloc(exec, "Strata::CollapsedLevels::term_map",
+                 WithoutInitializing),
+      n + 1);
+  std::int64_t total = 0, total_terms = 0;
   Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
                         OffsetsOf{length, rewritten.row_map.data(), n}, total);
+  Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
+                        OffsetsOf{terms, made.term_map.data(), n}, total_terms);
   // Numbers of the levels that there are.
   Kokkos::parallel_for("Strata::CollapsedLevels::mark", each,
                        MarkLevels{order.level_of.data(), depth_in_group, used,
@@ -183,17 +191,22 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   copy_to_host(exec, Kokkos::View<int*, Memory>(limits.data(),
                                                 CollapseLimits::size),
                found);
-  if (found[CollapseLimits::terms] < 2 || total >= (std::int64_t{1} << 30))
+  if (found[CollapseLimits::terms] < 2 ||
+      total + total_terms >= (std::int64_t{1} << 30))
     return made;
   const ListLengths lists{(found[CollapseLimits::terms] + 3) / 4 * 4,
                           (found[CollapseLimits::sources] + 3) / 4 * 4};
   rewritten.entries = Kokkos::View<int*, Memory>(
       view_alloc(exec, "Strata::CollapsedLevels::entries", WithoutInitializing),
       total);
+  made.term = Kokkos::View<int*, Memory>(
+      view_alloc(exec, "Strata::CollapsedLevels::term", WithoutInitializing),
+      total_terms);
   eliminate_rows<NoNumbers>(
       "Strata::CollapsedLevels::fill", exec, n, mean_length,
       FillRewritten<Memory>{edges, fate, rewritten.row_map.data(),
-                            rewritten.entries.data()},
+                            made.term_map.data(), rewritten.entries.data(),
+                            made.term.data()},
       lists);
   Kokkos::parallel_for(
       "Strata::CollapsedLevels::levels", each,
@@ -203,7 +216,8 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       exec, rewritten, Kokkos::View<int*, Memory>(work, std::make_pair(
           std::int64_t(new_level - work.data()),
           std::int64_t(new_level - work.data()) + n)),
-      new_levels, found[CollapseLimits::longest], within);
+      new_levels, found[CollapseLimits::longest], within,
+      SecondKey{terms, found[CollapseLimits::terms] - 1});
   made.levels = levels;
   made.given = graph;
   made.given_level = order.level_of;

@@ -68,8 +68,17 @@ struct LevelSizesView {
   }
 };
 
+/// How vertices of a level set with rows of one length follow each other: those
+/// with more first.
+struct SecondKey {
+  const int* of = nullptr;  // null: they are all alike
+  int most = 0;
+  int bits() const { return of ? bits_for(most) : 0; }
+};
+
 /// The key by which vertices are sorted: level, then how much shorter the row
-/// is than the longest (`length_bits` bits; 0: rows are not looked at).
+/// is than the longest, then the second key (`length_bits` bits for both; 0:
+/// rows are not looked at).
 template <class MemorySpace>
 struct LevelKeys {
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
@@ -79,14 +88,18 @@ struct LevelKeys {
   LevelSizesView<MemorySpace> sizes;
   int length_bits;
   std::int64_t longest_row;
+  SecondKey second;
+  int second_bits;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i < static_cast<std::int64_t>(sizes.all.extent(0))) sizes.all(i) = 0;
     if (i >= static_cast<std::int64_t>(key.extent(0))) return;
     std::uint64_t k = static_cast<std::uint64_t>(level_of(i)) << length_bits;
     if (length_bits > 0)
-      k |=
-          static_cast<std::uint64_t>(longest_row - row_map(i + 1) + row_map(i));
+      k |= static_cast<std::uint64_t>(longest_row - row_map(i + 1) + row_map(i))
+           << second_bits;
+    if (second_bits > 0)
+      k |= static_cast<std::uint64_t>(second.most - second.of[i]);
     key(i) = k;
     vertex(i) = static_cast<int>(i);
   }
@@ -147,7 +160,7 @@ void sort_by_level(
     LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
     int longest, WithinLevel within,
     const Kokkos::View<char*, typename ExecutionSpace::memory_space>& work,
-    std::size_t key_bytes) {
+    std::size_t key_bytes, const SecondKey& second = {}) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -163,14 +176,15 @@ void sort_by_level(
       levels};
   const Kokkos::View<std::uint64_t*, Memory> key(
       reinterpret_cast<std::uint64_t*>(work.data()), n);
-  const int length_bits =
-      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
+  const bool by_length = within == WithinLevel::longest_rows_first;
+  const int second_bits = by_length ? second.bits() : 0;
+  const int length_bits = by_length ? bits_for(longest) + second_bits : 0;
   Kokkos::parallel_for(
       "Strata::LevelOrder::keys",
       Range(exec, 0,
             std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
       LevelKeys<Memory>{graph.row_map, order.level_of, order.vertex, key, sizes,
-                        length_bits, longest});
+                        length_bits, longest, second, second_bits});
   sort_by_key(exec, key, order.vertex, bits_for(levels - 1) + length_bits,
               Kokkos::View<char*, Memory>(work.data() + key_bytes,
                                           work.extent(0) - key_bytes));
@@ -306,7 +320,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, int longest, WithinLevel within) {
+    int levels, int longest, WithinLevel within, const SecondKey& second = {}) {
   using Memory = typename ExecutionSpace::memory_space;
   using Kokkos::make_pair;
   using Kokkos::subview;
@@ -325,7 +339,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const Kokkos::View<char*, Memory> work(
         view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
         key_bytes + sort_by_key_bytes(exec, n));
-    sort_by_level(exec, graph, order, levels, longest, within, work, key_bytes);
+    sort_by_level(exec, graph, order, levels, longest, within, work, key_bytes,
+                  second);
     return order;
   } else {
     exec.fence();

@@ -17,7 +17,8 @@ namespace Strata {
 /// Row r of the chunk belongs to lanes r * 2^log_lanes and up. Entry e of that
 /// row lies in step e / 2^log_lanes at lane e % 2^log_lanes of the row, and
 /// step s of lane l is slot first_slot + s * (rows * 2^log_lanes) + l: as in
-/// SELL-C-sigma, the lanes of a step read consecutive slots.
+/// SELL-C-sigma, the lanes of a step read consecutive slots. Terms of rewritten
+/// rows (see CollapsedLevels) have `term_steps` such steps before first_slot.
 struct alignas(16) RowChunk {
   /// How many level sets back `gate` lies, and how many more for each time that
   /// the lanes fetch `max_steps` entries after the first.
@@ -33,6 +34,7 @@ struct alignas(16) RowChunk {
   /// the chunk's sources. -1 where there are not as many level sets before, or
   /// a chunk is one lane wide.
   int gate;
+  int term_steps;
 };
 
 /// Rows in level order, cut into chunks, with their entries in the order of
@@ -45,8 +47,7 @@ struct RowChunks {
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   /// Slot -> user's row of the source, or its position (see
-  /// `make_row_chunks`); -1 in padding, and for a term of a rewritten row (see
-  /// CollapsedLevels) -2 less the user's row that it stands for.
+  /// `make_row_chunks`); -1 in padding. Of terms, the user's row.
   Kokkos::View<int*, MemorySpace> source;
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are rewritten.
@@ -90,6 +91,13 @@ struct RowChunks {
 /// What a slot's `source` names.
 enum class SourceNumbering { row, position };
 
+/// Terms of rewritten rows, see CollapsedLevels; without elements: none.
+template <class MemorySpace>
+struct RowTerms {
+  Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
+  Kokkos::View<const int*, MemorySpace> vertex;
+};
+
 namespace Detail {
 
 template <class MemorySpace>
@@ -102,6 +110,7 @@ struct FillRowChunks {
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
   bool by_position, has_origins;
+  RowTerms<MemorySpace> terms;
 
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
@@ -127,11 +136,16 @@ struct FillRowChunks {
             begin + static_cast<std::int64_t>(s) * per_row + l % per_row;
         const bool used = k < end;
         const int j = used ? graph.entries(k) : -1;
-        source(slot) = !used  ? -1
-                       : j < 0 ? -2 - user_row(j & 0x7fffffff)
-                       : by_position ? position(j)
-                                     : user_row(j);
+        source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
         if (has_origins) origin.set(slot, used ? graph.origin(k) : -1);
+      }
+      for (int s = 0; s < chunk.term_steps; ++s) {
+        const std::int64_t t = terms.map(v) +
+                               static_cast<std::int64_t>(s) * per_row +
+                               l % per_row;
+        source(chunk.first_slot -
+               static_cast<std::int64_t>(chunk.term_steps - s) * active + l) =
+            t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
       }
     }
   }
@@ -216,6 +230,8 @@ struct PlaceChunks {
   CutLevels<MemorySpace> cut;
   Kokkos::View<const int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
+  Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
+  RowTerms<MemorySpace> terms;
 
   /// The level set whose chunks c is one of: none is without.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
@@ -257,15 +273,24 @@ struct PlaceChunks {
     }
     const int room = cut.width >> made.log_lanes;
     const int per_row = 1 << made.log_lanes;
-    made.first_slot = sum;
     made.first_position = static_cast<int>(position);
     made.rows = left < room ? static_cast<int>(left) : room;
     made.steps = static_cast<int>(
         (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
         made.log_lanes);
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
+    std::int64_t most = 0;
+    if (terms.map.extent(0) > 0)
+      for (int r = 0; r < made.rows; ++r) {
+        const int v = vertex(position + r);
+        const std::int64_t own = terms.map(v + 1) - terms.map(v);
+        most = own > most ? own : most;
+      }
+    made.term_steps = static_cast<int>((most + per_row - 1) >> made.log_lanes);
+    const std::int64_t active = made.rows * per_row;
+    made.first_slot = sum + active * made.term_steps;
     if (final) chunk(c) = made;
-    sum += static_cast<std::int64_t>(made.rows * per_row) * made.steps;
+    sum += active * (made.term_steps + made.steps);
   }
 };
 
@@ -278,6 +303,7 @@ struct PlaceChunks {
 /// @param num_values number of values the user's matrix stores
 /// @param width     lanes that work together (a warp, or 1 on a host)
 /// @param max_steps steps a row should take before it gets more lanes
+/// @param terms     of rewritten rows; the graph needs no origins then
 /// Cost: O(entries) on the device; the host waits for it three times, and gets
 /// the level sets' numbers of chunks. The last kernels may still be under way
 /// when it returns.
@@ -287,7 +313,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
-    SourceNumbering numbering) {
+    SourceNumbering numbering,
+    const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -318,12 +345,13 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       chunks);
   Kokkos::parallel_scan(
       "Strata::RowChunks::place", Range(exec, 0, chunks),
-      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk},
+      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk,
+                                  order.vertex, terms},
       plan.num_slots);
   Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
 
   const bool origins =
-      graph.origin.extent(0) > 0 || graph.num_edges() == 0;
+      terms.map.extent(0) == 0;
   plan.set_rows_and_origins(exec, num_values, origins);
   plan.source = Kokkos::View<int*, Memory>(
       view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
@@ -334,7 +362,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
                                     plan.origin, plan.diagonal_origin, graph,
                                     order.vertex, order.position,
                                     numbering == SourceNumbering::position,
-                                    origins});
+                                    origins, terms});
   return plan;
 }
 

@@ -18,7 +18,7 @@ struct RowFate {
     stays  // it would grow too long: others wait for it
   };
 };
-/// Found over all rows: most terms and sources of a rewritten one, most entries
+/// Found over all rows: most terms and sources of a rewritten one, most sources
 /// of any.
 struct CollapseLimits {
   enum : int { terms, sources, longest, size };
@@ -95,7 +95,7 @@ struct BeginCollapse {
   Kokkos::View<const int*, MemorySpace> vertex, level_of;
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
   Kokkos::View<const int*, MemorySpace> level_begin;
-  int *by_depth, *fate, *length, *depth_in_group, *limits;
+  int *by_depth, *fate, *length, *terms, *depth_in_group, *limits;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const int v = vertex(p), level = level_of(v);
@@ -103,6 +103,7 @@ struct BeginCollapse {
     by_depth[level_begin(level) + (p - level_map(level))] = v;
     fate[v] = RowFate::as_it_was;
     length[v] = own;
+    terms[v] = 0;
     depth_in_group[v] = 0;
     raise_limit(limits + CollapseLimits::longest, own);
   }
@@ -121,7 +122,7 @@ template <class MemorySpace>
 struct CountRewritten {
   LevelGroups<MemorySpace> edges;
   const int* vertex;
-  int *fate, *length, *depth_in_group, *limits;
+  int *fate, *length, *terms, *depth_in_group, *limits;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
@@ -151,21 +152,21 @@ struct CountRewritten {
     depth_in_group[v] = depth;
     if (any) fate[v] = rewrites ? RowFate::rewritten : RowFate::stays;
     if (!rewrites) return;
-    length[v] = row.terms - 1 + row.sources;
+    length[v] = row.sources;
+    terms[v] = row.terms - 1;
     raise_limit(limits + CollapseLimits::terms, row.terms);
     raise_limit(limits + CollapseLimits::sources, row.sources);
     raise_limit(limits + CollapseLimits::longest, length[v]);
   }
 };
 
-/// The rewritten rows: terms, marked, then sources, both ascending.
+/// The rewritten rows' sources and terms, both ascending.
 template <class MemorySpace>
 struct FillRewritten {
   LevelGroups<MemorySpace> edges;
   const int* fate;
-  const std::int64_t* row_map;
-  int* entries;
-  static constexpr int mark = std::numeric_limits<int>::min();
+  const std::int64_t *row_map, *term_map;
+  int *entries, *terms;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
@@ -175,22 +176,20 @@ struct FillRewritten {
     const EliminatedRow row =
         eliminate.run(rewrites ? v : -1, edges, NoNumbers());
     if (v < 0) return;
-    const std::int64_t first = row_map[v];
+    int* const source = entries + row_map[v];
     if (!rewrites) {
       for (std::int64_t k = lane; k < edges.end(v) - edges.first(v);
            k += Eliminate::num_lanes)
-        entries[first + k] = edges.entry(edges.first(v) + k);
+        source[k] = edges.entry(edges.first(v) + k);
       return;
     }
     // The last of the terms is the row itself.
     for (int t = lane; t < row.terms; t += Eliminate::num_lanes) {
       const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank + 1 < row.terms)
-        entries[first + rank] = eliminate.term(t) | mark;
+      if (rank + 1 < row.terms) terms[term_map[v] + rank] = eliminate.term(t);
     }
     for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-      entries[first + row.terms - 1 +
-              eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
+      source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
   }
 };
 

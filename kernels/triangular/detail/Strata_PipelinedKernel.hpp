@@ -112,18 +112,14 @@ struct PipelinedSolve {
   /// @param together the warp goes on when all its lanes can. Else a lane's row
   ///                 is its own affair, and it goes on by itself.
   template <int count>
-  KOKKOS_INLINE_FUNCTION void add(const Batch<count>& entry,
-                                  const Scalar* current, bool together,
-                                  Scalar& sum) const {
+  KOKKOS_INLINE_FUNCTION static void add(const Batch<count>& entry,
+                                         const Scalar* current, bool together,
+                                         Scalar& sum) {
     Scalar x[count];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u) {
+    for (int u = 0; u < count; ++u)
       x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
                                   : Scalar(0);
-      if constexpr (terms)
-        if (entry.source[u] < -1)
-          x[u] = Value::final(system.b(-2 - entry.source[u], 0));
-    }
     const auto ask_again = [&](int turn) {
       if (turn > eager_turns) pause_while_waiting(turn);
       STRATA_IMPL_UNROLL
@@ -137,6 +133,22 @@ struct PipelinedSolve {
       for (int turn = 0; any_pending(x); ++turn) ask_again(turn);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
+  }
+
+  /// The terms of a lane: elements of b, which are there.
+  KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk, int lane,
+                                        int stride, Scalar& sum) const {
+    std::int64_t slot = chunk.first_slot + lane -
+                        static_cast<std::int64_t>(chunk.term_steps) * stride;
+    for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
+         left -= small_batch) {
+      Batch<small_batch> entry;
+      load(entry, slot, left, stride);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < small_batch; ++u)
+        if (entry.source[u] >= 0)
+          sum += entry.value[u] * system.b(entry.source[u], 0);
+    }
   }
 
   KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
@@ -168,6 +180,7 @@ struct PipelinedSolve {
       right_hand_side = system.b(row, 0);
     }
     before_waiting();
+    if constexpr (terms) add_terms(chunk, lane, stride, sum);
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);

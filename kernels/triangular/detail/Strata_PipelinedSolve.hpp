@@ -55,7 +55,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
-             SourceNumbering::position, Solve<false>::batch) {
+             SourceNumbering::position, Solve<false>::batch,
+             RowTerms<Memory>{levels.term_map, levels.term}) {
     make_workspace(exec, 1);
     rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
         exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);

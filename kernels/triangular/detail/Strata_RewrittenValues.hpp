@@ -21,26 +21,35 @@ struct RewrittenRows {
   Kokkos::View<unsigned*, MemorySpace> entry;
   OriginIndex<MemorySpace> origin;
   static constexpr unsigned replaced = 0x80000000u;
-  /// First slot of a row; how its slots follow each other, and their number.
+  /// First slot of a row's sources; how its slots follow each other, and how
+  /// many there are.
   Kokkos::View<unsigned*, MemorySpace> first_slot, shape;
-  static constexpr int length_bits = 20;
-  static constexpr int most_length = (1 << length_bits) - 1;
+  static constexpr int source_bits = 12;
+  static constexpr int most_sources = (1 << source_bits) - 1;
   /// Positions of rewritten rows by depth; -1 for rows that are as they were.
   Kokkos::View<int*, MemorySpace> by_depth;
 
   struct Slots {
     std::int64_t first;
-    int stride, log_lanes, length;
-    KOKKOS_INLINE_FUNCTION std::int64_t operator()(int e) const {
-      return first + static_cast<std::int64_t>(e >> log_lanes) * stride +
+    int stride, log_lanes, term_steps, terms, sources;
+    KOKKOS_INLINE_FUNCTION std::int64_t at(int step, int e) const {
+      return first + static_cast<std::int64_t>((e >> log_lanes) + step) * stride +
              (e & ((1 << log_lanes) - 1));
     }
+    KOKKOS_INLINE_FUNCTION std::int64_t source(int e) const { return at(0, e); }
+    KOKKOS_INLINE_FUNCTION std::int64_t term(int t) const {
+      return at(-term_steps, t);
+    }
   };
+  /// Of a row that can be a term: others have fewer sources here.
   KOKKOS_INLINE_FUNCTION Slots slots(int p) const {
     const unsigned s = shape(p);
     return {static_cast<std::int64_t>(first_slot(p)),
-            static_cast<int>(s & 63u), static_cast<int>(s >> 6 & 7u),
-            static_cast<int>(s >> 9)};
+            static_cast<int>(s & 63u),
+            static_cast<int>(s >> 6 & 7u),
+            static_cast<int>(s >> 9 & 31u),
+            static_cast<int>(s >> 14 & 63u),
+            static_cast<int>(s >> 20)};
   }
   std::size_t bytes() const {
     return 4 * (row_map.extent(0) + entry.extent(0) + first_slot.extent(0) +
@@ -89,22 +98,26 @@ struct KeepGiven {
 template <class MemorySpace>
 struct KeepSlots {
   Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<const int*, MemorySpace> length;  // by position
+  Kokkos::View<const int*, MemorySpace> length, vertex;  // by position
+  RowTerms<MemorySpace> terms;
   RewrittenRows<MemorySpace> rows;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
     using Rows = RewrittenRows<MemorySpace>;
     const RowChunk chunk = chunk_of(c);
     for (int r = 0; r < chunk.rows; ++r) {
       const int p = chunk.first_position + r;
-      const int all = length(p);
+      const int v = vertex(p), sources = length(p);
+      const auto own = static_cast<unsigned>(terms.map(v + 1) - terms.map(v));
       rows.first_slot(p) = static_cast<unsigned>(
           chunk.first_slot + (static_cast<std::int64_t>(r) << chunk.log_lanes));
       rows.shape(p) =
           static_cast<unsigned>(chunk.rows << chunk.log_lanes) |
           static_cast<unsigned>(chunk.log_lanes) << 6 |
-          static_cast<unsigned>(all < Rows::most_length ? all
-                                                        : Rows::most_length)
-              << 9;
+          static_cast<unsigned>(chunk.term_steps) << 9 | own << 14 |
+          static_cast<unsigned>(sources < Rows::most_sources
+                                    ? sources
+                                    : Rows::most_sources)
+              << 20;
     }
   }
 };
@@ -231,6 +244,9 @@ struct PackGiven {
         value(chunk.first_slot + static_cast<std::int64_t>(s) * active + l) =
             whole && k < end ? given.entry(static_cast<int>(k)) : Scalar(0);
       }
+      for (int s = 1; s <= chunk.term_steps; ++s)
+        value(chunk.first_slot - static_cast<std::int64_t>(s) * active + l) =
+            Scalar(0);
     }
   }
 };
@@ -246,38 +262,42 @@ struct PackRewritten {
   Scalar* value;
   using Slots = typename RewrittenRows<MemorySpace>::Slots;
 
-  /// The slot of a row that holds `code`: there is one.
-  KOKKOS_INLINE_FUNCTION std::int64_t find(const Slots& slots, int code,
-                                           int from) const {
-    int e = from;
-    while (e < slots.length && source(slots(e)) != code) ++e;
-    return slots(e);
+  /// The row's slots for a source, for a term: they have one.
+  KOKKOS_INLINE_FUNCTION std::int64_t source_slot(const Slots& slots,
+                                                  int position_of) const {
+    int e = 0;
+    while (e + 1 < slots.sources && source(slots.source(e)) != position_of) ++e;
+    return slots.source(e);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t term_slot(const Slots& slots,
+                                                int row_of) const {
+    int t = 0;
+    while (t + 1 < slots.terms && source(slots.term(t)) != row_of) ++t;
+    return slots.term(t);
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     const int p = position[i];
     if (p < 0) return;
     const Slots own = given.rows.slots(p);
-    // Where the sources begin.
-    int terms = 0;
-    while (terms < own.length && source(own(terms)) < -1) ++terms;
     for (int k = given.rows.row_map(p); k < given.rows.row_map(p + 1); ++k) {
       const unsigned code = given.rows.entry(k);
       const int from =
           static_cast<int>(code & ~RewrittenRows<MemorySpace>::replaced);
       const Scalar v = given.entry(k);
       if (!(code & RewrittenRows<MemorySpace>::replaced)) {
-        value[find(own, from, terms)] += v;
+        value[source_slot(own, from)] += v;
         continue;
       }
       const Scalar factor = v / given.diagonal(from);
-      value[find(own, -2 - static_cast<int>(row(from) & 0x7fffffffu), 0)] +=
+      value[term_slot(own, static_cast<int>(row(from) & 0x7fffffffu))] +=
           factor;
       const Slots theirs = given.rows.slots(from);
-      for (int e = 0; e < theirs.length; ++e) {
-        const std::int64_t at = theirs(e);
-        const int s = source(at);
-        value[find(own, s, s < -1 ? 0 : terms)] -= factor * value[at];
-      }
+      for (int t = 0; t < theirs.terms; ++t)
+        value[term_slot(own, source(theirs.term(t)))] -=
+            factor * value[theirs.term(t)];
+      for (int e = 0; e < theirs.sources; ++e)
+        value[source_slot(own, source(theirs.source(e)))] -=
+            factor * value[theirs.source(e)];
     }
   }
 };
@@ -343,7 +363,9 @@ class RewrittenValues {
     Kokkos::parallel_for(
         label + "slots",
         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        KeepSlots<Memory>{chunks.chunk, order.length, rows_});
+        KeepSlots<Memory>{chunks.chunk, order.length, order.vertex,
+                          RowTerms<Memory>{levels.term_map, levels.term},
+                          rows_});
     Kokkos::parallel_for(
         label + "depths", RangeOf<ExecutionSpace>(exec, 0, deep),
         KeepDepths<Memory>{levels.by_depth.data() + depth_map_[1],

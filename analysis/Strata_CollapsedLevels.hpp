@@ -28,7 +28,7 @@ struct CollapsedLevels {
   /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
   Kokkos::View<std::int64_t*, MemorySpace> term_map;
   Kokkos::View<int*, MemorySpace> term;
-  /// Of the rewritten graph.
+  /// Of the rewritten graph; a row counts as long as the longer of its lists.
   LevelOrder<MemorySpace> order;
   /// The graph as it was, for new values; vertices by how many level sets they
   /// are behind the first of their group: those of depth d begin at
@@ -126,7 +126,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
 
   const Kokkos::View<int*, Memory> work(
       view_alloc(exec, "Strata::CollapsedLevels::work", WithoutInitializing),
-      6 * n + std::int64_t{groups} * levels + 1);
+      7 * n + std::int64_t{groups} * levels + 1);
   int* at = work.data();
   const auto take = [&at](std::int64_t count) {
     int* const first = at;
@@ -137,6 +137,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   int* const fate = take(n);
   int* const length = take(n);
   int* const terms = take(n);
+  int* const width = take(n);
   int* const depth_in_group = take(n);
   int* const new_level = take(n);
   int* const used = take(std::int64_t{groups} * levels + 1);
@@ -210,14 +211,13 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       lists);
   Kokkos::parallel_for(
       "Strata::CollapsedLevels::levels", each,
-      NewLevels{order.level_of.data(), depth_in_group, used, new_level,
-                levels});
+      NewLevels{order.level_of.data(), depth_in_group, used, new_level, levels,
+                length, terms, width});
   made.order = order_by_known_levels(
       exec, rewritten, Kokkos::View<int*, Memory>(work, std::make_pair(
           std::int64_t(new_level - work.data()),
           std::int64_t(new_level - work.data()) + n)),
-      new_levels, found[CollapseLimits::longest], within,
-      SecondKey{terms, found[CollapseLimits::terms] - 1});
+      new_levels, width, found[CollapseLimits::longest], within);
   made.levels = levels;
   made.given = graph;
   made.given_level = order.level_of;

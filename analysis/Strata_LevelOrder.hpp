@@ -68,38 +68,34 @@ struct LevelSizesView {
   }
 };
 
-/// How vertices of a level set with rows of one length follow each other: those
-/// with more first.
-struct SecondKey {
-  const int* of = nullptr;  // null: they are all alike
-  int most = 0;
-  int bits() const { return of ? bits_for(most) : 0; }
+/// How long a row counts: as many entries as it has, or as given.
+template <class MemorySpace>
+struct RowLengths {
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  const int* given;  // by vertex, or null
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t v) const {
+    return given ? given[v] : row_map(v + 1) - row_map(v);
+  }
 };
 
 /// The key by which vertices are sorted: level, then how much shorter the row
-/// is than the longest, then the second key (`length_bits` bits for both; 0:
-/// rows are not looked at).
+/// is than the longest (`length_bits` bits; 0: rows are not looked at).
 template <class MemorySpace>
 struct LevelKeys {
-  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  RowLengths<MemorySpace> row_length;
   Kokkos::View<const int*, MemorySpace> level_of;
   Kokkos::View<int*, MemorySpace> vertex;
   Kokkos::View<std::uint64_t*, MemorySpace> key;
   LevelSizesView<MemorySpace> sizes;
   int length_bits;
   std::int64_t longest_row;
-  SecondKey second;
-  int second_bits;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i < static_cast<std::int64_t>(sizes.all.extent(0))) sizes.all(i) = 0;
     if (i >= static_cast<std::int64_t>(key.extent(0))) return;
     std::uint64_t k = static_cast<std::uint64_t>(level_of(i)) << length_bits;
     if (length_bits > 0)
-      k |= static_cast<std::uint64_t>(longest_row - row_map(i + 1) + row_map(i))
-           << second_bits;
-    if (second_bits > 0)
-      k |= static_cast<std::uint64_t>(second.most - second.of[i]);
+      k |= static_cast<std::uint64_t>(longest_row - row_length(i));
     key(i) = k;
     vertex(i) = static_cast<int>(i);
   }
@@ -109,7 +105,7 @@ struct LevelKeys {
 template <class MemorySpace>
 struct LevelBounds {
   static constexpr int run = 8;
-  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  RowLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
   Kokkos::View<int*, MemorySpace> position, length;
   Kokkos::View<const std::uint64_t*, MemorySpace> key;
@@ -134,7 +130,7 @@ struct LevelBounds {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t level = level_at(p);
       const int v = vertex(p);
-      const std::int64_t row_length = row_map(v + 1) - row_map(v);
+      const std::int64_t row_length = lengths(v);
       length(p) = static_cast<int>(row_length);
       position(v) = static_cast<int>(p);
       if (level != before) {
@@ -160,7 +156,7 @@ void sort_by_level(
     LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
     int longest, WithinLevel within,
     const Kokkos::View<char*, typename ExecutionSpace::memory_space>& work,
-    std::size_t key_bytes, const SecondKey& second = {}) {
+    std::size_t key_bytes, const int* length = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -176,22 +172,22 @@ void sort_by_level(
       levels};
   const Kokkos::View<std::uint64_t*, Memory> key(
       reinterpret_cast<std::uint64_t*>(work.data()), n);
-  const bool by_length = within == WithinLevel::longest_rows_first;
-  const int second_bits = by_length ? second.bits() : 0;
-  const int length_bits = by_length ? bits_for(longest) + second_bits : 0;
+  const RowLengths<Memory> lengths{graph.row_map, length};
+  const int length_bits =
+      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
   Kokkos::parallel_for(
       "Strata::LevelOrder::keys",
       Range(exec, 0,
             std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
-      LevelKeys<Memory>{graph.row_map, order.level_of, order.vertex, key, sizes,
-                        length_bits, longest, second, second_bits});
+      LevelKeys<Memory>{lengths, order.level_of, order.vertex, key, sizes,
+                        length_bits, longest});
   sort_by_key(exec, key, order.vertex, bits_for(levels - 1) + length_bits,
               Kokkos::View<char*, Memory>(work.data() + key_bytes,
                                           work.extent(0) - key_bytes));
   constexpr std::int64_t run = LevelBounds<Memory>::run;
   Kokkos::parallel_for(
       "Strata::LevelOrder::bounds", Range(exec, 0, (n + run - 1) / run),
-      LevelBounds<Memory>{graph.row_map, order.vertex, order.position,
+      LevelBounds<Memory>{lengths, order.vertex, order.position,
                           order.length, key, sizes, length_bits});
   std::vector<std::int64_t> all(sizes.all.extent(0));
   copy_to_host(exec, sizes.all, all.data());
@@ -265,11 +261,10 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
 /// A host: one thread, a pass over the edges.
 template <class Memory>
 LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
-                                       WithinLevel within, LevelSets sets) {
+                                       WithinLevel within, LevelSets sets,
+                                       const int* given = nullptr) {
   const int n = graph.num_vertices;
-  const auto length = [&](int v) {
-    return graph.row_map(v + 1) - graph.row_map(v);
-  };
+  const RowLengths<Memory> length{graph.row_map, given};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
   order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
@@ -313,14 +308,14 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
 
 namespace Detail {
 
-/// The order of the vertices by levels that are known, `longest` being the most
-/// edges into one of them. Shares `level_of`. The host waits.
+/// The order of the vertices by levels that are known, and by how long their
+/// rows count, `longest` at most. Shares `level_of`. The host waits.
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, int longest, WithinLevel within, const SecondKey& second = {}) {
+    int levels, const int* length, int longest, WithinLevel within) {
   using Memory = typename ExecutionSpace::memory_space;
   using Kokkos::make_pair;
   using Kokkos::subview;
@@ -340,7 +335,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
         view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
         key_bytes + sort_by_key_bytes(exec, n));
     sort_by_level(exec, graph, order, levels, longest, within, work, key_bytes,
-                  second);
+                  length);
     return order;
   } else {
     exec.fence();
@@ -354,7 +349,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     auto next = sets.level_map;
     for (std::int64_t v = 0; v < n; ++v)
       sets.vertices[next[level_of(v)]++] = static_cast<int>(v);
-    return level_order_on_host(graph, within, std::move(sets));
+    return level_order_on_host(graph, within, std::move(sets), length);
   }
 }
 

@@ -231,6 +231,7 @@ struct PlaceChunks {
   Kokkos::View<const int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   RowTerms<MemorySpace> terms;
 
   /// The level set whose chunks c is one of: none is without.
@@ -279,14 +280,21 @@ struct PlaceChunks {
         (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
         made.log_lanes);
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
-    std::int64_t most = 0;
-    if (terms.map.extent(0) > 0)
+    made.term_steps = 0;
+    if (terms.map.extent(0) > 0) {
+      std::int64_t sources = 0, others = 0;
       for (int r = 0; r < made.rows; ++r) {
         const int v = vertex(position + r);
-        const std::int64_t own = terms.map(v + 1) - terms.map(v);
-        most = own > most ? own : most;
+        const std::int64_t s = row_map(v + 1) - row_map(v);
+        const std::int64_t t = terms.map(v + 1) - terms.map(v);
+        sources = s > sources ? s : sources;
+        others = t > others ? t : others;
       }
-    made.term_steps = static_cast<int>((most + per_row - 1) >> made.log_lanes);
+      made.steps = static_cast<int>((sources + per_row - 1) >> made.log_lanes);
+      made.term_steps =
+          static_cast<int>((others + per_row - 1) >> made.log_lanes);
+      if (made.steps == 0) made.gate = -1;
+    }
     const std::int64_t active = made.rows * per_row;
     made.first_slot = sum + active * made.term_steps;
     if (final) chunk(c) = made;
@@ -346,7 +354,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
   Kokkos::parallel_scan(
       "Strata::RowChunks::place", Range(exec, 0, chunks),
       Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk,
-                                  order.vertex, terms},
+                                  order.vertex, graph.row_map, terms},
       plan.num_slots);
   Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
 

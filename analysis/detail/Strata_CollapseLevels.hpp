@@ -18,8 +18,8 @@ struct RowFate {
     stays  // it would grow too long: others wait for it
   };
 };
-/// Found over all rows: most terms and sources of a rewritten one, most sources
-/// of any.
+/// Found over all rows: most terms and sources of a rewritten one, and the
+/// longer of both lists of any.
 struct CollapseLimits {
   enum : int { terms, sources, longest, size };
 };
@@ -156,7 +156,8 @@ struct CountRewritten {
     terms[v] = row.terms - 1;
     raise_limit(limits + CollapseLimits::terms, row.terms);
     raise_limit(limits + CollapseLimits::sources, row.sources);
-    raise_limit(limits + CollapseLimits::longest, length[v]);
+    raise_limit(limits + CollapseLimits::longest,
+                length[v] > terms[v] ? length[v] : terms[v]);
   }
 };
 
@@ -216,7 +217,10 @@ struct NewLevels {
   const int *level, *depth_in_group, *number;
   int* made;
   int levels;
+  const int *length, *terms;
+  int* longer;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
+    longer[v] = length[v] > terms[v] ? length[v] : terms[v];
     made[v] = number[level[v] / levels * levels + depth_in_group[v]];
   }
 };

@@ -245,7 +245,10 @@ class AlgorithmChoice {
              exec_, analysis_.graph, analysis_.order)) {
       if (c.levels == 1 || (collapse_ > 0 && c.levels != collapse_)) continue;
       const double us = predict.pipelined(c);
-      if (us < 0.95 * found.us || (collapse_ > 0 && found.levels == 1))
+      // New values take time for each number of a row and the rows it replaces.
+      const bool worthwhile = c.levels <= 8 && c.sources + c.terms <= 24 &&
+                              us < 0.9 * found.us;
+      if (worthwhile || (collapse_ > 0 && found.levels == 1))
         found = {c.levels, us};
     }
     return found;

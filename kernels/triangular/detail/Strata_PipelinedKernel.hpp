@@ -141,11 +141,11 @@ struct PipelinedSolve {
     std::int64_t slot = chunk.first_slot + lane -
                         static_cast<std::int64_t>(chunk.term_steps) * stride;
     for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
-         left -= small_batch) {
-      Batch<small_batch> entry;
+         left -= batch) {
+      Batch<batch> entry;
       load(entry, slot, left, stride);
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < small_batch; ++u)
+      for (int u = 0; u < batch; ++u)
         if (entry.source[u] >= 0)
           sum += entry.value[u] * system.b(entry.source[u], 0);
     }

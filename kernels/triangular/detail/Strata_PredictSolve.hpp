@@ -109,7 +109,7 @@ class SolvePrediction {
                          (1 + (k - 1) * std::min(1., 8 * several.stay));
     const double entries = rows_ * (several.sources + several.terms);
     const double more = std::max(0., entries - edges_);
-    const double longer = several.sources + several.terms > 5 ? 0.25 : 0.;
+    const double longer = several.sources + several.terms > 5 ? 0.6 : 0.;
     return p_.alpha + bytes_us_ + p_.handover * (1 + longer) * waits +
            (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 2)) /
                p_.bytes_per_us;

@@ -98,7 +98,8 @@ struct KeepGiven {
 template <class MemorySpace>
 struct KeepSlots {
   Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<const int*, MemorySpace> length, vertex;  // by position
+  DependencyGraph<MemorySpace> graph;            // rewritten
+  Kokkos::View<const int*, MemorySpace> vertex;  // by position
   RowTerms<MemorySpace> terms;
   RewrittenRows<MemorySpace> rows;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
@@ -106,7 +107,8 @@ struct KeepSlots {
     const RowChunk chunk = chunk_of(c);
     for (int r = 0; r < chunk.rows; ++r) {
       const int p = chunk.first_position + r;
-      const int v = vertex(p), sources = length(p);
+      const int v = vertex(p);
+      const std::int64_t sources = graph.row_map(v + 1) - graph.row_map(v);
       const auto own = static_cast<unsigned>(terms.map(v + 1) - terms.map(v));
       rows.first_slot(p) = static_cast<unsigned>(
           chunk.first_slot + (static_cast<std::int64_t>(r) << chunk.log_lanes));
@@ -116,7 +118,7 @@ struct KeepSlots {
           static_cast<unsigned>(chunk.term_steps) << 9 | own << 14 |
           static_cast<unsigned>(sources < Rows::most_sources
                                     ? sources
-                                    : Rows::most_sources)
+                                    : std::int64_t{Rows::most_sources})
               << 20;
     }
   }
@@ -363,7 +365,7 @@ class RewrittenValues {
     Kokkos::parallel_for(
         label + "slots",
         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        KeepSlots<Memory>{chunks.chunk, order.length, order.vertex,
+        KeepSlots<Memory>{chunks.chunk, levels.graph, order.vertex,
                           RowTerms<Memory>{levels.term_map, levels.term},
                           rows_});
     Kokkos::parallel_for(

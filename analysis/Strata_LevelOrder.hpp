@@ -68,11 +68,21 @@ struct LevelSizesView {
   }
 };
 
+/// How long a row counts: as many entries as it has, or as given.
+template <class MemorySpace>
+struct RowLengths {
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  const int* given;  // by vertex, or null
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t v) const {
+    return given ? given[v] : row_map(v + 1) - row_map(v);
+  }
+};
+
 /// The key by which vertices are sorted: level, then how much shorter the row
 /// is than the longest (`length_bits` bits; 0: rows are not looked at).
 template <class MemorySpace>
 struct LevelKeys {
-  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  RowLengths<MemorySpace> row_length;
   Kokkos::View<const int*, MemorySpace> level_of;
   Kokkos::View<int*, MemorySpace> vertex;
   Kokkos::View<std::uint64_t*, MemorySpace> key;
@@ -85,8 +95,7 @@ struct LevelKeys {
     if (i >= static_cast<std::int64_t>(key.extent(0))) return;
     std::uint64_t k = static_cast<std::uint64_t>(level_of(i)) << length_bits;
     if (length_bits > 0)
-      k |=
-          static_cast<std::uint64_t>(longest_row - row_map(i + 1) + row_map(i));
+      k |= static_cast<std::uint64_t>(longest_row - row_length(i));
     key(i) = k;
     vertex(i) = static_cast<int>(i);
   }
@@ -96,7 +105,7 @@ struct LevelKeys {
 template <class MemorySpace>
 struct LevelBounds {
   static constexpr int run = 8;
-  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  RowLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
   Kokkos::View<int*, MemorySpace> position, length;
   Kokkos::View<const std::uint64_t*, MemorySpace> key;
@@ -121,7 +130,7 @@ struct LevelBounds {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t level = level_at(p);
       const int v = vertex(p);
-      const std::int64_t row_length = row_map(v + 1) - row_map(v);
+      const std::int64_t row_length = lengths(v);
       length(p) = static_cast<int>(row_length);
       position(v) = static_cast<int>(p);
       if (level != before) {
@@ -138,6 +147,60 @@ struct LevelBounds {
     if (end == n) sizes.first(sizes.num_levels) = n;
   }
 };
+
+/// Sorts the vertices by `order.level_of`; the rest of `order` has memory only.
+template <class ExecutionSpace>
+void sort_by_level(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
+    int longest, WithinLevel within,
+    const Kokkos::View<char*, typename ExecutionSpace::memory_space>& work,
+    std::size_t key_bytes, const int* length = nullptr) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Kokkos::make_pair;
+  using Kokkos::subview;
+  using Kokkos::view_alloc;
+  using Kokkos::WithoutInitializing;
+  const std::int64_t n = graph.num_vertices;
+  const LevelSizesView<Memory> sizes{
+      Kokkos::View<std::int64_t*, Memory>(
+          view_alloc(exec, "Strata::LevelOrder::sizes", WithoutInitializing),
+          3 * static_cast<std::int64_t>(levels) + 1),
+      levels};
+  const Kokkos::View<std::uint64_t*, Memory> key(
+      reinterpret_cast<std::uint64_t*>(work.data()), n);
+  const RowLengths<Memory> lengths{graph.row_map, length};
+  const int length_bits =
+      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
+  Kokkos::parallel_for(
+      "Strata::LevelOrder::keys",
+      Range(exec, 0,
+            std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
+      LevelKeys<Memory>{lengths, order.level_of, order.vertex, key, sizes,
+                        length_bits, longest});
+  sort_by_key(exec, key, order.vertex, bits_for(levels - 1) + length_bits,
+              Kokkos::View<char*, Memory>(work.data() + key_bytes,
+                                          work.extent(0) - key_bytes));
+  constexpr std::int64_t run = LevelBounds<Memory>::run;
+  Kokkos::parallel_for(
+      "Strata::LevelOrder::bounds", Range(exec, 0, (n + run - 1) / run),
+      LevelBounds<Memory>{lengths, order.vertex, order.position,
+                          order.length, key, sizes, length_bits});
+  std::vector<std::int64_t> all(sizes.all.extent(0));
+  copy_to_host(exec, sizes.all, all.data());
+  order.level_map =
+      subview(sizes.all, make_pair(std::int64_t{0}, levels + std::int64_t{1}));
+  order.sizes.num_levels = levels;
+  order.sizes.level_map.assign(all.begin(), all.begin() + levels + 1);
+  order.sizes.edges.assign(all.begin() + levels + 1,
+                           all.begin() + 2 * std::ptrdiff_t{levels} + 1);
+  order.sizes.longest_row.assign(all.begin() + 2 * std::ptrdiff_t{levels} + 1,
+                                 all.end());
+}
+
 
 /// A device: see FindLevels; then a sort by key. Not for graphs without
 /// vertices.
@@ -190,54 +253,18 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
       key_bytes + sort_by_key_bytes(exec, n));
   int found[LevelCounters::size];
   copy_to_host(exec, counters, found);
-
-  const int levels = found[LevelCounters::num_levels];
-  const LevelSizesView<Memory> sizes{
-      Kokkos::View<std::int64_t*, Memory>(
-          view_alloc(exec, "Strata::LevelOrder::sizes", WithoutInitializing),
-          3 * static_cast<std::int64_t>(levels) + 1),
-      levels};
-  const Kokkos::View<std::uint64_t*, Memory> key(
-      reinterpret_cast<std::uint64_t*>(work.data()), n);
-  const int longest = found[LevelCounters::longest_row];
-  const int length_bits =
-      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::keys",
-      Range(exec, 0,
-            std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
-      LevelKeys<Memory>{graph.row_map, order.level_of, order.vertex, key, sizes,
-                        length_bits, longest});
-  sort_by_key(exec, key, order.vertex, bits_for(levels - 1) + length_bits,
-              Kokkos::View<char*, Memory>(work.data() + key_bytes,
-                                          work.extent(0) - key_bytes));
-  constexpr std::int64_t run = LevelBounds<Memory>::run;
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::bounds", Range(exec, 0, (n + run - 1) / run),
-      LevelBounds<Memory>{graph.row_map, order.vertex, order.position,
-                          order.length, key, sizes, length_bits});
-  std::vector<std::int64_t> all(sizes.all.extent(0));
-  copy_to_host(exec, sizes.all, all.data());
-  order.level_map =
-      subview(sizes.all, make_pair(std::int64_t{0}, levels + std::int64_t{1}));
-  order.sizes.num_levels = levels;
-  order.sizes.level_map.assign(all.begin(), all.begin() + levels + 1);
-  order.sizes.edges.assign(all.begin() + levels + 1,
-                           all.begin() + 2 * std::ptrdiff_t{levels} + 1);
-  order.sizes.longest_row.assign(all.begin() + 2 * std::ptrdiff_t{levels} + 1,
-                                 all.end());
+  sort_by_level(exec, graph, order, found[LevelCounters::num_levels],
+                found[LevelCounters::longest_row], within, work, key_bytes);
   return order;
 }
 
 /// A host: one thread, a pass over the edges.
 template <class Memory>
 LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
-                                       WithinLevel within) {
+                                       WithinLevel within, LevelSets sets,
+                                       const int* given = nullptr) {
   const int n = graph.num_vertices;
-  LevelSets sets = find_level_sets(graph);
-  const auto length = [&](int v) {
-    return graph.row_map(v + 1) - graph.row_map(v);
-  };
+  const RowLengths<Memory> length{graph.row_map, given};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
   order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
@@ -279,6 +306,55 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
 
 }  // namespace Detail
 
+namespace Detail {
+
+/// The order of the vertices by levels that are known, and by how long their
+/// rows count, `longest` at most. Shares `level_of`. The host waits.
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
+    int levels, const int* length, int longest, WithinLevel within) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Kokkos::make_pair;
+  using Kokkos::subview;
+  using Kokkos::view_alloc;
+  using Kokkos::WithoutInitializing;
+  const std::int64_t n = graph.num_vertices;
+  if constexpr (is_cuda<ExecutionSpace>) {
+    LevelOrder<Memory> order;
+    const Kokkos::View<int*, Memory> block(
+        view_alloc(exec, "Strata::LevelOrder", WithoutInitializing), 3 * n);
+    order.level_of = level_of;
+    order.vertex = subview(block, make_pair(std::int64_t{0}, n));
+    order.position = subview(block, make_pair(n, 2 * n));
+    order.length = subview(block, make_pair(2 * n, 3 * n));
+    const std::size_t key_bytes = (n * sizeof(std::uint64_t) + 255) / 256 * 256;
+    const Kokkos::View<char*, Memory> work(
+        view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
+        key_bytes + sort_by_key_bytes(exec, n));
+    sort_by_level(exec, graph, order, levels, longest, within, work, key_bytes,
+                  length);
+    return order;
+  } else {
+    exec.fence();
+    LevelSets sets;
+    sets.num_levels = levels;
+    sets.level_of.assign(level_of.data(), level_of.data() + n);
+    sets.level_map.assign(std::size_t(levels) + 1, 0);
+    for (std::int64_t v = 0; v < n; ++v) ++sets.level_map[level_of(v) + 1];
+    for (int l = 0; l < levels; ++l) sets.level_map[l + 1] += sets.level_map[l];
+    sets.vertices.resize(n);
+    auto next = sets.level_map;
+    for (std::int64_t v = 0; v < n; ++v)
+      sets.vertices[next[level_of(v)]++] = static_cast<int>(v);
+    return level_order_on_host(graph, within, std::move(sets), length);
+  }
+}
+
+}  // namespace Detail
+
 /// Orders the vertices by their level and, within a level set, as `within`
 /// says, then by number: the same order on every backend.
 ///
@@ -298,7 +374,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     return Detail::level_order_on_device(exec, graph, within);
   } else {
     exec.fence();
-    return Detail::level_order_on_host(graph, within);
+    return Detail::level_order_on_host(graph, within, find_level_sets(graph));
   }
 }
 

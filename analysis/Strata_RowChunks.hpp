@@ -17,7 +17,8 @@ namespace Strata {
 /// Row r of the chunk belongs to lanes r * 2^log_lanes and up. Entry e of that
 /// row lies in step e / 2^log_lanes at lane e % 2^log_lanes of the row, and
 /// step s of lane l is slot first_slot + s * (rows * 2^log_lanes) + l: as in
-/// SELL-C-sigma, the lanes of a step read consecutive slots.
+/// SELL-C-sigma, the lanes of a step read consecutive slots. Terms of rewritten
+/// rows (see CollapsedLevels) have `term_steps` such steps before first_slot.
 struct alignas(16) RowChunk {
   /// How many level sets back `gate` lies, and how many more for each time that
   /// the lanes fetch `max_steps` entries after the first.
@@ -27,7 +28,7 @@ struct alignas(16) RowChunk {
   int first_position;
   int rows;
   int steps;
-  int log_lanes;
+  std::int16_t log_lanes, term_steps;
   /// A position some level sets back, as far on in its level set as the chunk
   /// is in its own: until that row is solved, there is no use in asking for
   /// the chunk's sources. -1 where there are not as many level sets before, or
@@ -50,9 +51,10 @@ struct RowChunks {
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   /// Slot -> user's row of the source, or its position (see
-  /// `make_row_chunks`); -1 in padding.
+  /// `make_row_chunks`); -1 in padding. Of terms, the user's row.
   Kokkos::View<int*, MemorySpace> source;
-  /// Slot -> index of its value among the user's values; -1 in padding.
+  /// Slot -> index of its value among the user's values; -1 in padding. None
+  /// where rows are rewritten.
   Detail::OriginIndex<MemorySpace> origin;
   /// Position -> index of its diagonal value; -1 where the diagonal is one.
   Detail::OriginIndex<MemorySpace> diagonal_origin;
@@ -62,25 +64,25 @@ struct RowChunks {
   /// Makes row, origin and diagonal_origin for `num_rows` and `num_slots`, in
   /// one allocation while four bytes hold an origin.
   template <class ExecutionSpace>
-  void set_rows_and_origins(const ExecutionSpace& exec,
-                            std::int64_t num_values) {
+  void set_rows_and_origins(const ExecutionSpace& exec, std::int64_t num_values,
+                            bool origins) {
     using Origin = Detail::OriginIndex<MemorySpace>;
     using Kokkos::make_pair;
-    const std::int64_t n = num_rows;
+    const std::int64_t n = num_rows, places = origins ? num_slots : 0;
     const bool narrow = Origin::is_narrow(num_values);
     const Kokkos::View<unsigned*, MemorySpace> block(
         Kokkos::view_alloc(exec, "Strata::RowChunks::row",
                            Kokkos::WithoutInitializing),
-        narrow ? 2 * n + num_slots : n);
+        narrow ? 2 * n + places : n);
     row = Kokkos::subview(block, make_pair(std::int64_t{0}, n));
     if (narrow) {
       diagonal_origin.narrow = Kokkos::subview(block, make_pair(n, 2 * n));
       origin.narrow =
-          Kokkos::subview(block, make_pair(2 * n, 2 * n + num_slots));
+          Kokkos::subview(block, make_pair(2 * n, 2 * n + places));
     } else {
       diagonal_origin =
           Origin("Strata::RowChunks::diagonal_origin", n, num_values);
-      origin = Origin("Strata::RowChunks::origin", num_slots, num_values);
+      origin = Origin("Strata::RowChunks::origin", places, num_values);
     }
   }
 
@@ -93,6 +95,13 @@ struct RowChunks {
 /// What a slot's `source` names.
 enum class SourceNumbering { row, position };
 
+/// Terms of rewritten rows, see CollapsedLevels; without elements: none.
+template <class MemorySpace>
+struct RowTerms {
+  Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
+  Kokkos::View<const int*, MemorySpace> vertex;
+};
+
 namespace Detail {
 
 template <class MemorySpace>
@@ -104,7 +113,8 @@ struct FillRowChunks {
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
-  bool by_position;
+  bool by_position, has_origins;
+  RowTerms<MemorySpace> terms;
 
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
@@ -131,7 +141,15 @@ struct FillRowChunks {
         const bool used = k < end;
         const int j = used ? graph.entries(k) : -1;
         source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
-        origin.set(slot, used ? graph.origin(k) : -1);
+        if (has_origins) origin.set(slot, used ? graph.origin(k) : -1);
+      }
+      for (int s = 0; s < chunk.term_steps; ++s) {
+        const std::int64_t t = terms.map(v) +
+                               static_cast<std::int64_t>(s) * per_row +
+                               l % per_row;
+        source(chunk.first_slot -
+               static_cast<std::int64_t>(chunk.term_steps - s) * active + l) =
+            t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
       }
     }
   }
@@ -216,6 +234,9 @@ struct PlaceChunks {
   CutLevels<MemorySpace> cut;
   Kokkos::View<const int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
+  Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  RowTerms<MemorySpace> terms;
 
   /// The level set whose chunks c is one of: none is without.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
@@ -252,20 +273,38 @@ struct PlaceChunks {
     std::int64_t position = c, left = 1, level = 0;
     if (cut.width > 1) {
       level = level_of(c);
-      cut.find(level, c - level_chunk_map(level), position, made.log_lanes);
+      int lanes = 0;
+      cut.find(level, c - level_chunk_map(level), position, lanes);
+      made.log_lanes = static_cast<std::int16_t>(lanes);
       left = cut.level_map(level + 1) - position;
     }
     const int room = cut.width >> made.log_lanes;
     const int per_row = 1 << made.log_lanes;
-    made.first_slot = sum;
     made.first_position = static_cast<int>(position);
     made.rows = left < room ? static_cast<int>(left) : room;
     made.steps = static_cast<int>(
         (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
         made.log_lanes);
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
+    made.term_steps = 0;
+    if (terms.map.extent(0) > 0) {
+      std::int64_t sources = 0, others = 0;
+      for (int r = 0; r < made.rows; ++r) {
+        const int v = vertex(position + r);
+        const std::int64_t s = row_map(v + 1) - row_map(v);
+        const std::int64_t t = terms.map(v + 1) - terms.map(v);
+        sources = s > sources ? s : sources;
+        others = t > others ? t : others;
+      }
+      made.steps = static_cast<int>((sources + per_row - 1) >> made.log_lanes);
+      made.term_steps = static_cast<std::int16_t>((others + per_row - 1) >>
+                                                  made.log_lanes);
+      if (made.steps == 0) made.gate = -1;
+    }
+    const std::int64_t active = made.rows * per_row;
+    made.first_slot = sum + active * made.term_steps;
     if (final) chunk(c) = made;
-    sum += static_cast<std::int64_t>(made.rows * per_row) * made.steps;
+    sum += active * (made.term_steps + made.steps);
   }
 };
 
@@ -278,6 +317,7 @@ struct PlaceChunks {
 /// @param num_values number of values the user's matrix stores
 /// @param width     lanes that work together (a warp, or 1 on a host)
 /// @param max_steps steps a row should take before it gets more lanes
+/// @param terms     of rewritten rows; the graph needs no origins then
 /// Cost: O(entries) on the device; the host waits for it three times, and gets
 /// the level sets' numbers of chunks. The last kernels may still be under way
 /// when it returns.
@@ -287,7 +327,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
-    SourceNumbering numbering) {
+    SourceNumbering numbering,
+    const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -318,11 +359,14 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       chunks);
   Kokkos::parallel_scan(
       "Strata::RowChunks::place", Range(exec, 0, chunks),
-      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk},
+      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk,
+                                  order.vertex, graph.row_map, terms},
       plan.num_slots);
   Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
 
-  plan.set_rows_and_origins(exec, num_values);
+  const bool origins =
+      terms.map.extent(0) == 0;
+  plan.set_rows_and_origins(exec, num_values, origins);
   plan.source = Kokkos::View<int*, Memory>(
       view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
       plan.num_slots);
@@ -331,7 +375,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
       Detail::FillRowChunks<Memory>{plan.chunk, plan.row, plan.source,
                                     plan.origin, plan.diagonal_origin, graph,
                                     order.vertex, order.position,
-                                    numbering == SourceNumbering::position});
+                                    numbering == SourceNumbering::position,
+                                    origins, terms});
   return plan;
 }
 

@@ -40,6 +40,12 @@ inline std::vector<Variant> variants() {
   all.push_back({"pipelined 8", options});
   options.max_right_hand_sides = 40;
   all.push_back({"pipelined 40", options});
+  options.max_right_hand_sides = 1;
+  for (const int levels : {2, 5}) {
+    options.collapsed_levels = levels;
+    all.push_back(
+        {"pipelined, " + std::to_string(levels) + " at a time", options});
+  }
   options = {};
   options.algorithm = Algorithm::subgraphs;
   options.max_subgraph_rows = 5;

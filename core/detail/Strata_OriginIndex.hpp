@@ -59,7 +59,7 @@ struct OriginIndex {
     const std::uint32_t k = narrow(place);
     return k == narrow_none ? -1 : static_cast<std::int64_t>(k);
   }
-  std::int64_t size() const {
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
     return static_cast<std::int64_t>(narrow.extent(0) + wide.extent(0));
   }
   std::size_t bytes() const {

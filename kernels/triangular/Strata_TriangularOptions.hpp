@@ -77,8 +77,9 @@ struct TriangularOptions {
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
 
-  /// Level sets that `pipelined_subgraphs` takes at a time, by rewriting rows
-  /// with the inverses of small diagonal blocks (see docs/algorithms.md): 1
+  /// Level sets that `pipelined` (for one right-hand side at a time) and
+  /// `pipelined_subgraphs` take at a time, by rewriting rows with the inverses
+  /// of small diagonal blocks (see docs/algorithms.md): 1
   /// forbids that, 0 leaves it to the analysis. The error of a solve is at most
   /// that of substitution times the largest condition number of such a block;
   /// blocks that could cost more than half of the digits are not used.

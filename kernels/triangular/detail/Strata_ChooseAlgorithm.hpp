@@ -90,14 +90,20 @@ class AlgorithmChoice {
     forget_plan();
     instead_ = why + ", which rules out " + to_string(algorithm);
   }
-  /// Makes a plan of sub-graphs anew that takes level sets one by one.
+  /// Takes level sets one by one from now on.
   void forbid_collapse(const std::string& why) {
     collapse_ = 1;
+    bool streams = false;
     for (Way& way : ways_)
-      if (way.algorithm == Algorithm::pipelined_subgraphs) take_out(way, why);
+      if (way.algorithm == Algorithm::pipelined_subgraphs) {
+        take_out(way, why);
+        streams = true;
+      } else if (way.levels > 1) {
+        take_out(way, why);
+      }
     stream_.reset();
     forget_plan();
-    consider_stream(prediction());
+    if (streams) consider_stream(prediction());
     if (!best()) add(Algorithm::pipelined);
     instead_ = why + ", which rules out several level sets at a time";
   }
@@ -113,6 +119,7 @@ class AlgorithmChoice {
     bool out;
     std::size_t bytes;  // that the plan takes, once that is known
     bool made;          // to know it: else it is a lower bound
+    int levels = 1;     // that `pipelined` takes at a time
   };
 
   void add(Algorithm a) {
@@ -145,8 +152,10 @@ class AlgorithmChoice {
     const Algorithm named = options_.algorithm;
     // Nothing has to be predicted for the algorithms without a choice inside.
     if (named == Algorithm::subgraphs ||
-        named == Algorithm::pipelined_subgraphs)
+        named == Algorithm::pipelined_subgraphs ||
+        (named == Algorithm::pipelined && may_choose_levels()))
       parameters_ = performance_parameters<Scalar>(exec_);
+    if (named == Algorithm::pipelined) return add_pipelined();
     if (named != Algorithm::pipelined_subgraphs) return add(named);
     consider_stream(prediction());
     if (stream_) return;
@@ -165,6 +174,12 @@ class AlgorithmChoice {
     consider(Algorithm::level_sets,
              predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
     consider(Algorithm::pipelined, predict.pipelined(), "");
+    const LevelsAtATime several = best_levels();
+    if (several.levels > 1) {
+      consider(Algorithm::pipelined, several.us,
+               std::to_string(several.levels) + " level sets at a time");
+      ways_.back().levels = several.levels;
+    }
     // A host has no lanes that could fetch while others solve; and where level
     // sets are wide and few, or rows long, most values come from other
     // sub-graphs.
@@ -204,6 +219,52 @@ class AlgorithmChoice {
                std::to_string(blocks_->num_blocks()) + " blocks in " +
                    std::to_string(runs.size()) + " launches");
     }
+  }
+
+  /// Whether `pipelined` may take level sets several at a time: one right-hand
+  /// side a launch, and not on hosts, where the first thread does all anyway,
+  /// unless asked for.
+  bool may_take_several() const {
+    return options_.max_right_hand_sides == 1 && report_.levels > 1 &&
+           collapse_ != 1 && (is_cuda<ExecutionSpace> || collapse_ > 1);
+  }
+  bool may_choose_levels() const {
+    return may_take_several() && collapse_ == 0;
+  }
+  struct LevelsAtATime {
+    int levels = 1;
+    double us = 0;
+  };
+  /// How many level sets `pipelined` should take at a time.
+  LevelsAtATime best_levels() const {
+    LevelsAtATime found;
+    if (!may_take_several()) return found;
+    const SolvePrediction predict = prediction();
+    found.us = predict.pipelined();
+    const CollapseCandidates candidates =
+        collapse_ > 0 ? CollapseCandidates{{collapse_}, 1}
+                      : CollapseCandidates{{2, 3, 4, 6, 8}, 5};
+    for (const LevelsCandidate& c : sample_collapsed_levels(
+             exec_, analysis_.graph, analysis_.order, candidates)) {
+      const double us = predict.pipelined(c);
+      // New values take time for each number of a row and the rows it replaces.
+      const bool worthwhile =
+          c.sources + c.terms <= 24 && us < 0.9 * found.us;
+      if (worthwhile || collapse_ > 0) found = {c.levels, us};
+    }
+    return found;
+  }
+  /// `pipelined` by name. Where nobody asked for several level sets at a time,
+  /// one by one is a way, too.
+  void add_pipelined() {
+    int levels = 1;
+    if (may_take_several())
+      levels = collapse_ > 0 ? collapse_ : best_levels().levels;
+    add(Algorithm::pipelined);
+    ways_.back().levels = levels;
+    if (levels == 1 || collapse_ > 0) return;
+    add(Algorithm::pipelined);
+    ways_.back().us = 1;
   }
 
   /// False, and a line in the report, for what is too large however it is made.
@@ -274,7 +335,8 @@ class AlgorithmChoice {
         made = make_algorithm<Scalar>(exec_, analysis_, way.algorithm, options_,
                                       columns, budget_.bytes(), parameters_,
                                       stream_ ? &*stream_ : nullptr,
-                                      blocks_ ? &*blocks_ : nullptr, report_);
+                                      blocks_ ? &*blocks_ : nullptr, way.levels,
+                                      report_);
         if (budget_.allows(made->bytes())) break;
       }
       way.made = true;

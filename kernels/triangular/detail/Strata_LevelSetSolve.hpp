@@ -34,9 +34,17 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ///                  that are longer get more lanes
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering, int max_steps) {
-    chunks_ = make_row_chunks(exec, analysis.graph, analysis.order,
-                              analysis.num_values, width, max_steps, numbering);
+                    SourceNumbering numbering, int max_steps)
+      : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
+                          numbering, max_steps, {}) {}
+  /// The same for rewritten rows.
+  RowChunkAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    const DependencyGraph<Memory>& graph,
+                    const LevelOrder<Memory>& order, SourceNumbering numbering,
+                    int max_steps, const RowTerms<Memory>& terms) {
+    chunks_ = make_row_chunks(exec, graph, order, analysis.num_values, width,
+                              max_steps, numbering, terms);
     value_ = Base::make_values(chunks_.num_slots);
     this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated);
   }

@@ -96,7 +96,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_blocks(
 /// workspace for `columns` right-hand sides at once. `stream` is used by
 /// `pipelined_subgraphs`, which takes as many columns as `max_bytes` has room
 /// for, and one in any case; `blocks` by `blocks`, which looks for them where
-/// there are none yet.
+/// there are none yet; `levels` are taken at a time by `pipelined`.
 template <class Scalar, class ExecutionSpace>
 AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const ExecutionSpace& exec,
@@ -104,7 +104,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
     const TriangularOptions& options, int columns, std::size_t max_bytes,
     const PerformanceParameters& parameters,
     StreamBuilder<ExecutionSpace>* stream,
-    const GraphBlocks<ExecutionSpace>* blocks, TriangularReport& report) {
+    const GraphBlocks<ExecutionSpace>* blocks, int levels,
+    TriangularReport& report) {
   switch (algorithm) {
     case Algorithm::substitution:
       return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
@@ -120,6 +121,14 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
           columns == 1 ? 1
                        : PipelinedBlocks<Scalar, ExecutionSpace>::capacity_for(
                              analysis.graph.num_vertices, columns);
+      if (levels > 1 && columns == 1) {
+        const auto collapsed = collapse_levels(
+            exec, analysis.graph, analysis.order, levels,
+            TriangularAnalysis<ExecutionSpace>::within_level);
+        if (collapsed.exist())
+          return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
+              exec, analysis, collapsed);
+      }
       return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, columns);
     case Algorithm::blocks:

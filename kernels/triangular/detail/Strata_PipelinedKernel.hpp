@@ -42,7 +42,10 @@ namespace Detail {
 /// pending again. Each solve draws the same number of tickets, `draws`, so the
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
-template <class Scalar, class ExecutionSpace, bool divide>
+///
+/// @tparam terms  rows may have terms (see CollapsedLevels), elements of b that
+///                need no waiting; b and x must not overlap then
+template <class Scalar, class ExecutionSpace, bool divide, bool terms = false>
 struct PipelinedSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Value = Pending<Scalar>;
@@ -151,6 +154,22 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
+  /// The terms of a lane: elements of b, which are there.
+  KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk, int lane,
+                                        int stride, Scalar& sum) const {
+    std::int64_t slot = chunk.first_slot + lane -
+                        static_cast<std::int64_t>(chunk.term_steps) * stride;
+    for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
+         left -= batch) {
+      Batch<batch> entry;
+      load(entry, slot, left, stride);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (entry.source[u] >= 0)
+          sum += entry.value[u] * system.b(entry.source[u], 0);
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
     for (int turn = 0;; ++turn) {
       const bool waits = lane == 0 && Value::is_pending(Value::load(at));
@@ -180,6 +199,7 @@ struct PipelinedSolve {
       right_hand_side = system.b(row, 0);
     }
     before_waiting();
+    if constexpr (terms) add_terms(chunk, lane, stride, sum);
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);

@@ -5,6 +5,7 @@
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
 #include <detail/Strata_PipelinedKernel.hpp>
+#include <detail/Strata_RewrittenValues.hpp>
 #include <detail/Strata_SplitRows.hpp>
 #include <memory>
 
@@ -18,6 +19,15 @@ struct ResetPipeline {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i == 0) counter() = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
+  }
+};
+
+template <class Scalar>
+struct CopyColumn {
+  MultiVectorRef<const Scalar> from;
+  Scalar* to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    to[i] = from(i, 0);
   }
 };
 
@@ -39,6 +49,58 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
       : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
+    make_workspace(exec, analysis, max_right_hand_sides);
+  }
+  /// Level sets taken several at a time, for one right-hand side a launch.
+  PipelinedAlgorithm(const ExecutionSpace& exec,
+                     const TriangularAnalysis<ExecutionSpace>& analysis,
+                     const CollapsedLevels<Memory>& levels)
+      : Base(exec, analysis, levels.graph, levels.order,
+             SourceNumbering::position, Solve<false>::batch,
+             RowTerms<Memory>{levels.term_map, levels.term}) {
+    make_workspace(exec, analysis, 1);
+    rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
+        exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);
+    copy_ = Base::make_values(this->chunks_.num_rows);
+    exec.fence();
+  }
+
+  std::int64_t* probe(const ExecutionSpace& exec,
+                      const Scalar* values) const override {
+    return rewritten_ ? rewritten_->probe(exec, this->diagonal_origin_, values,
+                                          this->row_, copy_)
+                      : nullptr;
+  }
+  UnsuitableValues unsuitable(const ValuesInspection& values) const override {
+    return rewritten_ ? why_unsuitable<Scalar>(values) : UnsuitableValues{};
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    if (columns > 1 && blocks_) {
+      blocks_->solve(exec, this->system(b, x), columns);
+      return;
+    }
+    if (tickets_ == 0) return;
+    for (std::int64_t c = 0; c < columns; ++c)
+      if (this->chunks_.num_slots == 0)
+        this->solve_diagonal(exec, b.from(c), x.from(c));
+      else if (rewritten_)
+        solve_rewritten(exec, b.from(c), x.from(c));
+      else if (this->divide_)
+        launch_one<true, false>(exec, b.from(c), x.from(c));
+      else
+        launch_one<false, false>(exec, b.from(c), x.from(c));
+  }
+
+ private:
+  template <bool divide, bool terms = false>
+  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms>;
+
+  void make_workspace(const ExecutionSpace& exec,
+                      const TriangularAnalysis<ExecutionSpace>& analysis,
+                      int max_right_hand_sides) {
     rows_.chunk = this->chunks_.chunk;
     // A host's thread would have to take all pieces of a row itself.
     if (width > 1) {
@@ -70,26 +132,34 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           exec, this->chunks_, max_right_hand_sides);
   }
 
-  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
-             const MultiVectorRef<Scalar>& x,
-             std::int64_t columns) const override {
-    if (columns > 1 && blocks_) {
-      blocks_->solve(exec, this->system(b, x), columns);
-      return;
+  /// Rows read elements of b that are other rows': b is copied where x is to
+  /// overwrite it.
+  void solve_rewritten(const ExecutionSpace& exec,
+                       const MultiVectorRef<const Scalar>& b,
+                       const MultiVectorRef<Scalar>& x) const {
+    MultiVectorRef<const Scalar> from = b;
+    if (b.data == x.data) {
+      Kokkos::parallel_for("Strata::Pipelined::copy",
+                           Kokkos::RangePolicy<ExecutionSpace,
+                                               Kokkos::IndexType<std::int64_t>,
+                                               Kokkos::LaunchBounds<256>>(
+                               exec, 0, this->chunks_.num_rows),
+                           CopyColumn<Scalar>{b, copy_.data()});
+      from.data = copy_.data();
+      from.row_stride = 1;
     }
-    if (tickets_ == 0) return;
-    for (std::int64_t c = 0; c < columns; ++c)
-      if (this->chunks_.num_slots == 0)
-        this->solve_diagonal(exec, b.from(c), x.from(c));
-      else if (this->divide_)
-        launch_one<true>(exec, b.from(c), x.from(c));
-      else
-        launch_one<false>(exec, b.from(c), x.from(c));
+    if (this->divide_)
+      launch_one<true, true>(exec, from, x);
+    else
+      launch_one<false, true>(exec, from, x);
   }
-
- private:
-  template <bool divide>
-  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide>;
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    if (rewritten_)
+      rewritten_->pack(exec, this->diagonal_origin_, values, this->chunks_,
+                       this->value_);
+    else
+      Base::pack_entries(exec, values);
+  }
 
   /// Few where level sets are narrow: what is far from the rows being solved
   /// would only wait. More where level sets take all of them several times.
@@ -101,27 +171,30 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                : Solve<false>::most_teams_per_unit;
   }
 
-  template <bool divide>
+  template <bool divide, bool terms>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x) const {
+    using One = Solve<divide, terms>;
     Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<Solve<divide>::team_size,
-                                            Solve<divide>::most_teams_per_unit>>
-        policy(exec, teams_, Solve<divide>::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
+                       Kokkos::LaunchBounds<One::team_size,
+                                            One::most_teams_per_unit>>
+        policy(exec, teams_, One::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(One::scratch_bytes));
     auto system = this->system(b, x);
     system.chunk = rows_.chunk;
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        Solve<divide>{system, buffers_.data(), counter_.data(),
+        One{system, buffers_.data(), counter_.data(),
                       this->chunks_.num_rows,
                       static_cast<int>(buffers_.extent(0) / 2), tickets_});
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
            (rows_.num_sums > 0 ? rows_.chunk.extent(0) * sizeof(RowChunk) : 0) +
-           (blocks_ ? blocks_->bytes() : 0);
+           copy_.extent(0) * sizeof(Scalar) +
+           (blocks_ ? blocks_->bytes() : 0) +
+           (rewritten_ ? rewritten_->bytes() : 0);
   }
 
   SplitRows<Memory> rows_;
@@ -129,6 +202,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
+  std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
+  Kokkos::View<Scalar*, Memory> copy_;  // a right-hand side of rewritten rows
 };
 
 }  // namespace Detail

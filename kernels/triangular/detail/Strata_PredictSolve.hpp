@@ -2,6 +2,7 @@
 #ifndef STRATA_PREDICT_SOLVE_HPP
 #define STRATA_PREDICT_SOLVE_HPP
 
+#include <Strata_CollapsedLevels.hpp>
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
 #include <Strata_PerformanceModel.hpp>
@@ -96,6 +97,22 @@ class SolvePrediction {
                p_.bytes_per_us;
     }
     return total;
+  }
+
+  /// `pipelined` where level sets are taken several at a time, for one
+  /// right-hand side: fewer hand-overs, more entries. Neighbours' new entries
+  /// lie in the same sectors more often than not. Rows that stay as they are
+  /// hold up others.
+  double pipelined(const LevelsCandidate& several) const {
+    const double k = several.levels;
+    const double waits = std::ceil(sizes_.num_levels / k) *
+                         (1 + (k - 1) * std::min(1., 8 * several.stay));
+    const double entries = rows_ * (several.sources + several.terms);
+    const double more = std::max(0., entries - edges_);
+    const double longer = several.sources + several.terms > 5 ? 0.6 : 0.;
+    return p_.alpha + bytes_us_ + p_.handover * (1 + longer) * waits +
+           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 2)) /
+               p_.bytes_per_us;
   }
 
   /// @param critical_steps steps on the longest path, of which `hop` for each

@@ -121,27 +121,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   /// Whether rewritten rows would lose more than half of the digits, or numbers
   /// in them leave the range of normal ones.
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
-    UnsuitableValues found;
-    double factor[2];
-    std::memcpy(factor, &values.inverse, sizeof(double));
-    std::memcpy(factor + 1, &values.block, sizeof(double));
-    const double condition = factor[0] * factor[1];
-    constexpr double unit =
-        sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
-    if (condition * condition * unit > 0.01) {
-      found.any = true;
-      found.why =
-          "level sets taken several at a time have diagonal blocks of a "
-          "condition number of up to " +
-          std::to_string(condition) + ", which might cost half of the digits";
-    } else if (values.lost_row != ValuesInspection::no_row) {
-      found.any = true;
-      found.row = values.lost_row;
-      found.why = "numbers of row " + std::to_string(found.row) +
-                  " leave the range of normal ones where level sets are taken "
-                  "several at a time";
-    }
-    return found;
+    return why_unsuitable<Scalar>(values);
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));

@@ -4,9 +4,11 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
+#include <cstring>
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
+#include <detail/Strata_Pending.hpp>
 #include <memory>
 #include <string>
 
@@ -31,11 +33,11 @@ struct TriangularAnalysis {
 
   /// Within a level set, a warp's lanes want rows of equal length; a host's
   /// thread wants neighbours.
+  static constexpr WithinLevel within_level =
+      lane_width<ExecutionSpace> > 1 ? WithinLevel::longest_rows_first
+                                     : WithinLevel::ascending;
   void find_order(const ExecutionSpace& exec) {
-    order = order_by_level(exec, graph,
-                           lane_width<ExecutionSpace> > 1
-                               ? WithinLevel::longest_rows_first
-                               : WithinLevel::ascending);
+    order = order_by_level(exec, graph, within_level);
   }
   /// The graph and its level sets on the host, made when first asked for.
   /// Cost then: a copy of the graph and a pass over its edges by one thread.
@@ -59,6 +61,33 @@ struct UnsuitableValues {
   std::int64_t row = 0;
   std::string why;
 };
+
+/// Whether rows that were rewritten would lose more than half of the digits with
+/// these values, or numbers in them leave the range of normal ones.
+template <class Scalar>
+UnsuitableValues why_unsuitable(const ValuesInspection& values) {
+  UnsuitableValues found;
+  double factor[2];
+  std::memcpy(factor, &values.inverse, sizeof(double));
+  std::memcpy(factor + 1, &values.block, sizeof(double));
+  const double condition = factor[0] * factor[1];
+  constexpr double unit =
+      sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
+  if (condition * condition * unit > 0.01) {
+    found.any = true;
+    found.why =
+        "level sets taken several at a time have diagonal blocks of a "
+        "condition number of up to " +
+        std::to_string(condition) + ", which might cost half of the digits";
+  } else if (values.lost_row != ValuesInspection::no_row) {
+    found.any = true;
+    found.row = values.lost_row;
+    found.why = "numbers of row " + std::to_string(found.row) +
+                " leave the range of normal ones where level sets are taken "
+                "several at a time";
+  }
+  return found;
+}
 
 /// One way to solve: a plan made from the pattern when it is constructed,
 /// values packed in the plan's order, and a solve.

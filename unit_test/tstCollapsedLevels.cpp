@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <Strata_CollapsedLevels.hpp>
+#include <limits>
+#include <set>
+
+#include "TestGraphs.hpp"
+#include "TriangularPatterns.hpp"
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using TestGraphs::Graph;
+using Detail::RowFate;
+
+template <class View>
+auto on_host(const View& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+/// Terms and sources of a row, by replacing whatever may be replaced.
+struct Lists {
+  std::set<int> terms, sources;
+};
+template <class Fates>
+Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
+                  const Fates& fate, int row) {
+  Lists lists;
+  std::vector<int> next{row};
+  while (!next.empty()) {
+    const int v = next.back();
+    next.pop_back();
+    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
+      const int from = graph.entries(e);
+      if (level[from] / k != level[row] / k || fate(from) == RowFate::stays)
+        lists.sources.insert(from);
+      else if (lists.terms.insert(from).second)
+        next.push_back(from);
+    }
+  }
+  return lists;
+}
+
+/// @returns rewritten rows
+int expect_collapsed(const Graph& graph, int k) {
+  const Space exec;
+  const auto device = mirror_graph(exec, graph);
+  const auto sets = find_level_sets(graph);
+  const auto order = order_by_level(exec, device, WithinLevel::ascending);
+  const auto made =
+      collapse_levels(exec, device, order, k, WithinLevel::ascending);
+  exec.fence();
+  if (!made.exist()) return 0;
+  const auto row_map = on_host(made.graph.row_map);
+  const auto entries = on_host(made.graph.entries);
+  const auto term_map = on_host(made.term_map);
+  const auto term = on_host(made.term);
+  const auto fate = on_host(made.fate);
+  const auto position = on_host(made.order.position);
+  const auto level = on_host(made.order.level_of);
+  const auto vertex = on_host(made.order.vertex);
+  int rewritten = 0;
+  for (int v = 0; v < graph.num_vertices; ++v) {
+    EXPECT_EQ(vertex(position(v)), v);
+    Lists found;
+    int last = -1;
+    for (auto e = row_map(v); e < row_map(v + 1); ++e) {
+      const int j = entries(e);
+      EXPECT_LT(last, j) << "ascending";
+      last = j;
+      found.sources.insert(j);
+      EXPECT_LT(level(j), level(v)) << "of vertex " << v;
+      EXPECT_LT(position(j), position(v));
+    }
+    last = -1;
+    for (auto t = term_map(v); t < term_map(v + 1); ++t) {
+      EXPECT_LT(last, term(t)) << "ascending";
+      last = term(t);
+      found.terms.insert(last);
+    }
+    const auto fate_of = [&](int u) { return fate(u); };
+    const auto all = replace_all(graph, sets.level_of, k, fate_of, v);
+    if (fate(v) == RowFate::rewritten) {
+      ++rewritten;
+      EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
+      EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
+    } else {
+      EXPECT_TRUE(found.terms.empty());
+      EXPECT_EQ(found.sources,
+                std::set<int>(graph.entries.data() + graph.row_map(v),
+                              graph.entries.data() + graph.row_map(v + 1)));
+      EXPECT_EQ(fate(v) == RowFate::as_it_was, all.terms.empty());
+    }
+  }
+  EXPECT_LE(made.order.num_levels(), sets.num_levels);
+  return rewritten;
+}
+
+TEST(CollapsedLevels, HoldWhatReplacingGives) {
+  int rewritten = 0;
+  for (const auto& [name, given] : TestGraphs::all_graphs()) {
+    if (given.num_vertices == 0) continue;
+    for (const bool reversed : {false, true})
+      for (const int k : {2, 3, 5, 16}) {
+        SCOPED_TRACE(name + ", " + std::to_string(k) + " at a time");
+        rewritten +=
+            expect_collapsed(TestGraphs::with_origins(given, reversed), k);
+        if (testing::Test::HasFailure()) return;
+      }
+  }
+  EXPECT_GT(rewritten, 1000);
+}
+
+TEST(CollapsedLevels, OfAChainAreFewer) {
+  const auto chain = TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
+  const Space exec;
+  const auto graph = mirror_graph(exec, chain);
+  const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+  for (const int k : {2, 4, 8}) {
+    const auto made =
+        collapse_levels(exec, graph, order, k, WithinLevel::ascending);
+    EXPECT_EQ(made.order.num_levels(), 96 / k);
+    EXPECT_EQ(expect_collapsed(chain, k), 96 - 96 / k);
+  }
+}
+
+}  // namespace
+
+namespace SolverTest {
+namespace {
+
+TriangularOptions together(int levels) {
+  TriangularOptions options;
+  options.algorithm = Algorithm::pipelined;
+  options.collapsed_levels = levels;
+  return options;
+}
+template <class Scalar>
+TriangularSolver<Scalar, Space> make_solver(const HostMatrix<Scalar>& A,
+                                            const TriangularOptions& options) {
+  return {Space(), A.template to_device<SolverMatrix<Scalar, Space>>(),
+          Uplo::lower, Diag::non_unit, options};
+}
+/// x_i = b_i - factor x_(i-1).
+HostMatrix<double> chain(int n, double factor, double diagonal = 1) {
+  auto A = make_triangle<double>(chain_pattern(n), Uplo::lower);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      A.values[k] = A.entries[k] == i ? diagonal : factor;
+  return A;
+}
+
+/// Rows read elements of b that belong to other rows.
+TEST(LevelsTogether, MayOverwriteTheRightHandSide) {
+  for (const int levels : {0, 2, 8}) {
+    const auto A =
+        make_triangle<double>(random_pattern(900, 2.5, 40, 3), Uplo::lower);
+    const auto solver = make_solver(A, together(levels));
+    const auto b = random_values<double>(3 * 900, 5);
+    const auto x = solve(solver, b, 3);
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto both = to_columns<double, Space>(b, 900, 3);
+      solver.solve(Space(), both, both);
+      EXPECT_TRUE(same_bits(to_vector(both), x));
+    }
+  }
+}
+
+TEST(LevelsTogether, LeaveBlocksThatWouldCostDigitsAlone) {
+  const auto A = chain(200, 1e5);
+  const auto solver = make_solver(A, together(8));
+  EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
+      << solver.report().reason;
+  EXPECT_EQ(solver.report().algorithm, Algorithm::pipelined);
+  // A product that vanishes is nothing beside the other terms.
+  const auto small = make_solver(chain(200, 1e-200), together(8));
+  EXPECT_EQ(small.report().reason.find("range of normal"), std::string::npos)
+      << small.report().reason;
+}
+
+/// An entry over the diagonal of the row it needs leaves the range of numbers.
+TEST(LevelsTogether, LeaveNumbersOutOfRangeAlone) {
+  auto A = make_triangle<double>(chain_pattern(3), Uplo::lower);
+  A.values = {1e-200, 1e200, 1e250, 1, 1};
+  const auto solver = make_solver(A, together(2));
+  EXPECT_NE(solver.report().reason.find("row 1"), std::string::npos)
+      << solver.report().reason;
+  const auto x = solve(solver, std::vector<double>{1e-250, 0, 0});
+  EXPECT_DOUBLE_EQ(x[0], 1e-50);
+  EXPECT_DOUBLE_EQ(x[1], -1e-100);
+  EXPECT_DOUBLE_EQ(x[2], 1e-100);
+}
+
+TEST(LevelsTogether, RefuseNewValuesThatWouldCostDigits) {
+  const auto good = chain(100, -1), bad = chain(100, -1e5);
+  auto solver = make_solver(good, together(8));
+  const std::vector<double> b(100, 1);
+  const auto x = solve(solver, b);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(x[i], i + 1.);
+  EXPECT_THROW(solver.update_values(
+                   Space(), bad.to_device<SolverMatrix<double, Space>>()),
+               ScalingError);
+  EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
+  const auto other = chain(100, -0.5, 2);
+  solver.update_values(Space(), other.to_device<SolverMatrix<double, Space>>());
+  EXPECT_TRUE(same_bits(solve(solver, b),
+                        solve(make_solver(other, together(8)), b)))
+      << "as a new solver";
+  auto plain = make_solver(good, together(1));
+  plain.update_values(Space(), bad.to_device<SolverMatrix<double, Space>>());
+}
+
+/// A number that is none reaches what depends on it, and nothing else; one
+/// whose bits are those of values still to come is a NaN like any other.
+TEST(LevelsTogether, HandNaNAndInfOn) {
+  double pending;
+  const auto bits = Detail::PendingBits<double>::pending;
+  std::memcpy(&pending, &bits, sizeof(pending));
+  for (const double special :
+       {std::nan(""), std::numeric_limits<double>::infinity(), pending})
+    for (const bool in_matrix : {false, true}) {
+      auto A = chain(60, -0.5);
+      std::vector<double> b(60, 1);
+      (in_matrix ? A.values[A.row_map[31]] : b[31]) = special;
+      const auto x = solve(make_solver(A, together(4)), b);
+      for (int i = 0; i < 60; ++i)
+        EXPECT_EQ(std::isfinite(x[i]), i < 31) << "row " << i;
+    }
+}
+
+/// Ill-conditioned systems are solved as well as by substitution: backward.
+TEST(LevelsTogether, KeepTheResidualSmall) {
+  for (const int levels : {2, 3, 6, 12}) {
+    const auto A =
+        make_triangle<double>(random_pattern(2000, 3.0, 60, 17), Uplo::lower);
+    const auto b = random_values<double>(2000, 8);
+    const auto x = solve(make_solver(A, together(levels)), b);
+    for (std::int64_t i = 0; i < A.rows; ++i) {
+      double rest = b[i], size = std::abs(b[i]);
+      for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
+        rest -= A.values[k] * x[A.entries[k]];
+        size += std::abs(A.values[k] * x[A.entries[k]]);
+      }
+      EXPECT_LE(std::abs(rest), 1e-12 * size) << "row " << i;
+    }
+  }
+}
+
+TEST(LevelsTogether, AskedForTakeTheMemoryTheyNeedOrNone) {
+  const auto A = chain(400, -0.5);
+  auto options = together(8);
+  const auto free = make_solver(A, options);
+  options.max_plan_bytes = free.report().plan_bytes;
+  EXPECT_EQ(make_solver(A, options).report().plan_bytes,
+            free.report().plan_bytes);
+  --options.max_plan_bytes;
+  EXPECT_THROW(make_solver(A, options), PlanMemoryError);
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

@@ -5,7 +5,6 @@
 #include <Strata_SubgraphStream.hpp>
 #include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
-#include <detail/Strata_Modulus.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
@@ -615,7 +614,7 @@ struct ProbeCollapsed {
     bool finite = true;
     if (collapsed) {
       for (int t = lane; t < lists.terms; t += Eliminate::num_lanes)
-        inverse += modulus(eliminate.term_number(t) *
+        inverse += size_of(eliminate.term_number(t) *
                            own.diagonal(eliminate.term(t)));
       for (int s = lane; s < lists.sources; s += Eliminate::num_lanes)
         finite = finite && own.is_finite(eliminate.source_number(s));
@@ -632,7 +631,7 @@ struct ProbeCollapsed {
         const Scalar entry = own.matrix.entry(k), ratio = entry / d;
         own.special = own.special || !own.is_finite(entry);
         own.note_ratio(entry, d, ratio);
-        if (edges.inner(k, 0, v)) block += modulus(ratio);
+        if (edges.inner(k, 0, v)) block += size_of(ratio);
       }
     }
     finite = finite && inverse - inverse == 0 && block - block == 0;
@@ -651,6 +650,13 @@ struct ProbeCollapsed {
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION static double size_of(double v) {
+    return v < 0 ? -v : v;
+  }
+  template <class R>
+  KOKKOS_INLINE_FUNCTION static double size_of(const Kokkos::complex<R>& v) {
+    return double(Kokkos::abs(v));
+  }
   /// Numbers that are not negative compare as their bits do.
   KOKKOS_INLINE_FUNCTION static void raise(std::int64_t* at, double value) {
     if (!(value - value == 0)) return;

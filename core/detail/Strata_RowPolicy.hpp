@@ -20,6 +20,14 @@ KOKKOS_INLINE_FUNCTION std::int64_t row_length(const Functor&, std::int64_t,
   return 0;
 }
 
+/// Lanes of `width` that share a row, by the mean number of entries.
+KOKKOS_INLINE_FUNCTION int lanes_for_rows(std::int64_t rows,
+                                          std::int64_t entries, int width) {
+  int lanes = 1;
+  while (lanes < width && entries > 2 * lanes * rows) lanes *= 2;
+  return lanes;
+}
+
 /// Runs `functor(row, lane, lanes)` for every row with the entries of a row
 /// dealt to `lanes` lanes: lane l takes entries l, l + lanes, ...
 ///
@@ -59,17 +67,22 @@ struct RowByLanes {
   }
 };
 
+/// Teams for functors of some hundred bytes: Kokkos passes these to a CUDA
+/// kernel as arguments, where it would else first wait for the last kernel that
+/// it has passed one of that size to.
+template <class ExecutionSpace>
+using LargeFunctorTeams =
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+
 template <class ExecutionSpace, class Functor>
 void for_each_row(const char* label, const ExecutionSpace& exec,
                   std::int64_t rows, std::int64_t entries,
                   const Functor& functor) {
   if (rows == 0) return;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Policy = LargeFunctorTeams<ExecutionSpace>;
   using Member = typename Policy::member_type;
-  int lanes = 1;
-  if (is_cuda<ExecutionSpace>)
-    while (lanes < lane_width<ExecutionSpace> && entries / rows > 2 * lanes)
-      lanes *= 2;
+  const int lanes = lanes_for_rows(rows, entries, lane_width<ExecutionSpace>);
   const int team = is_cuda<ExecutionSpace> ? 128 : 1;
   const int rows_per_team = is_cuda<ExecutionSpace> ? team / lanes : 256;
   const std::int64_t league = (rows + rows_per_team - 1) / rows_per_team;

@@ -14,7 +14,7 @@ template <class Scalar, class ExecutionSpace>
 class BandAlgorithm {
  public:
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename RealOf<Scalar>::type;
+  using Real = typename BandRealOf<Scalar>::type;
   using Scale = Kokkos::View<Real*, Memory>;
   using Fault = Kokkos::View<unsigned long long*, Memory>;
 

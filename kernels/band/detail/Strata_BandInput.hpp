@@ -50,7 +50,7 @@ struct BandFaults {
 template <class Scalar, class ExecutionSpace, bool by_rows>
 struct CheckBand {
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename RealOf<Scalar>::type;
+  using Real = typename BandRealOf<Scalar>::type;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr bool on_device = is_cuda<ExecutionSpace>;
   static constexpr int lines = 32, shares = on_device ? 8 : 1;
@@ -78,7 +78,8 @@ struct CheckBand {
     }
   }
   KOKKOS_INLINE_FUNCTION void note(int what, std::int64_t number) const {
-    Kokkos::atomic_fetch_min(&fault(what), static_cast<unsigned long long>(number));
+    Kokkos::atomic_fetch_min(&fault(what),
+                             static_cast<unsigned long long>(number));
   }
   KOKKOS_INLINE_FUNCTION void finish(int system, std::int64_t i, Real sum,
                                      Real largest) const {
@@ -185,7 +186,7 @@ struct PackTiles {
 template <class Scalar, class ExecutionSpace>
 struct NotePivots {
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename RealOf<Scalar>::type;
+  using Real = typename BandRealOf<Scalar>::type;
   Kokkos::View<const Real*, Memory> scale;
   Kokkos::View<unsigned long long*, Memory> fault;
   Real small;

@@ -8,7 +8,7 @@ namespace Strata {
 namespace Detail {
 
 /// Columns of a panel.
-constexpr int panel_width = 32;
+constexpr int band_panel_width = 32;
 
 /// Working storage of a factorisation with exchanges: columns of the band with
 /// room for kl diagonals of fill above, and a panel's width more on both ends:
@@ -25,8 +25,8 @@ struct PivotedStorage {
                              std::int64_t upper, int batch) {
     PivotedStorage s;
     s.size = size, s.lower = lower, s.upper = upper, s.batch = batch;
-    s.above = lower + upper + panel_width;
-    s.lines = s.above + 1 + lower + panel_width;
+    s.above = lower + upper + band_panel_width;
+    s.lines = s.above + 1 + lower + band_panel_width;
     return s;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t per_system() const {
@@ -48,10 +48,10 @@ struct PanelList {
 template <class ExecutionSpace>
 struct PanelExchanges {
   using Memory = typename ExecutionSpace::memory_space;
-  static constexpr int room = 2 * panel_width;
+  static constexpr int room = 2 * band_panel_width;
 
   PanelExchanges(std::int64_t size, int batch)
-      : panels((size + panel_width - 1) / panel_width),
+      : panels((size + band_panel_width - 1) / band_panel_width),
         row("Strata::Band::exchanged_row", panels * batch * room),
         from("Strata::Band::exchanged_from", panels * batch * room),
         count("Strata::Band::exchanged_count", panels * batch) {}
@@ -84,8 +84,8 @@ template <class Scalar, class ExecutionSpace>
 struct FactorPanel {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Real = typename RealOf<Scalar>::type;
-  static constexpr int w = panel_width;
+  using Real = typename BandRealOf<Scalar>::type;
+  static constexpr int w = band_panel_width;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
   static constexpr int warps = team_size / width;

@@ -26,9 +26,9 @@ struct FillPivotedBand {
 /// Applies a panel to a strip of columns to the right of it: exchanges, U =
 /// L11^-1 A, and A -= L21 U below, 32 rows at a time.
 template <class Scalar, class ExecutionSpace>
-struct ApplyPanel {
+struct ApplyBandPanel {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int w = panel_width;
+  static constexpr int w = band_panel_width;
   /// Columns of a strip: 32, or 16 where scalars of 16 bytes leave no room.
   static constexpr int strip = sizeof(Scalar) > 8 ? 16 : 32;
   static constexpr int pitch = w + 1, u_pitch = strip + 1;
@@ -105,7 +105,7 @@ struct ApplyPanel {
 template <class Scalar, class ExecutionSpace, int width>
 struct SubstitutePanels {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int w = panel_width;
+  static constexpr int w = band_panel_width;
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * (w + 1) + 2 * w * width) * sizeof(Scalar) + 32;
@@ -256,12 +256,13 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
             exec, 0, storage_.per_system() * A.batch),
         FillPivotedBand<Scalar>{A, storage_});
     using Panel = FactorPanel<Scalar, ExecutionSpace>;
-    using Apply = ApplyPanel<Scalar, ExecutionSpace>;
+    using Apply = ApplyBandPanel<Scalar, ExecutionSpace>;
     const std::int64_t reach = A.lower + A.upper;
-    for (std::int64_t first = 0; first < A.size; first += panel_width) {
+    for (std::int64_t first = 0; first < A.size; first += band_panel_width) {
       launch("Strata::Band::panel", exec, A.batch,
              Panel{storage_, exchanges_, pivots_, fault, first});
-      const std::int64_t right = std::min(A.size - first - panel_width, reach);
+      const std::int64_t right =
+          std::min(A.size - first - band_panel_width, reach);
       const auto strips =
           static_cast<int>((right + Apply::strip - 1) / Apply::strip);
       if (right > 0)

@@ -10,11 +10,11 @@ namespace Strata {
 namespace Detail {
 
 template <class Scalar>
-struct RealOf {
+struct BandRealOf {
   using type = Scalar;
 };
 template <class Real>
-struct RealOf<Kokkos::complex<Real>> {
+struct BandRealOf<Kokkos::complex<Real>> {
   using type = Real;
 };
 
@@ -59,7 +59,7 @@ class TileTeam {
   static constexpr std::size_t scratch_bytes =
       (on_device ? 2 * stage_size : pivots_begin + B) * sizeof(Scalar);
 
-  using Real = typename RealOf<Scalar>::type;
+  using Real = typename BandRealOf<Scalar>::type;
   using Elements = Scalar[columns][rows];
 
   /// @param scratch scratch_bytes, aligned to 16

@@ -36,15 +36,15 @@ KOKKOS_INLINE_FUNCTION double magnitude(const Kokkos::complex<R>& x) {
 }
 
 /// False for infinities and what is not a number, of a magnitude.
-KOKKOS_INLINE_FUNCTION bool is_finite(double magnitude) {
+KOKKOS_INLINE_FUNCTION bool is_finite_magnitude(double magnitude) {
   return magnitude <= 1.7976931348623157e308;
 }
 /// The same of a value; a sum of parts may overflow where the parts do not.
 KOKKOS_INLINE_FUNCTION bool is_finite_value(double x) {
-  return is_finite(magnitude(x));
+  return is_finite_magnitude(magnitude(x));
 }
 KOKKOS_INLINE_FUNCTION bool is_finite_value(float x) {
-  return is_finite(magnitude(x));
+  return is_finite_magnitude(magnitude(x));
 }
 template <class R>
 KOKKOS_INLINE_FUNCTION bool is_finite_value(const Kokkos::complex<R>& x) {

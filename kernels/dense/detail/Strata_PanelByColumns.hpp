@@ -70,7 +70,8 @@ struct TakePivot {
     state->found_before = q;
     double size = 0;
     memcpy(&size, &state->best.key, sizeof size);
-    if (!is_finite(size) && task.status->overflow == EliminationStatus::none)
+    if (!is_finite_magnitude(size) &&
+        task.status->overflow == EliminationStatus::none)
       task.status->overflow = task.first_column + column;
     if (!(size > task.tolerance)) return;
     const std::int64_t row = state->best.row;

@@ -160,7 +160,8 @@ struct ResidentPanel {
       if (pivot && from == team.league_rank &&
           warp == team.team_size / 32 - 1 && lane < task.columns - j)
         task.a(best.row, j + lane) = p[lane];
-      if (team.league_rank == 0 && team.team_rank == 0 && !is_finite(size) &&
+      if (team.league_rank == 0 && team.team_rank == 0 &&
+          !is_finite_magnitude(size) &&
           task.status->overflow == EliminationStatus::none)
         task.status->overflow = task.first_column + j;
       if (pivot) {

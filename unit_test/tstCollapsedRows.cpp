@@ -112,9 +112,8 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
     ++rewritten;
     const int sources = int(words[0]);
     most_slots = std::max(most_slots, count + sources);
-    const auto* program =
-        reinterpret_cast<const unsigned char*>(words + 1 +
-                                               rows.tasks_of(sources));
+    const auto* program = reinterpret_cast<const unsigned char*>(
+        words + 1 + rows.tasks_of(sources));
     const auto* const begin = program;
     std::vector<std::uint64_t> slot(count + sources, 0);
     std::vector<int> vertex_of(count + sources, -1);
@@ -159,8 +158,8 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
       const int p = mine.first_position + i;
       auto& begin = scratch[first_row + i];
       for (int t = term_map(p); t < term_map(p + 1); ++t)
-        begin += terms[t] * StreamTest::number(
-                                -1 - std::int64_t(host.row(p - term(t))));
+        begin += terms[t] *
+                 StreamTest::number(-1 - std::int64_t(host.row(p - term(t))));
     }
     for (const auto& step : StreamTest::decode(host, record, g)) {
       std::vector<std::uint64_t> result;
@@ -289,8 +288,8 @@ TEST(CollapsedSolver, MayOverwriteTheRightHandSide) {
   for (const int levels : {0, 2, 8})
     for (const int rows : {0, 40})
       for (const int lanes : {1, 4}) {
-        const auto A = make_triangle<double>(random_pattern(900, 2.5, 40, 3),
-                                             Uplo::lower);
+        const auto A =
+            make_triangle<double>(random_pattern(900, 2.5, 40, 3), Uplo::lower);
         auto options = collapsing(levels);
         options.max_subgraph_rows = rows;
         options.lanes_per_row = lanes;

@@ -58,9 +58,8 @@ struct CountCollapsed {
                            : static_cast<int>(edges.end(v) - edges.first(v));
     const int tasks = shape.tasks_of(sources[v]);
     words[v] = collapsed ? 1 + tasks + (row.operations + 3) / 4
-               : sources[v] > shape.max_ranks
-                   ? sources[v]
-                   : tasks + (sources[v] + 3) / 4;
+               : sources[v] > shape.max_ranks ? sources[v]
+                                              : tasks + (sources[v] + 3) / 4;
   }
 
  private:
@@ -296,9 +295,9 @@ struct WriteCollapsed {
     if (!collapsed) {
       auto* const ranks = reinterpret_cast<unsigned char*>(word + tasks);
       for (std::int64_t k = first + lane; k < end; k += lanes)
-        ranks[k - first] = static_cast<unsigned char>(
-            rank[first_source + (k - first)] |
-            (is_inner(k) ? Rows::inner_rank : 0u));
+        ranks[k - first] =
+            static_cast<unsigned char>(rank[first_source + (k - first)] |
+                                       (is_inner(k) ? Rows::inner_rank : 0u));
       return;
     }
     if (lane == 0) word[0] = static_cast<unsigned>(row.sources);
@@ -311,9 +310,9 @@ struct WriteCollapsed {
       program[o] = static_cast<unsigned char>(
           noted < max_terms
               ? row.terms - 1 - eliminate.rank_of_term(noted, row.terms)
-              : row.terms + rank[first_source + eliminate.rank_of_source(
-                                                    noted - max_terms,
-                                                    row.sources)]);
+              : row.terms +
+                    rank[first_source + eliminate.rank_of_source(
+                                            noted - max_terms, row.sources)]);
     }
     if (lane == 0)
       for (int o = row.operations; o % 4 != 0; ++o) program[o] = 0;

@@ -198,8 +198,7 @@ class EliminateRow {
     for (int first = 0; first < count; first += 4) {
       const FourIds four = four_ids(begin + first);
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < 4; ++u)
-        rank += four.id[u] < own && first + u < count;
+      for (int u = 0; u < 4; ++u) rank += four.id[u] < own && first + u < count;
     }
     return rank;
   }
@@ -270,8 +269,7 @@ void eliminate_rows(const char* label, const ExecutionSpace& exec,
     using Kernel = EliminateRows<ExecutionSpace, lanes, Task>;
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec,
-        static_cast<int>((count + Kernel::teams_rows - 1) /
-                         Kernel::teams_rows),
+        static_cast<int>((count + Kernel::teams_rows - 1) / Kernel::teams_rows),
         Kernel::threads);
     const Kernel kernel{task, count,
                         lists.all() > 0 ? lists : Kernel::Eliminate::longest()};

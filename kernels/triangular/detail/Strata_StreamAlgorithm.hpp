@@ -71,8 +71,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated,
                      {});
     else
-      this->set_rows(stream_.row, stream_.diagonal_origin,
-                     analysis.conjugated);
+      this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
@@ -107,8 +106,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     reserve_team_scratch(exec, launch_scratch());
     exec.fence();
   }
-  /// All are divided by the diagonal beforehand. Where rows are rewritten, there
-  /// is more to look at: see unsuitable.
+  /// All are divided by the diagonal beforehand. Where rows are rewritten,
+  /// there is more to look at: see unsuitable.
   ScaledEntries<Memory> scaled_entries() const override {
     return {stream_.record_row, stream_.origin, stream_.entries};
   }
@@ -175,15 +174,13 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        Solve{
-            stream_.bytes.data(), stream_.subgraph.data(),
-            stream_.step_warps.data(), stream_.import.data(),
-            stream_.row.data(), this->diagonal_.data(),
-            stream_.collapsed.term_map.data(),
-            stream_.collapsed.term.data(), term_value_.data(),
-            exports_.data(),
-            state_.data(), stream_.num_exports, columns, export_columns_,
-            this->divide_, b, x});
+        Solve{stream_.bytes.data(), stream_.subgraph.data(),
+              stream_.step_warps.data(), stream_.import.data(),
+              stream_.row.data(), this->diagonal_.data(),
+              stream_.collapsed.term_map.data(), stream_.collapsed.term.data(),
+              term_value_.data(), exports_.data(), state_.data(),
+              stream_.num_exports, columns, export_columns_, this->divide_, b,
+              x});
   }
   /// See CollapsedValues.
   template <bool packs>

@@ -66,8 +66,9 @@ enum class Factorization {
 
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
-  /// coloured for incomplete Cholesky on a device, if no row of the matrix has
-  /// more than 1,024 entries; else natural.
+  /// coloured for incomplete Cholesky on a device, where that takes two
+  /// colours, or at most 16 for at least 250,000 rows, and no row of the matrix
+  /// has more than 1,024 entries; else natural.
   automatic,
   /// The order given: fewest iterations, and triangular solves whose chains of
   /// dependencies cost their length whatever the bandwidth.
@@ -111,15 +112,19 @@ class IncompletePreconditioner {
       : kind_(kind),
         order_(order),
         rows_(static_cast<std::int64_t>(A.numRows())) {
-    if (order_ == FactorOrder::automatic) order_ = choose(exec, A);
-    if (order_ == FactorOrder::coloured) {
+    if (order_ == FactorOrder::coloured || may_colour(exec, A)) {
       check(exec, A);
-      sweeps_ = std::make_shared<Sweeps>(
-          exec, colour_factor(exec, A, colour_rows(exec, A)));
-      fingerprint_ =
-          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-      return;
+      const auto colours = colour_rows(exec, A);
+      if (order_ == FactorOrder::coloured || pays(colours.num_colours())) {
+        order_ = FactorOrder::coloured;
+        sweeps_ =
+            std::make_shared<Sweeps>(exec, colour_factor(exec, A, colours));
+        fingerprint_ =
+            Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+        return;
+      }
     }
+    order_ = FactorOrder::natural;
     const auto factors = factorise(exec, A);
     lower_ = std::make_shared<Solver>(exec, factors.L, Uplo::lower, Diag::unit,
                                       options);
@@ -197,10 +202,10 @@ class IncompletePreconditioner {
   /// A launch of sweeps has a lane a row, or a few: very long rows would hold
   /// all others up.
   template <class Matrix>
-  FactorOrder choose(const ExecutionSpace& exec, const Matrix& A) const {
-    if (!Detail::is_cuda<ExecutionSpace> ||
+  bool may_colour(const ExecutionSpace& exec, const Matrix& A) const {
+    if (!Detail::is_cuda<ExecutionSpace> || order_ != FactorOrder::automatic ||
         kind_ != Factorization::incomplete_cholesky)
-      return FactorOrder::natural;
+      return false;
     const auto row_map = A.graph.row_map;
     std::int64_t longest = 0;
     Kokkos::parallel_reduce(
@@ -210,7 +215,12 @@ class IncompletePreconditioner {
         Detail::LongestRow<decltype(row_map)>{row_map},
         Kokkos::Max<std::int64_t>(longest));
     exec.fence();
-    return longest > 1024 ? FactorOrder::natural : FactorOrder::coloured;
+    return longest <= 1024;
+  }
+  /// Two launches a colour at some microseconds each, against chains that are
+  /// short in small matrices.
+  bool pays(int colours) const {
+    return colours <= 2 || (colours <= 16 && rows_ >= 250000);
   }
 
   template <class Matrix>

@@ -108,13 +108,6 @@ struct PipelinedSolve {
     for (int u = 0; u < count; ++u) any = any || Value::is_pending(x[u]);
     return any;
   }
-  template <int count>
-  KOKKOS_INLINE_FUNCTION static bool any_may_be(const Scalar (&x)[count]) {
-    bool any = false;
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u) any = any || Value::may_be_pending(x[u]);
-    return any;
-  }
 
   /// Waits for the sources of a batch and adds the products.
   ///
@@ -136,20 +129,10 @@ struct PipelinedSolve {
         if (Value::is_pending(x[u]))
           x[u] = Value::load(current + entry.source[u]);
     };
-    if (together) {
+    if (together)
       for (int turn = 0; lane_any(any_pending(x)); ++turn) ask_again(turn);
-    } else {
-      // As few instructions a turn as possible: half of each value is looked
-      // at, and what only looks pending is found out after these turns.
-      int turn = 0;
-      for (; turn <= eager_turns && any_may_be(x); ++turn) {
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < count; ++u)
-          if (Value::may_be_pending(x[u]))
-            x[u] = Value::load(current + entry.source[u]);
-      }
-      for (; turn > eager_turns && any_pending(x); ++turn) ask_again(turn);
-    }
+    else
+      for (int turn = 0; any_pending(x); ++turn) ask_again(turn);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }

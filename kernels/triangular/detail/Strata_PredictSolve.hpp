@@ -87,10 +87,11 @@ class SolvePrediction {
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const double longest = longest_row(l);
       // A value handed on; rows that lanes share take their sum as well. A very
-      // long row may be all there is to wait for, and takes a warp many turns.
-      total +=
-          p_.handover * (1 + of_block + (longest > 8 ? 0.25 : 0.) +
-                         1.8 * std::max(0., longest - 2000) / (8. * width_));
+      // long row may be all there is to wait for: its pieces hand on their
+      // sums, and with several right-hand sides it takes a warp many turns.
+      const double turns = 1.8 * std::max(0., longest - 2000) / (8. * width_);
+      total += p_.handover * (1 + of_block + (longest > 8 ? 0.25 : 0.) +
+                              (columns_ > 1 ? turns : std::min(2., turns)));
       // Sources, and b and x of rows that are not neighbours, come in sectors
       // of 32 bytes.
       total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
@@ -117,7 +118,8 @@ class SolvePrediction {
 
   /// @param critical_steps steps on the longest path, of which `hop` for each
   ///                       value from another sub-graph
-  /// @param work_steps     steps full of work that sub-graphs have one after the
+  /// @param work_steps     steps full of work that sub-graphs have one after
+  /// the
   ///                       other, beside those of the path
   /// @param step_cost      of a step, relative to the measured one
   /// @param subgraphs, imports their number, and that of values they need from
@@ -134,9 +136,9 @@ class SolvePrediction {
     const double passed =
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
-    const double one =
-        begin + p_.pass * step_cost * (critical_steps + work_steps) +
-        passed * fetch / 4 + 2 * bytes_us_;
+    const double one = begin +
+                       p_.pass * step_cost * (critical_steps + work_steps) +
+                       passed * fetch / 4 + 2 * bytes_us_;
     // Others go side by side with the first, and hold up the teams: one lasts
     // about 35 hand-overs, most of it prologue and waiting, and four of them
     // run on a multiprocessor at once.

@@ -4,10 +4,15 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
+#include <algorithm>
+#include <cstring>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
+#include <detail/Strata_PlanStorage.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <detail/Strata_WorkPool.hpp>
 #include <vector>
 
 namespace Strata {
@@ -53,31 +58,8 @@ struct RowChunks {
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
-
-  /// Makes row, origin and diagonal_origin for `num_rows` and `num_slots`, in
-  /// one allocation while four bytes hold an origin.
-  template <class ExecutionSpace>
-  void set_rows_and_origins(const ExecutionSpace& exec,
-                            std::int64_t num_values) {
-    using Origin = Detail::OriginIndex<MemorySpace>;
-    using Kokkos::make_pair;
-    const std::int64_t n = num_rows;
-    const bool narrow = Origin::is_narrow(num_values);
-    const Kokkos::View<unsigned*, MemorySpace> block(
-        Kokkos::view_alloc(exec, "Strata::RowChunks::row",
-                           Kokkos::WithoutInitializing),
-        narrow ? 2 * n + num_slots : n);
-    row = Kokkos::subview(block, make_pair(std::int64_t{0}, n));
-    if (narrow) {
-      diagonal_origin.narrow = Kokkos::subview(block, make_pair(n, 2 * n));
-      origin.narrow =
-          Kokkos::subview(block, make_pair(2 * n, 2 * n + num_slots));
-    } else {
-      diagonal_origin =
-          Origin("Strata::RowChunks::diagonal_origin", n, num_values);
-      origin = Origin("Strata::RowChunks::origin", num_slots, num_values);
-    }
-  }
+  /// What the arrays above are part of.
+  Kokkos::View<unsigned char*, MemorySpace> storage;
 
   int num_chunks() const { return static_cast<int>(chunk.extent(0)); }
   int num_levels() const {
@@ -93,6 +75,7 @@ namespace Detail {
 template <class MemorySpace>
 struct FillRowChunks {
   Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
+  Kokkos::View<RowChunk*, MemorySpace> chunks;  // copied to
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<int*, MemorySpace> source;
   OriginIndex<MemorySpace> origin, diagonal_origin;
@@ -101,12 +84,18 @@ struct FillRowChunks {
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
   bool by_position;
 
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t c) const {
+    const RowChunk chunk = chunk_of(c);
+    return static_cast<std::int64_t>(chunk.rows << chunk.log_lanes) *
+           chunk.steps;
+  }
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t c, int lane,
                                          int lanes) const {
     const RowChunk chunk = chunk_of(c);
+    if (lane == 0) chunks(c) = chunk;
     const int per_row = 1 << chunk.log_lanes;
     const int active = chunk.rows * per_row;
     for (int l = lane; l < active; l += lanes) {
@@ -118,17 +107,19 @@ struct FillRowChunks {
         row(p) = static_cast<unsigned>(user_row(v));
         diagonal_origin.set(p, graph.diagonal_origin(v));
       }
-      for (int s = 0; s < chunk.steps; ++s) {
-        const std::int64_t slot =
-            chunk.first_slot + static_cast<std::int64_t>(s) * active + l;
-        const std::int64_t k =
-            begin + static_cast<std::int64_t>(s) * per_row + l % per_row;
-        const bool used = k < end;
-        const int j = used ? graph.entries(k) : -1;
-        source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
-        origin.set(slot, used ? graph.origin(k) : -1);
-      }
+      for (int s = 0; s < chunk.steps; ++s)
+        fill(chunk.first_slot + static_cast<std::int64_t>(s) * active + l,
+             begin + static_cast<std::int64_t>(s) * per_row + l % per_row, end);
     }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void fill(std::int64_t slot, std::int64_t k,
+                                   std::int64_t end) const {
+    const bool used = k < end;
+    const int j = used ? graph.entries(k) : -1;
+    source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
+    origin.set(slot, used ? graph.origin(k) : -1);
   }
 };
 
@@ -190,27 +181,28 @@ struct CutLevels {
   }
 };
 
-/// level_chunk_map from the level sets.
+/// level_chunk_map from the level sets, and the chunks themselves.
 template <class MemorySpace>
-struct CountChunks {
+struct ChunkPhases {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t level, int& sum,
-                                         bool final) const {
+  Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
+  std::int64_t* totals;                        // chunks, slots
+
+  struct Count {};
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
+                                         std::int64_t& sum, bool final) const {
     if (final && level == 0) level_chunk_map(0) = 0;
     std::int64_t position;
     int lanes;
-    sum += static_cast<int>(cut.find(level, 0x7fffffff, position, lanes));
-    if (final) level_chunk_map(level + 1) = sum;
+    sum += cut.find(level, 0x7fffffff, position, lanes);
+    if (!final) return;
+    level_chunk_map(level + 1) = static_cast<int>(sum);
+    if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
+      totals[0] = sum;
+      totals[1] = 0;
+    }
   }
-};
-
-/// The chunks themselves; the sum is of their slots.
-template <class MemorySpace>
-struct PlaceChunks {
-  CutLevels<MemorySpace> cut;
-  Kokkos::View<const int*, MemorySpace> level_chunk_map;
-  Kokkos::View<RowChunk*, MemorySpace> chunk;
 
   /// The level set whose chunks c is one of: none is without.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
@@ -239,8 +231,10 @@ struct PlaceChunks {
         (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t& sum,
-                                         bool final) const {
+  /// The sum is of their slots.
+  struct Place {};
+  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t c,
+                                         std::int64_t& sum, bool final) const {
     // A chunk of one lane is a row.
     RowChunk made;
     made.log_lanes = 0;
@@ -261,8 +255,77 @@ struct PlaceChunks {
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
     if (final) chunk(c) = made;
     sum += static_cast<std::int64_t>(made.rows * per_row) * made.steps;
+    if (final && c + 1 == totals[0]) totals[1] = sum;
   }
 };
+
+/// See make_row_chunks.
+/// @param pool    for temporary arrays, to be kept until `exec` has been waited
+///                for
+/// @param request called with a PlanStorage and the plan, whose numbers of
+///                rows and slots are known: takes what the caller wants to have
+///                in the plan's allocation
+template <class ExecutionSpace, class Request>
+RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    std::int64_t num_values, int width, int max_steps,
+    SourceNumbering numbering, WorkPool<ExecutionSpace>& pool,
+    const Request& request) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t levels = order.num_levels();
+  RowChunks<Memory> plan;
+  plan.num_rows = static_cast<int>(n);
+  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
+  std::int64_t chunks = 0;
+  Kokkos::View<RowChunk*, Memory> found;
+  if (n > 0) {
+    // Rows of several lanes have more than max_steps / 2 entries a lane, and in
+    // each level set, each number of lanes may have a chunk that is not full.
+    const std::int64_t most = std::min(
+        n, n / width + 2 * graph.num_edges() / (std::int64_t{max_steps} * width) +
+               levels * (bits_for(width) + 1));
+    found = pool.template view<RowChunk>(most);
+    const std::int64_t words = 2 + (levels + 2) / 2;
+    const auto head = pool.template view<std::int64_t>(words);
+    using Phases = ChunkPhases<Memory>;
+    const Phases phases{
+        {order.length, order.level_map, width, max_steps},
+        Kokkos::View<int*, Memory>(reinterpret_cast<int*>(head.data() + 2),
+                                   levels + 1),
+        found,
+        head.data()};
+    PhaseSequence<ExecutionSpace>(exec, pool)
+        .run("Strata::RowChunks::cut", phases,
+             SumPhase<typename Phases::Count>{levels},
+             SumPhase<typename Phases::Place>{{most, head.data()}});
+    std::vector<std::int64_t> host(words);
+    copy_to_host(exec, head, host.data());
+    chunks = host[0];
+    plan.num_slots = host[1];
+    std::memcpy(plan.level_chunk_map.data(), host.data() + 2,
+                plan.level_chunk_map.size() * sizeof(int));
+  }
+  plan.storage = make_plan_storage<Memory>(
+      exec, "Strata::RowChunks", [&](PlanStorage<Memory>& storage) {
+        request(storage, plan);
+        storage.take(plan.chunk, chunks);
+        storage.take(plan.origin, plan.num_slots, num_values);
+        storage.take(plan.diagonal_origin, n, num_values);
+        storage.take(plan.row, n);
+        storage.take(plan.source, plan.num_slots);
+      });
+  if (n > 0)
+    for_each_row(
+        "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+        FillRowChunks<Memory>{found, plan.chunk, plan.row, plan.source,
+                              plan.origin, plan.diagonal_origin, graph,
+                              order.vertex, order.position,
+                              numbering == SourceNumbering::position});
+  return plan;
+}
 
 }  // namespace Detail
 
@@ -273,9 +336,8 @@ struct PlaceChunks {
 /// @param num_values number of values the user's matrix stores
 /// @param width     lanes that work together (a warp, or 1 on a host)
 /// @param max_steps steps a row should take before it gets more lanes
-/// Cost: O(entries) on the device; the host waits for it three times, and gets
-/// the level sets' numbers of chunks. The last kernels may still be under way
-/// when it returns.
+/// Cost: O(entries) on the device; the host waits for it twice, and gets the
+/// level sets' numbers of chunks.
 template <class ExecutionSpace>
 RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const ExecutionSpace& exec,
@@ -283,50 +345,11 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
     SourceNumbering numbering) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::make_pair;
-  using Kokkos::subview;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
-  const std::int64_t n = graph.num_vertices;
-  const std::int64_t levels = order.num_levels();
-  RowChunks<Memory> plan;
-  plan.num_rows = static_cast<int>(n);
-  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
-  if (n == 0) return plan;
-
-  const Kokkos::View<int*, Memory> level_chunk_map(
-      view_alloc(exec, "Strata::RowChunks::level_chunk_map",
-                 WithoutInitializing),
-      levels + 1);
-  const Detail::CutLevels<Memory> cut{order.length, order.level_map, width,
-                                      max_steps};
-  int chunks = 0;
-  Kokkos::parallel_scan("Strata::RowChunks::count", Range(exec, 0, levels),
-                        Detail::CountChunks<Memory>{cut, level_chunk_map},
-                        chunks);
+  Detail::WorkPool<ExecutionSpace> pool(exec, 0);
+  const auto plan = Detail::make_row_chunks_with(
+      exec, graph, order, num_values, width, max_steps, numbering, pool,
+      [](auto&, auto&) {});
   exec.fence();
-  plan.chunk = Kokkos::View<RowChunk*, Memory>(
-      view_alloc(exec, "Strata::RowChunks::chunk", WithoutInitializing),
-      chunks);
-  Kokkos::parallel_scan(
-      "Strata::RowChunks::place", Range(exec, 0, chunks),
-      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk},
-      plan.num_slots);
-  Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
-
-  plan.set_rows_and_origins(exec, num_values);
-  plan.source = Kokkos::View<int*, Memory>(
-      view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
-      plan.num_slots);
-  Detail::for_each_row(
-      "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
-      Detail::FillRowChunks<Memory>{plan.chunk, plan.row, plan.source,
-                                    plan.origin, plan.diagonal_origin, graph,
-                                    order.vertex, order.position,
-                                    numbering == SourceNumbering::position});
   return plan;
 }
 

@@ -254,6 +254,9 @@ struct FillEllBlocks {
   EllPlan<MemorySpace> plan;
   DiagonalSource diagonal;
 
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t v) const {
+    return work.rows.length(v);
+  }
   KOKKOS_INLINE_FUNCTION void pad(std::int64_t slot, EllSource source) const {
     plan.source[slot] = source;
     plan.origin.set(slot, -1);

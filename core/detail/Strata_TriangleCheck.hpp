@@ -44,6 +44,11 @@ struct TriangleCheck {
   Kokkos::View<int*, MemorySpace> strict;           // strict entries per row
   Kokkos::View<std::int64_t*, MemorySpace> diagonal;  // per row, or -1
 
+  /// Of a row whose row map is wrong it may be anything.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return static_cast<std::int64_t>(row_map(row + 1)) -
+           static_cast<std::int64_t>(row_map(row));
+  }
   KOKKOS_INLINE_FUNCTION void fault(std::int64_t row, RowFault kind) const {
     Kokkos::atomic_fetch_min(&status(0), row * num_row_faults + kind);
   }

@@ -32,13 +32,22 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  protected:
   /// @param max_steps entries of a row that one lane fetches together: rows
   ///                  that are longer get more lanes
+  /// @param buffers   scalars of workspace for each row
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering, int max_steps) {
-    chunks_ = make_row_chunks(exec, analysis.graph, analysis.order,
-                              analysis.num_values, width, max_steps, numbering);
-    value_ = Base::make_values(chunks_.num_slots);
-    this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated);
+                    SourceNumbering numbering, int max_steps,
+                    int buffers = 0) {
+    Kokkos::View<Scalar*, Memory> diagonal;
+    chunks_ = make_row_chunks_with(
+        exec, analysis.graph, analysis.order, analysis.num_values, width,
+        max_steps, numbering, analysis.work(exec),
+        [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
+          storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
+          storage.take(value_, plan.num_slots);
+          storage.take(diagonal, plan.num_rows);
+        });
+    this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated,
+                   diagonal);
   }
 
   RowSystem<Scalar, ExecutionSpace> system(
@@ -71,11 +80,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +
            chunks_.source.extent(0) * 4 + chunks_.origin.bytes() +
-           value_.extent(0) * sizeof(Scalar);
+           (value_.extent(0) + buffers_.extent(0)) * sizeof(Scalar);
   }
 
   RowChunks<Memory> chunks_;
-  Kokkos::View<Scalar*, Memory> value_;
+  Kokkos::View<Scalar*, Memory> value_, buffers_;
 };
 
 /// A launch a level set, except that neighbouring narrow ones are run by one

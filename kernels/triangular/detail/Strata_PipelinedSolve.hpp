@@ -37,18 +37,15 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
+      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch,
+             2) {
     const std::int64_t n = this->chunks_.num_rows;
-    buffers_ = Kokkos::View<Scalar*, Memory>(
-        Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
-                           Kokkos::WithoutInitializing),
-        2 * n);
     counter_ = Kokkos::View<unsigned, Memory>(Kokkos::view_alloc(
         exec, "Strata::Pipelined::counter", Kokkos::WithoutInitializing));
     Kokkos::parallel_for(
         "Strata::Pipelined::reset",
         RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
-        ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
+        ResetPipeline<Scalar, Memory>{{this->buffers_}, counter_});
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
     tickets_ = (this->chunks_.num_chunks() + per_ticket - 1) / per_ticket;
     teams_ = std::min(tickets_, teams_per_unit() * device_units(exec));
@@ -99,16 +96,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        Solve<divide>{this->system(b, x), buffers_.data(), counter_.data(),
+        Solve<divide>{this->system(b, x), this->buffers_.data(), counter_.data(),
                       this->chunks_.num_rows, tickets_});
   }
   std::size_t entry_bytes() const override {
-    return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
-           (blocks_ ? blocks_->bytes() : 0);
+    return Base::entry_bytes() + (blocks_ ? blocks_->bytes() : 0);
   }
 
   int tickets_ = 0, teams_ = 0;
-  Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
 };

@@ -57,8 +57,8 @@ class StreamBuilder {
   /// @param longest_row  most edges into a vertex: a row of many is dealt to
   ///                     many lanes
   /// @param width        lanes of a warp
-  /// @param pool         for arrays that live as long as the builder, if there
-  ///                     is one
+  /// @param pool         for arrays, if there is one: it has to live until
+  ///                     `exec` has been waited for
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   StreamBuilder(const ExecutionSpace& exec, const Graph& graph,
@@ -84,7 +84,8 @@ class StreamBuilder {
                        static_cast<int>(65536 / scalar_bytes) - 1});
     };
     int rows = std::min(shape.max_rows, max_local() - 1);
-    if (!pool_)
+    owns_pool_ = !pool_;
+    if (owns_pool_)
       pool_ = std::make_shared<WorkPool<ExecutionSpace>>(
           exec, workspace_bytes(graph.num_vertices, graph.num_edges()));
     sequence_.emplace(exec, *pool_);
@@ -200,7 +201,8 @@ class StreamBuilder {
                          std::max(p.num_uniques, tasks)});
     for_each_row("Strata::StreamBuilder::fill_edges", exec_, n, edges,
                  typename Phases::FillEdges{p});
-    exec_.fence();
+    // Whoever gave the pool waits before it ends.
+    if (owns_pool_) exec_.fence();
     return stream;
   }
 
@@ -413,12 +415,22 @@ class StreamBuilder {
   void choose_shape(int num_levels) {
     auto& p = phases_;
     const std::int64_t n = p.graph.num_vertices;
-    const std::int64_t samples = std::min<std::int64_t>(n, 2048);
+    const std::int64_t samples = std::min<std::int64_t>(n, 1024);
+    // So many that the longest path would hardly have steps left gain nothing.
+    const auto worthwhile = [&](int levels) {
+      if (collapse_ > 0) return levels <= collapse_;
+      return levels == 1 ||
+             (levels <= num_levels / 32 && (p.bands == 1 || levels <= 4));
+    };
+    int candidates = 1;
+    while (candidates < num_collapse_candidates &&
+           worthwhile(collapse_candidates[candidates]))
+      ++candidates;
     constexpr int size = CollapseSample::size * num_collapse_candidates;
     const Kokkos::View<std::int64_t*, Memory> sums(pool_->zeros(size), size);
     eliminate_rows<NoNumbers>(
         "Strata::StreamBuilder::sample_collapsed", exec_,
-        samples * num_collapse_candidates, mean_length(p.graph),
+        samples * candidates, mean_length(p.graph),
         SampleCollapsed<Memory>{grouped(p.graph), sums.data(), samples,
                                 p.record.entries,
                                 shape_.team[1].row_lanes * p.record.entries});
@@ -429,13 +441,12 @@ class StreamBuilder {
     const double crs = 4 + (p.record.scalar_bytes + 4) * (length + 1);
     const int collapse = collapse_, team = team_;
     double best = 0;
-    for (int c = 0; c < num_collapse_candidates; ++c) {
+    for (int c = 0; c < candidates; ++c) {
       const auto mean = [&](int what) {
         return double(host[c * CollapseSample::size + what]) / samples;
       };
       const int levels = collapse_candidates[c];
       if (collapse > 0 && collapse != levels) continue;
-      if (collapse == 0 && p.bands > 1 && levels > 4) continue;
       const double memory =
           60 + (p.record.scalar_bytes + 4) * mean(CollapseSample::terms) +
           1.7 * double(p.record.bytes) / p.record.entries *
@@ -588,6 +599,7 @@ class StreamBuilder {
   Kokkos::View<int*, Memory> term_;
   Arena<Memory> collapsed_;
   typename WorkPool<ExecutionSpace>::Pointer pool_;
+  bool owns_pool_ = false;
   std::optional<PhaseSequence<ExecutionSpace>> sequence_;
   std::int64_t counts_[Phases::num_counts] = {};
 };

@@ -32,7 +32,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  protected:
   /// @param max_steps entries of a row that one lane fetches together: rows
   ///                  that are longer get more lanes
-  /// @param buffers   scalars of workspace for each row
+  /// @param buffers   scalars of workspace for each row; where there are any,
+  ///                  a counter goes with them
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     SourceNumbering numbering, int max_steps,
@@ -45,6 +46,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);
+          storage.take(counter_, buffers > 0 ? 1 : 0);
         });
     this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated,
                    diagonal);
@@ -85,6 +87,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
   RowChunks<Memory> chunks_;
   Kokkos::View<Scalar*, Memory> value_, buffers_;
+  Kokkos::View<unsigned*, Memory> counter_;
 };
 
 /// A launch a level set, except that neighbouring narrow ones are run by one

@@ -13,9 +13,9 @@ namespace Detail {
 template <class Scalar, class MemorySpace>
 struct ResetPipeline {
   ResetPending<Scalar, MemorySpace> pending;
-  Kokkos::View<unsigned, MemorySpace> counter;
+  Kokkos::View<unsigned*, MemorySpace> counter;  // one
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0) counter() = 0;
+    if (i == 0) counter(0) = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
   }
 };
@@ -40,12 +40,11 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch,
              2) {
     const std::int64_t n = this->chunks_.num_rows;
-    counter_ = Kokkos::View<unsigned, Memory>(Kokkos::view_alloc(
-        exec, "Strata::Pipelined::counter", Kokkos::WithoutInitializing));
     Kokkos::parallel_for(
         "Strata::Pipelined::reset",
         RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
-        ResetPipeline<Scalar, Memory>{{this->buffers_}, counter_});
+        ResetPipeline<Scalar, Memory>{{this->buffers_},
+                                              this->counter_});
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
     tickets_ = (this->chunks_.num_chunks() + per_ticket - 1) / per_ticket;
     teams_ = std::min(tickets_, teams_per_unit() * device_units(exec));
@@ -96,7 +95,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve<divide>::scratch_bytes));
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        Solve<divide>{this->system(b, x), this->buffers_.data(), counter_.data(),
+        Solve<divide>{this->system(b, x), this->buffers_.data(),
+                      this->counter_.data(),
                       this->chunks_.num_rows, tickets_});
   }
   std::size_t entry_bytes() const override {
@@ -104,7 +104,6 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
   int tickets_ = 0, teams_ = 0;
-  Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
 };
 

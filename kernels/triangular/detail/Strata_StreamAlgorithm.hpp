@@ -114,7 +114,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                                         stream_.max_steps)) <=
         team_scratch_bytes(exec);
     reserve_team_scratch(exec, launch_scratch());
-    exec.fence();
   }
   /// All are divided by the diagonal beforehand. Where rows are rewritten, there
   /// is more to look at: see unsuitable.

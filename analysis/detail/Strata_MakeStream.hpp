@@ -304,12 +304,12 @@ class StreamBuilder {
     p.external_key = nullptr;
     if (p.bands == 1 && p.num_subgraphs == 1) return;
     p.source_bits = bits_for(n - 1);
-    // Of few edges all might be.
+    // Of few edges all might be, which saves a device a launch.
     const auto take = [&](std::int64_t most) {
       pool_->take(p.external_key, most);
       pool_->take(p.external_edge, most);
     };
-    const bool few = edges <= 1 << 22;
+    const bool few = is_cuda<ExecutionSpace> && edges <= 1 << 22;
     if (few) take(edges);
     run("count_externals", SumPhase<typename Phases::ExternalScan>{n});
     fetch_counts();

@@ -14,8 +14,9 @@ namespace Detail {
 
 /// Memory for the temporary arrays of one analysis, given back as a whole: on a
 /// device, to allocate and to free an array costs as much as several launches.
-/// Arrays come out of one block, or a few where that is too small. A device
-/// keeps a block of up to 64 MiB for the next analysis (KeptWorkspace).
+/// There, arrays come out of one block, or a few where that is too small, and a
+/// block of up to 64 MiB is kept for the next analysis (KeptWorkspace). A host
+/// allocates arrays by themselves, unless they are small.
 ///
 /// Kernels must be done with the arrays before the pool ends, unless an
 /// exception ends it.
@@ -86,15 +87,15 @@ class WorkPool {
 
  private:
   using Kept = KeptWorkspace<Memory>;
-  /// A host allocates in no time.
   static constexpr bool keeps = is_cuda<ExecutionSpace>;
   static constexpr const char* label = "Strata::WorkPool";
 
   void add_block(std::size_t bytes) {
-    constexpr std::size_t least = std::size_t{4} << (keeps ? 20 : 10);
-    const std::size_t size =
-        blocks_.empty() ? std::max({bytes, expected_, least})
-                        : std::max({bytes, blocks_.back()->extent(0) / 2, least});
+    std::size_t size = std::max<std::size_t>(bytes, 1024);
+    if (keeps)
+      size = blocks_.empty()
+                 ? std::max({bytes, expected_, std::size_t{4} << 20})
+                 : std::max(bytes, blocks_.back()->extent(0) / 2);
     blocks_.push_back(keeps ? Kept::take(label, size)
                             : std::make_shared<const typename Kept::Block>(
                                   Kokkos::view_alloc(

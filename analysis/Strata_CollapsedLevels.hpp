@@ -51,21 +51,21 @@ struct LevelsCandidate {
   double sources = 0, terms = 0, stay = 0;
 };
 
-/// What a sample of the rows says of the candidates. Cost: 2,048 eliminations
+/// What a sample of the rows says of the candidates. Cost: 1,024 eliminations
 /// for each at most; the host waits once.
 template <class ExecutionSpace>
 std::vector<LevelsCandidate> sample_collapsed_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
-    const Detail::CollapseCandidates& candidates) {
+    const Detail::CollapseCandidates& candidates,
+    Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
-  const std::int64_t samples = std::min<std::int64_t>(n, 2048);
-  const Kokkos::View<std::int64_t*, Memory> sums(
-      "Strata::CollapsedLevels::sample",
-      LevelsSample::size * candidates.count);
+  const std::int64_t samples = std::min<std::int64_t>(n, 1024);
+  const int size = LevelsSample::size * candidates.count;
+  const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
   eliminate_rows(
       "Strata::CollapsedLevels::sample", exec, samples * candidates.count,
       double(graph.num_edges()) / double(n),
@@ -89,20 +89,19 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 ///
 /// @param order   of `graph`, which has vertices
 /// @param levels  that are to become one, at least two
+/// @param pool    for all arrays: it has to outlive them
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 terms and sources
 /// Cost on a device: two eliminations of each row, a launch for each depth, a
-/// sort as for a LevelOrder; the host waits three times.
+/// sort as for a LevelOrder; the host waits twice.
 template <class ExecutionSpace>
 CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
-    WithinLevel within) {
+    WithinLevel within, Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
   const std::int64_t n = graph.num_vertices;
   const int num_levels = order.num_levels();
   CollapsedLevels<Memory> made;
@@ -122,40 +121,37 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     }
   }
   made.depth_map[levels] = placed;
-  const auto level_begin =
-      to_device<int, Memory>("Strata::CollapsedLevels::begin", begin);
-
-  const Kokkos::View<int*, Memory> work(
-      view_alloc(exec, "Strata::CollapsedLevels::work", WithoutInitializing),
-      7 * n + std::int64_t{groups} * levels + 1);
-  int* at = work.data();
-  const auto take = [&at](std::int64_t count) {
-    int* const first = at;
-    at += count;
-    return first;
-  };
-  int* const by_depth = take(n);
-  int* const fate = take(n);
-  int* const length = take(n);
-  int* const terms = take(n);
-  int* const width = take(n);
-  int* const depth_in_group = take(n);
-  int* const new_level = take(n);
-  int* const used = take(std::int64_t{groups} * levels + 1);
-  const Kokkos::View<int[CollapseLimits::size], Memory> limits(
-      "Strata::CollapsedLevels::limits");
+  const auto level_begin = pool.template view<int>(num_levels);
+  Kokkos::deep_copy(
+      exec, level_begin,
+      Kokkos::View<const int*, Kokkos::HostSpace,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(begin.data(),
+                                                            num_levels));
+  const auto fresh_levels = pool.template view<int>(n);
+  int* const by_depth = pool.template take<int>(n);
+  int* const fate = pool.template take<int>(n);
+  int* const length = pool.template take<int>(n);
+  int* const terms = pool.template take<int>(n);
+  int* const width = pool.template take<int>(n);
+  int* const depth_in_group = pool.template take<int>(n);
+  int* const new_level = fresh_levels.data();
+  int* const used = pool.template take<int>(std::int64_t{groups} * levels + 1);
+  const auto limits = pool.template view<int>(CollapseLimits::size);
   const LevelGroups<Memory> edges{graph, order.level_of.data(), fate, levels};
 
+  Kokkos::parallel_for(
+      "Strata::CollapsedLevels::clear",
+      RangeOf<ExecutionSpace>(
+          exec, 0,
+          std::max<std::int64_t>(std::int64_t{groups} * levels + 1,
+                                 CollapseLimits::size)),
+      ClearCollapse{used, std::int64_t{groups} * levels + 1, limits.data()});
   Kokkos::parallel_for("Strata::CollapsedLevels::begin", each,
                        BeginCollapse<Memory>{graph, order.vertex,
                                              order.level_of, order.level_map,
                                              level_begin, by_depth, fate,
                                              length, terms, depth_in_group,
                                              limits.data()});
-  Kokkos::parallel_for(
-      "Strata::CollapsedLevels::clear",
-      RangeOf<ExecutionSpace>(exec, 0, std::int64_t{groups} * levels + 1),
-      FillInts{used, 0});
   for (int depth = 1; depth < levels; ++depth)
     eliminate_rows(
         "Strata::CollapsedLevels::count", exec,
@@ -168,42 +164,34 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   rewritten.num_vertices = graph.num_vertices;
   rewritten.reversed = graph.reversed;
   rewritten.diagonal_origin = graph.diagonal_origin;
-  rewritten.row_map = Kokkos::View<std::int64_t*, Memory>(
-      view_alloc(exec, "Strata::CollapsedLevels::row_map", WithoutInitializing),
-      n + 1);
-  made.term_map = Kokkos::View<std::int64_t*, Memory>(
-      view_alloc(exec, "Strata::CollapsedLevels::term_map",
-                 WithoutInitializing),
-      n + 1);
-  std::int64_t total = 0, total_terms = 0;
+  rewritten.row_map = pool.template view<std::int64_t>(n + 1);
+  made.term_map = pool.template view<std::int64_t>(n + 1);
   Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
-                        OffsetsOf{length, rewritten.row_map.data(), n}, total);
+                        OffsetsOf{length, rewritten.row_map.data(), n});
   Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
-                        OffsetsOf{terms, made.term_map.data(), n}, total_terms);
+                        OffsetsOf{terms, made.term_map.data(), n});
   // Numbers of the levels that there are.
   Kokkos::parallel_for("Strata::CollapsedLevels::mark", each,
                        MarkLevels{order.level_of.data(), depth_in_group, used,
                                   levels});
-  int new_levels = 0;
+  const auto sums = pool.template view<std::int64_t>(CollapseSums::size);
   Kokkos::parallel_scan(
       "Strata::CollapsedLevels::number",
       RangeOf<ExecutionSpace>(exec, 0, std::int64_t{groups} * levels),
-      NumberLevels{used}, new_levels);
-  int found[CollapseLimits::size];
-  copy_to_host(exec, Kokkos::View<int*, Memory>(limits.data(),
-                                                CollapseLimits::size),
-               found);
-  if (found[CollapseLimits::terms] < 2 ||
+      NumberLevels<Memory>{used, std::int64_t{groups} * levels,
+                           rewritten.row_map, made.term_map, limits, sums});
+  std::int64_t found[CollapseSums::size];
+  copy_to_host(exec, sums, found);
+  const std::int64_t total = found[CollapseSums::sources];
+  const std::int64_t total_terms = found[CollapseSums::terms];
+  if (found[CollapseSums::most_terms] < 2 ||
       total + total_terms >= (std::int64_t{1} << 30))
     return made;
-  const ListLengths lists{(found[CollapseLimits::terms] + 3) / 4 * 4,
-                          (found[CollapseLimits::sources] + 3) / 4 * 4};
-  rewritten.entries = Kokkos::View<int*, Memory>(
-      view_alloc(exec, "Strata::CollapsedLevels::entries", WithoutInitializing),
-      total);
-  made.term = Kokkos::View<int*, Memory>(
-      view_alloc(exec, "Strata::CollapsedLevels::term", WithoutInitializing),
-      total_terms);
+  const ListLengths lists{
+      static_cast<int>(found[CollapseSums::most_terms] + 3) / 4 * 4,
+      static_cast<int>(found[CollapseSums::most_sources] + 3) / 4 * 4};
+  rewritten.entries = pool.template view<int>(total);
+  made.term = pool.template view<int>(total_terms);
   eliminate_rows(
       "Strata::CollapsedLevels::fill", exec, n, mean_length,
       FillRewritten<Memory>{edges, fate, rewritten.row_map.data(),
@@ -215,16 +203,14 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       NewLevels{order.level_of.data(), depth_in_group, used, new_level, levels,
                 length, terms, width});
   made.order = order_by_known_levels(
-      exec, rewritten, Kokkos::View<int*, Memory>(work, std::make_pair(
-          std::int64_t(new_level - work.data()),
-          std::int64_t(new_level - work.data()) + n)),
-      new_levels, width, found[CollapseLimits::longest], within);
+      exec, rewritten, fresh_levels,
+      static_cast<int>(found[CollapseSums::levels]), width,
+      static_cast<int>(found[CollapseSums::longest]), within, pool);
   made.levels = levels;
   made.given = graph;
   made.given_level = order.level_of;
-  made.by_depth = Kokkos::View<const int*, Memory>(
-      work, std::make_pair(std::int64_t{0}, n));
-  made.fate = Kokkos::View<const int*, Memory>(work, std::make_pair(n, 2 * n));
+  made.by_depth = Kokkos::View<const int*, Memory>(by_depth, n);
+  made.fate = Kokkos::View<const int*, Memory>(fate, n);
   return made;
 }
 

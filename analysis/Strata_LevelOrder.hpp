@@ -5,7 +5,10 @@
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
 #include <detail/Strata_FindLevels.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <detail/Strata_WorkPool.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace Strata {
@@ -16,6 +19,9 @@ struct LevelSizes {
   /// Level l has the positions level_map[l] to level_map[l + 1] - 1 of the
   /// order.
   std::vector<std::int64_t> level_map{0};
+  /// No fewer diagonal blocks without edges does the graph have in the order of
+  /// its vertices; there may be many more.
+  int least_blocks = 0;
   /// Edges into each level set, and into the vertex of it that has most.
   std::vector<std::int64_t> edges, longest_row;
 
@@ -148,31 +154,71 @@ struct LevelBounds {
   }
 };
 
-/// Sorts the vertices by `order.level_of`; the rest of `order` has memory only.
+/// As many warps as run at once: the vertices under way are neighbours, which
+/// may have long paths among them.
 template <class ExecutionSpace>
-void sort_by_level(
+struct LevelPhases {
+  ResetLevels<typename ExecutionSpace::memory_space> reset;
+  FindLevels<ExecutionSpace> find;
+  struct Reset {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reset, std::int64_t i) const {
+    reset(i);
+  }
+  struct Find {};
+  KOKKOS_INLINE_FUNCTION void operator()(Find, int rank) const {
+    find.run(rank);
+  }
+};
+
+/// A device: see FindLevels; then a sort by key. Not for graphs without
+/// vertices.
+/// @param pool  for the order's arrays as well
+/// @param known the levels, where they are known
+/// @param length how long rows count, by vertex; null: as their entries
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
-    int longest, WithinLevel within,
-    const Kokkos::View<char*, typename ExecutionSpace::memory_space>& work,
-    std::size_t key_bytes, const int* length = nullptr) {
+    WithinLevel within, WorkPool<ExecutionSpace>& pool,
+    const GraphLevels<typename ExecutionSpace::memory_space>& known,
+    const int* length = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using Kokkos::make_pair;
   using Kokkos::subview;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
   const std::int64_t n = graph.num_vertices;
+  LevelOrder<Memory> order;
+  order.vertex = pool.template view<int>(n);
+  order.position = pool.template view<int>(n);
+  order.length = pool.template view<int>(n);
+  int found[LevelCounters::size];
+  if (known.known) {
+    order.level_of = known.level_of;
+    std::copy(known.found, known.found + LevelCounters::size, found);
+  } else {
+    order.level_of = pool.template view<int>(n);
+    const Kokkos::View<int*, Memory> counters =
+        pool.template view<int>(LevelCounters::size);
+    using Phases = LevelPhases<ExecutionSpace>;
+    PhaseSequence<ExecutionSpace>(exec, pool)
+        .run("Strata::LevelOrder::find_levels",
+             Phases{{order.level_of, counters},
+                    {graph, order.level_of, counters}},
+             EachPhase<typename Phases::Reset>{
+                 std::max<std::int64_t>(n, LevelCounters::size)},
+             TeamPhase<typename Phases::Find>{n});
+    copy_to_host(exec, counters, found);
+  }
+
+  const int levels = found[LevelCounters::num_levels];
   const LevelSizesView<Memory> sizes{
-      Kokkos::View<std::int64_t*, Memory>(
-          view_alloc(exec, "Strata::LevelOrder::sizes", WithoutInitializing),
-          3 * static_cast<std::int64_t>(levels) + 1),
+      pool.template view<std::int64_t>(3 * static_cast<std::int64_t>(levels) +
+                                       1),
       levels};
-  const Kokkos::View<std::uint64_t*, Memory> key(
-      reinterpret_cast<std::uint64_t*>(work.data()), n);
+  auto key = pool.template view<std::uint64_t>(n);
   const RowLengths<Memory> lengths{graph.row_map, length};
+  const int longest = found[LevelCounters::longest_row];
   const int length_bits =
       within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
   Kokkos::parallel_for(
@@ -181,9 +227,14 @@ void sort_by_level(
             std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
       LevelKeys<Memory>{lengths, order.level_of, order.vertex, key, sizes,
                         length_bits, longest});
-  sort_by_key(exec, key, order.vertex, bits_for(levels - 1) + length_bits,
-              Kokkos::View<char*, Memory>(work.data() + key_bytes,
-                                          work.extent(0) - key_bytes));
+  std::uint64_t* sorted_key = key.data();
+  int* sorted_vertex = order.vertex.data();
+  sort_by_key_within(exec, sorted_key, sorted_vertex, n,
+                     bits_for(levels - 1) + length_bits,
+                     pool.template take<char>(
+                         static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
+  key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
+  order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
   constexpr std::int64_t run = LevelBounds<Memory>::run;
   Kokkos::parallel_for(
       "Strata::LevelOrder::bounds", Range(exec, 0, (n + run - 1) / run),
@@ -194,67 +245,13 @@ void sort_by_level(
   order.level_map =
       subview(sizes.all, make_pair(std::int64_t{0}, levels + std::int64_t{1}));
   order.sizes.num_levels = levels;
+  order.sizes.least_blocks =
+      std::max(levels, found[LevelCounters::inner_runs] + 1);
   order.sizes.level_map.assign(all.begin(), all.begin() + levels + 1);
   order.sizes.edges.assign(all.begin() + levels + 1,
                            all.begin() + 2 * std::ptrdiff_t{levels} + 1);
   order.sizes.longest_row.assign(all.begin() + 2 * std::ptrdiff_t{levels} + 1,
                                  all.end());
-}
-
-
-/// A device: see FindLevels; then a sort by key. Not for graphs without
-/// vertices.
-template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
-    const ExecutionSpace& exec,
-    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    WithinLevel within) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::make_pair;
-  using Kokkos::subview;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
-  const std::int64_t n = graph.num_vertices;
-  LevelOrder<Memory> order;
-  // Few allocations: each costs as much as some launches.
-  const Kokkos::View<int*, Memory> block(
-      view_alloc(exec, "Strata::LevelOrder", WithoutInitializing),
-      4 * n + LevelCounters::size);
-  order.level_of = subview(block, make_pair(std::int64_t{0}, n));
-  order.vertex = subview(block, make_pair(n, 2 * n));
-  order.position = subview(block, make_pair(2 * n, 3 * n));
-  order.length = subview(block, make_pair(3 * n, 4 * n));
-  const Kokkos::View<int*, Memory> counters =
-      subview(block, make_pair(4 * n, 4 * n + LevelCounters::size));
-
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::reset",
-      Range(exec, 0, std::max<std::int64_t>(n, LevelCounters::size)),
-      ResetLevels<Memory>{order.level_of, counters});
-  // As many warps as run at once: the vertices under way are neighbours, which
-  // may have long paths among them.
-  constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
-  constexpr int teams_per_unit = 4;
-  const std::int64_t teams =
-      std::min<std::int64_t>((n + team_size - 1) / team_size,
-                             std::int64_t{teams_per_unit} * device_units(exec));
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::find_levels",
-      Kokkos::TeamPolicy<ExecutionSpace,
-                         Kokkos::LaunchBounds<team_size, teams_per_unit>>(
-          exec, static_cast<int>(teams), team_size),
-      FindLevels<ExecutionSpace>{graph, order.level_of, counters});
-  // The workspace of the sort, while the device is busy.
-  const std::size_t key_bytes = (n * sizeof(std::uint64_t) + 255) / 256 * 256;
-  const Kokkos::View<char*, Memory> work(
-      view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
-      key_bytes + sort_by_key_bytes(exec, n));
-  int found[LevelCounters::size];
-  copy_to_host(exec, counters, found);
-  sort_by_level(exec, graph, order, found[LevelCounters::num_levels],
-                found[LevelCounters::longest_row], within, work, key_bytes);
   return order;
 }
 
@@ -267,6 +264,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   const RowLengths<Memory> length{graph.row_map, given};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
+  order.sizes.least_blocks = levels;
   order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
   order.sizes.edges.assign(levels, 0);
   order.sizes.longest_row.assign(levels, 0);
@@ -304,9 +302,23 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   return order;
 }
 
-}  // namespace Detail
-
-namespace Detail {
+/// See order_by_level. The order's arrays must not outlive the pool; levels
+/// that are known are not looked for.
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WithinLevel within, WorkPool<ExecutionSpace>& pool,
+    const GraphLevels<typename ExecutionSpace::memory_space>& known = {}) {
+  if constexpr (is_cuda<ExecutionSpace>) {
+    if (graph.num_vertices == 0)
+      return LevelOrder<typename ExecutionSpace::memory_space>{};
+    return level_order_on_device(exec, graph, within, pool, known);
+  } else {
+    exec.fence();
+    return level_order_on_host(graph, within, find_level_sets(graph));
+  }
+}
 
 /// The order of the vertices by levels that are known, and by how long their
 /// rows count, `longest` at most. Shares `level_of`. The host waits.
@@ -315,28 +327,16 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, const int* length, int longest, WithinLevel within) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Kokkos::make_pair;
-  using Kokkos::subview;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
+    int levels, const int* length, int longest, WithinLevel within,
+    WorkPool<ExecutionSpace>& pool) {
   const std::int64_t n = graph.num_vertices;
   if constexpr (is_cuda<ExecutionSpace>) {
-    LevelOrder<Memory> order;
-    const Kokkos::View<int*, Memory> block(
-        view_alloc(exec, "Strata::LevelOrder", WithoutInitializing), 3 * n);
-    order.level_of = level_of;
-    order.vertex = subview(block, make_pair(std::int64_t{0}, n));
-    order.position = subview(block, make_pair(n, 2 * n));
-    order.length = subview(block, make_pair(2 * n, 3 * n));
-    const std::size_t key_bytes = (n * sizeof(std::uint64_t) + 255) / 256 * 256;
-    const Kokkos::View<char*, Memory> work(
-        view_alloc(exec, "Strata::LevelOrder::sort", WithoutInitializing),
-        key_bytes + sort_by_key_bytes(exec, n));
-    sort_by_level(exec, graph, order, levels, longest, within, work, key_bytes,
-                  length);
-    return order;
+    GraphLevels<typename ExecutionSpace::memory_space> known;
+    known.level_of = level_of;
+    known.found[LevelCounters::num_levels] = levels;
+    known.found[LevelCounters::longest_row] = longest;
+    known.known = true;
+    return level_order_on_device(exec, graph, within, pool, known, length);
   } else {
     exec.fence();
     LevelSets sets;
@@ -368,14 +368,27 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within) {
+  Detail::WorkPool<ExecutionSpace> pool(
+      exec, std::size_t(graph.num_vertices) * 64);
+  auto order = Detail::make_level_order(exec, graph, within, pool);
   if constexpr (Detail::is_cuda<ExecutionSpace>) {
-    if (graph.num_vertices == 0)
-      return LevelOrder<typename ExecutionSpace::memory_space>{};
-    return Detail::level_order_on_device(exec, graph, within);
-  } else {
+    // Out of the pool.
+    const auto own = [&exec](auto& view) {
+      using View = std::decay_t<decltype(view)>;
+      const View copy(Kokkos::view_alloc(exec, "Strata::LevelOrder",
+                                         Kokkos::WithoutInitializing),
+                      view.extent(0));
+      Kokkos::deep_copy(exec, copy, view);
+      view = copy;
+    };
+    own(order.level_of);
+    own(order.vertex);
+    own(order.position);
+    own(order.length);
+    own(order.level_map);
     exec.fence();
-    return Detail::level_order_on_host(graph, within, find_level_sets(graph));
   }
+  return order;
 }
 
 }  // namespace Strata

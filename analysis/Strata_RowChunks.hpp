@@ -4,10 +4,15 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
+#include <algorithm>
+#include <cstring>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
+#include <detail/Strata_PlanStorage.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <detail/Strata_WorkPool.hpp>
 #include <vector>
 
 namespace Strata {
@@ -60,31 +65,8 @@ struct RowChunks {
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
-
-  /// Makes row, origin and diagonal_origin for `num_rows` and `num_slots`, in
-  /// one allocation while four bytes hold an origin.
-  template <class ExecutionSpace>
-  void set_rows_and_origins(const ExecutionSpace& exec, std::int64_t num_values,
-                            bool origins) {
-    using Origin = Detail::OriginIndex<MemorySpace>;
-    using Kokkos::make_pair;
-    const std::int64_t n = num_rows, places = origins ? num_slots : 0;
-    const bool narrow = Origin::is_narrow(num_values);
-    const Kokkos::View<unsigned*, MemorySpace> block(
-        Kokkos::view_alloc(exec, "Strata::RowChunks::row",
-                           Kokkos::WithoutInitializing),
-        narrow ? 2 * n + places : n);
-    row = Kokkos::subview(block, make_pair(std::int64_t{0}, n));
-    if (narrow) {
-      diagonal_origin.narrow = Kokkos::subview(block, make_pair(n, 2 * n));
-      origin.narrow =
-          Kokkos::subview(block, make_pair(2 * n, 2 * n + places));
-    } else {
-      diagonal_origin =
-          Origin("Strata::RowChunks::diagonal_origin", n, num_values);
-      origin = Origin("Strata::RowChunks::origin", places, num_values);
-    }
-  }
+  /// What the arrays above are part of.
+  Kokkos::View<unsigned char*, MemorySpace> storage;
 
   int num_chunks() const { return static_cast<int>(chunk.extent(0)); }
   int num_levels() const {
@@ -100,6 +82,7 @@ template <class MemorySpace>
 struct RowTerms {
   Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
   Kokkos::View<const int*, MemorySpace> vertex;
+  KOKKOS_INLINE_FUNCTION bool exist() const { return map.extent(0) > 0; }
 };
 
 namespace Detail {
@@ -107,21 +90,28 @@ namespace Detail {
 template <class MemorySpace>
 struct FillRowChunks {
   Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
+  Kokkos::View<RowChunk*, MemorySpace> chunks;  // copied to
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<int*, MemorySpace> source;
   OriginIndex<MemorySpace> origin, diagonal_origin;
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
-  bool by_position, has_origins;
+  bool by_position;
   RowTerms<MemorySpace> terms;
 
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t c) const {
+    const RowChunk chunk = chunk_of(c);
+    return static_cast<std::int64_t>(chunk.rows << chunk.log_lanes) *
+           (chunk.steps + chunk.term_steps);
+  }
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t c, int lane,
                                          int lanes) const {
     const RowChunk chunk = chunk_of(c);
+    if (lane == 0) chunks(c) = chunk;
     const int per_row = 1 << chunk.log_lanes;
     const int active = chunk.rows * per_row;
     for (int l = lane; l < active; l += lanes) {
@@ -133,16 +123,9 @@ struct FillRowChunks {
         row(p) = static_cast<unsigned>(user_row(v));
         diagonal_origin.set(p, graph.diagonal_origin(v));
       }
-      for (int s = 0; s < chunk.steps; ++s) {
-        const std::int64_t slot =
-            chunk.first_slot + static_cast<std::int64_t>(s) * active + l;
-        const std::int64_t k =
-            begin + static_cast<std::int64_t>(s) * per_row + l % per_row;
-        const bool used = k < end;
-        const int j = used ? graph.entries(k) : -1;
-        source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
-        if (has_origins) origin.set(slot, used ? graph.origin(k) : -1);
-      }
+      for (int s = 0; s < chunk.steps; ++s)
+        fill(chunk.first_slot + static_cast<std::int64_t>(s) * active + l,
+             begin + static_cast<std::int64_t>(s) * per_row + l % per_row, end);
       for (int s = 0; s < chunk.term_steps; ++s) {
         const std::int64_t t = terms.map(v) +
                                static_cast<std::int64_t>(s) * per_row +
@@ -152,6 +135,15 @@ struct FillRowChunks {
             t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
       }
     }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void fill(std::int64_t slot, std::int64_t k,
+                                   std::int64_t end) const {
+    const bool used = k < end;
+    const int j = used ? graph.entries(k) : -1;
+    source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
+    if (!terms.exist()) origin.set(slot, used ? graph.origin(k) : -1);
   }
 };
 
@@ -213,30 +205,31 @@ struct CutLevels {
   }
 };
 
-/// level_chunk_map from the level sets.
+/// level_chunk_map from the level sets, and the chunks themselves.
 template <class MemorySpace>
-struct CountChunks {
+struct ChunkPhases {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t level, int& sum,
-                                         bool final) const {
-    if (final && level == 0) level_chunk_map(0) = 0;
-    std::int64_t position;
-    int lanes;
-    sum += static_cast<int>(cut.find(level, 0x7fffffff, position, lanes));
-    if (final) level_chunk_map(level + 1) = sum;
-  }
-};
-
-/// The chunks themselves; the sum is of their slots.
-template <class MemorySpace>
-struct PlaceChunks {
-  CutLevels<MemorySpace> cut;
-  Kokkos::View<const int*, MemorySpace> level_chunk_map;
-  Kokkos::View<RowChunk*, MemorySpace> chunk;
+  Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
+  std::int64_t* totals;                        // chunks, slots
   Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   RowTerms<MemorySpace> terms;
+
+  struct Count {};
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
+                                         std::int64_t& sum, bool final) const {
+    if (final && level == 0) level_chunk_map(0) = 0;
+    std::int64_t position;
+    int lanes;
+    sum += cut.find(level, 0x7fffffff, position, lanes);
+    if (!final) return;
+    level_chunk_map(level + 1) = static_cast<int>(sum);
+    if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
+      totals[0] = sum;
+      totals[1] = 0;
+    }
+  }
 
   /// The level set whose chunks c is one of: none is without.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
@@ -265,8 +258,10 @@ struct PlaceChunks {
         (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t& sum,
-                                         bool final) const {
+  /// The sum is of their slots.
+  struct Place {};
+  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t c,
+                                         std::int64_t& sum, bool final) const {
     // A chunk of one lane is a row.
     RowChunk made;
     made.log_lanes = 0;
@@ -287,26 +282,109 @@ struct PlaceChunks {
         made.log_lanes);
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
     made.term_steps = 0;
-    if (terms.map.extent(0) > 0) {
-      std::int64_t sources = 0, others = 0;
-      for (int r = 0; r < made.rows; ++r) {
-        const int v = vertex(position + r);
-        const std::int64_t s = row_map(v + 1) - row_map(v);
-        const std::int64_t t = terms.map(v + 1) - terms.map(v);
-        sources = s > sources ? s : sources;
-        others = t > others ? t : others;
-      }
-      made.steps = static_cast<int>((sources + per_row - 1) >> made.log_lanes);
-      made.term_steps = static_cast<std::int16_t>((others + per_row - 1) >>
-                                                  made.log_lanes);
-      if (made.steps == 0) made.gate = -1;
-    }
+    if (terms.exist()) count_terms(made);
     const std::int64_t active = made.rows * per_row;
     made.first_slot = sum + active * made.term_steps;
     if (final) chunk(c) = made;
     sum += active * (made.term_steps + made.steps);
+    if (final && c + 1 == totals[0]) totals[1] = sum;
+  }
+
+ private:
+  /// A row counts as long as the longer of its lists.
+  KOKKOS_INLINE_FUNCTION void count_terms(RowChunk& made) const {
+    std::int64_t sources = 0, others = 0;
+    for (int r = 0; r < made.rows; ++r) {
+      const int v = vertex(made.first_position + r);
+      const std::int64_t s = row_map(v + 1) - row_map(v);
+      const std::int64_t t = terms.map(v + 1) - terms.map(v);
+      sources = s > sources ? s : sources;
+      others = t > others ? t : others;
+    }
+    const int per_row = 1 << made.log_lanes;
+    made.steps = static_cast<int>((sources + per_row - 1) >> made.log_lanes);
+    made.term_steps =
+        static_cast<std::int16_t>((others + per_row - 1) >> made.log_lanes);
+    if (made.steps == 0) made.gate = -1;
   }
 };
+
+/// See make_row_chunks.
+/// @param pool    for temporary arrays, to be kept until `exec` has been waited
+///                for
+/// @param request called with a PlanStorage and the plan, whose numbers of
+///                rows and slots are known: takes what the caller wants to have
+///                in the plan's allocation
+/// @param terms   of rewritten rows; the graph needs no origins then
+template <class ExecutionSpace, class Request>
+RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    std::int64_t num_values, int width, int max_steps,
+    SourceNumbering numbering, WorkPool<ExecutionSpace>& pool,
+    const Request& request,
+    const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t levels = order.num_levels();
+  RowChunks<Memory> plan;
+  plan.num_rows = static_cast<int>(n);
+  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
+  std::int64_t chunks = 0;
+  Kokkos::View<RowChunk*, Memory> found;
+  if (n > 0) {
+    // Rows of several lanes have more than max_steps / 2 entries a lane, and in
+    // each level set, each number of lanes may have a chunk that is not full.
+    const std::int64_t most = std::min(
+        n, n / width +
+               2 * (graph.num_edges() +
+                    static_cast<std::int64_t>(terms.vertex.extent(0))) /
+                   (std::int64_t{max_steps} * width) +
+               levels * (bits_for(width) + 1));
+    found = pool.template view<RowChunk>(most);
+    const std::int64_t words = 2 + (levels + 2) / 2;
+    const auto head = pool.template view<std::int64_t>(words);
+    using Phases = ChunkPhases<Memory>;
+    const Phases phases{
+        {order.length, order.level_map, width, max_steps},
+        Kokkos::View<int*, Memory>(reinterpret_cast<int*>(head.data() + 2),
+                                   levels + 1),
+        found,
+        head.data(),
+        order.vertex,
+        graph.row_map,
+        terms};
+    PhaseSequence<ExecutionSpace>(exec, pool)
+        .run("Strata::RowChunks::cut", phases,
+             SumPhase<typename Phases::Count>{levels},
+             SumPhase<typename Phases::Place>{{most, head.data()}});
+    std::vector<std::int64_t> host(words);
+    copy_to_host(exec, head, host.data());
+    chunks = host[0];
+    plan.num_slots = host[1];
+    std::memcpy(plan.level_chunk_map.data(), host.data() + 2,
+                plan.level_chunk_map.size() * sizeof(int));
+  }
+  plan.storage = make_plan_storage<Memory>(
+      exec, "Strata::RowChunks", [&](PlanStorage<Memory>& storage) {
+        request(storage, plan);
+        storage.take(plan.chunk, chunks);
+        storage.take(plan.origin, terms.exist() ? 0 : plan.num_slots,
+                     num_values);
+        storage.take(plan.diagonal_origin, n, num_values);
+        storage.take(plan.row, n);
+        storage.take(plan.source, plan.num_slots);
+      });
+  if (n > 0)
+    for_each_row(
+        "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+        FillRowChunks<Memory>{found, plan.chunk, plan.row, plan.source,
+                              plan.origin, plan.diagonal_origin, graph,
+                              order.vertex, order.position,
+                              numbering == SourceNumbering::position, terms});
+  return plan;
+}
 
 }  // namespace Detail
 
@@ -317,66 +395,20 @@ struct PlaceChunks {
 /// @param num_values number of values the user's matrix stores
 /// @param width     lanes that work together (a warp, or 1 on a host)
 /// @param max_steps steps a row should take before it gets more lanes
-/// @param terms     of rewritten rows; the graph needs no origins then
-/// Cost: O(entries) on the device; the host waits for it three times, and gets
-/// the level sets' numbers of chunks. The last kernels may still be under way
-/// when it returns.
+/// Cost: O(entries) on the device; the host waits for it twice, and gets the
+/// level sets' numbers of chunks.
 template <class ExecutionSpace>
 RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
-    SourceNumbering numbering,
-    const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::make_pair;
-  using Kokkos::subview;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
-  const std::int64_t n = graph.num_vertices;
-  const std::int64_t levels = order.num_levels();
-  RowChunks<Memory> plan;
-  plan.num_rows = static_cast<int>(n);
-  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
-  if (n == 0) return plan;
-
-  const Kokkos::View<int*, Memory> level_chunk_map(
-      view_alloc(exec, "Strata::RowChunks::level_chunk_map",
-                 WithoutInitializing),
-      levels + 1);
-  const Detail::CutLevels<Memory> cut{order.length, order.level_map, width,
-                                      max_steps};
-  int chunks = 0;
-  Kokkos::parallel_scan("Strata::RowChunks::count", Range(exec, 0, levels),
-                        Detail::CountChunks<Memory>{cut, level_chunk_map},
-                        chunks);
+    SourceNumbering numbering) {
+  Detail::WorkPool<ExecutionSpace> pool(exec, 0);
+  const auto plan = Detail::make_row_chunks_with(
+      exec, graph, order, num_values, width, max_steps, numbering, pool,
+      [](auto&, auto&) {});
   exec.fence();
-  plan.chunk = Kokkos::View<RowChunk*, Memory>(
-      view_alloc(exec, "Strata::RowChunks::chunk", WithoutInitializing),
-      chunks);
-  Kokkos::parallel_scan(
-      "Strata::RowChunks::place", Range(exec, 0, chunks),
-      Detail::PlaceChunks<Memory>{cut, level_chunk_map, plan.chunk,
-                                  order.vertex, graph.row_map, terms},
-      plan.num_slots);
-  Detail::copy_to_host(exec, level_chunk_map, plan.level_chunk_map.data());
-
-  const bool origins =
-      terms.map.extent(0) == 0;
-  plan.set_rows_and_origins(exec, num_values, origins);
-  plan.source = Kokkos::View<int*, Memory>(
-      view_alloc(exec, "Strata::RowChunks::source", WithoutInitializing),
-      plan.num_slots);
-  Detail::for_each_row(
-      "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
-      Detail::FillRowChunks<Memory>{plan.chunk, plan.row, plan.source,
-                                    plan.origin, plan.diagonal_origin, graph,
-                                    order.vertex, order.position,
-                                    numbering == SourceNumbering::position,
-                                    origins, terms});
   return plan;
 }
 

@@ -86,6 +86,8 @@ struct SubgraphStream {
   int critical_steps = 0;      // steps on the longest path, waits included
   std::int64_t num_steps = 0;  // of all sub-graphs together
   std::int64_t num_records = 0, num_imports = 0;
+  /// What the following arrays are part of, those of `collapsed` aside.
+  Kokkos::View<unsigned char*, MemorySpace> storage;
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers

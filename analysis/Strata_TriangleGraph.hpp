@@ -5,8 +5,12 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
+#include <cstring>
+#include <detail/Strata_FindLevels.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
+#include <detail/Strata_WorkPool.hpp>
 
 namespace Strata {
 
@@ -37,6 +41,9 @@ struct GatherRows {
   DependencyGraph<MemorySpace> graph;
   bool lower, unit;
 
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return row_map(row + 1) - row_map(row);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t n = graph.num_vertices;
@@ -64,6 +71,9 @@ struct CountColumns {
   Entries entries;
   Kokkos::View<int*, MemorySpace> count;  // per column
   bool lower;
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return row_map(row + 1) - row_map(row);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t end = row_map(row + 1);
@@ -85,6 +95,9 @@ struct ScatterColumns {
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<int*, MemorySpace> count;  // per column, counts down to 0
   bool lower;
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return row_map(row + 1) - row_map(row);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t n = graph.num_vertices;
@@ -127,6 +140,7 @@ template <class MemorySpace>
 struct ResetCheck {
   Kokkos::View<int*, MemorySpace> strict;
   Kokkos::View<std::int64_t*, MemorySpace> diagonal, status, row_map;
+  Kokkos::View<int*, MemorySpace> counters;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     strict(row) = 0;
     diagonal(row) = -1;
@@ -135,6 +149,50 @@ struct ResetCheck {
     status(1) = no_fault;
     status(2) = 0;
     row_map(0) = 0;
+    for (int c = 0; c < LevelCounters::size; ++c) counters(c) = 0;
+  }
+};
+
+/// Check of a matrix, its graph and the levels of that, enqueued together: the
+/// graph is made where nothing is wrong and no row has to be sorted.
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
+struct TrianglePhases {
+  using Memory = typename ExecutionSpace::memory_space;
+  ResetCheck<Memory> reset;
+  TriangleCheck<RowMap, Entries, Values, Memory> check;
+  ScanCounts<Memory> scan;
+  GatherRows<RowMap, Entries, Memory> gather;
+  FindLevels<ExecutionSpace> levels;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return check.length(row);
+  }
+  KOKKOS_INLINE_FUNCTION bool sound() const {
+    return check.status(0) == no_fault && check.status(1) == no_fault;
+  }
+  struct Reset {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reset, std::int64_t row) const {
+    reset(row);
+    if (levels.level.extent(0)) levels.level(row) = -1;
+  }
+  struct Check {};
+  KOKKOS_INLINE_FUNCTION void operator()(Check, std::int64_t row, int lane,
+                                         int lanes) const {
+    check(row, lane, lanes);
+  }
+  struct Scan {};
+  KOKKOS_INLINE_FUNCTION void operator()(Scan, std::int64_t vertex,
+                                         std::int64_t& sum, bool final) const {
+    scan(vertex, sum, final);
+  }
+  struct Gather {};
+  KOKKOS_INLINE_FUNCTION void operator()(Gather, std::int64_t row, int lane,
+                                         int lanes) const {
+    if (sound()) gather(row, lane, lanes);
+  }
+  struct Levels {};
+  KOKKOS_INLINE_FUNCTION void operator()(Levels, int rank) const {
+    if (sound()) levels.run(rank);
   }
 };
 
@@ -158,24 +216,16 @@ struct Iota {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const { view(k) = k; }
 };
 
-}  // namespace Detail
-
-/// Checks a triangular matrix given as CRS views and returns the dependency
-/// graph of op(A) x = b.
-///
-/// @param row_map  rows+1 offsets; an empty view stands for a matrix without
-///                 rows
-/// @param entries  zero-based columns; @param values  as many values
-/// @param columns  number of columns, which has to equal the number of rows
-/// @throws one of the MatrixError types (first faulty row), SizeMismatchError,
-///         IndexOverflowError; nothing of the caller's is written.
-/// Cost: one pass over the matrix on the device to check it, one to build the
-/// graph; a sort of the rows where they are unsorted or op transposes.
-/// Fences `exec`.
+/// See triangle_graph.
+/// @param pool   for the arrays of the graph, which then must not outlive it
+/// @param levels given a pool, a device finds them along with the graph, where
+///               no row has to be sorted and op does not transpose
 template <class ExecutionSpace, class RowMap, class Entries, class Values>
-DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
+DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
-    const Values& values, std::int64_t columns, const TriangleInput& input) {
+    const Values& values, std::int64_t columns, const TriangleInput& input,
+    WorkPool<ExecutionSpace>* pool,
+    GraphLevels<typename ExecutionSpace::memory_space>* levels) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -224,18 +274,26 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
     return Kokkos::subview(of, Kokkos::make_pair(first, first + count));
   };
   const Counts kept =
-      allocate("Strata::DependencyGraph::row_map", 2 * rows + 1);
+      pool ? pool->template view<std::int64_t>(2 * rows + 1)
+           : allocate("Strata::DependencyGraph::row_map", 2 * rows + 1);
   graph.row_map = part(kept, 0, rows + 1);
   graph.diagonal_origin = part(kept, rows + 1, rows);
-  const Counts work =
-      allocate("Strata::TriangleCheck", 3 + rows + (rows + 1) / 2);
+  // Status and the counters of the levels side by side, for one copy.
+  constexpr int heads = 3 + (LevelCounters::size + 1) / 2;
+  const std::int64_t work_words = heads + rows + (rows + 1) / 2;
+  const Counts work = pool ? pool->template view<std::int64_t>(work_words)
+                           : allocate("Strata::TriangleCheck", work_words);
   const Counts status = part(work, 0, 3);
-  const Counts diagonal = part(work, 3, rows);
+  const Counts diagonal = part(work, heads, rows);
+  const Kokkos::View<int*, Memory> counters(
+      reinterpret_cast<int*>(work.data() + 3), LevelCounters::size);
   const Kokkos::View<int*, Memory> strict(
-      reinterpret_cast<int*>(work.data() + 3 + rows), rows);
+      reinterpret_cast<int*>(work.data() + heads + rows), rows);
   const Detail::DiagonalPresence<Memory> presence{diagonal, status};
-  std::int64_t found[3];  // first fault, first unsorted row, edges
-  const auto fetch_status = [&] { Detail::copy_to_host(exec, status, found); };
+  std::int64_t found[heads];  // first fault, first unsorted row, edges
+  const auto fetch_status = [&] {
+    Detail::copy_to_host(exec, part(work, 0, heads), found);
+  };
   const auto scan = [&](bool check_presence) {
     Kokkos::parallel_scan(
         "Strata::TriangleGraph::scan", Range(exec, 0, rows),
@@ -244,12 +302,11 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
   };
   // Returns the first row that is not sorted, or no_fault. A sorted copy has
   // its values elsewhere: only its columns are looked at (`unit` or not).
-  auto check = [&](const auto& checked_entries, bool with_values) {
+  const ResetCheck<Memory> reset{strict, diagonal, status, graph.row_map,
+                                 counters};
+  const auto checker = [&](const auto& checked_entries, bool with_values) {
     using Checked = std::decay_t<decltype(checked_entries)>;
-    Kokkos::parallel_for(
-        "Strata::TriangleCheck::reset", Range(exec, 0, rows),
-        Detail::ResetCheck<Memory>{strict, diagonal, status, graph.row_map});
-    Detail::TriangleCheck<RowMap, Checked, Values, Memory> functor{
+    return TriangleCheck<RowMap, Checked, Values, Memory>{
         row_map,
         checked_entries,
         values,
@@ -261,8 +318,12 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
         status,
         strict,
         diagonal};
-    Detail::for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
-                         functor);
+  };
+  auto check = [&](const auto& checked_entries, bool with_values) {
+    Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec, 0, rows),
+                         reset);
+    for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
+                 checker(checked_entries, with_values));
     // A transposed graph counts by columns, once these are known to be sound.
     scan(!unit);
     fetch_status();
@@ -276,7 +337,67 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
   using SortedEntries = Kokkos::View<typename Entries::non_const_value_type*,
                                      Kokkos::LayoutLeft, Memory>;
   SortedEntries sorted;
-  const std::int64_t unsorted = check(entries, true);
+  // Room for as many edges as there might be, until that is known.
+  const auto make_edges = [&](std::int64_t edges) {
+    if (!pool) {
+      graph.entries = Kokkos::View<int*, Memory>(
+          view_alloc(exec, "Strata::DependencyGraph::entries",
+                     WithoutInitializing),
+          edges);
+      graph.origin = Kokkos::View<std::int64_t*, Memory>(
+          view_alloc(exec, "Strata::DependencyGraph::origin",
+                     WithoutInitializing),
+          edges);
+      return;
+    }
+    graph.entries = pool->template view<int>(edges);
+    graph.origin = pool->template view<std::int64_t>(edges);
+  };
+  std::int64_t unsorted = no_fault;
+  if (pool && !transposed) {
+    make_edges(stored);
+    using Phases = TrianglePhases<ExecutionSpace, RowMap, Entries, Values>;
+    FindLevels<ExecutionSpace> find{graph, {}, counters};
+    const bool with_levels = levels && is_cuda<ExecutionSpace>;
+    if (with_levels)
+      find.level = levels->level_of = pool->template view<int>(rows);
+    const Phases phases{
+        reset,
+        checker(entries, true),
+        {strict, graph.row_map, presence, graph.reversed, !unit},
+        {row_map, entries, permutation, diagonal, graph, lower, unit},
+        find};
+    PhaseSequence<ExecutionSpace> sequence(exec, *pool);
+    const EachPhase<typename Phases::Reset> all{rows};
+    const RowsPhase<typename Phases::Check> look{rows, stored};
+    const SumPhase<typename Phases::Scan> count{rows};
+    const RowsPhase<typename Phases::Gather> gather{rows, stored};
+    if constexpr (is_cuda<ExecutionSpace>) {
+      const TeamPhase<typename Phases::Levels> walk{with_levels ? rows : 0};
+      if (with_levels)
+        sequence.run("Strata::TriangleGraph", phases, all, look, count, gather,
+                     walk);
+      else
+        sequence.run("Strata::TriangleGraph", phases, all, look, count, gather);
+    } else {
+      sequence.run("Strata::TriangleGraph", phases, all, look, count, gather);
+    }
+    fetch_status();
+    if (found[0] != no_fault)
+      raise_row_fault(found[0], row_map, entries, values, columns, input.uplo);
+    unsorted = found[1];
+    if (unsorted == no_fault) {
+      graph.entries = Kokkos::View<int*, Memory>(graph.entries.data(), found[2]);
+      graph.origin = Counts(graph.origin.data(), found[2]);
+      if (with_levels) {
+        std::memcpy(levels->found, found + 3, sizeof(levels->found));
+        levels->known = true;
+      }
+      return graph;
+    }
+  } else {
+    unsorted = check(entries, true);
+  }
   if (unsorted != Detail::no_fault) {
     if (!input.sort_rows)
       throw UnsortedRowError(
@@ -307,15 +428,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
       scan(false);
       fetch_status();
     }
-    const std::int64_t edges = found[2];
-    graph.entries = Kokkos::View<int*, Memory>(
-        view_alloc(exec, "Strata::DependencyGraph::entries",
-                   WithoutInitializing),
-        edges);
-    graph.origin = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc(exec, "Strata::DependencyGraph::origin",
-                   WithoutInitializing),
-        edges);
+    make_edges(found[2]);
     if (transposed) {
       Detail::for_each_row(
           "Strata::TriangleGraph::scatter", exec, rows, stored,
@@ -340,6 +453,31 @@ DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
   else
     build(entries);
   return graph;
+}
+
+}  // namespace Detail
+
+/// Checks a triangular matrix given as CRS views and returns the dependency
+/// graph of op(A) x = b.
+///
+/// @param row_map  rows+1 offsets; an empty view stands for a matrix without
+///                 rows
+/// @param entries  zero-based columns; @param values  as many values
+/// @param columns  number of columns, which has to equal the number of rows
+/// @throws one of the MatrixError types (first faulty row), SizeMismatchError,
+///         IndexOverflowError; nothing of the caller's is written.
+/// Cost: one pass over the matrix on the device to check it, one to build the
+/// graph; a sort of the rows where they are unsorted or op transposes.
+/// Fences `exec`.
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
+DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
+    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
+    const Values& values, std::int64_t columns, const TriangleInput& input) {
+  return Detail::make_triangle_graph(exec, row_map, entries, values, columns,
+                                     input,
+                                     static_cast<Detail::WorkPool<
+                                         ExecutionSpace>*>(nullptr),
+                                     nullptr);
 }
 
 }  // namespace Strata

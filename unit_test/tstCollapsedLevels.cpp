@@ -50,8 +50,9 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto device = mirror_graph(exec, graph);
   const auto sets = find_level_sets(graph);
   const auto order = order_by_level(exec, device, WithinLevel::ascending);
+  Detail::WorkPool<Space> pool(exec, 0);
   const auto made =
-      collapse_levels(exec, device, order, k, WithinLevel::ascending);
+      collapse_levels(exec, device, order, k, WithinLevel::ascending, pool);
   exec.fence();
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
@@ -120,8 +121,10 @@ TEST(CollapsedLevels, OfAChainAreFewer) {
   const auto graph = mirror_graph(exec, chain);
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
   for (const int k : {2, 4, 8}) {
+    Detail::WorkPool<Space> pool(exec, 0);
     const auto made =
-        collapse_levels(exec, graph, order, k, WithinLevel::ascending);
+        collapse_levels(exec, graph, order, k, WithinLevel::ascending, pool);
+    exec.fence();
     EXPECT_EQ(made.order.num_levels(), 96 / k);
     EXPECT_EQ(expect_collapsed(chain, k), 96 - 96 / k);
   }

@@ -53,8 +53,10 @@ void expect_order(const Graph& graph) {
     // A host takes a way of its own, and can go the device's as well.
     for (const bool as_device : {false, true}) {
       if (as_device && graph.num_vertices == 0) continue;
+      Detail::WorkPool<Kokkos::DefaultExecutionSpace> pool(exec, 0);
       const auto order =
-          as_device ? Detail::level_order_on_device(exec, device, within)
+          as_device ? Detail::level_order_on_device(exec, device, within, pool,
+                                                    {})
                     : order_by_level(exec, device, within);
       ASSERT_EQ(order.num_vertices(), graph.num_vertices);
       ASSERT_EQ(order.num_levels(), sets.num_levels);

@@ -110,11 +110,13 @@ struct BeginCollapse {
   }
 };
 
-struct FillInts {
-  int* at;
-  int value;
+struct ClearCollapse {
+  int* used;
+  std::int64_t count;
+  int* limits;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    at[i] = value;
+    if (i < count) used[i] = 0;
+    if (i < CollapseLimits::size) limits[i] = 0;
   }
 };
 
@@ -205,13 +207,37 @@ struct MarkLevels {
     used[level[v] / levels * levels + depth_in_group[v]] = 1;
   }
 };
+/// What the host wants to know of all that.
+struct CollapseSums {
+  enum : int {
+    sources,
+    terms,
+    levels,
+    most_terms,
+    most_sources,
+    longest,
+    size
+  };
+};
+template <class MemorySpace>
 struct NumberLevels {
   int* used;
+  std::int64_t count;
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map, term_map;
+  Kokkos::View<const int*, MemorySpace> limits;
+  Kokkos::View<std::int64_t*, MemorySpace> sums;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, int& sum,
                                          bool final) const {
     const int own = used[i];
     if (final) used[i] = sum;
     sum += own;
+    if (!final || i + 1 < count) return;
+    sums(CollapseSums::sources) = row_map(row_map.extent(0) - 1);
+    sums(CollapseSums::terms) = term_map(term_map.extent(0) - 1);
+    sums(CollapseSums::levels) = sum;
+    sums(CollapseSums::most_terms) = limits(CollapseLimits::terms);
+    sums(CollapseSums::most_sources) = limits(CollapseLimits::sources);
+    sums(CollapseSums::longest) = limits(CollapseLimits::longest);
   }
 };
 struct NewLevels {

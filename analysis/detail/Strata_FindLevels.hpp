@@ -10,7 +10,23 @@ namespace Detail {
 
 /// What FindLevels counts besides the levels: places of its counters.
 struct LevelCounters {
-  enum : int { ticket = 0, num_levels = 1, longest_row = 2, size = 3 };
+  enum : int {
+    ticket,
+    num_levels,
+    longest_row,
+    /// Runs of as many vertices as a warp has lanes that have an edge within.
+    inner_runs,
+    size
+  };
+};
+
+/// The levels of a graph's vertices, if they are known already, and what
+/// FindLevels has counted.
+template <class MemorySpace>
+struct GraphLevels {
+  Kokkos::View<int*, MemorySpace> level_of;
+  int found[LevelCounters::size] = {};
+  bool known = false;
 };
 
 /// Level of every vertex on a device, in one launch: a vertex waits until the
@@ -35,7 +51,6 @@ struct LevelCounters {
 template <class ExecutionSpace>
 struct FindLevels {
   using Memory = typename ExecutionSpace::memory_space;
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = 4;
   /// Sources outside the warp up to which a row is left to its lane.
@@ -137,7 +152,8 @@ struct FindLevels {
 
   /// The vertices from `first` on; keeps the number of levels and of entries of
   /// a row, the largest that the lane has seen.
-  KOKKOS_INLINE_FUNCTION void solve(std::int64_t first, int lane, int& levels,
+  /// True if one of them needs another one.
+  KOKKOS_INLINE_FUNCTION bool solve(std::int64_t first, int lane, int& levels,
                                     int& longest) const {
     const std::int64_t v = first + lane;
     const bool active = v < graph.num_vertices;
@@ -202,6 +218,7 @@ struct FindLevels {
       wait(turn);
     }
     if (active) levels = larger(levels, mine + 1);
+    return sources != 0;
   }
 
   /// counters(which) = the largest `value` of the lanes, if that is larger.
@@ -213,9 +230,10 @@ struct FindLevels {
       Kokkos::atomic_fetch_max(&counters(which), value);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int lane = team.team_rank() % width;
-    int levels = 0, longest = 0;
+  /// By every thread of whole warps; `rank` is that in the team.
+  KOKKOS_INLINE_FUNCTION void run(int rank) const {
+    const int lane = rank % width;
+    int levels = 0, longest = 0, inner = 0;
     for (;;) {
       int ticket = 0;
       if (lane == 0)
@@ -223,10 +241,12 @@ struct FindLevels {
       ticket = lane_broadcast(ticket, 0);
       const std::int64_t first = static_cast<std::int64_t>(ticket) * width;
       if (first >= graph.num_vertices) break;
-      solve(first, lane, levels, longest);
+      inner += solve(first, lane, levels, longest);
     }
     keep_largest(levels, LevelCounters::num_levels, lane);
     keep_largest(longest, LevelCounters::longest_row, lane);
+    if (lane == 0 && inner > 0)
+      Kokkos::atomic_fetch_add(&counters(LevelCounters::inner_runs), inner);
   }
 };
 

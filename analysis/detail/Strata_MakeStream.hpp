@@ -6,9 +6,15 @@
 #include <cmath>
 #include <detail/Strata_Arena.hpp>
 #include <detail/Strata_CollapseRows.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
+#include <detail/Strata_PlanStorage.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamPhases.hpp>
+#include <detail/Strata_ToDevice.hpp>
+#include <detail/Strata_WorkPool.hpp>
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -56,12 +62,15 @@ class StreamBuilder {
   /// @param longest_row  most edges into a vertex: a row of many is dealt to
   ///                     many lanes
   /// @param width        lanes of a warp
+  /// @param pool         for arrays, if there is one: it has to live until
+  ///                     `exec` has been waited for
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   StreamBuilder(const ExecutionSpace& exec, const Graph& graph,
                 const int* level, int num_levels, std::int64_t longest_row,
-                const StreamShape& shape, int width, std::size_t scalar_bytes)
-      : exec_(exec), longest_row_(longest_row) {
+                const StreamShape& shape, int width, std::size_t scalar_bytes,
+                typename WorkPool<ExecutionSpace>::Pointer pool = {})
+      : exec_(exec), longest_row_(longest_row), pool_(std::move(pool)) {
     phases_.graph = graph;
     phases_.record = StreamRecord(scalar_bytes);
     phases_.level = level;
@@ -81,7 +90,12 @@ class StreamBuilder {
     };
     const int most_rows = std::min(shape.max_rows, max_local() - 1);
     int rows = most_rows;
-    make_counts();
+    owns_pool_ = !pool_;
+    if (owns_pool_)
+      pool_ = std::make_shared<WorkPool<ExecutionSpace>>(
+          exec, workspace_bytes(graph.num_vertices, graph.num_edges()));
+    sequence_.emplace(exec, *pool_);
+    phases_.count = pool_->zeros(Phases::num_counts);
     const Graph given = graph;
     collapse_ = shape.collapse;
     bool again = false;
@@ -100,7 +114,13 @@ class StreamBuilder {
       }
       rows /= 2;
     } while (again || (!fits_ && rows >= 16));
-    if (fits_) find_steps();
+    // A stage has a record at least, and at most as many as a warp has lanes.
+    fits_ = fits_ && phases_.num_tasks <
+                         std::numeric_limits<int>::max() / phases_.stream.width;
+  }
+  /// Bytes that the builder's arrays take, about.
+  static std::size_t workspace_bytes(std::int64_t rows, std::int64_t edges) {
+    return std::size_t(rows) * 200 + std::size_t(edges) * 80;
   }
 
   /// False where scratch can't hold the outside values of a few rows, or 32
@@ -133,152 +153,123 @@ class StreamBuilder {
   }
 
   /// The stream, without values. Cost: two sorts and a few launches over rows,
-  /// edges and records; a row of m entries takes m^2 comparisons.
+  /// edges and records, and a wait of the host.
   SubgraphStream<Memory> finish(std::int64_t num_values) {
     auto& p = phases_;
     auto& stream = p.stream;
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
-    const std::int64_t n = p.graph.num_vertices;
-    const std::string label = "Strata::SubgraphStream::";
+    const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
     stream.num_exports = num_exports_;
     stream.num_imports = p.num_uniques;
     stream.max_local = max_local_;
     stream.critical_steps = critical_steps_;
-    stream.row = Kokkos::View<unsigned*, Memory>(
-        view_alloc(label + "row", WithoutInitializing), n);
-    stream.diagonal_origin =
-        OriginIndex<Memory>(label + "diagonal_origin", n, num_values);
-    run<typename Phases::Positions>("positions", n);
 
-    const auto tasks = make_arena<Memory>(
-        "Strata::StreamBuilder::tasks", [&](Arena<Memory>& arena) {
-          arena.take(p.task_key, p.num_tasks);
-          arena.take(p.task, p.num_tasks);
-          arena.take(p.task_row, p.num_tasks);
-          arena.take(p.run_of, p.num_tasks);
-          arena.take(p.run_first, p.num_tasks);
-          arena.take(p.place_of, p.num_tasks);
-          arena.take(p.step_records, p.num_tasks);
-          arena.take(p.step_subgraph, p.num_tasks);
-          arena.take(p.step_first, p.num_subgraphs + 1);
-          arena.take(p.run_count, p.num_subgraphs);
-          arena.take(p.lanes_of, p.num_subgraphs);
-          arena.take(p.slot_of, p.graph.num_edges());
-          arena.take(p.need_key, p.num_uniques);
-          arena.take(p.need_unique, p.num_uniques);
-          arena.take(p.unique_local, p.num_uniques);
-        });
-    run<typename Phases::TaskKeys>("task_keys", n);
-    sort(p.task_key, p.task, p.num_tasks,
-         p.time_bits + bits_for(p.num_subgraphs));
-    run<typename Phases::ClearRuns>("clear_runs", p.num_subgraphs);
-    scan<typename Phases::RunScan>("runs", p.num_tasks);
-    run<typename Phases::ChooseLanes>("choose_lanes", p.num_subgraphs);
-    scan<typename Phases::StepScan>("steps", p.num_tasks);
-    p.num_steps = fetch_counts()[Phases::count_steps];
-    stream.num_steps = p.num_steps;
+    const std::int64_t tasks = p.num_tasks;
+    pool_->take(p.task_key, tasks);
+    pool_->take(p.task, tasks);
+    pool_->take(p.task_row, tasks);
+    pool_->take(p.run_of, tasks);
+    pool_->take(p.run_first, tasks);
+    pool_->take(p.place_of, tasks);
+    // There are no more steps than tasks.
+    pool_->take(p.step_records, tasks);
+    pool_->take(p.step_subgraph, tasks);
+    pool_->take(p.record_of, tasks * stream.warps + 1);
+    pool_->take(p.step_first, p.num_subgraphs + 1);
+    pool_->take(p.run_count, p.num_subgraphs);
+    pool_->take(p.lanes_of, p.num_subgraphs);
+    pool_->take(p.subgraph, p.num_subgraphs);
+    pool_->take(p.slot_of, edges);
+    pool_->take(p.need_key, p.num_uniques);
+    pool_->take(p.need_unique, p.num_uniques);
+    pool_->take(p.unique_local, p.num_uniques);
+    run("prepare_tasks", EachPhase<typename Phases::PrepareTasks>{n});
+    sort(p.task_key, p.task, tasks, p.time_bits + bits_for(p.num_subgraphs));
+    run("steps", SumPhase<typename Phases::RunScan>{tasks},
+        EachPhase<typename Phases::ChooseLanes>{p.num_subgraphs},
+        SumPhase<typename Phases::StepScan>{tasks},
+        SumPhase<typename Phases::StageScan>{
+            {tasks * stream.warps, p.count + Phases::count_stages}},
+        SumPhase<typename Phases::ImportScan>{p.num_subgraphs},
+        EachPhase<typename Phases::DescribeSubgraphs>{p.num_subgraphs});
+    fetch_counts();
+    p.num_steps = stream.num_steps = counts_[Phases::count_steps];
+    stream.max_steps = static_cast<int>(counts_[Phases::count_most_steps]);
+    stream.num_records = counts_[Phases::count_records];
 
-    const auto steps = make_arena<Memory>(
-        "Strata::StreamBuilder::steps", [&](Arena<Memory>& arena) {
-          arena.take(p.record_of, p.num_steps * stream.warps + 1);
-        });
-    stream.subgraph = Kokkos::View<StreamSubgraph*, Memory>(
-        view_alloc(label + "subgraph", WithoutInitializing), p.num_subgraphs);
-    stream.step_warps = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(label + "step_warps", WithoutInitializing), p.num_steps);
-    stream.import = Kokkos::View<int*, Memory>(
-        view_alloc(label + "import", WithoutInitializing), p.num_uniques);
-    scan<typename Phases::StageScan>("stages", p.num_steps * stream.warps);
-    scan<typename Phases::ImportScan>("imports", p.num_subgraphs);
-    run<typename Phases::DescribeSteps>("describe_steps", p.num_steps);
-    run<typename Phases::DescribeSubgraphs>("describe_subgraphs",
-                                            p.num_subgraphs);
-    const std::int64_t records = fetch_counts()[Phases::count_records];
-    stream.max_steps = static_cast<int>(counts_host_(Phases::count_most_steps));
-    stream.num_records = records;
-    stream.bytes = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(label + "bytes", WithoutInitializing),
-        records * p.record.bytes);
-    Arena<Memory> places;
     if (collapse_ > 1) {
-      places = make_arena<Memory>(
-          "Strata::StreamBuilder::places", [&](Arena<Memory>& arena) {
-            arena.take(p.value_place, p.graph.num_edges());
-            arena.take(p.value_rank, p.graph.num_edges());
-            arena.take(p.task_place, p.num_tasks);
-          });
-    } else {
-      stream.record_row = Kokkos::View<int*, Memory>(
-          view_alloc(label + "record_row", WithoutInitializing), records);
-      stream.record_lane = Kokkos::View<unsigned char*, Memory>(
-          view_alloc(label + "record_lane", WithoutInitializing), records);
-      stream.origin = OriginIndex<Memory>(
-          label + "origin", records * p.record.entries, num_values);
-      run<typename Phases::ClearOrigins>("clear_origins",
-                                         records * p.record.entries);
+      pool_->take(p.value_place, edges);
+      pool_->take(p.value_rank, edges);
+      pool_->take(p.task_place, tasks);
     }
-    run<typename Phases::ClearRecords>("clear", p.num_steps * stream.warps);
-    run<typename Phases::ClearNeeds>("clear_needs", p.num_uniques);
-    // Comparing all entries of a row with all: as if rows were longer.
-    for_each_row("Strata::StreamBuilder::place_edges", exec_, n,
-                 std::max(p.graph.num_edges(),
-                          n * std::min<std::int64_t>(64, longest_row_ / 8)),
-                 typename Phases::PlaceEdges{p});
+    allocate_stream(num_values);
+    run("begin",
+        EachPhase<typename Phases::BeginStream>{std::max(
+            {n, p.num_steps * stream.warps, stream.origin.size(),
+             p.num_uniques})});
+    rank_edges();
     sort(p.need_key, p.need_unique, p.num_uniques, bits_for(p.num_steps));
-    run<typename Phases::Imports>("list_imports", p.num_uniques);
-    run<typename Phases::FillOuts>("fill_outs", p.num_tasks);
-    for_each_row("Strata::StreamBuilder::fill_edges", exec_, n,
-                 p.graph.num_edges(), typename Phases::FillEdges{p});
+    run("fill_rows", EachPhase<typename Phases::FillRows>{
+                         std::max(p.num_uniques, tasks)});
+    for_each_row("Strata::StreamBuilder::fill_edges", exec_, n, edges,
+                 typename Phases::FillEdges{p});
     if (collapse_ > 1) {
-      run<typename Phases::TaskPlaces>("task_places", p.num_tasks);
+      run("task_places", EachPhase<typename Phases::TaskPlaces>{tasks});
       keep_collapsed(num_values);
     }
-    exec_.fence();
+    // Whoever gave the pool waits before it ends.
+    if (owns_pool_) exec_.fence();
     return stream;
   }
 
  private:
   using Phases = StreamPhases<Memory>;
 
-  /// Sorts the values by their keys, and the keys.
-  void sort(std::uint64_t* keys, int* values, std::int64_t count,
-            int bits) const {
-    sort_by_key(exec_, Kokkos::View<std::uint64_t*, Memory>(keys, count),
-                Kokkos::View<int*, Memory>(values, count), bits);
-  }
-  template <class Tag>
-  void run(const char* name, std::int64_t count) const {
-    if (count > 0)
-      Kokkos::parallel_for(
-          std::string("Strata::StreamBuilder::") + name,
-          Kokkos::RangePolicy<ExecutionSpace, Tag,
-                              Kokkos::IndexType<std::int64_t>>(exec_, 0, count),
-          phases_);
-  }
-  template <class Tag>
-  void scan(const char* name, std::int64_t count) const {
-    if (count > 0)
-      Kokkos::parallel_scan(
-          std::string("Strata::StreamBuilder::") + name,
-          Kokkos::RangePolicy<ExecutionSpace, Tag,
-                              Kokkos::IndexType<std::int64_t>>(exec_, 0, count),
-          phases_);
-  }
-  void make_counts() {
-    counts_ = Kokkos::View<std::int64_t*, Memory>(
-        "Strata::StreamBuilder::counts", Phases::num_counts);
-    counts_host_ = Kokkos::create_mirror_view(counts_);
-    phases_.count = counts_.data();
-  }
-  /// Waits for the counts so far.
-  const std::int64_t* fetch_counts() {
-    Kokkos::deep_copy(exec_, counts_host_, counts_);
-    exec_.fence();
-    return counts_host_.data();
+  /// The arrays of the stream, in one allocation.
+  void allocate_stream(std::int64_t num_values) {
+    auto& p = phases_;
+    auto& stream = p.stream;
+    const std::int64_t n = p.graph.num_vertices, records = stream.num_records;
+    stream.storage = make_plan_storage<Memory>(
+        exec_, "Strata::SubgraphStream", [&](PlanStorage<Memory>& storage) {
+          const bool origins = collapse_ <= 1;
+          storage.take(stream.bytes, records * p.record.bytes);
+          storage.take(stream.subgraph, p.num_subgraphs);
+          if (origins)
+            storage.take(stream.origin, records * p.record.entries, num_values);
+          storage.take(stream.diagonal_origin, n, num_values);
+          storage.take(stream.row, n);
+          storage.take(stream.import, p.num_uniques);
+          if (origins) {
+            storage.take(stream.record_row, records);
+            storage.take(stream.record_lane, records);
+          }
+          storage.take(stream.step_warps, p.num_steps);
+        });
   }
 
-  /// Sub-graphs of at most `rows` rows; false if their values don't fit.
+  /// Sorts the values by their keys, and the keys: new arrays.
+  void sort(std::uint64_t*& keys, int*& values, std::int64_t count,
+            int bits) const {
+    if (count > 1)
+      sort_by_key_within(exec_, keys, values, count, bits,
+                         pool_->template take<char>(static_cast<std::int64_t>(
+                             sort_by_key_bytes(exec_, count))));
+  }
+  template <class... Phase>
+  void run(const char* name, const Phase&... phase) {
+    sequence_->run((std::string("Strata::StreamBuilder::") + name).c_str(),
+                   phases_, phase...);
+  }
+  /// Waits for the counts so far.
+  void fetch_counts() {
+    copy_to_host(exec_,
+                 Kokkos::View<std::int64_t*, Memory>(phases_.count,
+                                                     Phases::num_counts),
+                 counts_);
+  }
+
+  /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
+  /// their values don't fit.
   template <class MaxLocal>
   bool partition(int num_levels, int band_levels, int rows,
                  const MaxLocal& max_local) {
@@ -289,58 +280,68 @@ class StreamBuilder {
     p.bands =
         band_levels > 0 ? (num_levels + band_levels - 1) / band_levels : 1;
     const std::int64_t most_subgraphs = n / rows + p.bands;
-    vertices_ = make_arena<Memory>(
-        "Strata::StreamBuilder::vertices", [&](Arena<Memory>& arena) {
-          arena.take(p.band_key, n);
-          arena.take(p.order, n);
-          arena.take(p.subgraph_of, n);
-          arena.take(p.export_before, n + 1);
-          arena.take(p.position_of, n);
-          arena.take(p.time, n);
-          arena.take(p.first_task, n);
-          arena.take(p.exported, n);
-          arena.take(p.band_first, p.bands + 1);
-          arena.take(p.band_chunk, p.bands + 1);
-          arena.take(p.first_vertex, most_subgraphs + 1);
-          arena.take(p.import_count, most_subgraphs);
-          arena.take(ticket_, 1);
-        });
-    run<typename Phases::BandKeys>("band_keys", n);
-    if (p.bands > 1) sort(p.band_key, p.order, n, bits_for(p.bands));
-    run<typename Phases::BandStarts>("band_starts", n);
-    scan<typename Phases::BandChunkScan>("band_chunks", p.bands);
-    // One band's chunks need not be waited for.
-    p.num_subgraphs = static_cast<int>(
-        p.bands == 1 ? (n + rows - 1) / rows
-                     : fetch_counts()[Phases::count_subgraphs]);
-    run<typename Phases::AssignSubgraphs>("assign", n);
+    pool_->take(p.order, n);
+    pool_->take(p.subgraph_of, n);
+    pool_->take(p.export_before, n + 1);
+    pool_->take(p.position_of, n);
+    pool_->take(p.time, n);
+    pool_->take(p.first_task, n);
+    pool_->take(p.exported, n);
+    pool_->take(p.first_vertex, most_subgraphs + 1);
+    pool_->take(p.import_count, most_subgraphs);
+    if (p.bands == 1) {
+      p.num_subgraphs = static_cast<int>((n + rows - 1) / rows);
+      run("assign", EachPhase<typename Phases::AssignOneBand>{n});
+    } else {
+      pool_->take(p.band_key, n);
+      pool_->take(p.band_first, p.bands + 1);
+      pool_->take(p.band_chunk, p.bands + 1);
+      run("band_keys", EachPhase<typename Phases::BandKeys>{n});
+      sort(p.band_key, p.order, n, bits_for(p.bands));
+      run("assign", EachPhase<typename Phases::BandStarts>{n},
+          SumPhase<typename Phases::BandChunkScan>{p.bands},
+          EachPhase<typename Phases::AssignSubgraphs>{n});
+    }
     if (collapse_ == 0 || team_ < 0) choose_shape(num_levels);
     // The rows alone may be too many for the team.
     if (1 + n / p.num_subgraphs > max_local()) return false;
     p.stream.row_lanes = shape_.team[team_].row_lanes;
     p.stream.warps = shape_.team[team_].warps;
     if (collapse_ > 1) collapse_rows();
+    find_externals();
+    find_steps();
+    return max_local_ <= max_local();
+  }
+
+  /// Lists the edges between sub-graphs.
+  void find_externals() {
+    auto& p = phases_;
+    const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
+    p.num_externals = 0;
     p.external_key = nullptr;
-    scan<typename Phases::ExternalScan>("count_externals", n);
-    p.num_externals = fetch_counts()[Phases::count_externals];
-    externals_ = make_arena<Memory>(
-        "Strata::StreamBuilder::externals", [&](Arena<Memory>& arena) {
-          arena.take(p.unique_of, p.graph.num_edges());
-          arena.take(p.external_key, p.num_externals);
-          arena.take(p.external_edge, p.num_externals);
-          arena.take(p.unique_source, p.num_externals);
-          arena.take(p.unique_subgraph, p.num_externals);
-        });
-    scan<typename Phases::ExternalScan>("externals", n);
+    if (p.bands == 1 && p.num_subgraphs == 1) return;
+    p.source_bits = bits_for(n - 1);
+    // Of few edges all might be, which saves a device a launch.
+    const auto take = [&](std::int64_t most) {
+      pool_->take(p.external_key, most);
+      pool_->take(p.external_edge, most);
+    };
+    const bool few = is_cuda<ExecutionSpace> && edges <= 1 << 22;
+    if (few) take(edges);
+    run("count_externals", SumPhase<typename Phases::ExternalScan>{n});
+    fetch_counts();
+    if (p.bands > 1)
+      p.num_subgraphs = static_cast<int>(counts_[Phases::count_subgraphs]);
+    p.num_externals = counts_[Phases::count_externals];
+    if (!few) {
+      take(p.num_externals);
+      run("externals", SumPhase<typename Phases::ExternalScan>{n});
+    }
+    pool_->take(p.unique_of, edges);
+    pool_->take(p.unique_source, p.num_externals);
+    pool_->take(p.unique_subgraph, p.num_externals);
     sort(p.external_key, p.external_edge, p.num_externals,
-         32 + bits_for(p.num_subgraphs));
-    run<typename Phases::ClearSubgraphs>("clear_subgraphs", p.num_subgraphs);
-    scan<typename Phases::UniqueScan>("uniques", p.num_externals);
-    run<typename Phases::Capacity>("capacity", p.num_subgraphs);
-    const auto counts = fetch_counts();
-    p.num_uniques = counts[Phases::count_uniques];
-    max_local_ = static_cast<int>(counts[Phases::count_local]);
-    return counts[Phases::count_local] <= max_local();
+         p.source_bits + bits_for(p.num_subgraphs - 1));
   }
 
   GroupedEdges<Memory> grouped(const Graph& graph) const {
@@ -433,7 +434,7 @@ class StreamBuilder {
   /// band sub-graphs work one after the other: their steps full of work count
   /// beside those on the longest path. In several bands rows that stay as they
   /// are hold up others too much for many level sets at a time. A plan's bytes
-  /// count beside its time: half as many are worth 1.4 times as long.
+  /// count beside its time: half as many are worth 1.2 times as long.
   void choose_shape(int num_levels) {
     auto& p = phases_;
     const bool two_teams = num_teams_ == 2 && p.bands == 1 &&
@@ -444,23 +445,29 @@ class StreamBuilder {
     if (collapse_ > 0) {
       candidates.levels[0] = collapse_;
       candidates.count = 1;
-    } else if (p.bands > 1) {
-      candidates.count = 4;
+    } else {
+      // So many that the longest path would hardly have steps left gain nothing.
+      const int most = std::min(num_levels / 32, p.bands > 1 ? 4 : 16);
+      while (candidates.count > 1 &&
+             candidates.levels[candidates.count - 1] > most)
+        --candidates.count;
+      if (candidates.count == 1 && team_ >= 0) {
+        collapse_ = 1;
+        return;
+      }
     }
     const std::int64_t n = p.graph.num_vertices;
-    const std::int64_t samples = std::min<std::int64_t>(n, 2048);
-    const Kokkos::View<std::int64_t*, Memory> sums(
-        "Strata::StreamBuilder::sample",
-        CollapseSample::size * candidates.count);
+    const std::int64_t samples = std::min<std::int64_t>(n, 1024);
+    const int size = CollapseSample::size * candidates.count;
+    const Kokkos::View<std::int64_t*, Memory> sums(pool_->zeros(size), size);
     eliminate_rows(
         "Strata::StreamBuilder::sample_collapsed", exec_,
         samples * candidates.count, mean_length(p.graph),
         SampleCollapsed<Memory>{grouped(p.graph), sums.data(), samples,
                                 candidates, p.record.entries,
                                 shape_.team[1].row_lanes * p.record.entries});
-    const auto host = Kokkos::create_mirror_view(sums);
-    Kokkos::deep_copy(exec_, host, sums);
-    exec_.fence();
+    std::vector<std::int64_t> host(size);
+    copy_to_host(exec_, sums, host.data());
     // Bytes a row: of the matrix, and of a plan.
     const double length = mean_length(p.graph), scalar = p.record.scalar_bytes;
     const double crs = 4 + (scalar + 4) * (length + 1);
@@ -468,7 +475,7 @@ class StreamBuilder {
     double best = 0;
     for (int c = 0; c < candidates.count; ++c) {
       const auto mean = [&](int what) {
-        return double(host(c * CollapseSample::size + what)) / samples;
+        return double(host[c * CollapseSample::size + what]) / samples;
       };
       const int levels = candidates.levels[c];
       for (int t = 0; t < 2; ++t) {
@@ -505,7 +512,7 @@ class StreamBuilder {
                               mean(CollapseSample::operations);
         if (levels > 1 && best > 0 && memory > max_collapsed_memory * crs)
           continue;
-        const double score = time * std::sqrt(memory);
+        const double score = time * std::pow(memory, 0.25);
         if (best == 0 || score < best) {
           best = score;
           collapse_ = levels;
@@ -564,33 +571,43 @@ class StreamBuilder {
                    lists_);
   }
 
+  /// Values that sub-graphs need from each other, and the steps of all rows.
   void find_steps() {
     auto& p = phases_;
     const std::int64_t n = p.graph.num_vertices;
-    scan<typename Phases::ExportScan>("exports", n);
-    scan<typename Phases::TaskScan>("count_tasks", n);
-    const Kokkos::View<unsigned, Memory,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-        ticket(ticket_);
-    Kokkos::deep_copy(exec_, ticket, 0u);
+    run("imports", EachPhase<typename Phases::ClearSubgraphs>{p.num_subgraphs},
+        SumPhase<typename Phases::UniqueScan>{p.num_externals},
+        EachPhase<typename Phases::Capacity>{p.num_subgraphs},
+        SumPhase<typename Phases::ExportScan>{n},
+        SumPhase<typename Phases::TaskScan>{n});
     // A warp a row where rows have many sources to look at.
-    if (is_cuda<ExecutionSpace> && p.graph.num_edges() > 6 * n)
+    if (is_cuda<ExecutionSpace> &&
+        (p.graph.num_edges() > 6 * n || longest_row_ > 64))
       find_steps_of_rows<true>();
     else
       find_steps_of_rows<false>();
-    std::int64_t latest = 0;
-    Kokkos::parallel_reduce(
-        "Strata::StreamBuilder::latest_step",
-        Kokkos::RangePolicy<ExecutionSpace, typename Phases::LatestStep,
-                            Kokkos::IndexType<std::int64_t>>(exec_, 0, n),
-        p, Kokkos::Max<std::int64_t>(latest));
-    const auto counts = fetch_counts();
-    p.num_tasks = counts[Phases::count_tasks];
-    num_exports_ = static_cast<int>(counts[Phases::count_exports]);
-    critical_steps_ = static_cast<int>(latest);
-    p.time_bits = bits_for(latest);
-    // A stage has a record at least, and at most as many as a warp has lanes.
-    fits_ = p.num_tasks < std::numeric_limits<int>::max() / p.stream.width;
+    fetch_counts();
+    p.num_uniques = counts_[Phases::count_uniques];
+    max_local_ = static_cast<int>(counts_[Phases::count_local]);
+    p.num_tasks = counts_[Phases::count_tasks];
+    num_exports_ = static_cast<int>(counts_[Phases::count_exports]);
+    critical_steps_ = static_cast<int>(counts_[Phases::count_time]);
+    p.time_bits = bits_for(counts_[Phases::count_time]);
+  }
+
+  void rank_edges() {
+    using Rank = RankEdges<ExecutionSpace>;
+    const std::int64_t n = phases_.graph.num_vertices;
+    Rank rank{phases_, 1};
+    while (rank.lanes < Rank::width && phases_.graph.num_edges() > 4 * n * rank.lanes)
+      rank.lanes *= 2;
+    LargeFunctorTeams<ExecutionSpace> policy(
+        exec_,
+        static_cast<int>((n + rank.rows_per_team() - 1) /
+                         rank.rows_per_team()),
+        Rank::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Rank::scratch_bytes));
+    Kokkos::parallel_for("Strata::StreamBuilder::place_edges", policy, rank);
   }
 
   template <bool by_warp>
@@ -598,14 +615,20 @@ class StreamBuilder {
     using Steps = StreamSteps<ExecutionSpace, by_warp>;
     const int units = device_units(exec_);
     constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
-    Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec_, is_cuda<ExecutionSpace> ? 12 * units : units, team_size);
+    // Few teams: the rows under way are neighbours, and those far ahead would
+    // only look at sources that are far from being known.
+    const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
+    const std::int64_t teams = std::min<std::int64_t>(
+        (phases_.graph.num_vertices + rows_per_team - 1) / rows_per_team,
+        std::int64_t{is_cuda<ExecutionSpace> ? 4 : 1} * units);
+    LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
+                                              team_size);
     if (by_warp)
       policy.set_scratch_size(
           0, Kokkos::PerTeam(static_cast<int>(
                  team_size / Steps::width * Steps::warp_bins * sizeof(int))));
     Kokkos::parallel_for("Strata::StreamBuilder::steps_of_rows", policy,
-                         Steps{phases_, ticket_});
+                         Steps{phases_, reinterpret_cast<unsigned*>(pool_->zeros(1))});
   }
 
   ExecutionSpace exec_;
@@ -613,7 +636,6 @@ class StreamBuilder {
   Phases phases_;
   bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;
-  unsigned* ticket_ = nullptr;
   // Where rows are rewritten: the graph as given, terms by vertex.
   StreamShape shape_;
   int collapse_ = 1, team_ = 0, num_teams_ = 1;
@@ -623,9 +645,11 @@ class StreamBuilder {
   ListLengths lists_{0, 0};
   int max_slots_ = 0;
   int *terms_ = nullptr, *words_ = nullptr;
-  Arena<Memory> vertices_, externals_, collapsed_;
-  Kokkos::View<std::int64_t*, Memory> counts_;
-  typename Kokkos::View<std::int64_t*, Memory>::HostMirror counts_host_;
+  Arena<Memory> collapsed_;
+  typename WorkPool<ExecutionSpace>::Pointer pool_;
+  bool owns_pool_ = false;
+  std::optional<PhaseSequence<ExecutionSpace>> sequence_;
+  std::int64_t counts_[Phases::num_counts] = {};
 };
 
 }  // namespace Detail

@@ -26,6 +26,7 @@ struct StreamPhases {
   /// Steps that a value from another sub-graph is expected to take.
   int hop = 0;
   int num_subgraphs = 0, time_bits = 0;
+  int source_bits = 31;  // of a vertex number in external_key
   Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
 
   enum : int {
@@ -37,6 +38,7 @@ struct StreamPhases {
     count_tasks,
     count_time,
     count_steps,
+    count_stages,  // steps of all warps
     count_records,
     count_most_steps,
     num_counts
@@ -52,6 +54,7 @@ struct StreamPhases {
   // Sub-graphs.
   int *first_vertex = nullptr, *import_count = nullptr, *step_first = nullptr;
   int *run_count = nullptr, *lanes_of = nullptr;
+  StreamSubgraph* subgraph = nullptr;
   // Edges.
   int* unique_of = nullptr;
   Index* slot_of = nullptr;
@@ -101,9 +104,23 @@ struct StreamPhases {
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
 
+  /// One band: chunks of rows in the order of substitution.
+  struct AssignOneBand {};
+  KOKKOS_INLINE_FUNCTION void operator()(AssignOneBand, Index i) const {
+    const Index n = graph.num_vertices;
+    const int g = static_cast<int>(i * num_subgraphs / n);
+    order[i] = static_cast<int>(i);
+    exported[i] = 0;
+    time[i] = -1;
+    subgraph_of[i] = g;
+    if (i == 0 || (i - 1) * num_subgraphs / n != g)
+      first_vertex[g] = static_cast<int>(i);
+    if (i + 1 == n) first_vertex[num_subgraphs] = static_cast<int>(n);
+  }
+
   struct BandKeys {};
   KOKKOS_INLINE_FUNCTION void operator()(BandKeys, Index i) const {
-    band_key[i] = bands == 1 ? 0 : static_cast<Key>(level[i] / band_levels);
+    band_key[i] = static_cast<Key>(level[i] / band_levels);
     order[i] = static_cast<int>(i);
     exported[i] = 0;
     time[i] = -1;
@@ -137,7 +154,7 @@ struct StreamPhases {
     subgraph_of[order[p]] = g;
     if (p == 0 || chunk_at(p - 1) != g) first_vertex[g] = static_cast<int>(p);
     if (p + 1 == graph.num_vertices)
-      first_vertex[num_subgraphs] = graph.num_vertices;
+      first_vertex[band_chunk[bands]] = graph.num_vertices;
   }
 
   // --- Values that sub-graphs need from others ------------------------------
@@ -151,7 +168,7 @@ struct StreamPhases {
       if (subgraph_of[j] == g) continue;
       if (final && external_key) {
         external_key[sum] =
-            static_cast<Key>(g) << 32 | static_cast<std::uint32_t>(j);
+            static_cast<Key>(g) << source_bits | static_cast<std::uint32_t>(j);
         external_edge[sum] = static_cast<int>(k);
       }
       ++sum;
@@ -164,6 +181,7 @@ struct StreamPhases {
     if (g == 0) {
       count[count_uniques] = 0;
       count[count_local] = 0;
+      count[count_time] = 0;
     }
   }
   struct UniqueScan {};
@@ -175,8 +193,8 @@ struct StreamPhases {
     if (!final) return;
     unique_of[external_edge[p]] = static_cast<int>(sum - 1);
     if (fresh) {
-      const int j = static_cast<int>(key & 0xffffffffu);
-      const int g = static_cast<int>(key >> 32);
+      const int j = static_cast<int>(key & ((Key{1} << source_bits) - 1));
+      const int g = static_cast<int>(key >> source_bits);
       unique_source[sum - 1] = j;
       unique_subgraph[sum - 1] = g;
       exported[j] = 1;
@@ -214,8 +232,6 @@ struct StreamPhases {
                                : first + exports_of(g) + static_cast<int>(p) -
                                      first - before;
     position_of[i] = at;
-    stream.row(at) = static_cast<unsigned>(graph.row_of(i));
-    stream.diagonal_origin.set(at, graph.diagonal_origin(i));
   }
 
   // --- Steps: the earliest that a row's last record can have -----------------
@@ -237,6 +253,25 @@ struct StreamPhases {
   }
   KOKKOS_INLINE_FUNCTION static int last_age(int bin) {
     return bin + 1 < age_bins ? first_age(bin + 1) - 1 : 0x7fffffff;
+  }
+  /// The bins of a warp that has a row: ages up to 63 exactly, then eight bins
+  /// an octave.
+  static constexpr int warp_bins = 256;
+  KOKKOS_INLINE_FUNCTION static int bin_of(int age) {
+    int octave = 0;
+    while (age >> octave >= 128) ++octave;
+    const int bin =
+        age < 64 ? age : 64 + 8 * octave + (age >> (octave + 3)) - 8;
+    return bin < warp_bins ? bin : warp_bins - 1;
+  }
+  /// The least age in a bin.
+  KOKKOS_INLINE_FUNCTION static int age_of(int bin) {
+    return bin < 64 ? bin : (8 + bin % 8) << ((bin - 64) / 8 + 3);
+  }
+  /// Bins that matter for a row of m entries: sources older than the row has
+  /// steps are there in any case.
+  KOKKOS_INLINE_FUNCTION int bins_of(Index m) const {
+    return bin_of(static_cast<int>(m / entries_a_step())) + 1;
   }
   /// How much later the last step is where `sum` sources are of that age or
   /// newer.
@@ -273,16 +308,16 @@ struct StreamPhases {
   // --- Records, by sub-graph and step ----------------------------------------
 
   struct TaskScan {};
-  KOKKOS_INLINE_FUNCTION void operator()(TaskScan, Index i, Index& sum,
+  KOKKOS_INLINE_FUNCTION void operator()(TaskScan, Index p, Index& sum,
                                          bool final) const {
+    const int i = order[p];
     if (final) first_task[i] = static_cast<int>(sum);
     sum += tasks_of(i);
-    if (final && i + 1 == graph.num_vertices) count[count_tasks] = sum;
+    if (final && p + 1 == graph.num_vertices) count[count_tasks] = sum;
   }
-  struct LatestStep {};
-  KOKKOS_INLINE_FUNCTION void operator()(LatestStep, Index i,
-                                         Index& latest) const {
-    if (time[i] > latest) latest = time[i];
+  /// Tasks of all sub-graphs before g: they are numbered in that order.
+  KOKKOS_INLINE_FUNCTION Index tasks_before(Index g) const {
+    return g < num_subgraphs ? first_task[order[first_vertex[g]]] : num_tasks;
   }
   struct TaskKeys {};
   KOKKOS_INLINE_FUNCTION void operator()(TaskKeys, Index i) const {
@@ -295,9 +330,12 @@ struct StreamPhases {
       task_row[t] = static_cast<int>(i);
     }
   }
-  struct ClearRuns {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearRuns, Index g) const {
-    run_count[g] = 0;
+  /// Positions and keys of all rows, and no runs yet.
+  struct PrepareTasks {};
+  KOKKOS_INLINE_FUNCTION void operator()(PrepareTasks, Index i) const {
+    (*this)(Positions(), i);
+    (*this)(TaskKeys(), i);
+    if (i < num_subgraphs) run_count[i] = 0;
   }
   struct RunScan {};
   KOKKOS_INLINE_FUNCTION void operator()(RunScan, Index p, Index& sum,
@@ -314,10 +352,8 @@ struct StreamPhases {
   /// Few lanes a warp where steps have few records: idle lanes take memory.
   struct ChooseLanes {};
   KOKKOS_INLINE_FUNCTION void operator()(ChooseLanes, Index g) const {
-    const int first = first_vertex[g], rows = first_vertex[g + 1] - first;
-    Index records = 0;
-    for (int p = first; p < first + rows; ++p)
-      records += Index{tasks_of(order[p])} * stream.row_lanes;
+    const Index records =
+        (tasks_before(g + 1) - tasks_before(g)) * stream.row_lanes;
     int lanes = stream.row_lanes;
     while (lanes < stream.width &&
            Index{lanes} * stream.warps * run_count[g] * 2 < records * 3)
@@ -349,6 +385,7 @@ struct StreamPhases {
       step_records[step] = lane + stream.row_lanes;
     if (last) {
       count[count_steps] = sum;
+      count[count_stages] = sum * stream.warps;
       step_first[num_subgraphs] = static_cast<int>(sum);
     }
   }
@@ -362,10 +399,11 @@ struct StreamPhases {
   struct StageScan {};
   KOKKOS_INLINE_FUNCTION void operator()(StageScan, Index at, Index& sum,
                                          bool final) const {
-    const Index warp = at / num_steps, step = at % num_steps;
+    const Index steps = count[count_steps];
+    const Index warp = at / steps, step = at % steps;
     if (final) record_of[at] = static_cast<int>(sum);
     if (warps_of(step) > warp) sum += lanes_of[step_subgraph[step]];
-    if (final && at + 1 == num_steps * stream.warps) {
+    if (final && at + 1 == steps * stream.warps) {
       record_of[at + 1] = static_cast<int>(sum);
       count[count_records] = sum;
     }
@@ -373,18 +411,15 @@ struct StreamPhases {
   struct ImportScan {};
   KOKKOS_INLINE_FUNCTION void operator()(ImportScan, Index g, Index& sum,
                                          bool final) const {
-    if (final) stream.subgraph(g).first_import = sum;
+    if (final) subgraph[g].first_import = sum;
     sum += import_count[g];
-  }
-  struct DescribeSteps {};
-  KOKKOS_INLINE_FUNCTION void operator()(DescribeSteps, Index step) const {
-    stream.step_warps(step) = static_cast<unsigned char>(warps_of(step));
   }
   struct DescribeSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(DescribeSubgraphs, Index at) const {
     const int g = static_cast<int>(at);
-    StreamSubgraph& s = stream.subgraph(g);
+    StreamSubgraph& s = subgraph[g];
     const int first = first_vertex[g];
+    const Index num_steps = count[count_steps];
     s.first_step = step_first[g];
     s.steps = step_first[g + 1] - step_first[g];
     s.lanes = lanes_of[g];
@@ -436,50 +471,28 @@ struct StreamPhases {
                                       byte_at(place, byte)) =
         static_cast<std::uint16_t>(value);
   }
-  struct ClearNeeds {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearNeeds, Index u) const {
-    need_key[u] = ~Key{0} >> 1;
-    need_unique[u] = static_cast<int>(u);
+  /// Edge k of row i is the one of that rank, newest first.
+  KOKKOS_INLINE_FUNCTION void place_edge(Index i, Index k, int rank) const {
+    const int entries = record.entries, row_lanes = stream.row_lanes;
+    const Index place =
+        place_of[first_task[i] + rank / entries_a_step()] + rank % row_lanes;
+    slot_of[k] = place * entries + entries - 1 - rank / row_lanes % entries;
+    if (value_rank) value_rank[k] = static_cast<unsigned>(rank);
+    if (subgraph_of[graph.entries(k)] != subgraph_of[i])
+      Kokkos::atomic_fetch_min(&need_key[unique_of[k]],
+                               static_cast<Key>(place / team()));
   }
-  /// Edges of row i, dealt to lanes: rank by age, newest first.
-  struct PlaceEdges {
-    StreamPhases phases;
-    KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane, int lanes) const {
-      const StreamPhases& s = phases;
-      const int g = s.subgraph_of[i], entries = s.record.entries;
-      const Index begin = s.first_edge(i), end = s.end_edge(i);
-      for (Index k = begin + lane; k < end; k += lanes) {
-        const int j = s.graph.entries(k), age = s.known_after(j, g);
-        int rank = 0;
-        for (Index other = begin; other < end; ++other) {
-          const int its = s.known_after(s.graph.entries(other), g);
-          rank += its > age || (its == age && other < k);
-        }
-        if (s.value_rank) s.value_rank[k] = static_cast<unsigned>(rank);
-        const int row_lanes = s.stream.row_lanes;
-        const Index place =
-            s.place_of[s.first_task[i] + rank / s.entries_a_step()] +
-            rank % row_lanes;
-        s.slot_of[k] =
-            place * entries + entries - 1 - rank / row_lanes % entries;
-        if (s.subgraph_of[j] != g)
-          Kokkos::atomic_fetch_min(&s.need_key[s.unique_of[k]],
-                                   static_cast<Key>(place / s.team()));
-      }
-    }
-  };
   struct Imports {};
   KOKKOS_INLINE_FUNCTION void operator()(Imports, Index p) const {
     const int u = need_unique[p], j = unique_source[u];
     unique_local[u] = static_cast<int>(
-        1 + p - stream.subgraph(unique_subgraph[u]).first_import);
+        1 + p - subgraph[unique_subgraph[u]].first_import);
     const int from = subgraph_of[j];
     stream.import(p) =
         position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
   }
-  /// Idle lanes and unused entries, in all stages.
-  struct ClearRecords {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearRecords, Index at) const {
+  /// Idle lanes and unused entries of a stage.
+  KOKKOS_INLINE_FUNCTION void clear_records(Index at) const {
     struct alignas(16) Unit {
       std::uint16_t half[8];
     };
@@ -495,7 +508,7 @@ struct StreamPhases {
         clear.half[record.out_at() % 16 / 2] = record_idle;
       for (int lane = 0; lane < lanes; ++lane) units[u * lanes + lane] = clear;
     }
-    if (value_place) return;
+    if (stream.record_row.extent(0) == 0) return;
     int log_lanes = 0;
     while (1 << log_lanes < lanes) ++log_lanes;
     for (int lane = 0; lane < lanes; ++lane) {
@@ -504,15 +517,36 @@ struct StreamPhases {
           static_cast<unsigned char>(lane | log_lanes << 5);
     }
   }
-  struct ClearOrigins {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearOrigins, Index slot) const {
-    stream.origin.set(slot, -1);
+  /// What is known of rows, steps and sub-graphs; empty records; no needs yet.
+  struct BeginStream {};
+  KOKKOS_INLINE_FUNCTION void operator()(BeginStream, Index at) const {
+    if (at < graph.num_vertices) {
+      const int p = position_of[at];
+      stream.row(p) =
+          static_cast<unsigned>(graph.row_of(static_cast<int>(at)));
+      stream.diagonal_origin.set(p, graph.diagonal_origin(at));
+    }
+    if (at < num_subgraphs) stream.subgraph(at) = subgraph[at];
+    if (at < num_steps)
+      stream.step_warps(at) = static_cast<unsigned char>(warps_of(at));
+    if (at < num_steps * stream.warps) clear_records(at);
+    if (at < stream.origin.size()) stream.origin.set(at, -1);
+    if (at < num_uniques) {
+      need_key[at] = ~Key{0} >> 1;
+      need_unique[at] = static_cast<int>(at);
+    }
   }
   KOKKOS_INLINE_FUNCTION int local_of(int i) const {
-    const StreamSubgraph& s = stream.subgraph(subgraph_of[i]);
+    const StreamSubgraph& s = subgraph[subgraph_of[i]];
     return 1 + s.imports + position_of[i] - s.first_position;
   }
   struct FillOuts {};
+  /// The same, and what is imported.
+  struct FillRows {};
+  KOKKOS_INLINE_FUNCTION void operator()(FillRows, Index i) const {
+    if (i < num_uniques) (*this)(Imports(), i);
+    if (i < num_tasks) (*this)(FillOuts(), i);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
     const int i = task_row[t];
     const bool publishes = exported[i] && t == first_task[i];
@@ -530,6 +564,9 @@ struct StreamPhases {
   }
   struct FillEdges {
     StreamPhases phases;
+    KOKKOS_INLINE_FUNCTION Index length(Index i) const {
+      return phases.end_edge(i) - phases.first_edge(i);
+    }
     KOKKOS_INLINE_FUNCTION void operator()(Index i, int lane, int lanes) const {
       const StreamPhases& s = phases;
       const int g = s.subgraph_of[i], entries = s.record.entries;
@@ -555,6 +592,128 @@ struct StreamPhases {
   };
 };
 
+/// Ranks the edges of every row by age, newest first, which gives them their
+/// places. Ages that the row's last step does not tell apart (see warp_bins)
+/// follow in the order of the edges.
+///
+/// A short row is left to a few lanes that compare all with all; a long one to
+/// a warp, which counts the ages in scratch and then takes the edges in turn.
+template <class ExecutionSpace>
+struct RankEdges {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  using Phases = StreamPhases<Memory>;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = width == 1 ? 1 : 128;
+  static constexpr int warps = width == 1 ? 1 : team_size / width;
+  /// A host's thread takes several rows.
+  static constexpr int rows_of_thread = width == 1 ? 256 : 1;
+  static constexpr int scratch_bytes =
+      warps * Phases::warp_bins * static_cast<int>(sizeof(int));
+  Phases phases;
+  int lanes;  // that share a short row
+
+  std::int64_t rows_per_team() const {
+    return std::int64_t{team_size / lanes} * rows_of_thread;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int rank = team.team_rank();
+    int* const count =
+        static_cast<int*>(team.team_scratch(0).get_shmem(+scratch_bytes)) +
+        rank / width * Phases::warp_bins;
+    const std::int64_t n = phases.graph.num_vertices;
+    for (int r = 0; r < rows_of_thread; ++r) {
+      const std::int64_t i =
+          std::int64_t{team.league_rank()} * (team_size / lanes) *
+              rows_of_thread +
+          r + rank / lanes;
+      const std::int64_t m =
+          i < n ? phases.end_edge(i) - phases.first_edge(i) : 0;
+      const bool is_long = m > 8 && m > 4 * lanes;
+      if (!is_long && m > 0) compare_all(i, rank % lanes);
+      for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left;
+           left &= left - 1)
+        count_ages(lane_broadcast(i, lowest_bit(left)), rank % width, count);
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void compare_all(std::int64_t i, int lane) const {
+    const int g = phases.subgraph_of[i];
+    const std::int64_t begin = phases.first_edge(i), end = phases.end_edge(i);
+    for (std::int64_t k = begin + lane; k < end; k += lanes) {
+      const int age = phases.known_after(phases.graph.entries(k), g);
+      int rank = 0;
+      for (std::int64_t other = begin; other < end; ++other) {
+        const int its = phases.known_after(phases.graph.entries(other), g);
+        rank += its > age || (its == age && other < k);
+      }
+      phases.place_edge(i, k, rank);
+    }
+  }
+  /// All lanes of the warp; `count` has room for warp_bins.
+  KOKKOS_INLINE_FUNCTION void count_ages(std::int64_t i, int lane,
+                                         int* count) const {
+    const int g = phases.subgraph_of[i];
+    const std::int64_t begin = phases.first_edge(i), end = phases.end_edge(i);
+    int newest = 0;
+    for (std::int64_t k = begin + lane; k < end; k += width) {
+      const int age = phases.known_after(phases.graph.entries(k), g);
+      newest = age > newest ? age : newest;
+    }
+    lane_barrier();
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      const int other = lane_xor(newest, mask);
+      newest = other > newest ? other : newest;
+    }
+    // The last one is for all that are older.
+    const int exact = phases.bins_of(end - begin);
+    const int last =
+        exact < Phases::warp_bins ? exact : Phases::warp_bins - 1;
+    const auto bin_at = [&](std::int64_t k) {
+      const int bin = Phases::bin_of(
+          newest - phases.known_after(phases.graph.entries(k), g));
+      return bin < last ? bin : last;
+    };
+    for (int bin = lane; bin <= last; bin += width) count[bin] = 0;
+    lane_barrier();
+    for (std::int64_t k = begin + lane; k < end; k += width)
+      Kokkos::atomic_fetch_add(count + bin_at(k), 1);
+    lane_barrier();
+    // First rank of each bin.
+    int before = 0;
+    for (int first = 0; first <= last; first += width) {
+      const int bin = first + lane;
+      const int own = bin <= last ? count[bin] : 0;
+      int sum = own;
+      for (int distance = 1; distance < width; distance *= 2) {
+        const int lower = lane_up(sum, distance);
+        if (lane >= distance) sum += lower;
+      }
+      if (bin <= last) count[bin] = before + sum - own;
+      before += lane_broadcast(sum, width - 1);
+    }
+    lane_barrier();
+    for (std::int64_t first = begin; first < end; first += width) {
+      const std::int64_t k = first + lane;
+      const int bin = k < end ? bin_at(k) : -1;
+      int ahead = 0, same = 0;
+      for (int other = 0; other < width; ++other) {
+        const bool equal = lane_broadcast(bin, other) == bin;
+        ahead += equal && other < lane;
+        same += equal;
+      }
+      const int rank = bin >= 0 ? count[bin] + ahead : 0;
+      lane_barrier();
+      if (bin >= 0 && ahead == 0) count[bin] += same;
+      lane_barrier();
+      if (bin >= 0) phases.place_edge(i, k, rank);
+    }
+    lane_barrier();
+  }
+};
+
 /// Steps of all rows in one launch. Teams take tickets, in the order of
 /// substitution; a thread, or a warp, has a row and looks at its sources again
 /// and again until all are known.
@@ -570,12 +729,13 @@ struct StreamSteps {
   using Phases = StreamPhases<Memory>;
   static constexpr int width = lane_width<ExecutionSpace>;
   /// Scratch of a warp that has a row.
-  static constexpr int warp_bins = 256;
+  static constexpr int warp_bins = Phases::warp_bins;
   Phases phases;
   unsigned* ticket;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const std::int64_t n = phases.graph.num_vertices;
+    int latest = 0;
     const int rows = by_warp ? team.team_size() / width : team.team_size();
     const int mine = by_warp ? team.team_rank() / width : team.team_rank();
     int* const count =
@@ -592,15 +752,24 @@ struct StreamSteps {
           },
           t);
       const std::int64_t first = static_cast<std::int64_t>(t) * rows;
-      if (first >= n) return;
+      if (first >= n) break;
       if (first + mine < n) {
+        int step = 0;
         if constexpr (by_warp)
-          row_of_warp(first + mine, team.team_rank() % width, count);
+          step = row_of_warp(first + mine, team.team_rank() % width, count);
         else
-          row_of_thread(first + mine);
+          step = row_of_thread(first + mine);
+        latest = step > latest ? step : latest;
       }
       team.team_barrier();
     }
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      const int other = lane_xor(latest, mask);
+      latest = other > latest ? other : latest;
+    }
+    if (team.team_rank() % width == 0)
+      Kokkos::atomic_fetch_max(&phases.count[Phases::count_time],
+                               std::int64_t{latest});
   }
 
  private:
@@ -619,11 +788,11 @@ struct StreamSteps {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void row_of_thread(std::int64_t i) const {
+  KOKKOS_INLINE_FUNCTION int row_of_thread(std::int64_t i) const {
     const int g = phases.subgraph_of[i];
     const std::int64_t end = phases.end_edge(i);
     std::int64_t k = phases.first_edge(i);
-    int newest = 0;
+    int newest = 0, step = 0;
     bool done = false;
     for (int turn = 0; !done; ++turn) {
       for (bool known = true; known && k < end;) {
@@ -636,30 +805,20 @@ struct StreamSteps {
         known = first == Phases::batch;
       }
       if (k == end) {
-        store_relaxed(phases.time + i, phases.step_of_row(i, newest));
+        step = phases.step_of_row(i, newest);
+        store_relaxed(phases.time + i, step);
         done = true;
       } else {
         pause_while_waiting(turn);
       }
     }
-  }
-
-  /// Ages up to 63 exactly, then eight bins an octave.
-  KOKKOS_INLINE_FUNCTION static int bin_of(int age) {
-    int octave = 0;
-    while (age >> octave >= 128) ++octave;
-    const int bin = age < 64 ? age : 64 + 8 * octave + (age >> (octave + 3)) - 8;
-    return bin < warp_bins ? bin : warp_bins - 1;
-  }
-  /// The least age in a bin.
-  KOKKOS_INLINE_FUNCTION static int age_of(int bin) {
-    return bin < 64 ? bin : (8 + bin % 8) << ((bin - 64) / 8 + 3);
+    return step;
   }
 
   /// The same, lane l looking at entries l, l + width, ...; `count` has room
   /// for warp_bins.
-  KOKKOS_INLINE_FUNCTION void row_of_warp(std::int64_t i, int lane,
-                                          int* count) const {
+  KOKKOS_INLINE_FUNCTION int row_of_warp(std::int64_t i, int lane,
+                                         int* count) const {
     constexpr int batch = Phases::batch;
     const int g = phases.subgraph_of[i];
     const std::int64_t begin = phases.first_edge(i), end = phases.end_edge(i);
@@ -688,7 +847,7 @@ struct StreamSteps {
     int late = 0;
     if (m > phases.entries_a_step()) {
       // Sources older than the row has steps don't matter.
-      const int bins = bin_of(static_cast<int>(m / phases.entries_a_step())) + 1;
+      const int bins = phases.bins_of(m);
       for (int bin = lane; bin < bins; bin += width) count[bin] = 0;
       lane_barrier();
       for (std::int64_t k = begin; k < end; k += batch * width) {
@@ -696,7 +855,7 @@ struct StreamSteps {
         STRATA_IMPL_UNROLL
         for (int u = 0; u < batch; ++u) {
           if (k + lane + u * width >= end) continue;
-          const int bin = bin_of(newest - after[u]);
+          const int bin = Phases::bin_of(newest - after[u]);
           if (bin < bins) Kokkos::atomic_fetch_add(count + bin, 1);
         }
       }
@@ -712,7 +871,7 @@ struct StreamSteps {
         sum += before;
         before = lane_broadcast(sum, width - 1);
         if (bin < bins) {
-          const int u = phases.late_by(sum, age_of(bin));
+          const int u = phases.late_by(sum, Phases::age_of(bin));
           late = u > late ? u : late;
         }
       }
@@ -722,7 +881,9 @@ struct StreamSteps {
       }
       lane_barrier();
     }
-    if (lane == 0) store_relaxed(phases.time + i, newest + 1 + late);
+    const int step = newest + 1 + late;
+    if (lane == 0) store_relaxed(phases.time + i, step);
+    return step;
   }
 };
 

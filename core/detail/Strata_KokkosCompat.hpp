@@ -979,26 +979,25 @@ class ProfilingRegion {
 };
 
 /// The host processor's model, where the system tells it.
-inline std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.rfind("model name", 0) == 0) {
-      const auto colon = line.find(':');
-      if (colon != std::string::npos) return line.substr(colon + 1);
-    }
-  return "host";
+inline const std::string& processor_name() {
+  static const std::string name = [] {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);)
+      if (line.rfind("model name", 0) == 0) {
+        const auto colon = line.find(':');
+        if (colon != std::string::npos) return line.substr(colon + 1);
+      }
+    return std::string("host");
+  }();
+  return name;
 }
 
 /// Name of the device, as a key for what was measured on it.
 template <class ExecutionSpace>
 std::string device_name(const ExecutionSpace& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)
-  if constexpr (is_cuda<ExecutionSpace>) {
-    cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, exec.cuda_device()) == cudaSuccess)
-      return properties.name;
-    return "cuda";
-  }
+  // What Kokkos asked for when it began: asking the driver anew takes long.
+  if constexpr (is_cuda<ExecutionSpace>) return exec.cuda_device_prop().name;
 #endif
   return std::string(ExecutionSpace::name()) + processor_name() + "-" +
          std::to_string(device_units(exec));
@@ -1034,56 +1033,36 @@ std::size_t sort_by_key_bytes(const ExecutionSpace& exec, std::int64_t count) {
 }
 
 /// Sorts `values` by the low `bits` bits of their `keys`, ascending and stable,
-/// and the keys with them, in place. Bits above are to be 0.
+/// and the keys with them. Bits above are to be 0. Afterwards `keys` and
+/// `values` point to what is sorted: to where they did, or into `work`.
 ///
-/// @param work at least sort_by_key_bytes of device memory, aligned to 16
-/// bytes,
-///             or none: then it is allocated here
+/// @param work sort_by_key_bytes of device memory, aligned to 16 bytes
 /// Cost on CUDA: a pass over keys and values for every eight bits; enqueued on
-/// `exec` without a wait where `work` is given. O(n log n) on hosts.
+/// `exec` without a wait. O(n log n) on hosts.
 template <class ExecutionSpace>
-void sort_by_key(
-    const ExecutionSpace& exec,
-    const Kokkos::View<std::uint64_t*, typename ExecutionSpace::memory_space>&
-        keys,
-    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& values,
-    int bits,
-    Kokkos::View<char*, typename ExecutionSpace::memory_space> work = {}) {
-  const auto count = static_cast<std::int64_t>(keys.extent(0));
+void sort_by_key_within(const ExecutionSpace& exec, std::uint64_t*& keys,
+                        int*& values, std::int64_t count, int bits,
+                        char* work) {
   if (count < 2 || bits == 0) return;
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (is_cuda<ExecutionSpace>) {
-    const std::size_t needed = sort_by_key_bytes(exec, count);
-    const bool own_work = work.extent(0) < needed;
-    if (own_work)
-      work = decltype(work)(Kokkos::view_alloc(exec, "Strata::sort_by_key",
-                                               Kokkos::WithoutInitializing),
-                            needed);
     const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
-    char* const other_keys = work.data();
-    char* const other_values =
-        other_keys + rounded(count * sizeof(std::uint64_t));
+    char* const other_values = work + rounded(count * sizeof(std::uint64_t));
     char* const temporary = other_values + rounded(count * sizeof(int));
-    std::size_t bytes = work.extent(0) - (temporary - work.data());
+    std::size_t bytes =
+        sort_by_key_bytes(exec, count) - (temporary - work);
     cub::DoubleBuffer<std::uint64_t> key_buffers(
-        keys.data(), reinterpret_cast<std::uint64_t*>(other_keys));
-    cub::DoubleBuffer<int> value_buffers(values.data(),
+        keys, reinterpret_cast<std::uint64_t*>(work));
+    cub::DoubleBuffer<int> value_buffers(values,
                                          reinterpret_cast<int*>(other_values));
-    cudaError_t error = cub::DeviceRadixSort::SortPairs(
+    const cudaError_t error = cub::DeviceRadixSort::SortPairs(
         temporary, bytes, key_buffers, value_buffers, count, 0, bits,
         exec.cuda_stream());
-    if (error == cudaSuccess && key_buffers.Current() != keys.data())
-      error = cudaMemcpyAsync(keys.data(), key_buffers.Current(),
-                              count * sizeof(std::uint64_t),
-                              cudaMemcpyDeviceToDevice, exec.cuda_stream());
-    if (error == cudaSuccess && value_buffers.Current() != values.data())
-      error = cudaMemcpyAsync(values.data(), value_buffers.Current(),
-                              count * sizeof(int), cudaMemcpyDeviceToDevice,
-                              exec.cuda_stream());
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: sorting on the device: ") +
                                cudaGetErrorString(error));
-    if (own_work) exec.fence();
+    keys = key_buffers.Current();
+    values = value_buffers.Current();
     return;
   }
 #endif
@@ -1093,16 +1072,47 @@ void sort_by_key(
       bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   std::vector<std::int64_t> order(count);
   std::iota(order.begin(), order.end(), std::int64_t{0});
+  const std::vector<std::uint64_t> old_keys(keys, keys + count);
+  const std::vector<int> old_values(values, values + count);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::int64_t a, std::int64_t b) {
-                     return (keys(a) & mask) < (keys(b) & mask);
+                     return (old_keys[a] & mask) < (old_keys[b] & mask);
                    });
-  const std::vector<std::uint64_t> old_keys(keys.data(), keys.data() + count);
-  const std::vector<int> old_values(values.data(), values.data() + count);
   for (std::int64_t i = 0; i < count; ++i) {
-    keys(i) = old_keys[order[i]];
-    values(i) = old_values[order[i]];
+    keys[i] = old_keys[order[i]];
+    values[i] = old_values[order[i]];
   }
+}
+
+/// The same in place. Without `work` memory is allocated, and `exec` waited for.
+template <class ExecutionSpace>
+void sort_by_key(
+    const ExecutionSpace& exec,
+    const Kokkos::View<std::uint64_t*, typename ExecutionSpace::memory_space>&
+        keys,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& values,
+    int bits,
+    Kokkos::View<char*, typename ExecutionSpace::memory_space> work = {}) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const auto count = static_cast<std::int64_t>(keys.extent(0));
+  if (count < 2 || bits == 0) return;
+  const std::size_t needed = sort_by_key_bytes(exec, count);
+  const bool own_work = work.extent(0) < needed;
+  if (own_work)
+    work = decltype(work)(Kokkos::view_alloc(exec, "Strata::sort_by_key",
+                                             Kokkos::WithoutInitializing),
+                          needed);
+  std::uint64_t* sorted_keys = keys.data();
+  int* sorted_values = values.data();
+  sort_by_key_within(exec, sorted_keys, sorted_values, count, bits,
+                     work.data());
+  if (sorted_keys != keys.data())
+    Kokkos::deep_copy(
+        exec, keys, Kokkos::View<std::uint64_t*, Memory>(sorted_keys, count));
+  if (sorted_values != values.data())
+    Kokkos::deep_copy(exec, values,
+                      Kokkos::View<int*, Memory>(sorted_values, count));
+  if (own_work) exec.fence();
 }
 
 /// Sorts every row of a CRS matrix by column, values along with the columns.

@@ -242,8 +242,13 @@ class TriangularSolver {
       report_ = report;
       return;
     }
-    analysis.graph =
-        triangle_graph(exec, row_map, entries, values, columns, input);
+    analysis.pool = std::make_shared<Detail::WorkPool<ExecutionSpace>>(
+        exec, analysis.expected_bytes(
+                  columns, static_cast<std::int64_t>(entries.extent(0))));
+    analysis.graph = Detail::make_triangle_graph(exec, row_map, entries, values,
+                                                 columns, input,
+                                                 analysis.pool.get(),
+                                                 &analysis.levels);
     analysis.num_values = static_cast<std::int64_t>(values.extent(0));
     analysis.conjugated = options.op == Op::conjugate_transpose;
 

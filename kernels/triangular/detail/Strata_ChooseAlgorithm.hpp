@@ -13,9 +13,11 @@ namespace Detail {
 
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
-/// keep a wide one's teams busy.
+/// keep a wide one's teams busy. Where there are few level sets there is nothing
+/// to gain from taking several of them at a time, nor from looking at rows for
+/// that.
 inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
-                                int n, int levels) {
+                                int n, int levels, std::int64_t edges) {
   StreamShape shape;
   const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
@@ -23,6 +25,11 @@ inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
   shape.which_team = options.lanes_per_row == 0   ? -1
                      : options.lanes_per_row == 1 ? 0
                                                   : 1;
+  if (levels < 64) {
+    if (shape.collapse == 0) shape.collapse = 1;
+    if (shape.which_team < 0 && edges < std::int64_t{6} * n)
+      shape.which_team = 0;
+  }
   shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
                    : narrow                      ? 1024
                                                  : 1536;
@@ -185,16 +192,18 @@ class AlgorithmChoice {
     // sub-graphs.
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
     const bool suits =
-        stream_shape(options_, collapse_, n, levels).band_levels == 0 ||
+        stream_shape(options_, collapse_, n, levels, sizes_.edges)
+                .band_levels == 0 ||
         (n < 1500. * levels && levels >= 64 && double(sizes_.edges) < 16. * n);
     if (is_cuda<ExecutionSpace> && suits &&
         may_fit(Algorithm::pipelined_subgraphs))
       consider_stream(predict);
 
     // 004's own algorithm where one sub-graph holds everything, unless even a
-    // slot a level set is too much: elsewhere its partition costs more than all
-    // the rest of the analysis.
-    if (is_cuda<ExecutionSpace> &&
+    // slot a level set is too much: elsewhere its partition, on the host, costs
+    // more than all the rest of the analysis. It does where the other
+    // sub-graphs are to be had, too, which it is hardly ever ahead of.
+    if (is_cuda<ExecutionSpace> && !stream_ &&
         n <= SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_) &&
         predict.subgraphs_at_least() < best()->us &&
         may_fit(Algorithm::subgraphs)) {
@@ -207,8 +216,9 @@ class AlgorithmChoice {
                "");
     }
 
-    // Blocks are at least as many as level sets.
-    if (n > 0 && predict.blocks_at_least() < best()->us &&
+    // Blocks are at least as many as level sets. Rows without entries are
+    // solved in one launch by all.
+    if (levels > 1 && predict.blocks_at_least() < best()->us &&
         may_fit(Algorithm::blocks)) {
       using Blocks = BlockSubstitution<Scalar, ExecutionSpace>;
       blocks_.emplace(find_graph_blocks<Scalar>(exec_, analysis_));
@@ -245,7 +255,8 @@ class AlgorithmChoice {
         collapse_ > 0 ? CollapseCandidates{{collapse_}, 1}
                       : CollapseCandidates{{2, 3, 4, 6, 8}, 5};
     for (const LevelsCandidate& c : sample_collapsed_levels(
-             exec_, analysis_.graph, analysis_.order, candidates)) {
+             exec_, analysis_.graph, analysis_.order, candidates,
+             analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
       // New values take time for each number of a row and the rows it replaces.
       const bool worthwhile =
@@ -290,12 +301,13 @@ class AlgorithmChoice {
   /// Sub-graphs in a stream, where there can be one.
   void consider_stream(const SolvePrediction& predict) {
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
-    const StreamShape shape = stream_shape(options_, collapse_, n, levels);
+    const StreamShape shape =
+        stream_shape(options_, collapse_, n, levels, sizes_.edges);
     const auto& longest = analysis_.order.sizes.longest_row;
     auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
-        shape);
+        shape, analysis_.pool);
     if (!stream.possible()) return;
     consider(Algorithm::pipelined_subgraphs,
              predict.pipelined_subgraphs(

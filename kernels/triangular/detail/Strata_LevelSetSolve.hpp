@@ -32,21 +32,32 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  protected:
   /// @param max_steps entries of a row that one lane fetches together: rows
   ///                  that are longer get more lanes
+  /// @param buffers   scalars of workspace for each row; where there are any,
+  ///                  a counter goes with them
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering, int max_steps)
+                    SourceNumbering numbering, int max_steps, int buffers = 0)
       : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
-                          numbering, max_steps, {}) {}
+                          numbering, max_steps, buffers, {}) {}
   /// The same for rewritten rows.
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order, SourceNumbering numbering,
-                    int max_steps, const RowTerms<Memory>& terms) {
-    chunks_ = make_row_chunks(exec, graph, order, analysis.num_values, width,
-                              max_steps, numbering, terms);
-    value_ = Base::make_values(chunks_.num_slots);
-    this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated);
+                    int max_steps, int buffers, const RowTerms<Memory>& terms) {
+    Kokkos::View<Scalar*, Memory> diagonal;
+    chunks_ = make_row_chunks_with(
+        exec, graph, order, analysis.num_values, width,
+        max_steps, numbering, analysis.work(exec),
+        [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
+          storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
+          storage.take(value_, plan.num_slots);
+          storage.take(diagonal, plan.num_rows);
+          storage.take(counter_, buffers > 0 ? 1 : 0);
+        },
+        terms);
+    this->set_rows(chunks_.row, chunks_.diagonal_origin, analysis.conjugated,
+                   diagonal);
   }
 
   RowSystem<Scalar, ExecutionSpace> system(
@@ -79,11 +90,12 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +
            chunks_.source.extent(0) * 4 + chunks_.origin.bytes() +
-           value_.extent(0) * sizeof(Scalar);
+           (value_.extent(0) + buffers_.extent(0)) * sizeof(Scalar);
   }
 
   RowChunks<Memory> chunks_;
-  Kokkos::View<Scalar*, Memory> value_;
+  Kokkos::View<Scalar*, Memory> value_, buffers_;
+  Kokkos::View<unsigned*, Memory> counter_;
 };
 
 /// A launch a level set, except that neighbouring narrow ones are run by one

@@ -124,7 +124,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       if (levels > 1 && columns == 1) {
         const auto collapsed = collapse_levels(
             exec, analysis.graph, analysis.order, levels,
-            TriangularAnalysis<ExecutionSpace>::within_level);
+            TriangularAnalysis<ExecutionSpace>::within_level, analysis.work(exec));
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
               exec, analysis, collapsed);

@@ -15,9 +15,9 @@ namespace Detail {
 template <class Scalar, class MemorySpace>
 struct ResetPipeline {
   ResetPending<Scalar, MemorySpace> pending;
-  Kokkos::View<unsigned, MemorySpace> counter;
+  Kokkos::View<unsigned*, MemorySpace> counter;  // one
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0) counter() = 0;
+    if (i == 0) counter(0) = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
   }
 };
@@ -48,7 +48,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch) {
+      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch,
+             2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
   /// Level sets taken several at a time, for one right-hand side a launch.
@@ -56,12 +57,16 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
-             SourceNumbering::position, Solve<false>::batch,
+             SourceNumbering::position, Solve<false>::batch, 3,
              RowTerms<Memory>{levels.term_map, levels.term}) {
+    using Kokkos::make_pair;
+    const std::int64_t n = this->chunks_.num_rows;
+    copy_ = Kokkos::subview(this->buffers_, make_pair(2 * n, 3 * n));
+    this->buffers_ =
+        Kokkos::subview(this->buffers_, make_pair(std::int64_t{0}, 2 * n));
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
         exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);
-    copy_ = Base::make_values(this->chunks_.num_rows);
     exec.fence();
   }
 
@@ -112,16 +117,12 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
     const std::int64_t n =
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
-    buffers_ = Kokkos::View<Scalar*, Memory>(
-        Kokkos::view_alloc(exec, "Strata::Pipelined::buffers",
-                           Kokkos::WithoutInitializing),
-        2 * n);
-    counter_ = Kokkos::View<unsigned, Memory>(Kokkos::view_alloc(
-        exec, "Strata::Pipelined::counter", Kokkos::WithoutInitializing));
+    // Sums of pieces follow the rows.
+    if (rows_.num_sums > 0) this->buffers_ = Base::make_values(2 * n);
     Kokkos::parallel_for(
         "Strata::Pipelined::reset",
         RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
-        ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
+        ResetPipeline<Scalar, Memory>{{this->buffers_}, this->counter_});
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
     tickets_ = static_cast<int>(
         (static_cast<std::int64_t>(rows_.chunk.extent(0)) + per_ticket - 1) /
@@ -185,13 +186,17 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     system.chunk = rows_.chunk;
     Kokkos::parallel_for(
         "Strata::Triangular::solve::pipelined", policy,
-        One{system, buffers_.data(), counter_.data(),
-                      this->chunks_.num_rows,
-                      static_cast<int>(buffers_.extent(0) / 2), tickets_});
+        One{system, this->buffers_.data(), this->counter_.data(),
+            this->chunks_.num_rows,
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_});
   }
   std::size_t entry_bytes() const override {
-    return Base::entry_bytes() + buffers_.extent(0) * sizeof(Scalar) +
-           (rows_.num_sums > 0 ? rows_.chunk.extent(0) * sizeof(RowChunk) : 0) +
+    // Where rows are split, the plan's own buffers lie idle.
+    return Base::entry_bytes() +
+           (rows_.num_sums > 0
+                ? rows_.chunk.extent(0) * sizeof(RowChunk) +
+                      2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
+                : 0) +
            copy_.extent(0) * sizeof(Scalar) +
            (blocks_ ? blocks_->bytes() : 0) +
            (rewritten_ ? rewritten_->bytes() : 0);
@@ -199,8 +204,6 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
-  Kokkos::View<Scalar*, Memory> buffers_;
-  Kokkos::View<unsigned, Memory> counter_;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
   std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
   Kokkos::View<Scalar*, Memory> copy_;  // a right-hand side of rewritten rows

@@ -190,7 +190,7 @@ class SolvePrediction {
       return total;
     }
     return p_.alpha + bytes_us_ + more_vectors(4) +
-           sizes_.num_levels * std::min(narrow_block(), wide_block());
+           sizes_.least_blocks * std::min(narrow_block(), wide_block());
   }
 
   /// No partition can do better than this: a slot a level set.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <detail/Strata_CollapsedValues.hpp>
 #include <detail/Strata_MakeStream.hpp>
+#include <detail/Strata_PlanStorage.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
@@ -13,6 +14,16 @@
 
 namespace Strata {
 namespace Detail {
+
+template <class Scalar, class MemorySpace>
+struct ResetStream {
+  ResetPending<Scalar, MemorySpace> pending;
+  Kokkos::View<unsigned*, MemorySpace> state;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < static_cast<std::int64_t>(state.extent(0))) state(i) = 0;
+    if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
+  }
+};
 
 /// Sub-graphs in one launch: see StreamSolve.
 ///
@@ -48,14 +59,15 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
       const int* level, int num_levels, std::int64_t longest_row,
-      StreamShape shape) {
+      StreamShape shape,
+      typename WorkPool<ExecutionSpace>::Pointer pool = {}) {
     shape.team[0] = {Kernel<0>::row_lanes, Kernel<0>::warps,
                      max_local<0>(exec)};
     shape.team[1] = {Kernel<1>::row_lanes, Kernel<1>::warps,
                      max_local<1>(exec)};
     if (num_teams == 1) shape.which_team = 0;
     return Builder(exec, graph, level, num_levels, longest_row, shape,
-                   Kernel<0>::width, sizeof(Scalar));
+                   Kernel<0>::width, sizeof(Scalar), std::move(pool));
   }
 
   /// @param max_bytes of the plan with the workspace of more than one
@@ -66,12 +78,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       int max_right_hand_sides,
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : stream_(builder.finish(analysis.num_values)), team_(builder.team()) {
-    // Rewritten rows have the diagonal in their terms.
-    if (stream_.collapsed.exist())
-      this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated,
-                     {});
-    else
-      this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated);
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
@@ -84,19 +90,33 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       Kokkos::parallel_for("Strata::Stream::clear_faults",
                            RangeOf<ExecutionSpace>(exec, 0, 1),
                            ClearRewriteFaults{faults_.data()});
-    const std::size_t own = this->bytes() + PipelineState::size * 4;
+    // Rewritten rows have the diagonal in their terms.
+    const std::int64_t diagonals =
+        stream_.collapsed.exist() ? 0 : stream_.num_rows;
+    const std::size_t own = this->bytes() + stream_.diagonal_origin.bytes() +
+                            stream_.row.extent(0) * 4 +
+                            diagonals * sizeof(Scalar) +
+                            PipelineState::size * 4;
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
         max_right_hand_sides, std::max<std::size_t>(1, room / one)));
-    exports_ = Base::make_values(2ll * export_columns_ * stream_.num_exports);
+    Kokkos::View<Scalar*, Memory> diagonal;
+    storage_ = make_plan_storage<Memory>(
+        exec, "Strata::Stream", [&](PlanStorage<Memory>& storage) {
+          storage.take(exports_, 2ll * export_columns_ * stream_.num_exports);
+          storage.take(diagonal, diagonals);
+          storage.take(state_, PipelineState::size + export_columns_);
+        });
+    this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated,
+                   diagonal);
     Kokkos::parallel_for(
         "Strata::Stream::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(exports_.extent(0))),
-        ResetPending<Scalar, Memory>{exports_});
-    state_ = Kokkos::View<unsigned*, Memory>(
-        "Strata::Stream::state", PipelineState::size + export_columns_);
+        RangeOf<ExecutionSpace>(
+            exec, 0,
+            static_cast<std::int64_t>(
+                std::max(exports_.extent(0), state_.extent(0)))),
+        ResetStream<Scalar, Memory>{{exports_}, state_});
     steps_in_scratch_ =
         (team_ == 0
              ? Kernel<0>::scratch_bytes(stream_.max_local, stream_.max_steps)
@@ -104,7 +124,6 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                                         stream_.max_steps)) <=
         team_scratch_bytes(exec);
     reserve_team_scratch(exec, launch_scratch());
-    exec.fence();
   }
   /// All are divided by the diagonal beforehand. Where rows are rewritten,
   /// there is more to look at: see unsuitable.
@@ -217,6 +236,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   SubgraphStream<Memory> stream_;
+  typename PlanStorage<Memory>::Block storage_;
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true;
   Kokkos::View<Scalar*, Memory> exports_, term_value_;

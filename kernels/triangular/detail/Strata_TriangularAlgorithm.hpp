@@ -26,7 +26,10 @@ template <class ExecutionSpace>
 struct TriangularAnalysis {
   using Memory = typename ExecutionSpace::memory_space;
 
+  /// Memory of what follows, and of whatever is made from it but the plan.
+  mutable typename WorkPool<ExecutionSpace>::Pointer pool;
   DependencyGraph<Memory> graph;
+  GraphLevels<Memory> levels;   // where they came with the graph
   LevelOrder<Memory> order;     // of the graph's vertices
   std::int64_t num_values = 0;  // values the user's matrix stores
   bool conjugated = false;
@@ -37,7 +40,17 @@ struct TriangularAnalysis {
       lane_width<ExecutionSpace> > 1 ? WithinLevel::longest_rows_first
                                      : WithinLevel::ascending;
   void find_order(const ExecutionSpace& exec) {
-    order = order_by_level(exec, graph, within_level);
+    order = make_level_order(exec, graph, within_level, work(exec), levels);
+  }
+  WorkPool<ExecutionSpace>& work(const ExecutionSpace& exec) const {
+    if (!pool)
+      pool = std::make_shared<WorkPool<ExecutionSpace>>(
+          exec, expected_bytes(graph.num_vertices, graph.num_edges()));
+    return *pool;
+  }
+  /// What an analysis takes of a pool at first.
+  static std::size_t expected_bytes(std::int64_t rows, std::int64_t entries) {
+    return std::size_t(rows) * 100 + std::size_t(entries) * 12;
   }
   /// The graph and its level sets on the host, made when first asked for.
   /// Cost then: a copy of the graph and a pass over its edges by one thread.

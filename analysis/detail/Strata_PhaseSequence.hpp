@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PHASE_SEQUENCE_HPP
+#define STRATA_PHASE_SEQUENCE_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <detail/Strata_RowPolicy.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Number of indices of a phase: known to the host, or found by an earlier
+/// phase, at `found` in device memory, and then at most `most`.
+struct PhaseCount {
+  std::int64_t most = 0;
+  const std::int64_t* found = nullptr;
+  PhaseCount() = default;
+  PhaseCount(std::int64_t count) : most(count) {}
+  PhaseCount(std::int64_t at_most, const std::int64_t* where)
+      : most(at_most), found(where) {}
+  KOKKOS_FUNCTION std::int64_t operator()() const {
+    return found ? *found : most;
+  }
+};
+
+/// A phase calls phases(Tag(), i) for every i below `count`.
+template <class Tag>
+struct EachPhase {
+  static constexpr bool sums = false;
+  PhaseCount count;
+};
+/// A phase that also learns the sum over smaller i of what the calls add to
+/// their second argument: phases(Tag(), i, sum, final). Calls are made with
+/// `final` false first, when they may only add.
+template <class Tag>
+struct SumPhase {
+  static constexpr bool sums = true;
+  PhaseCount count;
+};
+
+/// A phase that calls phases(Tag(), row, lane, lanes) as for_each_row does, for
+/// rows of so many entries together; phases.length(row) tells those of one.
+template <class Tag>
+struct RowsPhase {
+  PhaseCount count;
+  std::int64_t entries;
+};
+/// A phase that every thread of every team takes part in:
+/// phases(Tag(), team), of which there are `count` threads' work. Launched
+/// alone, it gets `teams_per_unit` teams of `team_size` for a multiprocessor.
+template <class Tag>
+struct TeamPhase {
+  static constexpr int team_size = 128, teams_per_unit = 4;
+  PhaseCount count;
+};
+
+template <class Phases, class Tag>
+struct EachOfPhase {
+  Phases phases;
+  PhaseCount count;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (!count.found || i < *count.found) phases(Tag(), i);
+  }
+};
+template <class Phases, class Tag>
+struct SumOfPhase {
+  Phases phases;
+  PhaseCount count;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
+                                         bool final) const {
+    if (!count.found || i < *count.found) phases(Tag(), i, sum, final);
+  }
+};
+
+template <class Phases, class Tag>
+struct RowsOfPhase {
+  Phases phases;
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return phases.length(row);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    phases(Tag(), row, lane, lanes);
+  }
+};
+template <class Phases, class Tag, class Member>
+struct TeamOfPhase {
+  Phases phases;
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    phases(Tag(), team.team_rank());
+  }
+};
+
+/// One after the other, in device code.
+template <class... Phase>
+struct PhaseList {};
+template <class First, class... Rest>
+struct PhaseList<First, Rest...> {
+  First first;
+  PhaseList<Rest...> rest;
+};
+inline PhaseList<> phase_list() { return {}; }
+template <class First, class... Rest>
+PhaseList<First, Rest...> phase_list(const First& first, const Rest&... rest) {
+  return {first, phase_list(rest...)};
+}
+
+/// What teams that all run at the same time need to work together: a barrier
+/// and prefix sums. All threads of all teams have to make the same calls.
+class TeamsTogether {
+ public:
+  /// Words of scratch, one for each warp.
+  static constexpr int scratch_bytes = 32 * sizeof(std::int64_t);
+  /// Teams at most.
+  static constexpr int most_teams = 1024;
+
+  KOKKOS_INLINE_FUNCTION TeamsTogether(const ResidentTeam& team,
+                                       std::int64_t* arrived,
+                                       std::int64_t* partial)
+      : team_(team), arrived_(arrived), partial_(partial) {}
+
+  KOKKOS_INLINE_FUNCTION std::int64_t thread() const {
+    return std::int64_t{team_.league_rank} * team_.team_size + team_.team_rank;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t threads() const {
+    return std::int64_t{team_.league_size} * team_.team_size;
+  }
+  /// Everything that any thread has written before is seen by all after it.
+  /// Waits for teams that run at the same time and come here as well.
+  KOKKOS_INLINE_FUNCTION void barrier() {
+    team_.barrier();
+    if (team_.league_size == 1) return;
+    expected_ += static_cast<unsigned>(team_.league_size);
+    if (team_.team_rank == 0) {
+      unsigned* const counter = reinterpret_cast<unsigned*>(arrived_);
+      Kokkos::memory_fence();
+      Kokkos::atomic_fetch_add(counter, 1u);
+      while (load_acquire(counter) < expected_) {
+      }
+      Kokkos::memory_fence();
+    }
+    team_.barrier();
+  }
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void each(std::int64_t count, const Call& call) const {
+    for (std::int64_t i = thread(); i < count; i += threads()) call(i);
+  }
+  /// `lanes` of a warp share a row, all of them one that is much longer.
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void rows(std::int64_t rows, int lanes,
+                                   const Call& call) const {
+    constexpr int width = 32;
+    const int lane = team_.team_rank % width;
+    for (std::int64_t first = thread() - lane; first < rows * lanes;
+         first += threads()) {
+      const std::int64_t row = (first + lane) / lanes;
+      const bool is_long =
+          row < rows && lanes < width && call.length(row) > 16 * lanes;
+      if (row < rows && !is_long) call(row, lane % lanes, lanes);
+      for (unsigned left = lane_ballot(is_long && lane % lanes == 0); left;
+           left &= left - 1)
+        call(lane_broadcast(row, lowest_bit(left)), lane, width);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank; }
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void sum(std::int64_t count, const Call& call) {
+    const std::int64_t size = team_.team_size;
+    const std::int64_t tiles = (count + size - 1) / size;
+    const std::int64_t per_team =
+        (tiles + team_.league_size - 1) / team_.league_size * size;
+    const std::int64_t begin = per_team * team_.league_rank;
+    const std::int64_t end = begin + per_team < count ? begin + per_team : count;
+    std::int64_t before = 0;
+    if (team_.league_size > 1) {
+      std::int64_t mine = 0;
+      for (std::int64_t i = begin + team_.team_rank; i < end; i += size)
+        call(i, mine, false);
+      std::int64_t total;
+      exclusive(mine, total);
+      // The sums of this phase and of the next one are apart.
+      std::int64_t* const partial = partial_ + odd_ * most_teams;
+      odd_ = 1 - odd_;
+      if (team_.team_rank == 0) partial[team_.league_rank] = total;
+      barrier();
+      mine = 0;
+      for (int t = team_.team_rank; t < team_.league_rank; t += team_.team_size)
+        mine += load_relaxed(partial + t);
+      exclusive(mine, before);
+    }
+    for (std::int64_t first = begin; first < end; first += size) {
+      const std::int64_t i = first + team_.team_rank;
+      std::int64_t mine = 0, total;
+      if (i < end) call(i, mine, false);
+      std::int64_t sum = before + exclusive(mine, total);
+      if (i < end) call(i, sum, true);
+      before += total;
+    }
+  }
+
+ private:
+  /// Sum over the team's threads before this one, and over all.
+  KOKKOS_INLINE_FUNCTION std::int64_t exclusive(std::int64_t value,
+                                                std::int64_t& total) const {
+    constexpr int width = 32;
+    std::int64_t* const of_warp = reinterpret_cast<std::int64_t*>(team_.scratch);
+    const int lane = team_.team_rank % width, warp = team_.team_rank / width;
+    std::int64_t sum = value;
+    for (int distance = 1; distance < width; distance *= 2) {
+      const std::int64_t lower = lane_broadcast_up(sum, distance);
+      if (lane >= distance) sum += lower;
+    }
+    team_.barrier();
+    if (lane == width - 1) of_warp[warp] = sum;
+    team_.barrier();
+    std::int64_t before = 0;
+    total = 0;
+    for (int w = 0; w < team_.team_size / width; ++w) {
+      if (w == warp) before = total;
+      total += of_warp[w];
+    }
+    return before + sum - value;
+  }
+  KOKKOS_INLINE_FUNCTION static std::int64_t lane_broadcast_up(
+      std::int64_t value, int distance) {
+    const auto low = static_cast<unsigned>(
+        lane_up(static_cast<int>(value & 0xffffffff), distance));
+    const auto high = lane_up(static_cast<int>(value >> 32), distance);
+    return static_cast<std::int64_t>(high) << 32 | low;
+  }
+
+  ResidentTeam team_;
+  std::int64_t *arrived_, *partial_;
+  unsigned expected_ = 0;
+  int odd_ = 0;
+};
+
+/// Several phases in one launch of teams that all run at the same time: a
+/// barrier takes a fifth of a launch.
+///
+/// No deadlock: all teams run at the same time (launch_resident), or there is
+/// one; every thread comes to every barrier, as the numbers of indices are the
+/// same for all of them.
+template <class Phases, class List>
+struct PhasesOfTeams {
+  static constexpr int max_team_size = 512;
+  Phases phases;
+  List list;
+  std::int64_t *arrived, *partial;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const ResidentTeam& team) const {
+    TeamsTogether together(team, arrived, partial);
+    run(together, list);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void run(TeamsTogether&, const PhaseList<>&) const {}
+  template <class Tag, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      TeamsTogether& together,
+      const PhaseList<EachPhase<Tag>, Rest...>& left) const {
+    together.each(left.first.count(),
+                  [&](std::int64_t i) { phases(Tag(), i); });
+    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    run(together, left.rest);
+  }
+  template <class Tag, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      TeamsTogether& together,
+      const PhaseList<RowsPhase<Tag>, Rest...>& left) const {
+    const std::int64_t rows = left.first.count();
+    together.rows(rows, lanes_for_rows(rows, left.first.entries, 32),
+                  RowsCall<Tag>{phases});
+    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    run(together, left.rest);
+  }
+  template <class Tag>
+  struct RowsCall {
+    const Phases& phases;
+    KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+      return phases.length(row);
+    }
+    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                           int lanes) const {
+      phases(Tag(), row, lane, lanes);
+    }
+  };
+  template <class Tag, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      TeamsTogether& together,
+      const PhaseList<TeamPhase<Tag>, Rest...>& left) const {
+    phases(Tag(), together.rank());
+    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    run(together, left.rest);
+  }
+  template <class Tag, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      TeamsTogether& together,
+      const PhaseList<SumPhase<Tag>, Rest...>& left) const {
+    together.sum(left.first.count(),
+                 [&](std::int64_t i, std::int64_t& sum, bool final) {
+                   phases(Tag(), i, sum, final);
+                 });
+    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    run(together, left.rest);
+  }
+};
+
+/// Runs phases one after the other, each when those before are done: in one
+/// launch on a device, unless there are so many indices that launches do not
+/// count. Enqueued on `exec`; `pool` has to live until it is done.
+template <class ExecutionSpace>
+class PhaseSequence {
+ public:
+  template <class Pool>
+  PhaseSequence(const ExecutionSpace& exec, Pool& pool) : exec_(exec) {
+    if constexpr (is_cuda<ExecutionSpace>) {
+      pool.take(partial_, 2 * TeamsTogether::most_teams);
+      arrived_ = pool.zeros(most_launches);
+    }
+  }
+
+  template <class Phases, class... Phase>
+  void run(const char* name, const Phases& phases, const Phase&... phase) {
+    if constexpr (is_cuda<ExecutionSpace>) {
+      const std::int64_t most = std::max({work(phase)...});
+      if (most == 0) return;
+      if (most <= together_at_most && launches_ < most_launches &&
+          launch(phases, most, phase...))
+        return;
+    }
+    (apart(name, phases, phase), ...);
+  }
+
+ private:
+  static constexpr int most_launches = 32;
+  /// Indices of a phase from which on it is better off with a launch of its
+  /// own, that has more threads.
+  static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
+  template <class Phase>
+  static std::int64_t work(const Phase& phase) {
+    return phase.count.most;
+  }
+  template <class Tag>
+  static std::int64_t work(const RowsPhase<Tag>& phase) {
+    return std::max(phase.count.most, phase.entries / 4);
+  }
+
+  template <class Phases, class... Phase>
+  bool launch(const Phases& phases, std::int64_t most, const Phase&... phase) {
+    using List = decltype(phase_list(phase...));
+    using Functor = PhasesOfTeams<Phases, List>;
+    constexpr int size = Functor::max_team_size;
+    static const int resident =
+        std::min(TeamsTogether::most_teams,
+                 max_resident_teams<Functor>(exec_, size,
+                                             TeamsTogether::scratch_bytes));
+    if (resident == 0) return false;
+    const int teams = static_cast<int>(
+        std::min<std::int64_t>(resident, (most + size - 1) / size));
+    launch_resident(exec_,
+                    Functor{phases, phase_list(phase...),
+                            arrived_ + launches_++, partial_},
+                    teams, size, TeamsTogether::scratch_bytes);
+    return true;
+  }
+  template <class Phases, class Tag>
+  void apart(const char* name, const Phases& phases,
+             const EachPhase<Tag>& phase) const {
+    if (phase.count.most > 0)
+      Kokkos::parallel_for(name, Range(exec_, 0, phase.count.most),
+                           EachOfPhase<Phases, Tag>{phases, phase.count});
+  }
+  template <class Phases, class Tag>
+  void apart(const char* name, const Phases& phases,
+             const SumPhase<Tag>& phase) const {
+    if (phase.count.most > 0)
+      Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
+                            SumOfPhase<Phases, Tag>{phases, phase.count});
+  }
+  template <class Phases, class Tag>
+  void apart(const char* name, const Phases& phases,
+             const RowsPhase<Tag>& phase) const {
+    for_each_row(name, exec_, phase.count.most, phase.entries,
+                 RowsOfPhase<Phases, Tag>{phases});
+  }
+  template <class Phases, class Tag>
+  void apart(const char* name, const Phases& phases,
+             const TeamPhase<Tag>& phase) const {
+    constexpr int size = is_cuda<ExecutionSpace> ? TeamPhase<Tag>::team_size : 1;
+    using Policy =
+        Kokkos::TeamPolicy<ExecutionSpace,
+                           Kokkos::LaunchBounds<
+                               size, TeamPhase<Tag>::teams_per_unit>>;
+    const std::int64_t teams = std::min<std::int64_t>(
+        (phase.count.most + size - 1) / size,
+        std::int64_t{TeamPhase<Tag>::teams_per_unit} * device_units(exec_));
+    if (teams > 0)
+      Kokkos::parallel_for(
+          name, Policy(exec_, static_cast<int>(teams), size),
+          TeamOfPhase<Phases, Tag, typename Policy::member_type>{phases});
+  }
+
+  ExecutionSpace exec_;
+  std::int64_t *arrived_ = nullptr, *partial_ = nullptr;
+  int launches_ = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

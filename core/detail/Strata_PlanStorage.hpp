@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PLAN_STORAGE_HPP
+#define STRATA_PLAN_STORAGE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <detail/Strata_OriginIndex.hpp>
+#include <string>
+#include <type_traits>
+
+namespace Strata {
+namespace Detail {
+
+/// The arrays of a plan in one allocation: each of its own would cost a device
+/// as much as some launches. Arrays follow each other; those of a stricter
+/// alignment are to come first.
+template <class MemorySpace>
+class PlanStorage {
+ public:
+  using Block = Kokkos::View<unsigned char*, MemorySpace>;
+
+  /// `view` gets `count` elements, not initialized.
+  template <class View>
+  void take(View& view, std::int64_t count) {
+    using Value = typename View::value_type;
+    const std::size_t step = alignof(Value);
+    offset_ = (offset_ + step - 1) / step * step;
+    if (base_)
+      view = View(reinterpret_cast<Value*>(base_ + offset_),
+                  static_cast<std::size_t>(count));
+    offset_ += sizeof(Value) * static_cast<std::size_t>(count);
+  }
+  void take(OriginIndex<MemorySpace>& origins, std::int64_t count,
+            std::int64_t num_values) {
+    if (OriginIndex<MemorySpace>::is_narrow(num_values))
+      take(origins.narrow, count);
+    else
+      take(origins.wide, count);
+  }
+  std::size_t bytes() const { return offset_; }
+
+  explicit PlanStorage(unsigned char* base = nullptr) : base_(base) {}
+
+ private:
+  unsigned char* base_;
+  std::size_t offset_ = 0;
+};
+
+/// Runs `request(storage)` to measure, allocates, and runs it again. The arrays
+/// last as long as what is returned.
+template <class MemorySpace, class ExecutionSpace, class Request>
+typename PlanStorage<MemorySpace>::Block make_plan_storage(
+    const ExecutionSpace& exec, const std::string& label,
+    const Request& request) {
+  PlanStorage<MemorySpace> measure;
+  request(measure);
+  const typename PlanStorage<MemorySpace>::Block block(
+      Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing),
+      measure.bytes());
+  // Where there is nothing to hold, views have their sizes all the same.
+  static unsigned char nothing[16];
+  PlanStorage<MemorySpace> storage(measure.bytes() > 0 ? block.data()
+                                                       : nothing);
+  request(storage);
+  return block;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -304,7 +304,7 @@ class StreamBuilder {
     }
     if (collapse_ == 0 || team_ < 0) choose_shape(num_levels);
     // The rows alone may be too many for the team.
-    if (1 + n / p.num_subgraphs > max_local()) return false;
+    if (p.bands == 1 && 1 + n / p.num_subgraphs > max_local()) return false;
     p.stream.row_lanes = shape_.team[team_].row_lanes;
     p.stream.warps = shape_.team[team_].warps;
     if (collapse_ > 1) collapse_rows();

@@ -259,8 +259,9 @@ class AlgorithmChoice {
              analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
       // New values take time for each number of a row and the rows it replaces.
-      const bool worthwhile =
-          c.sources + c.terms <= 24 && us < 0.9 * found.us;
+      const bool worthwhile = c.sources + c.terms <= 12 &&
+                              us < 0.9 * predict.pipelined() &&
+                              us < 0.98 * found.us;
       if (worthwhile || collapse_ > 0) found = {c.levels, us};
     }
     return found;

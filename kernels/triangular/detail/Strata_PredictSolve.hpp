@@ -112,7 +112,7 @@ class SolvePrediction {
     const double more = std::max(0., entries - edges_);
     const double longer = several.sources + several.terms > 5 ? 0.6 : 0.;
     return p_.alpha + bytes_us_ + p_.handover * (1 + longer) * waits +
-           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 2)) /
+           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 4)) /
                p_.bytes_per_us;
   }
 
@@ -136,8 +136,10 @@ class SolvePrediction {
     const double passed =
         std::max(0, critical_steps - sizes_.num_levels) / double(hop);
     const double fetch = double(imports) / subgraphs / 64 * p_.handover;
-    const double one = begin +
-                       p_.pass * step_cost * (critical_steps + work_steps) +
+    // The larger of path and work counts for more.
+    const double steps = std::pow(
+        std::pow(critical_steps, 1.5) + std::pow(work_steps, 1.5), 1 / 1.5);
+    const double one = begin + p_.pass * step_cost * steps +
                        passed * fetch / 4 + 2 * bytes_us_;
     // Others go side by side with the first, and hold up the teams: one lasts
     // about 35 hand-overs, most of it prologue and waiting, and four of them

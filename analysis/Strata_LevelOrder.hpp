@@ -76,7 +76,7 @@ struct LevelSizesView {
 
 /// How long a row counts: as many entries as it has, or as given.
 template <class MemorySpace>
-struct RowLengths {
+struct CountedLengths {
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   const int* given;  // by vertex, or null
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t v) const {
@@ -88,7 +88,7 @@ struct RowLengths {
 /// is than the longest (`length_bits` bits; 0: rows are not looked at).
 template <class MemorySpace>
 struct LevelKeys {
-  RowLengths<MemorySpace> row_length;
+  CountedLengths<MemorySpace> row_length;
   Kokkos::View<const int*, MemorySpace> level_of;
   Kokkos::View<int*, MemorySpace> vertex;
   Kokkos::View<std::uint64_t*, MemorySpace> key;
@@ -111,7 +111,7 @@ struct LevelKeys {
 template <class MemorySpace>
 struct LevelBounds {
   static constexpr int run = 8;
-  RowLengths<MemorySpace> lengths;
+  CountedLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
   Kokkos::View<int*, MemorySpace> position, length;
   Kokkos::View<const std::uint64_t*, MemorySpace> key;
@@ -217,7 +217,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                                        1),
       levels};
   auto key = pool.template view<std::uint64_t>(n);
-  const RowLengths<Memory> lengths{graph.row_map, length};
+  const CountedLengths<Memory> lengths{graph.row_map, length};
   const int longest = found[LevelCounters::longest_row];
   const int length_bits =
       within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
@@ -261,7 +261,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
                                        WithinLevel within, LevelSets sets,
                                        const int* given = nullptr) {
   const int n = graph.num_vertices;
-  const RowLengths<Memory> length{graph.row_map, given};
+  const CountedLengths<Memory> length{graph.row_map, given};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
   order.sizes.least_blocks = levels;

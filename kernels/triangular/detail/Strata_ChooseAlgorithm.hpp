@@ -191,10 +191,14 @@ class AlgorithmChoice {
     // sets are wide and few, or rows long, most values come from other
     // sub-graphs.
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
+    const double widest = several.levels > 1 ? 600 : 1500;
     const bool suits =
         stream_shape(options_, collapse_, n, levels, sizes_.edges)
-                .band_levels == 0 ||
-        (n < 1500. * levels && levels >= 64 && double(sizes_.edges) < 16. * n);
+                    .band_levels == 0
+            ? levels >= 64 || several.levels == 1 ||
+                  several.us > predict.pipelined_subgraphs_at_least()
+            : n < widest * levels && levels >= 64 &&
+                  double(sizes_.edges) < 16. * n;
     if (is_cuda<ExecutionSpace> && suits &&
         may_fit(Algorithm::pipelined_subgraphs))
       consider_stream(predict);

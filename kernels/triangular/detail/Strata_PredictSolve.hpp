@@ -110,10 +110,15 @@ class SolvePrediction {
                          (1 + (k - 1) * std::min(1., 8 * several.stay));
     const double entries = rows_ * (several.sources + several.terms);
     const double more = std::max(0., entries - edges_);
-    const double longer = several.sources + several.terms > 5 ? 0.6 : 0.;
+    const double longer = several.sources + several.terms > 5 ? 0.25 : 0.;
     return p_.alpha + bytes_us_ + p_.handover * (1 + longer) * waits +
            (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 4)) /
                p_.bytes_per_us;
+  }
+
+  /// No sub-graphs without rewritten rows can do better than this.
+  double pipelined_subgraphs_at_least() const {
+    return p_.alpha + 3 * p_.handover + p_.pass * sizes_.num_levels + bytes_us_;
   }
 
   /// @param critical_steps steps on the longest path, of which `hop` for each
@@ -173,6 +178,11 @@ class SolvePrediction {
         (double(slots) - edges_) * slot_bytes_ / p_.bytes_per_us;
     double total =
         bytes_us_ + std::max(0., padding) + more_vectors(4) + p_.alpha / 2;
+    // A team reads the longest row alone.
+    double longest = 0;
+    for (int l = 0; l < sizes_.num_levels; ++l)
+      longest = std::max(longest, longest_row(l));
+    total += p_.handover * std::max(0., longest - 2000) / 800;
     for (const auto& run : runs)
       total +=
           p_.alpha / 2 +

@@ -247,15 +247,25 @@ struct PackGiven {
 };
 
 /// Values of rewritten rows, one depth after the other, from those of the rows
-/// that they replace. A row's slots begin as zeros.
-template <class Scalar, class MemorySpace>
+/// that they replace. A row's slots begin as zeros. A few neighbouring lanes
+/// share a row: the elements of one replaced row's lists go to different slots.
+template <class Scalar, class ExecutionSpace>
 struct PackRewritten {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  using Rows = RewrittenRows<MemorySpace>;
+  using Slots = typename Rows::Slots;
+  static constexpr bool on_device = lane_width<ExecutionSpace> > 1;
+  static constexpr int lanes = on_device ? 8 : 1;
+  static constexpr int threads = on_device ? 128 : 1;
+  static constexpr int team_rows = on_device ? threads / lanes : 64;
+
   GivenNumbers<Scalar, MemorySpace> given;
   Kokkos::View<const int*, MemorySpace> source;    // by slot
   Kokkos::View<const unsigned*, MemorySpace> row;  // by position
   const int* position;
+  std::int64_t count;
   Scalar* value;
-  using Slots = typename RewrittenRows<MemorySpace>::Slots;
 
   /// The row's slots for a source, for a term: they have one.
   KOKKOS_INLINE_FUNCTION std::int64_t source_slot(const Slots& slots,
@@ -270,30 +280,50 @@ struct PackRewritten {
     while (t + 1 < slots.terms && source(slots.term(t)) != row_of) ++t;
     return slots.term(t);
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const int p = position[i];
-    if (p < 0) return;
-    const Slots own = given.rows.slots(p);
-    for (int k = given.rows.row_map(p); k < given.rows.row_map(p + 1); ++k) {
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const std::int64_t first =
+        static_cast<std::int64_t>(team.league_rank()) * team_rows;
+    if constexpr (on_device) {
+      pack(first + team.team_rank() / lanes, team.team_rank() % lanes);
+    } else {
+      for (int r = 0; r < team_rows; ++r) pack(first + r, 0);
+    }
+  }
+  /// All lanes of a warp come together after each replaced row.
+  KOKKOS_INLINE_FUNCTION void pack(std::int64_t i, int lane) const {
+    const int p = i < count ? position[i] : -1;
+    const Slots own = given.rows.slots(p < 0 ? 0 : p);
+    const int begin = p < 0 ? 0 : given.rows.row_map(p);
+    const int end = p < 0 ? 0 : given.rows.row_map(p + 1);
+    for (int k = begin + lane; k < end; k += lanes) {
       const unsigned code = given.rows.entry(k);
-      const int from =
-          static_cast<int>(code & ~RewrittenRows<MemorySpace>::replaced);
-      const Scalar v = given.entry(k);
-      if (!(code & RewrittenRows<MemorySpace>::replaced)) {
-        value[source_slot(own, from)] += v;
-        continue;
-      }
-      const Scalar factor = v / given.diagonal(from);
+      if (!(code & Rows::replaced))
+        value[source_slot(own, static_cast<int>(code))] = given.entry(k);
+    }
+    lane_barrier();
+    for (int k = begin; lane_any(k < end); ++k) {
+      const unsigned code = k < end ? given.rows.entry(k) : 0u;
+      if (code & Rows::replaced)
+        replace(own, static_cast<int>(code & ~Rows::replaced), given.entry(k),
+                lane);
+      lane_barrier();
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void replace(const Slots& own, int from,
+                                      const Scalar& entry, int lane) const {
+    const Scalar factor = entry / given.diagonal(from);
+    const Slots theirs = given.rows.slots(from);
+    if (lane == 0)
       value[term_slot(own, static_cast<int>(row(from) & 0x7fffffffu))] +=
           factor;
-      const Slots theirs = given.rows.slots(from);
-      for (int t = 0; t < theirs.terms; ++t)
-        value[term_slot(own, source(theirs.term(t)))] -=
-            factor * value[theirs.term(t)];
-      for (int e = 0; e < theirs.sources; ++e)
-        value[source_slot(own, source(theirs.source(e)))] -=
-            factor * value[theirs.source(e)];
-    }
+    for (int t = lane; t < theirs.terms; t += lanes)
+      value[term_slot(own, source(theirs.term(t)))] -=
+          factor * value[theirs.term(t)];
+    for (int e = lane; e < theirs.sources; e += lanes)
+      value[source_slot(own, source(theirs.source(e)))] -=
+          factor * value[theirs.source(e)];
   }
 };
 
@@ -402,12 +432,15 @@ class RewrittenValues {
                  PackGiven<Scalar, Memory>{numbers(diagonal_origin, values),
                                            chunks.chunk, rewritten_, value});
     for_each_depth([&](std::int64_t first, std::int64_t count) {
+      using Pack = PackRewritten<Scalar, ExecutionSpace>;
       Kokkos::parallel_for(
           "Strata::RewrittenRows::pack",
-          RangeOf<ExecutionSpace>(exec, 0, count),
-          PackRewritten<Scalar, Memory>{
-              numbers(diagonal_origin, values), chunks.source, chunks.row,
-              rows_.by_depth.data() + first, value.data()});
+          Kokkos::TeamPolicy<ExecutionSpace>(
+              exec,
+              static_cast<int>((count + Pack::team_rows - 1) / Pack::team_rows),
+              Pack::threads),
+          Pack{numbers(diagonal_origin, values), chunks.source, chunks.row,
+               rows_.by_depth.data() + first, count, value.data()});
     });
   }
   std::size_t bytes() const {

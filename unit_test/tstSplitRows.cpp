@@ -44,7 +44,7 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
         *std::max_element(longest.begin(), longest.end()));
     const std::int64_t values = std::int64_t{whole().num_rows} + split.num_sums;
     buffers_ = Kokkos::View<Scalar*, Memory>("buffers", 2 * values);
-    counter_ = Kokkos::View<unsigned, Memory>("counter");
+    counter_ = Kokkos::View<unsigned*, Memory>("counter", 1);
     Kokkos::parallel_for(
         Detail::RangeOf<Space>(Space(), 0, 2 * values),
         Detail::ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
@@ -75,7 +75,7 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
 
  private:
   Kokkos::View<Scalar*, Memory> buffers_;
-  Kokkos::View<unsigned, Memory> counter_;
+  Kokkos::View<unsigned*, Memory> counter_;
 };
 
 template <class Scalar>

@@ -198,7 +198,18 @@ TEST(TriangularSolver, EntriesOverTheDiagonalOutOfRange) {
       const bool divides =
           solver.report().algorithm == Algorithm::pipelined_subgraphs;
       const auto extreme = A.to_device<SolverMatrix<double, Space>>();
-      if (divides) {
+      if (!divides && solver.report().collapsed_levels > 1) {
+        // Some of them.
+        try {
+          solver.update_values(Space(), extreme);
+        } catch (const ScalingError&) {
+          const auto before = solve(solver, std::vector<double>{1, 3});
+          EXPECT_EQ(before[1], 2);
+          continue;
+        }
+        const auto after = solve(solver, std::vector<double>{c.b0, c.b1});
+        EXPECT_NEAR(after[1], c.x1, 1e-12 * std::abs(c.x1));
+      } else if (divides) {
         EXPECT_THROW(solver.update_values(Space(), extreme), ScalingError);
         const auto before = solve(solver, std::vector<double>{1, 3});
         EXPECT_EQ(before[1], 2);
@@ -227,7 +238,7 @@ TEST(TriangularSolver, ReciprocalsComeBackWithOrdinaryValues) {
       EXPECT_FALSE(std::isfinite(solve(solver, b)[0]));
     } catch (const ScalingError&) {
       // Rewritten rows can't take it.
-      EXPECT_EQ(solver.report().algorithm, Algorithm::pipelined_subgraphs);
+      EXPECT_GT(solver.report().collapsed_levels, 1);
       EXPECT_TRUE(same_bits(solve(solver, b), x));
     }
     solver.update_values(Space(), A.to_device<SolverMatrix<double, Space>>());

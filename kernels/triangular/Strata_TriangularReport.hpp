@@ -33,6 +33,8 @@ struct TriangularReport {
   std::int64_t entries = 0;
   /// Level sets; 0 where `blocks` was named and made without them.
   int levels = 0;
+  /// Level sets that `pipelined` or `pipelined_subgraphs` take at a time.
+  int collapsed_levels = 1;
   /// Diagonal blocks of `blocks`, the launches of a solve, and the slots of
   /// their storage; 0 for the others.
   int blocks = 0, block_runs = 0;
@@ -80,7 +82,12 @@ inline std::string to_string(const TriangularReport& report) {
   line("rows") << report.rows << '\n';
   line("entries") << report.entries << '\n';
   if (report.levels > 0 || report.blocks == 0)
-    line("level sets") << report.levels << '\n';
+    line("level sets") << report.levels
+                       << (report.collapsed_levels > 1
+                               ? ", " + std::to_string(report.collapsed_levels) +
+                                     " at a time"
+                               : "")
+                       << '\n';
   if (report.blocks > 0)
     line("diagonal blocks")
         << report.blocks << " in " << report.block_runs << " launches, "

@@ -390,6 +390,7 @@ class AlgorithmChoice {
     report_.internal_slots = report_.external_slots = 0;
     report_.blocks = report_.block_runs = 0;
     report_.block_slots = 0;
+    report_.collapsed_levels = 1;
     report_.launch_right_hand_sides = 0;
     report_.external_share = report_.predicted_solve_us = 0;
     report_.reason.clear();

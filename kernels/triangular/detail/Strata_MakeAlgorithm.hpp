@@ -125,6 +125,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
         const auto collapsed = collapse_levels(
             exec, analysis.graph, analysis.order, levels,
             TriangularAnalysis<ExecutionSpace>::within_level, analysis.work(exec));
+        report.collapsed_levels = collapsed.levels;
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
               exec, analysis, collapsed);
@@ -143,6 +144,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       report.launch_right_hand_sides = solve->capacity();
       report.subgraphs = solve->num_subgraphs();
       report.external_share = stream->external_share();
+      report.collapsed_levels = stream->collapse();
       return solve;
     }
   }

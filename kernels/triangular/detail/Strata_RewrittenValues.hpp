@@ -200,7 +200,10 @@ struct BoundRewritten {
       const Scalar factor = v / by;
       const double before = real_of(bound[from]);
       special = special || !is_finite(v) || !is_finite(by) || before == 0;
-      lost = lost || (usable_reciprocal(v) && usable_reciprocal(by) &&
+      lost = lost ||
+             (is_finite(by) &&
+              !(usable_reciprocal(by) && usable_reciprocal(Scalar(1) / by))) ||
+             (usable_reciprocal(v) && usable_reciprocal(by) &&
                       !usable_reciprocal(factor));
       const double ratio = double(modulus(v / own));
       block += ratio;
@@ -327,6 +330,13 @@ struct PackRewritten {
   }
 };
 
+template <class Scalar>
+struct FillOnes {
+  Scalar* at;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    at[i] = Scalar(1);
+  }
+};
 template <class MemorySpace>
 struct MarkRewritten {
   const int* position;
@@ -411,7 +421,9 @@ class RewrittenValues {
                       const Scalar* values,
                       const Kokkos::View<const unsigned*, Memory>& row,
                       const Kokkos::View<Scalar*, Memory>& work) const {
-    Kokkos::deep_copy(exec, work, Scalar(1));
+    Kokkos::parallel_for("Strata::RewrittenRows::begin_probe",
+                         RangeOf<ExecutionSpace>(exec, 0, num_rows_),
+                         FillOnes<Scalar>{work.data()});
     for_each_depth([&](std::int64_t first, std::int64_t count) {
       Kokkos::parallel_for(
           "Strata::RewrittenRows::probe",

@@ -121,7 +121,9 @@ TEST(ConjugateGradient, IncompleteFactorsSaveIterations) {
   const auto b = random_vector<double>(host.rows);
   Vector<double> x("x", host.rows), y("y", host.rows), z("z", host.rows);
   const auto plain = solver.solve(exec, A, b, x);
-  Strata::IncompletePreconditioner cholesky(exec, crs);
+  Strata::IncompletePreconditioner cholesky(
+      exec, crs, Factorization::incomplete_cholesky, {},
+      Strata::FactorOrder::natural);
   const auto with = solver.solve(exec, A, cholesky, b, y);
   ASSERT_TRUE(plain.converged() && with.converged());
   EXPECT_LT(with.iterations, 0.7 * plain.iterations);

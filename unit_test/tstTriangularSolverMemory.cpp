@@ -101,7 +101,8 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
       options.max_plan_bytes = 100;
       const auto far = refusal(system, options);
       EXPECT_LE(far.needed(), least.plan_bytes);
-      EXPECT_GT(far.needed(), least.plan_bytes / 4);
+      // Of records, a device may leave most lanes idle.
+      EXPECT_GT(far.needed(), least.plan_bytes / 8);
 
       // Workspace for as many as there is room for.
       options.max_right_hand_sides = 40;

@@ -309,8 +309,7 @@ class StreamBuilder {
     p.stream.warps = shape_.team[team_].warps;
     if (collapse_ > 1) collapse_rows();
     find_externals();
-    find_steps();
-    return max_local_ <= max_local();
+    return find_steps(max_local);
   }
 
   /// Lists the edges between sub-graphs.
@@ -571,8 +570,10 @@ class StreamBuilder {
                    lists_);
   }
 
-  /// Values that sub-graphs need from each other, and the steps of all rows.
-  void find_steps() {
+  /// Values that sub-graphs need from each other, and the steps of all rows;
+  /// false if the values don't fit.
+  template <class MaxLocal>
+  bool find_steps(const MaxLocal& max_local) {
     auto& p = phases_;
     const std::int64_t n = p.graph.num_vertices;
     run("imports", EachPhase<typename Phases::ClearSubgraphs>{p.num_subgraphs},
@@ -580,6 +581,11 @@ class StreamBuilder {
         EachPhase<typename Phases::Capacity>{p.num_subgraphs},
         SumPhase<typename Phases::ExportScan>{n},
         SumPhase<typename Phases::TaskScan>{n});
+    // Where rows are long, the steps take time, and often the values don't fit.
+    if (p.graph.num_edges() > 32 * n) {
+      fetch_counts();
+      if (counts_[Phases::count_local] > max_local()) return false;
+    }
     // A warp a row where rows have many sources to look at.
     if (is_cuda<ExecutionSpace> &&
         (p.graph.num_edges() > 6 * n || longest_row_ > 64))
@@ -593,6 +599,7 @@ class StreamBuilder {
     num_exports_ = static_cast<int>(counts_[Phases::count_exports]);
     critical_steps_ = static_cast<int>(counts_[Phases::count_time]);
     p.time_bits = bits_for(counts_[Phases::count_time]);
+    return max_local_ <= max_local();
   }
 
   void rank_edges() {

@@ -85,10 +85,6 @@ struct SampleRewritten {
   }
 };
 
-KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
-  if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
-}
-
 /// Vertices by depth, and all that there is to know of those of depth 0.
 template <class MemorySpace>
 struct BeginCollapse {

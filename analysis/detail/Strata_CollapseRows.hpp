@@ -49,9 +49,9 @@ struct CountCollapsed {
     if (v < 0 || lane != 0) return;
     const bool collapsed = edges.worthwhile(v, row);
     if (collapsed) {
-      raise(longest, row.terms);
-      raise(longest + 1, row.sources);
-      raise(longest + 2, row.terms + row.sources);
+      raise_limit(longest, row.terms);
+      raise_limit(longest + 1, row.sources);
+      raise_limit(longest + 2, row.terms + row.sources);
     }
     terms[v] = collapsed ? row.terms : 1;
     sources[v] = collapsed ? row.sources
@@ -60,11 +60,6 @@ struct CountCollapsed {
     words[v] = collapsed ? 1 + tasks + (row.operations + 3) / 4
                : sources[v] > shape.max_ranks ? sources[v]
                                               : tasks + (sources[v] + 3) / 4;
-  }
-
- private:
-  KOKKOS_FUNCTION static void raise(int* at, int value) {
-    if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
   }
 };
 

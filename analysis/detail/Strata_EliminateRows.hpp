@@ -27,6 +27,11 @@ struct EliminatedRow {
   bool fits = true;
 };
 
+/// The largest of the values that threads come with: few find a smaller one.
+KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
+  if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
+}
+
 /// Nobody wants to know where entries went.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}

@@ -4,7 +4,6 @@
 
 #include <Strata_LevelOrder.hpp>
 #include <detail/Strata_CollapseLevels.hpp>
-#include <limits>
 
 namespace Strata {
 
@@ -51,6 +50,11 @@ struct LevelsCandidate {
   double sources = 0, terms = 0, stay = 0;
 };
 
+/// A group has no more level sets than there are.
+inline int levels_of_group(int levels, int num_levels) {
+  return std::min(levels, std::max(2, num_levels));
+}
+
 /// What a sample of the rows says of the candidates. Cost: 1,024 eliminations
 /// for each at most; the host waits once.
 template <class ExecutionSpace>
@@ -79,8 +83,9 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
     const auto mean = [&](int what) {
       return double(found[c * LevelsSample::size + what]) / double(samples);
     };
-    made.push_back({candidates.levels[c], mean(LevelsSample::sources),
-                    mean(LevelsSample::terms), mean(LevelsSample::stay)});
+    made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
+                    mean(LevelsSample::sources), mean(LevelsSample::terms),
+                    mean(LevelsSample::stay)});
   }
   return made;
 }
@@ -88,10 +93,10 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// Rewrites a graph's rows.
 ///
 /// @param order   of `graph`, which has vertices
-/// @param levels  that are to become one, at least two
+/// @param levels  that are to become one, at least two; all, if there are fewer
 /// @param pool    for all arrays: it has to outlive them
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 terms and sources
+///          2^30 edges, or terms and sources
 /// Cost on a device: two eliminations of each row, a launch for each depth, a
 /// sort as for a LevelOrder; the host waits twice.
 template <class ExecutionSpace>
@@ -105,6 +110,9 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   const std::int64_t n = graph.num_vertices;
   const int num_levels = order.num_levels();
   CollapsedLevels<Memory> made;
+  constexpr std::int64_t most_entries = std::int64_t{1} << 30;
+  if (graph.num_edges() >= most_entries) return made;
+  levels = levels_of_group(levels, num_levels);
   const int groups = (num_levels + levels - 1) / levels;
   const double mean_length = double(graph.num_edges()) / double(n);
   const RangeOf<ExecutionSpace> each(exec, 0, n);
@@ -185,7 +193,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   const std::int64_t total = found[CollapseSums::sources];
   const std::int64_t total_terms = found[CollapseSums::terms];
   if (found[CollapseSums::most_terms] < 2 ||
-      total + total_terms >= (std::int64_t{1} << 30))
+      total + total_terms >= most_entries)
     return made;
   const ListLengths lists{
       static_cast<int>(found[CollapseSums::most_terms] + 3) / 4 * 4,

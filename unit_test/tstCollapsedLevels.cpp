@@ -116,7 +116,8 @@ TEST(CollapsedLevels, HoldWhatReplacingGives) {
 }
 
 TEST(CollapsedLevels, OfAChainAreFewer) {
-  const auto chain = TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
+  const auto chain =
+      TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
   const Space exec;
   const auto graph = mirror_graph(exec, chain);
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
@@ -232,6 +233,39 @@ TEST(LevelsTogether, HandNaNAndInfOn) {
       for (int i = 0; i < 60; ++i)
         EXPECT_EQ(std::isfinite(x[i]), i < 31) << "row " << i;
     }
+}
+
+/// No group has more level sets than there are, however many are asked for.
+TEST(LevelsTogether, MoreThanThereAreAreAll) {
+  const int n = 60, most = std::numeric_limits<int>::max();
+  const auto A = chain(n, -0.5);
+  const auto b = random_values<double>(n, 4);
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs})
+    for (const int lanes : {0, 1}) {
+      SCOPED_TRACE(std::string(to_string(algorithm)) + ", lanes " +
+                   std::to_string(lanes));
+      auto options = together(n);
+      options.algorithm = algorithm;
+      options.lanes_per_row = lanes;
+      const auto all = make_solver(A, options);
+      EXPECT_EQ(all.report().algorithm, algorithm);
+      EXPECT_EQ(all.report().collapsed_levels, n);
+      options.collapsed_levels = most;
+      const auto more = make_solver(A, options);
+      EXPECT_EQ(more.report().algorithm, algorithm);
+      EXPECT_EQ(more.report().collapsed_levels, n);
+      EXPECT_TRUE(same_bits(solve(more, b), solve(all, b)));
+    }
+  // One level set leaves nothing to take together.
+  const auto diagonal =
+      make_triangle<double>(diagonal_pattern(50), Uplo::lower);
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+    auto options = together(most);
+    options.algorithm = algorithm;
+    EXPECT_EQ(make_solver(diagonal, options).report().collapsed_levels, 1);
+  }
 }
 
 /// Ill-conditioned systems are solved as well as by substitution: backward.

@@ -178,7 +178,9 @@ struct SampleCollapsed {
     std::int64_t* const sum = sums + candidate * CollapseSample::size;
     // A row without sources in its group is none the worse for staying.
     if (stays && !(row.fits && row.terms == 1)) {
-      const int all = groups.levels * CollapseSample::unit;
+      constexpr int most = 1 << 24;
+      const int all = (groups.levels < most ? groups.levels : most) *
+                      CollapseSample::unit;
       late = all > late ? all : late;
       late_wide = all > late_wide ? all : late_wide;
     }

@@ -97,7 +97,9 @@ class StreamBuilder {
     sequence_.emplace(exec, *pool_);
     phases_.count = pool_->zeros(Phases::num_counts);
     const Graph given = graph;
-    collapse_ = shape.collapse;
+    // A group has no more level sets than there are.
+    const int collapse = std::min(shape.collapse, std::max(num_levels, 1));
+    collapse_ = collapse;
     bool again = false;
     do {
       if (rows < 1) return;
@@ -107,7 +109,7 @@ class StreamBuilder {
       if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
         team_ = 0;
-        collapse_ = shape.collapse;
+        collapse_ = collapse;
         rows = most_rows;
         again = true;
         continue;
@@ -373,11 +375,10 @@ class StreamBuilder {
           arena.take(words_, n);
           arena.take(sums, n + 1);
         });
-    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_,
-                              n, mean_length(given_),
-                              CountCollapsed<Memory>{edges, terms_, sources,
-                                                     words_, collapsed_shape(),
-                                                     longest.data()});
+    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_, n,
+                   mean_length(given_),
+                   CountCollapsed<Memory>{edges, terms_, sources, words_,
+                                          collapsed_shape(), longest.data()});
     Graph rewritten;
     rewritten.num_vertices = given_.num_vertices;
     rewritten.reversed = given_.reversed;

@@ -124,7 +124,8 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       if (levels > 1 && columns == 1) {
         const auto collapsed = collapse_levels(
             exec, analysis.graph, analysis.order, levels,
-            TriangularAnalysis<ExecutionSpace>::within_level, analysis.work(exec));
+            TriangularAnalysis<ExecutionSpace>::within_level,
+            analysis.work(exec));
         report.collapsed_levels = collapsed.levels;
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(

@@ -204,7 +204,7 @@ struct BoundRewritten {
              (is_finite(by) &&
               !(usable_reciprocal(by) && usable_reciprocal(Scalar(1) / by))) ||
              (usable_reciprocal(v) && usable_reciprocal(by) &&
-                      !usable_reciprocal(factor));
+              !usable_reciprocal(factor));
       const double ratio = double(modulus(v / own));
       block += ratio;
       inverse += ratio * before;

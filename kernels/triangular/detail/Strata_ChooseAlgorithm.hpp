@@ -312,7 +312,7 @@ class AlgorithmChoice {
     auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
-        shape, analysis_.pool);
+        shape, analysis_.pool, analysis_.order.vertex.data());
     if (!stream.possible()) return;
     consider(Algorithm::pipelined_subgraphs,
              predict.pipelined_subgraphs(

@@ -233,16 +233,6 @@ struct CollapsedMaps {
   }
 };
 
-/// Writes down where each entry of a row goes: the list it is in, and its place
-/// there, which WriteCollapsed makes a slot when all is known.
-struct ProgramNotes {
-  unsigned char* at;
-  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
-    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
-  }
-};
-static_assert(max_terms + max_sources <= 256, "a slot is a byte");
-
 /// What new values need of each row, once it has its place in the stream.
 template <class MemorySpace>
 struct WriteCollapsed {

@@ -37,6 +37,16 @@ struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };
 
+/// Writes down where each entry of a row goes: the list it is in, and its place
+/// there, which becomes a slot when all is known.
+struct ProgramNotes {
+  unsigned char* at;
+  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
+    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
+  }
+};
+static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
 ///
@@ -57,6 +67,7 @@ struct NoNotes {
 template <int lanes, int rows>
 class EliminateRow {
  public:
+  static constexpr bool by_sets = false;
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {

@@ -2,6 +2,7 @@
 #ifndef STRATA_PIPELINED_SOLVE_HPP
 #define STRATA_PIPELINED_SOLVE_HPP
 
+#include <Strata_CollapsedLevels.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
 #include <detail/Strata_PipelinedKernel.hpp>
@@ -58,7 +59,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
              SourceNumbering::position, Solve<false>::batch, 3,
-             RowTerms<Memory>{levels.term_map, levels.term}) {
+             RowTerms<Memory>{levels.term_map, levels.term},
+             levels.rows.extent()) {
     using Kokkos::make_pair;
     const std::int64_t n = this->chunks_.num_rows;
     copy_ = Kokkos::subview(this->buffers_, make_pair(2 * n, 3 * n));
@@ -66,14 +68,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         Kokkos::subview(this->buffers_, make_pair(std::int64_t{0}, 2 * n));
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
-        exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);
-    exec.fence();
+        keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
+        analysis.conjugated);
+    this->diagonal_along_ = true;
   }
 
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) const override {
-    return rewritten_ ? rewritten_->probe(exec, this->diagonal_origin_, values,
-                                          this->row_, copy_)
+    return rewritten_ ? rewritten_->probe(exec, this->chunks_, values)
                       : nullptr;
   }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
@@ -102,6 +104,22 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  private:
   template <bool divide, bool terms = false>
   using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms>;
+
+  /// The rows in the plan's memory.
+  RewrittenRows<Memory> keep(const ExecutionSpace& exec,
+                             const RewrittenRows<Memory>& rows,
+                             std::int64_t num_values) const {
+    using Bytes = Kokkos::View<unsigned char*, Memory,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
+    auto* const from = reinterpret_cast<unsigned char*>(rows.faults.data());
+    Kokkos::deep_copy(exec, Bytes(to, rows.extent()),
+                      Bytes(from, rows.extent()));
+    RewrittenRows<Memory> kept = rows;
+    PlanStorage<Memory> storage(to);
+    kept.take_again(storage, num_values);
+    return kept;
+  }
 
   void make_workspace(const ExecutionSpace& exec,
                       const TriangularAnalysis<ExecutionSpace>& analysis,
@@ -156,8 +174,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (rewritten_)
-      rewritten_->pack(exec, this->diagonal_origin_, values, this->chunks_,
-                       this->value_);
+      rewritten_->pack(exec, this->chunks_, values, this->divide_,
+                       this->value_.data(), this->diagonal_.data());
     else
       Base::pack_entries(exec, values);
   }

@@ -36,11 +36,9 @@ struct RewriteValues {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool on_device = width > 1;
   static constexpr int team_size = on_device ? 128 : 1;
-  /// As LargeFunctorTeams; waits for memory are hidden by other warps.
-  using Policy = Kokkos::TeamPolicy<
-      ExecutionSpace,
-      Kokkos::Experimental::WorkItemProperty::HintLightWeight_t,
-      Kokkos::LaunchBounds<team_size, 6>>;
+  // No bound on the teams of a multiprocessor: Kokkos refuses launches whose
+  // scratch leaves room for fewer.
+  using Policy = LargeFunctorTeams<ExecutionSpace>;
   using Member = typename Policy::member_type;
   /// Entries that a lane holds.
   static constexpr int held = 4;
@@ -475,7 +473,8 @@ class RewrittenValues {
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
       // Several warps a chunk as long as there are lanes to spare.
-      run.log_warps = chunks < 64 * device_units(exec) ? 2 : 0;
+      const int units = device_units(exec);
+      run.log_warps = chunks < 16 * units ? 2 : chunks < 64 * units ? 1 : 0;
       run.team_chunks = 4 >> run.log_warps;
       // Rows with several lanes have more elements, and are fewer.
       const int terms = std::min(rows_.most_terms, max_steps_);

@@ -640,8 +640,15 @@ KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #endif
 }
 
+#if STRATA_IMPL_ON_CUDA_DEVICE
+#define STRATA_IMPL_BLOCK_SHARED __shared__
+#else
+/// A variable of a functor that the threads of a ThreadBlock share.
+#define STRATA_IMPL_BLOCK_SHARED
+#endif
+
 /// One of the blocks of threads of run_blocks; a single thread on a host. All
-/// threads of a block have to call sum() and broadcast() together.
+/// threads of a block have to call sum(), broadcast() and barrier() together.
 class ThreadBlock {
  public:
 #if defined(__CUDACC__)
@@ -690,6 +697,38 @@ class ThreadBlock {
     return value;
 #endif
   }
+  KOKKOS_INLINE_FUNCTION void barrier() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    __syncthreads();
+#endif
+  }
+  /// The bytes that run_blocks was asked for, on CUDA.
+  KOKKOS_INLINE_FUNCTION void* scratch() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    extern __shared__ unsigned char strata_block_scratch[];
+    return strata_block_scratch;
+#else
+    return nullptr;
+#endif
+  }
+
+  /// For functors that say `awaits_previous`: returns when the kernels before
+  /// this one in the stream have ended. Threads that have not called this leave
+  /// alone what those may write, and write nothing that those use; what
+  /// parallel_for and copies did is complete, as they let nobody overlap.
+  KOKKOS_INLINE_FUNCTION void await_previous() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
+  /// For functors that say `awaits_previous`: once a thread of every block has
+  /// called this, or the block has ended, blocks of the next kernel may begin.
+  KOKKOS_INLINE_FUNCTION void release_next() const {
+#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  }
+
   /// The value of the thread of rank 0.
   KOKKOS_INLINE_FUNCTION int broadcast(int value) const {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -706,17 +745,26 @@ class ThreadBlock {
   int number_ = 0, count_ = 1;
 };
 
+/// Whether a functor of run_blocks calls await_previous and release_next itself
+/// and says so with a member `awaits_previous`.
+template <class Functor, class = void>
+struct AwaitsPrevious : std::false_type {};
+template <class Functor>
+struct AwaitsPrevious<Functor, std::enable_if_t<Functor::awaits_previous>>
+    : std::true_type {};
+
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 template <int threads, int blocks_at_once, class Functor>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     block_kernel(const Functor functor) {
-#if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
+  const ThreadBlock block;
   // See overlaps_launches. The next kernel's blocks may take places as this
   // one's end; this one waits for all that the kernels before it have written.
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-  functor(ThreadBlock());
+  if constexpr (!AwaitsPrevious<Functor>::value) {
+    block.release_next();
+    block.await_previous();
+  }
+  functor(block);
 }
 
 /// Whether a launch of this kernel may be begun while the kernel before it in
@@ -726,19 +774,27 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
 ///
 /// Why nobody is kept from running: a kernel is begun once all blocks of the
 /// one before have been, so blocks that wait hold no place that these need.
-template <int threads, int blocks_at_once, class Functor>
-bool overlaps_launches(int device) {
+inline bool overlaps_launches(int device, const void* kernel) {
   int major = 0;
   cudaFuncAttributes attributes;
   return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
                                 device) == cudaSuccess &&
          major >= 9 &&
-         cudaFuncGetAttributes(
-             &attributes,
-             reinterpret_cast<const void*>(
-                 &block_kernel<threads, blocks_at_once, Functor>)) ==
-             cudaSuccess &&
+         cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess &&
          attributes.ptxVersion >= 90;
+}
+
+/// Lets blocks of a kernel have all the scratch that the device has for one.
+/// True. (What is not asked for is first-level cache: the driver decides.)
+inline bool allow_scratch(int device, const void* kernel) {
+  int most = 0;
+  cudaFuncAttributes attributes;
+  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                             device) == cudaSuccess &&
+      cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         most - static_cast<int>(attributes.sharedSizeBytes));
+  return true;
 }
 #endif
 
@@ -752,21 +808,28 @@ struct BlocksOfHost {
   }
 };
 
-/// Calls functor(ThreadBlock) with `blocks` blocks: of 256 threads on CUDA, in
+/// Calls functor(ThreadBlock) with `blocks` blocks: of `threads` on CUDA, in
 /// registers so few that a multiprocessor has room for `blocks_at_once` of
 /// them; of one thread on a host, several blocks of which share a thread.
 ///
 /// This is what parallel_for does, told to Kokkos's tools as such, less what it
 /// spends on the host for each launch of teams: enqueuing takes about half the
 /// time, which is all the time that products with small matrices take.
-template <int blocks_at_once, class ExecutionSpace, class Functor>
+///
+/// @param scratch_bytes for each block, on CUDA
+/// @param overlap       whether it may begin while the kernel before it ends
+template <int blocks_at_once, int threads = 256, class ExecutionSpace,
+          class Functor>
 void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
-                const Functor& functor) {
+                const Functor& functor, std::size_t scratch_bytes = 0,
+                bool overlap = true) {
   if (blocks == 0) return;
   if constexpr (!is_cuda<ExecutionSpace>) {
     Kokkos::parallel_for(label,
                          Kokkos::RangePolicy<ExecutionSpace>(exec, 0, blocks),
                          BlocksOfHost<Functor>{functor, blocks});
+    (void)scratch_bytes;
+    (void)overlap;
   } else {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     std::uint64_t id = 0;
@@ -775,22 +838,22 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     // Tells of this launch alone: what an earlier call has left behind in
     // cudaGetLastError is not taken for its failure.
     void* arguments[] = {const_cast<Functor*>(&functor)};
+    const auto kernel = reinterpret_cast<const void*>(
+        &block_kernel<threads, blocks_at_once, Functor>);
     static const bool overlaps =
-        overlaps_launches<256, blocks_at_once, Functor>(exec.cuda_device());
+        (scratch_bytes == 0 || allow_scratch(exec.cuda_device(), kernel)) &&
+        overlaps_launches(exec.cuda_device(), kernel);
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(256);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = scratch_bytes;
     config.stream = exec.cuda_stream();
     config.attrs = &attribute;
-    config.numAttrs = overlaps ? 1 : 0;
-    const cudaError_t error =
-        cudaLaunchKernelExC(&config,
-                            reinterpret_cast<const void*>(
-                                &block_kernel<256, blocks_at_once, Functor>),
-                            arguments);
+    config.numAttrs = overlaps && overlap ? 1 : 0;
+    const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
     if (watched) Kokkos::Profiling::endParallelFor(id);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: launch of ") + label +
@@ -1049,8 +1112,7 @@ void sort_by_key_within(const ExecutionSpace& exec, std::uint64_t*& keys,
     const auto rounded = [](std::size_t b) { return (b + 255) / 256 * 256; };
     char* const other_values = work + rounded(count * sizeof(std::uint64_t));
     char* const temporary = other_values + rounded(count * sizeof(int));
-    std::size_t bytes =
-        sort_by_key_bytes(exec, count) - (temporary - work);
+    std::size_t bytes = sort_by_key_bytes(exec, count) - (temporary - work);
     cub::DoubleBuffer<std::uint64_t> key_buffers(
         keys, reinterpret_cast<std::uint64_t*>(work));
     cub::DoubleBuffer<int> value_buffers(values,
@@ -1084,7 +1146,8 @@ void sort_by_key_within(const ExecutionSpace& exec, std::uint64_t*& keys,
   }
 }
 
-/// The same in place. Without `work` memory is allocated, and `exec` waited for.
+/// The same in place. Without `work` memory is allocated, and `exec` waited
+/// for.
 template <class ExecutionSpace>
 void sort_by_key(
     const ExecutionSpace& exec,
@@ -1107,8 +1170,8 @@ void sort_by_key(
   sort_by_key_within(exec, sorted_keys, sorted_values, count, bits,
                      work.data());
   if (sorted_keys != keys.data())
-    Kokkos::deep_copy(
-        exec, keys, Kokkos::View<std::uint64_t*, Memory>(sorted_keys, count));
+    Kokkos::deep_copy(exec, keys,
+                      Kokkos::View<std::uint64_t*, Memory>(sorted_keys, count));
   if (sorted_values != values.data())
     Kokkos::deep_copy(exec, values,
                       Kokkos::View<int*, Memory>(sorted_values, count));

@@ -9,13 +9,26 @@
 namespace Strata {
 namespace Detail {
 
-/// Rows without entries beside the diagonal.
+/// Rows without entries beside the diagonal, a thread each.
 template <class Scalar, class ExecutionSpace>
 struct DiagonalSolve {
+  static constexpr bool awaits_previous = true;
   RowSystem<Scalar, ExecutionSpace> system;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t row = system.row(p);
-    system.x(row, 0) = system.finish(system.b(row, 0), static_cast<int>(p));
+  int num_rows;
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    const std::int64_t p =
+        static_cast<std::int64_t>(block.number()) * block.size() + block.rank();
+    std::int64_t row = 0;
+    Scalar diagonal(1);
+    if (p < num_rows) {
+      row = system.row(p);
+      diagonal = system.diagonal(p);
+    }
+    block.await_previous();
+    block.release_next();
+    if (p >= num_rows) return;
+    const Scalar from = system.b(row, 0);
+    system.x(row, 0) = system.divide ? from / diagonal : from * diagonal;
   }
 };
 
@@ -47,8 +60,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                     int max_steps, int buffers, const RowTerms<Memory>& terms) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
-        exec, graph, order, analysis.num_values, width,
-        max_steps, numbering, analysis.work(exec),
+        exec, graph, order, analysis.num_values, width, max_steps, numbering,
+        analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
@@ -76,13 +89,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve_diagonal(const ExecutionSpace& exec,
                       const MultiVectorRef<const Scalar>& b,
                       const MultiVectorRef<Scalar>& x) const {
-    // With the bounds, Kokkos need not work out a block size at each launch.
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::diagonal",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
-                            Kokkos::LaunchBounds<256>>(exec, 0,
-                                                       chunks_.num_rows),
-        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x)});
+    constexpr int threads = is_cuda<ExecutionSpace> ? 256 : 1;
+    const auto n = static_cast<int>(chunks_.num_rows);
+    run_blocks<8, threads>(
+        "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
+        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, chunks_.origin, values, value_, this->conjugated_);

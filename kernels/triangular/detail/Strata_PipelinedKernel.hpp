@@ -43,12 +43,20 @@ namespace Detail {
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
 ///
+/// Solves overlap (see run_blocks): a block that has drawn its last ticket lets
+/// the next kernel begin. If that is a solve with this plan, it draws tickets
+/// of its own, as all of this one's are drawn by then, and reads of the plan
+/// what its first chunks need; b, both value buffers and x are left alone until
+/// this kernel has ended. Blocks that wait so keep nobody from running, as all
+/// blocks of this kernel run already. Those after the next begin once that has
+/// nobody to wait for: many solves' blocks at a time would crowd each other.
+///
 /// @tparam terms  rows may have terms (see CollapsedLevels), elements of b that
 ///                need no waiting; b and x must not overlap then
 template <class Scalar, class ExecutionSpace, bool divide, bool terms = false>
 struct PipelinedSolve {
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Value = Pending<Scalar>;
+  static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
   static constexpr int warps = team_size / width;
@@ -56,7 +64,6 @@ struct PipelinedSolve {
   static constexpr int chunks_per_ticket = is_cuda<ExecutionSpace> ? warps : 64;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_unit = 5;
-  static constexpr int scratch_bytes = 2 * sizeof(unsigned);
   /// Entries that a lane keeps in registers at a time, and half as many, for
   /// chunks of short rows: fewer instructions.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
@@ -80,6 +87,25 @@ struct PipelinedSolve {
   /// Where a solve publishes, and what it makes pending.
   struct Buffers {
     Scalar *current, *other;
+  };
+
+  /// What a block does beside its ticket's chunks.
+  struct Turn {
+    const ThreadBlock& block;
+    int number;       // of the tickets that the block has had before
+    unsigned* place;  // of the next ticket
+    unsigned next;    // of the thread of rank 0
+    bool last;        // there is no next one; of that thread, too
+
+    KOKKOS_INLINE_FUNCTION void begin() const {
+      if (number == 0) block.await_previous();
+    }
+    /// The first warp has a chunk of every ticket, and so passes `next` on.
+    KOKKOS_INLINE_FUNCTION void pass_on() const {
+      if (block.rank() != 0) return;
+      *place = next;
+      if (last) block.release_next();
+    }
   };
 
   /// Every team draws until it gets a ticket that there is none for, unless
@@ -161,11 +187,12 @@ struct PipelinedSolve {
     }
   }
 
-  /// @param before_waiting called when the first loads are under way
-  template <int count, class BeforeWaiting>
+  /// @param turn  `begin` is called when the loads of the plan are under way,
+  /// and
+  ///              before any other; `pass_on` before the warp waits
+  template <int count, class Turn>
   KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
-                                    const Buffers& x,
-                                    const BeforeWaiting& before_waiting) const {
+                                    const Buffers& x, const Turn& turn) const {
     const int stride = chunk.rows << chunk.log_lanes;
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
@@ -176,12 +203,14 @@ struct PipelinedSolve {
     load(entry, slot, left, stride);
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
-    if (leader && chunk.part < 0) {
+    const bool finishes = leader && chunk.part < 0;
+    if (finishes) {
       row = system.row(position);
       diagonal = system.diagonal(position);
-      right_hand_side = system.b(row, 0);
     }
-    before_waiting();
+    turn.begin();
+    if (finishes) right_hand_side = system.b(row, 0);
+    turn.pass_on();
     if constexpr (terms) add_terms(chunk, lane, stride, sum);
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
@@ -241,45 +270,43 @@ struct PipelinedSolve {
       finish(chunk.first_position, row, system.b(row, 0) - sum,
              system.diagonal(chunk.first_position), x);
   }
-  template <class BeforeWaiting>
+  template <class Turn>
   KOKKOS_INLINE_FUNCTION void take(const RowChunk& chunk, int lane,
-                                   const Buffers& x,
-                                   const BeforeWaiting& before_waiting) const {
+                                   const Buffers& x, const Turn& turn) const {
     if (chunk.part == RowChunk::adds_pieces) {
-      before_waiting();
+      turn.begin();
+      turn.pass_on();
       add_pieces(chunk, lane, x);
     } else if (chunk.steps <= small_batch) {
-      solve<small_batch>(chunk, lane, x, before_waiting);
+      solve<small_batch>(chunk, lane, x, turn);
     } else {
-      solve<batch>(chunk, lane, x, before_waiting);
+      solve<batch>(chunk, lane, x, turn);
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
-    const unsigned each = draws(team.league_size());
-    const bool draws_on = team.league_size() < num_tickets;
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    const int rank = block.rank(), warp = rank / width, lane = rank % width;
+    const unsigned each = draws(block.count());
+    const bool draws_on = block.count() < num_tickets;
     const std::int64_t num_chunks =
         static_cast<std::int64_t>(system.chunk.extent(0));
     // Two places, so that one barrier a ticket is enough.
-    auto* const drawn = static_cast<unsigned*>(
-        team.team_scratch(0).get_shmem(int{scratch_bytes}));
+    STRATA_IMPL_BLOCK_SHARED unsigned drawn[2];
     if (rank == 0) drawn[0] = fetch_increment_modulo(counter, 2 * each);
-    for (int turn = 0;; ++turn) {
-      team.team_barrier();
-      unsigned ticket = drawn[turn % 2];
+    for (int number = 0;; ++number) {
+      block.barrier();
+      unsigned ticket = drawn[number % 2];
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
       if (ticket >= static_cast<unsigned>(num_tickets)) break;
       const Buffers x{buffers + (odd ? num_values : 0),
                       buffers + (odd ? 0 : num_values)};
-      unsigned next = 0;
-      if (rank == 0 && draws_on)
-        next = fetch_increment_modulo(counter, 2 * each);
-      // The first warp has a chunk of every ticket, and so passes `next` on.
-      const auto pass_on = [&]() {
-        if (rank == 0) drawn[(turn + 1) % 2] = next;
-      };
+      Turn turn{block, number, drawn + (number + 1) % 2, 0, !draws_on};
+      if (rank == 0 && draws_on) {
+        turn.next = fetch_increment_modulo(counter, 2 * each);
+        turn.last =
+            turn.next - (odd ? each : 0) >= static_cast<unsigned>(num_tickets);
+      }
       const std::int64_t first =
           static_cast<std::int64_t>(ticket) * chunks_per_ticket;
       const std::int64_t end = first + chunks_per_ticket < num_chunks
@@ -288,7 +315,7 @@ struct PipelinedSolve {
       for (std::int64_t c = first + warp; c < end; c += warps) {
         // A copy: a reference would be read again after each wait.
         const RowChunk chunk = system.chunk(c);
-        take(chunk, lane, x, pass_on);
+        take(chunk, lane, x, turn);
       }
       if (!draws_on) break;
     }

@@ -140,12 +140,12 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                        const MultiVectorRef<Scalar>& x) const {
     MultiVectorRef<const Scalar> from = b;
     if (b.data == x.data) {
-      Kokkos::parallel_for("Strata::Pipelined::copy",
-                           Kokkos::RangePolicy<ExecutionSpace,
-                                               Kokkos::IndexType<std::int64_t>,
-                                               Kokkos::LaunchBounds<256>>(
-                               exec, 0, this->chunks_.num_rows),
-                           CopyColumn<Scalar>{b, copy_.data()});
+      Kokkos::parallel_for(
+          "Strata::Pipelined::copy",
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                              Kokkos::LaunchBounds<256>>(
+              exec, 0, this->chunks_.num_rows),
+          CopyColumn<Scalar>{b, copy_.data()});
       from.data = copy_.data();
       from.row_stride = 1;
     }
@@ -172,23 +172,24 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                : Solve<false>::most_teams_per_unit;
   }
 
+  /// Tickets a team up to which solves overlap. Blocks that begin early begin
+  /// where there is room, several on one multiprocessor: a long solve loses
+  /// more by that than the one or two microseconds that are to be gained.
+  static constexpr int few_tickets = 4;
+
   template <bool divide, bool terms>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x) const {
     using One = Solve<divide, terms>;
-    Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<One::team_size,
-                                            One::most_teams_per_unit>>
-        policy(exec, teams_, One::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(One::scratch_bytes));
     auto system = this->system(b, x);
     system.chunk = rows_.chunk;
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::pipelined", policy,
+    run_blocks<One::most_teams_per_unit, One::team_size>(
+        "Strata::Triangular::solve::pipelined", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,
-            static_cast<int>(this->buffers_.extent(0) / 2), tickets_});
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_},
+        0, tickets_ <= few_tickets * teams_);
   }
   std::size_t entry_bytes() const override {
     // Where rows are split, the plan's own buffers lie idle.
@@ -197,8 +198,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           copy_.extent(0) * sizeof(Scalar) +
-           (blocks_ ? blocks_->bytes() : 0) +
+           copy_.extent(0) * sizeof(Scalar) + (blocks_ ? blocks_->bytes() : 0) +
            (rewritten_ ? rewritten_->bytes() : 0);
   }
 

@@ -59,8 +59,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
       const int* level, int num_levels, std::int64_t longest_row,
-      StreamShape shape,
-      typename WorkPool<ExecutionSpace>::Pointer pool = {}) {
+      StreamShape shape, typename WorkPool<ExecutionSpace>::Pointer pool = {}) {
     shape.team[0] = {Kernel<0>::row_lanes, Kernel<0>::warps,
                      max_local<0>(exec)};
     shape.team[1] = {Kernel<1>::row_lanes, Kernel<1>::warps,
@@ -112,10 +111,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                    diagonal);
     Kokkos::parallel_for(
         "Strata::Stream::reset",
-        RangeOf<ExecutionSpace>(
-            exec, 0,
-            static_cast<std::int64_t>(
-                std::max(exports_.extent(0), state_.extent(0)))),
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(std::max(
+                                    exports_.extent(0), state_.extent(0)))),
         ResetStream<Scalar, Memory>{{exports_}, state_});
     steps_in_scratch_ =
         (team_ == 0
@@ -184,22 +182,34 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
     using Solve = KernelFor<team, steps_in_scratch>;
-    Kokkos::TeamPolicy<
-        ExecutionSpace,
-        Kokkos::LaunchBounds<Solve::team_size, Solve::teams_a_unit>>
-        policy(exec, static_cast<int>(stream_.subgraph.extent(0)) * columns,
-               Solve::team_size);
-    policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::pipelined_subgraphs", policy,
-        Solve{stream_.bytes.data(), stream_.subgraph.data(),
-              stream_.step_warps.data(), stream_.import.data(),
-              stream_.row.data(), this->diagonal_.data(),
-              stream_.collapsed.term_map.data(), stream_.collapsed.term.data(),
-              term_value_.data(), exports_.data(), state_.data(),
-              stream_.num_exports, columns, export_columns_, this->divide_, b,
-              x});
+    const char* const label = "Strata::Triangular::solve::pipelined_subgraphs";
+    const int teams = num_subgraphs() * columns;
+    const Solve functor{stream_.bytes.data(),
+                        stream_.subgraph.data(),
+                        stream_.step_warps.data(),
+                        stream_.import.data(),
+                        stream_.row.data(),
+                        this->diagonal_.data(),
+                        stream_.collapsed.term_map.data(),
+                        stream_.collapsed.term.data(),
+                        term_value_.data(),
+                        exports_.data(),
+                        state_.data(),
+                        stream_.num_exports,
+                        columns,
+                        export_columns_,
+                        this->divide_,
+                        b,
+                        x};
+    if constexpr (is_cuda<ExecutionSpace>) {
+      run_blocks<Solve::teams_a_unit, Solve::team_size>(
+          label, exec, teams, functor, launch_scratch());
+    } else {
+      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, Solve::team_size);
+      policy.set_scratch_size(
+          0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
+      Kokkos::parallel_for(label, policy, functor);
+    }
   }
   /// See CollapsedValues.
   template <bool packs>

@@ -53,10 +53,20 @@ struct alignas(16) StreamWork {
 /// team, which waits for its outside values before it solves. NaN and Inf are
 /// values like any other (see Pending).
 ///
-/// Exports have two buffers: a solve publishes in one and resets the other, the
-/// last team swaps them.
+/// Exports have two buffers: a solve publishes in one and resets the other.
+/// Where there is room for one right-hand side, as many tickets are drawn in
+/// each solve, and the counter, which starts again after two, tells which; else
+/// the last team swaps the buffers of the columns in use.
 ///
-/// @tparam team_kind  0: four warps, a lane for a row. 1, for rows of many entries:
+/// Solves overlap (see run_blocks): all tickets have been drawn when the last
+/// block lets the next kernel begin. With one right-hand side, a solve with
+/// this plan draws its own then, and fetches its first records; it leaves b, x
+/// and the exports alone until this kernel has ended. With several, it draws
+/// then. The one after that waits for its turn: many solves' blocks at a time
+/// would crowd each other.
+///
+/// @tparam team_kind  0: four warps, a lane for a row. 1, for rows of many
+/// entries:
 ///               eight warps, of which four lanes share a row
 template <class Scalar, class ExecutionSpace, int team_kind,
           bool steps_in_scratch>
@@ -78,8 +88,10 @@ struct StreamSolve {
   static constexpr int units = Work::shape.units();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
-  static constexpr int ring_stages =
-      !fetches_apart ? 2 : team_kind == 1 || sizeof(Scalar) == 16 ? 4 : 6;
+  static constexpr int ring_stages = !fetches_apart ? 2
+                                     : team_kind == 1 || sizeof(Scalar) == 16
+                                         ? 4
+                                         : 6;
   static constexpr int ring_bytes = ring_stages * stage_bytes;
   static constexpr int rings_bytes = warps * ring_bytes;
   static_assert(sizeof(Work) == Work::shape.bytes, "a record is as stored");
@@ -95,7 +107,7 @@ struct StreamSolve {
   const int* term_map;
   const std::int16_t* term;
   const Scalar* term_value;
-  Scalar* exports;         // 2 * columns * num_exports
+  Scalar* exports;  // 2 * columns * num_exports
   unsigned* state;
   std::int64_t num_exports;
   int columns;         // right-hand sides of this launch
@@ -110,29 +122,55 @@ struct StreamSolve {
            max_steps;
   }
 
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    run(block, block.scratch());
+  }
+  /// A host's team is one thread.
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    run(ThreadBlock(team.league_rank(), team.league_size()),
+        team.team_scratch(0).get_shmem(rings_bytes + 32));
+  }
+
+ private:
+  struct Draw {
+    int ticket;
+    bool odd;
+  };
+  KOKKOS_INLINE_FUNCTION Draw draw(const ThreadBlock& block) const {
+    const auto each = static_cast<unsigned>(block.count());
     unsigned ticket = 0;
-    Kokkos::single(
-        Kokkos::PerTeam(team),
-        [&](unsigned& t) {
-          t = Kokkos::atomic_fetch_add(&state[PipelineState::ticket], 1u);
-        },
-        ticket);
-    const int column = static_cast<int>(ticket % columns);
-    const unsigned parity = state[PipelineState::size + column] & 1u;
-    const StreamSubgraph& mine = subgraph[ticket / columns];
+    if (export_columns > 1) block.await_previous();
+    if (block.rank() == 0)
+      ticket =
+          export_columns > 1
+              ? Kokkos::atomic_fetch_add(&state[PipelineState::ticket], 1u)
+              : fetch_increment_modulo(&state[PipelineState::ticket], 2 * each);
+    ticket = static_cast<unsigned>(block.broadcast(static_cast<int>(ticket)));
+    if (export_columns > 1)
+      return {static_cast<int>(ticket),
+              (state[PipelineState::size + ticket % columns] & 1u) != 0};
+    return {static_cast<int>(ticket % each), ticket >= each};
+  }
+
+  KOKKOS_INLINE_FUNCTION void run(const ThreadBlock& team,
+                                  void* scratch_of_team) const {
+    const Draw drawn = draw(team);
+    const int column = drawn.ticket % columns;
+    const StreamSubgraph& mine = subgraph[drawn.ticket / columns];
     const std::int64_t half = num_exports * export_columns;
     Scalar* const current =
-        exports + (parity ? half : 0) + column * num_exports;
-    Scalar* const next = exports + (parity ? 0 : half) + column * num_exports;
+        exports + (drawn.odd ? half : 0) + column * num_exports;
+    Scalar* const next =
+        exports + (drawn.odd ? 0 : half) + column * num_exports;
 
-    auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(rings_bytes + 32));
+    auto address = reinterpret_cast<std::uintptr_t>(scratch_of_team);
     address = (address + 15) / 16 * 16;
     const ScratchBytes scratch(reinterpret_cast<void*>(address));
-    const int rank = team.team_rank();
+    const int rank = team.rank();
     const int warp = rank / width, lane = rank % width;
     if (rank < solvers) start_ring(mine, warp, lane, scratch);
+    team.await_previous();
+    if (rank == 0) team.release_next();
 
     const int imports = mine.imports, rows = mine.rows;
     const int* const list = import + mine.first_import;
@@ -148,9 +186,10 @@ struct StreamSolve {
     for (int i = rank; i < rows; i += team_size) {
       const int position = mine.first_position + i;
       // Nothing in scratch but outside values may look pending.
-      scratch.store(first_row + i * unsigned(sizeof(Scalar)),
-                    Pending<Scalar>::final(term_map ? sum_terms(position, column)
-                                                    : scaled(position, column)));
+      scratch.store(
+          first_row + i * unsigned(sizeof(Scalar)),
+          Pending<Scalar>::final(term_map ? sum_terms(position, column)
+                                          : scaled(position, column)));
     }
     for (int e = rank; e < mine.exports; e += team_size)
       Pending<Scalar>::reset(next + mine.first_export + e);
@@ -161,31 +200,28 @@ struct StreamSolve {
         scratch.store(steps + k, k < mine.steps
                                      ? step_warps[mine.first_step + k]
                                      : static_cast<unsigned char>(0));
-    team.team_barrier();
+    team.barrier();
 
     if (rank < solvers)
       solve(mine, warp, lane, scratch, steps, first_row,
             current + mine.first_export);
     else
       fetch(rank - solvers, imports, list, scratch, current);
-    team.team_barrier();
+    team.barrier();
     for (int i = rank; i < rows; i += team_size)
       x(row[mine.first_position + i], column) =
           scratch.load<Scalar>(first_row + i * unsigned(sizeof(Scalar)));
 
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      const unsigned done =
-          Kokkos::atomic_fetch_add(&state[PipelineState::finished], 1u);
-      if (done + 1 == static_cast<unsigned>(team.league_size())) {
-        state[PipelineState::ticket] = 0;
-        state[PipelineState::finished] = 0;
-        // Columns that this launch did not use keep their buffers.
-        for (int c = 0; c < columns; ++c) state[PipelineState::size + c] += 1;
-      }
-    });
+    if (export_columns == 1 || rank != 0) return;
+    const unsigned done =
+        Kokkos::atomic_fetch_add(&state[PipelineState::finished], 1u);
+    if (done + 1 != static_cast<unsigned>(team.count())) return;
+    state[PipelineState::ticket] = 0;
+    state[PipelineState::finished] = 0;
+    // Columns that this launch did not use keep their buffers.
+    for (int c = 0; c < columns; ++c) state[PipelineState::size + c] += 1;
   }
 
- private:
   KOKKOS_INLINE_FUNCTION Scalar scaled(int position, int column) const {
     const Scalar from = b(row[position], column);
     const Scalar by = diagonal[position];
@@ -319,17 +355,39 @@ struct StreamSolve {
   KOKKOS_INLINE_FUNCTION static Scalar subtract(
       const Scalar& before, const Work& work,
       const Scalar (&from)[Work::entries]) {
+    return end_sum(begin_sum(before, work, from), before, work, from);
+  }
+  /// Four of the bytes of a value.
+  KOKKOS_INLINE_FUNCTION static unsigned word(const Scalar& value) {
+    unsigned bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+  }
+  /// All of it but what comes last.
+  KOKKOS_INLINE_FUNCTION static Scalar begin_sum(
+      const Scalar& before, const Work& work,
+      const Scalar (&from)[Work::entries]) {
     if constexpr (row_lanes == 1) {
       Scalar result = before;
       STRATA_IMPL_UNROLL
-      for (int e = 0; e < Work::entries; ++e) result -= work.value[e] * from[e];
+      for (int e = 0; e + 1 < Work::entries; ++e)
+        result -= work.value[e] * from[e];
       return result;
     } else {
       Scalar sum = work.value[0] * from[0];
       STRATA_IMPL_UNROLL
       for (int e = 1; e < Work::entries; ++e) sum += work.value[e] * from[e];
-      return before - lane_group_sum(sum, row_lanes);
+      return sum;
     }
+  }
+  KOKKOS_INLINE_FUNCTION static Scalar end_sum(
+      const Scalar& sum, const Scalar& before, const Work& work,
+      const Scalar (&from)[Work::entries]) {
+    constexpr int last = Work::entries - 1;
+    if constexpr (row_lanes == 1)
+      return sum - work.value[last] * from[last];
+    else
+      return before - lane_group_sum(sum, row_lanes);
   }
 
   /// What a solving warp keeps from step to step.
@@ -343,6 +401,7 @@ struct StreamSolve {
     const unsigned char* steps;
     unsigned warp, active;  // warps of the present step, 0 at the end
     char* published;
+    unsigned zero;  // which nobody but this program knows
 
     KOKKOS_INLINE_FUNCTION void next_step() {
       if constexpr (steps_in_scratch)
@@ -357,7 +416,7 @@ struct StreamSolve {
                                     int lane, const ScratchBytes& scratch,
                                     unsigned steps, unsigned first_row,
                                     Scalar* published) const {
-    Solver state{scratch, 0, nullptr, 0, 0, 0, 0, nullptr, 0, 0, nullptr};
+    Solver state{scratch, 0, nullptr, 0, 0, 0, 0, nullptr, 0, 0, nullptr, 0};
     state.ring = warp * ring_bytes + lane * 16;
     state.pitch = mine.lanes * 16;
     state.stage = mine.lanes * Work::shape.bytes;
@@ -366,6 +425,7 @@ struct StreamSolve {
     state.steps_at = steps_in_scratch ? steps : mine.steps;
     state.steps = step_warps + mine.first_step;
     state.warp = warp;
+    state.zero = unsigned(mine.lanes) >> 6;  // at most 32
     state.published =
         reinterpret_cast<char*>(published) - (first_row - rings_bytes);
     state.next_step();
@@ -428,15 +488,19 @@ struct StreamSolve {
     for (int e = 0; e < Work::entries; ++e)
       value[e] = scratch.load<Scalar>(rings_bytes + now.source[e]);
     const Scalar before = scratch.load<Scalar>(rings_bytes + now.out);
-    // While those are on their way, all that does not depend on them.
-    copy_record(scratch, state.ring + place * stage_bytes, state.from,
-                state.pitch, state.ahead > 0);
+    // The copies are begun while the last product is under way: compilers would
+    // begin them before the first, which they hold up. Lanes that share a row
+    // have the exchange for that, later on.
+    const Scalar sum = begin_sum(before, now.work, value);
+    unsigned to = state.ring + place * stage_bytes;
+    if constexpr (row_lanes == 1) to |= word(sum) & state.zero;
+    copy_record(scratch, to, state.from, state.pitch, state.ahead > 0);
     state.from += state.stage;
     --state.ahead;
     state.next_step();
     decode(next);
 
-    Scalar result = subtract(before, now.work, value);
+    Scalar result = end_sum(sum, before, now.work, value);
     const bool works = !(now.work.out & record_idle);
     if (works) scratch.store(rings_bytes + now.out, result);
     if (fetches_apart && lane_any(Pending<Scalar>::is_nan(result))) {

@@ -71,7 +71,8 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
       double(graph.num_edges()) / double(n),
       SampleRewritten<Memory>{
           LevelGroups<Memory>{graph, order.level_of.data(), nullptr, 1},
-          candidates, sums.data(), samples});
+          candidates, sums.data(), samples},
+      lists_for_many_terms());
   std::vector<std::int64_t> found(sums.extent(0));
   copy_to_host(exec, sums, found.data());
   std::vector<LevelsCandidate> made;
@@ -157,7 +158,8 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
         "Strata::CollapsedLevels::count", exec,
         made.depth_map[depth + 1] - made.depth_map[depth], mean_length,
         CountRewritten<Memory>{edges, by_depth + made.depth_map[depth], fate,
-                               length, terms, depth_in_group, limits.data()});
+                               length, terms, depth_in_group, limits.data()},
+        levels > 8 ? lists_for_many_terms() : ListLengths{0, 0});
 
   // The rewritten rows.
   auto& rewritten = made.graph;

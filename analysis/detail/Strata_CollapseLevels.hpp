@@ -44,7 +44,7 @@ struct LevelGroups {
   }
   /// Whether a row of so many sources is worth its length.
   KOKKOS_FUNCTION bool worthwhile(int v, const EliminatedRow& row) const {
-    return row.fits && row.sources <= 3 * (end(v) - first(v)) + 8;
+    return row.fits && row.sources <= 3 * (end(v) - first(v)) + 24;
   }
 };
 
@@ -66,8 +66,8 @@ struct SampleRewritten {
     int v = -1, candidate = 0;
     if (number >= 0) {
       candidate = static_cast<int>(number / samples);
-      v = static_cast<int>(number % samples * edges.graph.num_vertices /
-                           samples);
+      v = static_cast<int>(
+          sampled_row(number % samples, samples, edges.graph.num_vertices));
     }
     groups.levels = candidates.levels[candidate];
     const EliminatedRow row = eliminate.run(v, groups, NoNotes());

@@ -4,6 +4,7 @@
 
 #include <Strata_CollapsedRows.hpp>
 #include <Strata_DependencyGraph.hpp>
+#include <detail/Strata_CounterRandom.hpp>
 #include <detail/Strata_EliminateRows.hpp>
 
 namespace Strata {
@@ -132,6 +133,16 @@ struct CollapseCandidates {
   int count = 8;
 };
 
+/// The i-th of a sample of rows: anywhere in its part of them, as rows at equal
+/// distances are all alike on a grid.
+KOKKOS_INLINE_FUNCTION std::int64_t sampled_row(std::int64_t i,
+                                                std::int64_t samples,
+                                                std::int64_t rows) {
+  const std::int64_t first = i * rows / samples;
+  const std::int64_t end = (i + 1) * rows / samples;
+  return first + below(mix64(static_cast<std::uint64_t>(i)), end - first);
+}
+
 /// Rewrites a sample of the rows with every candidate. With `d` groups from a
 /// row down to its source of rank r, newest first, and e sources a step, a
 /// group takes (1 + r / e) / d steps at least; a row that stays as it is takes
@@ -151,8 +162,8 @@ struct SampleCollapsed {
     int v = -1, candidate = 0;
     if (number >= 0) {
       candidate = static_cast<int>(number / samples);
-      v = static_cast<int>(number % samples * edges.graph.num_vertices /
-                           samples);
+      v = static_cast<int>(
+          sampled_row(number % samples, samples, edges.graph.num_vertices));
     }
     groups.levels = candidates.levels[candidate];
     const EliminatedRow row = eliminate.run(v, groups, NoNotes());

@@ -18,6 +18,9 @@ struct ListLengths {
   KOKKOS_FUNCTION int all() const { return terms + sources; }
 };
 
+/// Lists for rows that have many terms, and so few sources.
+inline ListLengths lists_for_many_terms() { return {60, 64}; }
+
 /// What became of one row.
 struct EliminatedRow {
   int terms = 0, sources = 0;

@@ -2,10 +2,12 @@
 #ifndef STRATA_CHOOSE_ALGORITHM_HPP
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
+#include <cmath>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_MeasureParameters.hpp>
 #include <detail/Strata_PlanBudget.hpp>
 #include <detail/Strata_PredictSolve.hpp>
+#include <limits>
 #include <optional>
 
 namespace Strata {
@@ -13,9 +15,9 @@ namespace Detail {
 
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
-/// keep a wide one's teams busy. Where there are few level sets there is nothing
-/// to gain from taking several of them at a time, nor from looking at rows for
-/// that.
+/// keep a wide one's teams busy. Where there are few level sets there is
+/// nothing to gain from taking several of them at a time, nor from looking at
+/// rows for that.
 inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
                                 int n, int levels, std::int64_t edges) {
   StreamShape shape;
@@ -195,8 +197,11 @@ class AlgorithmChoice {
     const bool suits =
         stream_shape(options_, collapse_, n, levels, sizes_.edges)
                     .band_levels == 0
-            ? levels >= 64 || several.levels == 1 ||
-                  several.us > predict.pipelined_subgraphs_at_least()
+            ? several.levels == 1 ||
+                  several.us > predict.pipelined_subgraphs_at_least() ||
+                  (levels >= 64 &&
+                   (n < 32 * levels ||
+                    several.us > predict.pipelined_subgraphs_at_least() / 2))
             : n < widest * levels && levels >= 64 &&
                   double(sizes_.edges) < 16. * n;
     if (is_cuda<ExecutionSpace> && suits &&
@@ -245,6 +250,8 @@ class AlgorithmChoice {
   bool may_choose_levels() const {
     return may_take_several() && collapse_ == 0;
   }
+  /// Times the matrix, of what is chosen.
+  static constexpr double most_size = 5.8;
   struct LevelsAtATime {
     int levels = 1;
     double us = 0;
@@ -254,19 +261,29 @@ class AlgorithmChoice {
     LevelsAtATime found;
     if (!may_take_several()) return found;
     const SolvePrediction predict = prediction();
-    found.us = predict.pipelined();
+    const double one_by_one = predict.pipelined();
+    found.us = one_by_one;
     const CollapseCandidates candidates =
         collapse_ > 0 ? CollapseCandidates{{collapse_}, 1}
-                      : CollapseCandidates{{2, 3, 4, 6, 8}, 5};
-    for (const LevelsCandidate& c : sample_collapsed_levels(
-             exec_, analysis_.graph, analysis_.order, candidates,
-             analysis_.work(exec_))) {
+                      : CollapseCandidates{{2, 3, 4, 6, 8, 12, 16, 24}, 8};
+    double least = std::numeric_limits<double>::max();
+    for (const LevelsCandidate& c :
+         sample_collapsed_levels(exec_, analysis_.graph, analysis_.order,
+                                 candidates, analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
-      // New values take time for each number of a row and the rows it replaces.
-      const bool worthwhile = c.sources + c.terms <= 12 &&
-                              us < 0.9 * predict.pipelined() &&
-                              us < 0.98 * found.us;
-      if (worthwhile || collapse_ > 0) found = {c.levels, us};
+      // Memory counts a little, too, and a plan never takes six times the
+      // matrix.
+      const double size =
+          predict.pipelined_bytes(c) / double(report_.crs_bytes);
+      // No host enqueues solves faster than that.
+      const double cost =
+          std::max(us, 0.9 * parameters_.alpha) * std::pow(size, 1. / 16);
+      const bool worthwhile = size < most_size && c.stay < 0.2 &&
+                              us < 0.95 * one_by_one && cost < least;
+      if (worthwhile || collapse_ > 0) {
+        found = {c.levels, us};
+        least = cost;
+      }
     }
     return found;
   }
@@ -314,23 +331,24 @@ class AlgorithmChoice {
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
         shape, analysis_.pool);
     if (!stream.possible()) return;
-    consider(Algorithm::pipelined_subgraphs,
-             predict.pipelined_subgraphs(
-                 stream.critical_steps(),
-                 shape.band_levels > 0 ? 0 : stream.team_steps(),
-                 stream.step_cost(), shape.hop, stream.num_subgraphs(),
-                 stream.num_imports()),
-             std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
-                 std::to_string(stream.max_rows()) + " rows in " +
-                 (shape.band_levels > 0
-                      ? "bands of " + std::to_string(shape.band_levels) +
-                            " level sets"
-                      : "the order of substitution") +
-                 (stream.collapse() > 1
-                      ? ", " + std::to_string(stream.collapse()) +
-                            " level sets at a time"
-                      : "") +
-                 (stream.team() > 0 ? ", four lanes a row" : ""));
+    consider(
+        Algorithm::pipelined_subgraphs,
+        predict.pipelined_subgraphs(
+            stream.critical_steps(),
+            shape.band_levels > 0 ? 0.4 * stream.critical_steps()
+                                  : stream.team_steps(),
+            stream.step_cost(), shape.hop, stream.num_subgraphs(),
+            stream.num_imports()),
+        std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
+            std::to_string(stream.max_rows()) + " rows in " +
+            (shape.band_levels > 0
+                 ? "bands of " + std::to_string(shape.band_levels) +
+                       " level sets"
+                 : "the order of substitution") +
+            (stream.collapse() > 1 ? ", " + std::to_string(stream.collapse()) +
+                                         " level sets at a time"
+                                   : "") +
+            (stream.team() > 0 ? ", four lanes a row" : ""));
     stream_ = std::move(stream);
   }
 
@@ -349,11 +367,10 @@ class AlgorithmChoice {
                             Blocks::least_bytes(sizes_.rows, columns)))
           continue;
         made.reset();
-        made = make_algorithm<Scalar>(exec_, analysis_, way.algorithm, options_,
-                                      columns, budget_.bytes(), parameters_,
-                                      stream_ ? &*stream_ : nullptr,
-                                      blocks_ ? &*blocks_ : nullptr, way.levels,
-                                      report_);
+        made = make_algorithm<Scalar>(
+            exec_, analysis_, way.algorithm, options_, columns, budget_.bytes(),
+            parameters_, stream_ ? &*stream_ : nullptr,
+            blocks_ ? &*blocks_ : nullptr, way.levels, report_);
         if (budget_.allows(made->bytes())) break;
       }
       way.made = true;

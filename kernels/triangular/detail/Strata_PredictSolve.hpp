@@ -49,6 +49,7 @@ class SolvePrediction {
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
     double total = bytes_us_ + more_vectors(4);
+    if (edges_ == 0 && columns_ == 1 && width_ > 1) return begin() + total;
     // Right-hand sides in eights: a team has its registers full, and several
     // blocks go side by side.
     const double of_team = columns_ > 1 ? 2.6 : 1.;
@@ -81,7 +82,7 @@ class SolvePrediction {
     if (width_ == 1)
       return 2 * p_.alpha +
              4 * std::max(1., 0.5 * columns_) * serial(rows_, edges_);
-    double total = p_.alpha + bytes_us_ + more_vectors(6);
+    double total = begin() + bytes_us_ + more_vectors(6);
     // A block of right-hand sides takes longer from hand to hand than one.
     const double of_block = columns_ > 1 ? 0.75 : 0.;
     for (int l = 0; l < sizes_.num_levels; ++l) {
@@ -101,31 +102,41 @@ class SolvePrediction {
   }
 
   /// `pipelined` where level sets are taken several at a time, for one
-  /// right-hand side: fewer hand-overs, more entries. Neighbours' new entries
-  /// lie in the same sectors more often than not. Rows that stay as they are
-  /// hold up others.
+  /// right-hand side: fewer hand-overs, each of them longer for longer lists,
+  /// and more entries, whose sources mostly lie in sectors that are read
+  /// anyway. Rows that stay as they are hold up others.
   double pipelined(const LevelsCandidate& several) const {
     const double k = several.levels;
     const double waits = std::ceil(sizes_.num_levels / k) *
-                         (1 + (k - 1) * std::min(1., 8 * several.stay));
-    const double entries = rows_ * (several.sources + several.terms);
-    const double more = std::max(0., entries - edges_);
-    const double longer = several.sources + several.terms > 5 ? 0.25 : 0.;
-    return p_.alpha + bytes_us_ + p_.handover * (1 + longer) * waits +
-           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + more / 4)) /
+                         (1 + (k - 1) * std::min(1., 2 * several.stay));
+    const double length = several.sources + several.terms;
+    const double more = std::max(0., rows_ * length - edges_);
+    // Where level sets are few, neighbours' terms are none in memory.
+    const double scattered =
+        sizes_.num_levels < 32 ? rows_ * several.terms : more / 8;
+    return begin() + bytes_us_ +
+           p_.handover * (1 + std::min(1.2, 0.03 * length)) * waits +
+           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /
                p_.bytes_per_us;
+  }
+  /// Bytes of that plan, to about a tenth.
+  double pipelined_bytes(const LevelsCandidate& several) const {
+    const double slots = rows_ * (several.sources + several.terms);
+    return rows_ * (4 * scalar_ + 28) + 14 * edges_ +
+           1.15 * (scalar_ + 4) * slots;
   }
 
   /// No sub-graphs without rewritten rows can do better than this.
   double pipelined_subgraphs_at_least() const {
-    return p_.alpha + 3 * p_.handover + p_.pass * sizes_.num_levels + bytes_us_;
+    return begin() + 3 * p_.handover + p_.pass * sizes_.num_levels + bytes_us_;
   }
 
   /// @param critical_steps steps on the longest path, of which `hop` for each
   ///                       value from another sub-graph
   /// @param work_steps     steps full of work that sub-graphs have one after
   /// the
-  ///                       other, beside those of the path
+  ///                       other, beside those of the path; in bands of level
+  ///                       sets, where that is not counted, two fifths of them
   /// @param step_cost      of a step, relative to the measured one
   /// @param subgraphs, imports their number, and that of values they need from
   ///                       each other
@@ -135,7 +146,7 @@ class SolvePrediction {
     if (width_ == 1)
       return 2 * p_.alpha + 4. * columns_ * serial(rows_, edges_);
     // Teams begin with a ticket, their part of b, and outside values.
-    const double begin = p_.alpha + 3 * p_.handover;
+    const double first = begin() + 3 * p_.handover;
     // Outside values come 64 at a time; on the longest path some of that is
     // waited for once for each sub-graph passed.
     const double passed =
@@ -144,7 +155,7 @@ class SolvePrediction {
     // The larger of path and work counts for more.
     const double steps = std::pow(
         std::pow(critical_steps, 1.5) + std::pow(work_steps, 1.5), 1 / 1.5);
-    const double one = begin + p_.pass * step_cost * steps +
+    const double one = first + p_.pass * step_cost * steps +
                        passed * fetch / 4 + 2 * bytes_us_;
     // Others go side by side with the first, and hold up the teams: one lasts
     // about 35 hand-overs, most of it prologue and waiting, and four of them
@@ -230,6 +241,8 @@ class SolvePrediction {
   double longest_row(int level) const {
     return double(sizes_.longest_row[level]);
   }
+  /// A launch that may begin while the one before it ends (see run_blocks).
+  double begin() const { return (columns_ == 1 ? 0.45 : 1.) * p_.alpha; }
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;
   }

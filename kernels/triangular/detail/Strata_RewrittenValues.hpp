@@ -24,7 +24,7 @@ struct RewrittenRows {
   /// First slot of a row's sources; how its slots follow each other, and how
   /// many there are.
   Kokkos::View<unsigned*, MemorySpace> first_slot, shape;
-  static constexpr int source_bits = 12;
+  static constexpr int source_bits = 11;
   static constexpr int most_sources = (1 << source_bits) - 1;
   /// Positions of rewritten rows by depth; -1 for rows that are as they were.
   Kokkos::View<int*, MemorySpace> by_depth;
@@ -47,9 +47,9 @@ struct RewrittenRows {
     return {static_cast<std::int64_t>(first_slot(p)),
             static_cast<int>(s & 63u),
             static_cast<int>(s >> 6 & 7u),
-            static_cast<int>(s >> 9 & 31u),
-            static_cast<int>(s >> 14 & 63u),
-            static_cast<int>(s >> 20)};
+            static_cast<int>(s >> 9 & 63u),
+            static_cast<int>(s >> 15 & 63u),
+            static_cast<int>(s >> 21)};
   }
   std::size_t bytes() const {
     return 4 * (row_map.extent(0) + entry.extent(0) + first_slot.extent(0) +
@@ -115,11 +115,11 @@ struct KeepSlots {
       rows.shape(p) =
           static_cast<unsigned>(chunk.rows << chunk.log_lanes) |
           static_cast<unsigned>(chunk.log_lanes) << 6 |
-          static_cast<unsigned>(chunk.term_steps) << 9 | own << 14 |
+          static_cast<unsigned>(chunk.term_steps) << 9 | own << 15 |
           static_cast<unsigned>(sources < Rows::most_sources
                                     ? sources
                                     : std::int64_t{Rows::most_sources})
-              << 20;
+              << 21;
     }
   }
 };

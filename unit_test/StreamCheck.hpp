@@ -5,6 +5,7 @@
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
 #include <detail/Strata_MakeStream.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <limits>
 #include <set>
 
@@ -29,6 +30,39 @@ inline StreamShape with_team(StreamShape shape, const Team& team) {
 inline std::int64_t edges_into(const Graph& graph, int v) {
   return graph.row_map(v + 1) - graph.row_map(v);
 }
+
+/// A graph's level sets, and the level of each vertex on the device.
+struct DeviceLevels {
+  using Space = Kokkos::DefaultExecutionSpace;
+
+  explicit DeviceLevels(const Graph& graph)
+      : levels(find_level_sets(graph)),
+        level(Detail::to_device<int, Space::memory_space>("level",
+                                                          levels.level_of)) {}
+
+  LevelSets levels;
+  Kokkos::View<int*, Space::memory_space> level;
+};
+
+/// A builder with the level sets that it reads. (Its own Graph is a device's.)
+struct GraphStreamBuilder
+    : DeviceLevels,
+      Detail::StreamBuilder<Kokkos::DefaultExecutionSpace> {
+  GraphStreamBuilder(const TestGraphs::Graph& graph, const StreamShape& shape,
+                     int width, std::size_t scalar_bytes)
+      : DeviceLevels(graph),
+        StreamBuilder(Space(), mirror_graph(Space(), graph), level.data(),
+                      levels.num_levels, longest_row(graph), shape, width,
+                      scalar_bytes) {}
+
+ private:
+  static std::int64_t longest_row(const TestGraphs::Graph& graph) {
+    std::int64_t longest = 0;
+    for (int v = 0; v < graph.num_vertices; ++v)
+      longest = std::max(longest, edges_into(graph, v));
+    return longest;
+  }
+};
 
 /// A graph's stream held against what is promised of it.
 class StreamCheck {

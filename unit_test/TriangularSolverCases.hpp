@@ -83,6 +83,24 @@ template <class Scalar, class ExecutionSpace>
 using SolverMatrix =
     KokkosSparse::CrsMatrix<Scalar, int, ExecutionSpace, void, int>;
 
+/// Of a lower triangle with its diagonal.
+template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+TriangularSolver<Scalar, ExecutionSpace> make_solver(
+    const HostMatrix<Scalar>& A, const TriangularOptions& options) {
+  return {ExecutionSpace(),
+          A.template to_device<SolverMatrix<Scalar, ExecutionSpace>>(),
+          Uplo::lower, Diag::non_unit, options};
+}
+
+/// diagonal x_i = b_i - factor x_(i-1).
+inline HostMatrix<double> chain(int n, double factor, double diagonal = 1) {
+  auto A = make_triangle<double>(chain_pattern(n), Uplo::lower);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      A.values[k] = A.entries[k] == i ? diagonal : factor;
+  return A;
+}
+
 template <class Scalar, class ExecutionSpace>
 using Columns = Kokkos::View<Scalar**, Kokkos::LayoutLeft,
                              typename ExecutionSpace::memory_space>;

@@ -141,20 +141,6 @@ TriangularOptions together(int levels) {
   options.collapsed_levels = levels;
   return options;
 }
-template <class Scalar>
-TriangularSolver<Scalar, Space> make_solver(const HostMatrix<Scalar>& A,
-                                            const TriangularOptions& options) {
-  return {Space(), A.template to_device<SolverMatrix<Scalar, Space>>(),
-          Uplo::lower, Diag::non_unit, options};
-}
-/// x_i = b_i - factor x_(i-1).
-HostMatrix<double> chain(int n, double factor, double diagonal = 1) {
-  auto A = make_triangle<double>(chain_pattern(n), Uplo::lower);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      A.values[k] = A.entries[k] == i ? diagonal : factor;
-  return A;
-}
 
 /// Rows read elements of b that belong to other rows.
 TEST(LevelsTogether, MayOverwriteTheRightHandSide) {

@@ -10,8 +10,6 @@ namespace Strata {
 namespace CollapsedTest {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
-using Memory = Space::memory_space;
 using StreamTest::Graph;
 using StreamTest::on_host;
 using StreamTest::StreamShape;
@@ -23,20 +21,9 @@ struct Collapse {
 /// Solves in exact integers with the stream alone, and holds groups, terms and
 /// sources against their definition. Returns how many rows were rewritten.
 int expect_collapsed(const Graph& graph, const Collapse& collapse) {
-  const Space exec;
-  const auto levels = find_level_sets(graph);
-  const Kokkos::View<int*, Memory> level("level", graph.num_vertices);
-  const auto level_host = Kokkos::create_mirror_view(level);
-  std::copy(levels.level_of.begin(), levels.level_of.end(), level_host.data());
-  Kokkos::deep_copy(level, level_host);
-  std::int64_t longest = 0;
-  for (int v = 0; v < graph.num_vertices; ++v)
-    longest = std::max(longest, StreamTest::edges_into(graph, v));
   StreamShape shape = collapse.shape;
   shape.collapse = collapse.levels;
-  Detail::StreamBuilder<Space> builder(exec, mirror_graph(exec, graph),
-                                       level.data(), levels.num_levels, longest,
-                                       shape, 32, 8);
+  StreamTest::GraphStreamBuilder builder(graph, shape, 32, 8);
   if (!builder.possible()) return 0;
   const auto stream =
       builder.finish(3 * (graph.num_edges() + graph.num_vertices) + 1);
@@ -63,10 +50,11 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
   for (int p = 0; p < n; ++p) vertex[p] = graph.row_of(int(host.row(p)));
   std::vector<int> position(n);
   for (int p = 0; p < n; ++p) position[vertex[p]] = p;
+  const auto& level_of = builder.levels.level_of;
   // Groups: of one sub-graph, and of level sets that belong together.
   const auto same_group = [&](int u, int v) {
     return subgraph[position[u]] == subgraph[position[v]] &&
-           levels.level_of[u] / rows.levels == levels.level_of[v] / rows.levels;
+           level_of[u] / rows.levels == level_of[v] / rows.levels;
   };
 
   // The programs, in integers: numbers to their places in the stream.
@@ -227,25 +215,17 @@ TEST(CollapsedRows, OfAChainHaveOneSource) {
 /// Rows of many new sources want four lanes each, whatever the number of level
 /// sets at a time.
 TEST(CollapsedRows, ANamedNumberOfLevelSetsLeavesTheTeamToChoose) {
-  const Space exec;
   for (const int levels : {5, 8, 11}) {
     for (const bool dense : {false, true}) {
       const Graph graph = TestGraphs::with_origins(
           dense ? TestGraphs::dense_graph(120) : TestGraphs::chain_graph(120),
           false);
-      const auto sets = find_level_sets(graph);
-      const Kokkos::View<int*, Memory> level("level", graph.num_vertices);
-      const auto level_host = Kokkos::create_mirror_view(level);
-      std::copy(sets.level_of.begin(), sets.level_of.end(), level_host.data());
-      Kokkos::deep_copy(level, level_host);
       StreamShape shape{0, 1024, 4096, 8};
       shape.collapse = levels;
       shape.team[0] = {1, 4};
       shape.team[1] = {4, 8};
       shape.which_team = -1;
-      Detail::StreamBuilder<Space> builder(exec, mirror_graph(exec, graph),
-                                           level.data(), sets.num_levels, 120,
-                                           shape, 32, 8);
+      const StreamTest::GraphStreamBuilder builder(graph, shape, 32, 8);
       ASSERT_TRUE(builder.possible());
       EXPECT_EQ(builder.collapse(), levels);
       EXPECT_EQ(builder.team(), dense ? 1 : 0) << levels << " level sets";
@@ -266,21 +246,6 @@ TriangularOptions collapsing(int levels) {
   options.algorithm = Algorithm::pipelined_subgraphs;
   options.collapsed_levels = levels;
   return options;
-}
-template <class Scalar>
-TriangularSolver<Scalar, Space> make_solver(const HostMatrix<Scalar>& A,
-                                            const TriangularOptions& options) {
-  return {Space(), A.template to_device<SolverMatrix<Scalar, Space>>(),
-          Uplo::lower, Diag::non_unit, options};
-}
-/// x_i = b_i - factor x_(i-1).
-template <class Scalar>
-HostMatrix<Scalar> chain(int n, double factor, double diagonal = 1) {
-  auto A = make_triangle<Scalar>(chain_pattern(n), Uplo::lower);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      A.values[k] = A.entries[k] == i ? Scalar(diagonal) : Scalar(factor);
-  return A;
 }
 
 /// b is read by all rows of a group before x is written.
@@ -304,15 +269,15 @@ TEST(CollapsedSolver, MayOverwriteTheRightHandSide) {
 
 /// Where the inverse of a block grows out of all bounds, rows stay as they are.
 TEST(CollapsedSolver, LeavesBlocksThatWouldCostDigitsAlone) {
-  const auto solver = make_solver(chain<double>(200, 1e5), collapsing(8));
+  const auto solver = make_solver(chain(200, 1e5), collapsing(8));
   EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
       << solver.report().reason;
   // A product that vanishes is nothing beside the other terms.
-  const auto small = make_solver(chain<double>(200, 1e-200), collapsing(8));
+  const auto small = make_solver(chain(200, 1e-200), collapsing(8));
   EXPECT_EQ(small.report().reason.find("range of normal"), std::string::npos)
       << small.report().reason;
   // The same with a diagonal whose reciprocal overflows.
-  const auto A = chain<double>(50, 1e-310, 1e-310);
+  const auto A = chain(50, 1e-310, 1e-310);
   const auto tiny = make_solver(A, collapsing(8));
   const auto b = std::vector<double>(50, 1e-310);
   const auto x = solve(tiny, b);
@@ -344,7 +309,7 @@ TEST(CollapsedSolver, SeesBlocksThroughRowsThatStay) {
 }
 
 TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
-  const auto good = chain<double>(100, -1), bad = chain<double>(100, -1e5);
+  const auto good = chain(100, -1), bad = chain(100, -1e5);
   auto solver = make_solver(good, collapsing(8));
   const std::vector<double> b(100, 1);
   const auto x = solve(solver, b);
@@ -354,7 +319,7 @@ TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
                ScalingError);
   EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
   // What was found then is not found again.
-  const auto other = chain<double>(100, -2);
+  const auto other = chain(100, -2);
   const auto other_x = solve(make_solver(other, collapsing(8)), b);
   for (int repeat = 0; repeat < 2; ++repeat) {
     solver.update_values(Space(),
@@ -372,7 +337,7 @@ TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
 
 /// The row is named whose numbers would be lost, and nothing is overwritten.
 TEST(CollapsedSolver, RefusesNewValuesOutOfRange) {
-  const auto good = chain<double>(60, -1);
+  const auto good = chain(60, -1);
   auto bad = good;
   bad.values[bad.row_map[42] - 1] = 1e-310;  // row 41's diagonal
   const std::vector<double> b(60, 1);
@@ -400,7 +365,7 @@ TEST(CollapsedSolver, HandsNaNAndInfOn) {
   for (const double special :
        {std::nan(""), std::numeric_limits<double>::infinity()})
     for (const bool in_matrix : {false, true}) {
-      auto A = chain<double>(60, -0.5);
+      auto A = chain(60, -0.5);
       std::vector<double> b(60, 1);
       (in_matrix ? A.values[A.row_map[31]] : b[31]) = special;
       const auto x = solve(make_solver(A, collapsing(4)), b);

@@ -5,32 +5,12 @@ namespace Strata {
 namespace StreamTest {
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
-using Builder = Detail::StreamBuilder<Space>;
-
 std::int64_t num_values(const Graph& graph) {
   return 3 * (graph.num_edges() + graph.num_vertices) + 1;
 }
-Builder make_builder(const Graph& host, const StreamShape& shape,
-                     const Team& team) {
-  const Space exec;
-  const auto levels = find_level_sets(host);
-  const Kokkos::View<int*, Space::memory_space> level("level",
-                                                      host.num_vertices);
-  const auto level_host = Kokkos::create_mirror_view(level);
-  std::copy(levels.level_of.begin(), levels.level_of.end(), level_host.data());
-  Kokkos::deep_copy(level, level_host);
-  std::int64_t longest = 0;
-  for (int v = 0; v < host.num_vertices; ++v)
-    longest = std::max(longest, edges_into(host, v));
-  return {exec,
-          mirror_graph(exec, host),
-          level.data(),
-          levels.num_levels,
-          longest,
-          with_team(shape, team),
-          team.width,
-          team.scalar_bytes};
+GraphStreamBuilder make_builder(const Graph& graph, const StreamShape& shape,
+                                const Team& team) {
+  return {graph, with_team(shape, team), team.width, team.scalar_bytes};
 }
 
 /// Builds, checks, and builds again. False where there is no stream.

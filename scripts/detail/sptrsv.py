@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Algorithms of strata_perf_sptrsv: names, groups and how lines of them are
+drawn."""
+from plots import PlotError
+
+OWN = ["automatic", "substitution", "level_sets", "subgraphs", "pipelined",
+       "pipelined_subgraphs", "blocks"]
+PEERS = ["cusparse", "kokkos_kernels", "serial"]
+PEER_NAMES = {
+    "cusparse": "cuSPARSE",
+    "kokkos_kernels": "Kokkos Kernels",
+    "serial": "serial substitution",
+}
+# Colours that people with any colour vision tell apart (Okabe and Ito).
+COLOURS = {
+    "automatic": "#D55E00",
+    "substitution": "#F0E442",
+    "level_sets": "#E69F00",
+    "subgraphs": "#CC79A7",
+    "pipelined": "#882255",
+    "pipelined_subgraphs": "#44AA99",
+    "blocks": "#332288",
+    "serial": "#999999",
+    "kokkos_kernels": "#0072B2",
+    "cusparse": "#009E73",
+}
+MARKERS = {"automatic": "o", "serial": "^", "kokkos_kernels": "s",
+           "cusparse": "D"}
+
+
+def family_of(algorithm):
+    """Ours by name; a peer's algorithms are one family."""
+    for peer in PEERS:
+        if algorithm.startswith(peer):
+            return peer
+    return algorithm
+
+
+def label_of(family):
+    return PEER_NAMES.get(family, "Strata, " + family.replace("_", " "))
+
+
+def line_style(family):
+    """Keywords of a line of this family."""
+    own = family not in PEERS
+    return {"color": COLOURS[family], "marker": MARKERS.get(family, "o"),
+            "markersize": 5, "linewidth": 2.2 if family == "automatic" else 1.4,
+            "linestyle": "-" if own else "--", "label": label_of(family),
+            "zorder": 3 if own else 2}
+
+
+def check_one_kind(kinds, source):
+    """`kinds`: numbers of right-hand sides and scalars, in pairs."""
+    if len(set(kinds)) > 1:
+        raise PlotError("%s mixes scalars or numbers of right-hand sides; plot "
+                        "one kind at a time" % source)

@@ -43,7 +43,7 @@ struct StreamShape {
 constexpr double second_team_cost = 1.35;
 /// Level sets are taken several at a time in plans of so many times the bytes of
 /// the matrix at most.
-constexpr double max_collapsed_memory = 5;
+constexpr double max_collapsed_memory = 5.3;
 
 /// A stream in the making: first where every row goes and when (which tells
 /// what a solve will cost), then the stream itself.

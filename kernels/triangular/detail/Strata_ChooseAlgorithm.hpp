@@ -277,7 +277,7 @@ class AlgorithmChoice {
           predict.pipelined_bytes(c) / double(report_.crs_bytes);
       // No host enqueues solves faster than that.
       const double cost =
-          std::max(us, 0.9 * parameters_.alpha) * std::pow(size, 1. / 16);
+          std::max(us, 1.1 * parameters_.alpha) * std::pow(size, 1. / 16);
       const bool worthwhile = size < most_size && c.stay < 0.2 &&
                               us < 0.95 * one_by_one && cost < least;
       if (worthwhile || collapse_ > 0) {

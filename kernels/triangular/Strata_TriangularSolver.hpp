@@ -117,6 +117,11 @@ class TriangularSolver {
 
   /// What was chosen and why.
   const TriangularReport& report() const { return *report_; }
+  /// For kernels of this library: null unless the algorithm is `pipelined`.
+  Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>* pipelined() const {
+    return dynamic_cast<Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>*>(
+        algorithm_.get());
+  }
 
  private:
   template <class View>

@@ -61,9 +61,12 @@ struct GridSumRef {
   KOKKOS_INLINE_FUNCTION void add_up(const ThreadBlock& block, int blocks,
                                      double (&value)[sums],
                                      std::int64_t used_extra) const {
-    for (int s = 0; s < sums; ++s)
-      value[s] = sum_of<4>(block, part + s * max_blocks, blocks);
-    if (used_extra > 0) value[0] += sum_of<8>(block, extra_part(0), used_extra);
+    for (int s = 0; s < sums; ++s) {
+      double sum = sum_of<4>(block, part + s * max_blocks, blocks);
+      if (s == 0 && used_extra > 0)
+        sum += sum_of<8>(block, extra_part(0), used_extra);
+      value[s] = sum;
+    }
     for (int s = 0; s < sums; ++s) value[s] = block.sum(value[s]);
   }
 

@@ -3,8 +3,8 @@
 #define STRATA_COLLAPSED_LEVELS_HPP
 
 #include <Strata_LevelOrder.hpp>
+#include <Strata_RewrittenRows.hpp>
 #include <detail/Strata_CollapseLevels.hpp>
-#include <limits>
 
 namespace Strata {
 
@@ -30,13 +30,8 @@ struct CollapsedLevels {
   Kokkos::View<int*, MemorySpace> term;
   /// Of the rewritten graph; a row counts as long as the longer of its lists.
   LevelOrder<MemorySpace> order;
-  /// The graph as it was, for new values; vertices by how many level sets they
-  /// are behind the first of their group: those of depth d begin at
-  /// depth_map[d].
-  DependencyGraph<MemorySpace> given;
-  Kokkos::View<const int*, MemorySpace> given_level;  // vertex -> level
-  Kokkos::View<const int*, MemorySpace> by_depth;
-  std::vector<std::int64_t> depth_map;
+  /// What new values need.
+  RewrittenRows<MemorySpace> rows;
   /// What became of a vertex.
   Kokkos::View<const int*, MemorySpace> fate;
 
@@ -50,6 +45,11 @@ struct LevelsCandidate {
   /// row, and the share of rows that stay as they are.
   double sources = 0, terms = 0, stay = 0;
 };
+
+/// A group has no more level sets than there are.
+inline int levels_of_group(int levels, int num_levels) {
+  return std::min(levels, std::max(2, num_levels));
+}
 
 /// What a sample of the rows says of the candidates. Cost: 1,024 eliminations
 /// for each at most; the host waits once.
@@ -66,13 +66,12 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
   const std::int64_t samples = std::min<std::int64_t>(n, 1024);
   const int size = LevelsSample::size * candidates.count;
   const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
-  eliminate_rows(
+  replace_rows(
       "Strata::CollapsedLevels::sample", exec, samples * candidates.count,
       double(graph.num_edges()) / double(n),
       SampleRewritten<Memory>{
           LevelGroups<Memory>{graph, order.level_of.data(), nullptr, 1},
-          candidates, sums.data(), samples},
-      lists_for_many_terms());
+          candidates, sums.data(), samples});
   std::vector<std::int64_t> found(sums.extent(0));
   copy_to_host(exec, sums, found.data());
   std::vector<LevelsCandidate> made;
@@ -80,8 +79,9 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
     const auto mean = [&](int what) {
       return double(found[c * LevelsSample::size + what]) / double(samples);
     };
-    made.push_back({candidates.levels[c], mean(LevelsSample::sources),
-                    mean(LevelsSample::terms), mean(LevelsSample::stay)});
+    made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
+                    mean(LevelsSample::sources), mean(LevelsSample::terms),
+                    mean(LevelsSample::stay)});
   }
   return made;
 }
@@ -89,10 +89,12 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// Rewrites a graph's rows.
 ///
 /// @param order   of `graph`, which has vertices
-/// @param levels  that are to become one, at least two
+/// @param levels  that are to become one, at least two; all, if there are fewer
+/// @param num_values  values that the user's matrix stores
 /// @param pool    for all arrays: it has to outlive them
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 terms and sources
+///          2^30 edges and vertices, or terms and sources, or 2^32 bytes of
+///          programs
 /// Cost on a device: two eliminations of each row, a launch for each depth, a
 /// sort as for a LevelOrder; the host waits twice.
 template <class ExecutionSpace>
@@ -100,119 +102,121 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
-    WithinLevel within, Detail::WorkPool<ExecutionSpace>& pool) {
+    std::int64_t num_values, WithinLevel within,
+    Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
   const int num_levels = order.num_levels();
   CollapsedLevels<Memory> made;
-  const int groups = (num_levels + levels - 1) / levels;
+  constexpr std::int64_t most_entries = std::int64_t{1} << 30;
+  if (graph.num_edges() + n >= most_entries) return made;
+  levels = levels_of_group(levels, num_levels);
+  const std::int64_t groups = (std::int64_t{num_levels} + levels - 1) / levels;
   const double mean_length = double(graph.num_edges()) / double(n);
-  const RangeOf<ExecutionSpace> each(exec, 0, n);
 
-  // Vertices by depth; where each level set begins there.
-  made.depth_map.assign(std::size_t(levels) + 1, 0);
-  std::vector<int> begin(num_levels);
-  std::int64_t placed = 0;
+  CollapsePhases<Memory> phases;
+  using Phases = CollapsePhases<Memory>;
+  phases.given_map = graph.row_map;
+  phases.vertex = order.vertex;
+  phases.level_of = order.level_of;
+  phases.level_map = order.level_map;
+  phases.num_vertices = graph.num_vertices;
+  phases.levels = levels;
+  phases.num_levels = num_levels;
+  phases.num_numbers = groups * levels;
+  for (int** const ints :
+       {&phases.fate, &phases.length, &phases.terms, &phases.program,
+        &phases.depth_in_group, &phases.width, &phases.new_level,
+        &phases.by_depth})
+    pool.take(*ints, n);
+  for (std::int64_t** const map :
+       {&phases.row_map, &phases.term_map})
+    pool.take(*map, n + 1);
+  pool.take(phases.level_begin, num_levels);
+  pool.take(phases.number, phases.num_numbers);
+  pool.take(phases.limits, CollapseLimits::size);
+  pool.take(phases.sums, CollapseSums::size);
+  PhaseSequence<ExecutionSpace> sequence(exec, pool);
+  sequence.run("Strata::CollapsedLevels::begin", phases,
+               EachPhase<typename Phases::Clear>{std::max<std::int64_t>(
+                   phases.num_numbers, CollapseLimits::size)},
+               SumPhase<typename Phases::PlaceLevels>{num_levels},
+               EachPhase<typename Phases::Begin>{n});
+  const LevelGroups<Memory> edges{graph, order.level_of.data(), phases.fate,
+                                  levels};
+  std::int64_t first = 0;
   for (int depth = 0; depth < levels; ++depth) {
-    made.depth_map[depth] = placed;
-    for (int l = depth; l < num_levels; l += levels) {
-      begin[l] = static_cast<int>(placed);
-      placed += order.sizes.rows(l);
-    }
+    std::int64_t count = 0;
+    for (int l = depth; l < num_levels; l += levels)
+      count += order.sizes.rows(l);
+    if (depth > 0)
+      replace_rows(
+          "Strata::CollapsedLevels::count", exec, count, mean_length,
+          CountRewritten<Memory>{edges, phases.by_depth + first, phases.fate,
+                                 phases.length, phases.terms, phases.program,
+                                 phases.depth_in_group, phases.limits});
+    first += count;
   }
-  made.depth_map[levels] = placed;
-  const auto level_begin = pool.template view<int>(num_levels);
-  Kokkos::deep_copy(
-      exec, level_begin,
-      Kokkos::View<const int*, Kokkos::HostSpace,
-                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(begin.data(),
-                                                            num_levels));
-  const auto fresh_levels = pool.template view<int>(n);
-  int* const by_depth = pool.template take<int>(n);
-  int* const fate = pool.template take<int>(n);
-  int* const length = pool.template take<int>(n);
-  int* const terms = pool.template take<int>(n);
-  int* const width = pool.template take<int>(n);
-  int* const depth_in_group = pool.template take<int>(n);
-  int* const new_level = fresh_levels.data();
-  int* const used = pool.template take<int>(std::int64_t{groups} * levels + 1);
-  const auto limits = pool.template view<int>(CollapseLimits::size);
-  const LevelGroups<Memory> edges{graph, order.level_of.data(), fate, levels};
-
-  Kokkos::parallel_for(
-      "Strata::CollapsedLevels::clear",
-      RangeOf<ExecutionSpace>(
-          exec, 0,
-          std::max<std::int64_t>(std::int64_t{groups} * levels + 1,
-                                 CollapseLimits::size)),
-      ClearCollapse{used, std::int64_t{groups} * levels + 1, limits.data()});
-  Kokkos::parallel_for("Strata::CollapsedLevels::begin", each,
-                       BeginCollapse<Memory>{graph, order.vertex,
-                                             order.level_of, order.level_map,
-                                             level_begin, by_depth, fate,
-                                             length, terms, depth_in_group,
-                                             limits.data()});
-  for (int depth = 1; depth < levels; ++depth)
-    eliminate_rows(
-        "Strata::CollapsedLevels::count", exec,
-        made.depth_map[depth + 1] - made.depth_map[depth], mean_length,
-        CountRewritten<Memory>{edges, by_depth + made.depth_map[depth], fate,
-                               length, terms, depth_in_group, limits.data()},
-        levels > 8 ? lists_for_many_terms() : ListLengths{0, 0});
+  sequence.run("Strata::CollapsedLevels::offsets", phases,
+               SumPhase<typename Phases::Sources>{n},
+               SumPhase<typename Phases::Terms>{n},
+               SumPhase<typename Phases::ProgramSizes>{n},
+               EachPhase<typename Phases::Mark>{n},
+               SumPhase<typename Phases::Number>{phases.num_numbers},
+               EachPhase<typename Phases::NewLevels>{n});
+  std::int64_t found[CollapseSums::size];
+  copy_to_host(exec,
+               Kokkos::View<std::int64_t*, Memory>(phases.sums,
+                                                   CollapseSums::size),
+               found);
+  const std::int64_t total = found[CollapseSums::sources];
+  const std::int64_t total_terms = found[CollapseSums::terms];
+  if (found[CollapseSums::most_terms] < 2 ||
+      total + total_terms >= most_entries ||
+      found[CollapseSums::program] >= std::int64_t{1} << 32)
+    return made;
 
   // The rewritten rows.
+  const ListLengths lists{
+      static_cast<int>(found[CollapseSums::most_terms] + 3) / 4 * 4,
+      static_cast<int>(found[CollapseSums::most_sources] + 3) / 4 * 4};
   auto& rewritten = made.graph;
   rewritten.num_vertices = graph.num_vertices;
   rewritten.reversed = graph.reversed;
   rewritten.diagonal_origin = graph.diagonal_origin;
-  rewritten.row_map = pool.template view<std::int64_t>(n + 1);
-  made.term_map = pool.template view<std::int64_t>(n + 1);
-  Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
-                        OffsetsOf{length, rewritten.row_map.data(), n});
-  Kokkos::parallel_scan("Strata::CollapsedLevels::offsets", each,
-                        OffsetsOf{terms, made.term_map.data(), n});
-  // Numbers of the levels that there are.
-  Kokkos::parallel_for("Strata::CollapsedLevels::mark", each,
-                       MarkLevels{order.level_of.data(), depth_in_group, used,
-                                  levels});
-  const auto sums = pool.template view<std::int64_t>(CollapseSums::size);
-  Kokkos::parallel_scan(
-      "Strata::CollapsedLevels::number",
-      RangeOf<ExecutionSpace>(exec, 0, std::int64_t{groups} * levels),
-      NumberLevels<Memory>{used, std::int64_t{groups} * levels,
-                           rewritten.row_map, made.term_map, limits, sums});
-  std::int64_t found[CollapseSums::size];
-  copy_to_host(exec, sums, found);
-  const std::int64_t total = found[CollapseSums::sources];
-  const std::int64_t total_terms = found[CollapseSums::terms];
-  if (found[CollapseSums::most_terms] < 2 ||
-      total + total_terms >= (std::int64_t{1} << 30))
-    return made;
-  const ListLengths lists{
-      static_cast<int>(found[CollapseSums::most_terms] + 3) / 4 * 4,
-      static_cast<int>(found[CollapseSums::most_sources] + 3) / 4 * 4};
+  using Offsets = Kokkos::View<std::int64_t*, Memory>;
+  rewritten.row_map = Offsets(phases.row_map, n + 1);
   rewritten.entries = pool.template view<int>(total);
+  made.term_map = Offsets(phases.term_map, n + 1);
   made.term = pool.template view<int>(total_terms);
-  eliminate_rows(
-      "Strata::CollapsedLevels::fill", exec, n, mean_length,
-      FillRewritten<Memory>{edges, fate, rewritten.row_map.data(),
-                            made.term_map.data(), rewritten.entries.data(),
-                            made.term.data()},
-      lists);
-  Kokkos::parallel_for(
-      "Strata::CollapsedLevels::levels", each,
-      NewLevels{order.level_of.data(), depth_in_group, used, new_level, levels,
-                length, terms, width});
   made.order = order_by_known_levels(
-      exec, rewritten, fresh_levels,
-      static_cast<int>(found[CollapseSums::levels]), width,
+      exec, rewritten, Kokkos::View<int*, Memory>(phases.new_level, n),
+      static_cast<int>(found[CollapseSums::levels]), phases.width,
       static_cast<int>(found[CollapseSums::longest]), within, pool);
+  auto& rows = made.rows;
+  rows.most_terms = static_cast<int>(found[CollapseSums::most_terms]) - 1;
+  rows.most_sources = static_cast<int>(found[CollapseSums::most_sources]);
+  const auto take = [&](PlanStorage<Memory> storage) {
+    rows.take(storage, n, graph.num_edges() + n, found[CollapseSums::program],
+              RewriteFaults::size, num_values);
+    return static_cast<std::int64_t>(storage.bytes());
+  };
+  take(PlanStorage<Memory>(pool.template take<unsigned char>(
+      take(PlanStorage<Memory>()))));
+  phases.new_vertex = made.order.vertex;
+  phases.rows = rows;
+  sequence.run("Strata::CollapsedLevels::places", phases,
+               SumPhase<typename Phases::PlaceEntries>{n},
+               SumPhase<typename Phases::PlacePrograms>{n});
+  replace_rows("Strata::CollapsedLevels::fill", exec, n, mean_length,
+               FillRewritten<Memory>{edges, phases.fate, phases.row_map,
+                                     phases.term_map, rewritten.entries.data(),
+                                     made.term.data(), made.order.position,
+                                     rows},
+               lists);
   made.levels = levels;
-  made.given = graph;
-  made.given_level = order.level_of;
-  made.by_depth = Kokkos::View<const int*, Memory>(by_depth, n);
-  made.fate = Kokkos::View<const int*, Memory>(fate, n);
+  made.fate = Kokkos::View<const int*, Memory>(phases.fate, n);
   return made;
 }
 

@@ -329,7 +329,6 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
     int levels, const int* length, int longest, WithinLevel within,
     WorkPool<ExecutionSpace>& pool) {
-  const std::int64_t n = graph.num_vertices;
   if constexpr (is_cuda<ExecutionSpace>) {
     GraphLevels<typename ExecutionSpace::memory_space> known;
     known.level_of = level_of;
@@ -339,17 +338,11 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     return level_order_on_device(exec, graph, within, pool, known, length);
   } else {
     exec.fence();
-    LevelSets sets;
-    sets.num_levels = levels;
-    sets.level_of.assign(level_of.data(), level_of.data() + n);
-    sets.level_map.assign(std::size_t(levels) + 1, 0);
-    for (std::int64_t v = 0; v < n; ++v) ++sets.level_map[level_of(v) + 1];
-    for (int l = 0; l < levels; ++l) sets.level_map[l + 1] += sets.level_map[l];
-    sets.vertices.resize(n);
-    auto next = sets.level_map;
-    for (std::int64_t v = 0; v < n; ++v)
-      sets.vertices[next[level_of(v)]++] = static_cast<int>(v);
-    return level_order_on_host(graph, within, std::move(sets), length);
+    return level_order_on_host(
+        graph, within,
+        sort_by_level({level_of.data(), level_of.data() + graph.num_vertices},
+                      levels),
+        length);
   }
 }
 

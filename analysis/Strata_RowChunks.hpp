@@ -61,7 +61,8 @@ struct RowChunks {
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are rewritten.
   Detail::OriginIndex<MemorySpace> origin;
-  /// Position -> index of its diagonal value; -1 where the diagonal is one.
+  /// Position -> index of its diagonal value; -1 where the diagonal is one. None
+  /// where rows are rewritten.
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
@@ -121,7 +122,7 @@ struct FillRowChunks {
       const std::int64_t end = graph.row_map(v + 1);
       if (l % per_row == 0) {
         row(p) = static_cast<unsigned>(user_row(v));
-        diagonal_origin.set(p, graph.diagonal_origin(v));
+        if (!terms.exist()) diagonal_origin.set(p, graph.diagonal_origin(v));
       }
       for (int s = 0; s < chunk.steps; ++s)
         fill(chunk.first_slot + static_cast<std::int64_t>(s) * active + l,
@@ -215,6 +216,8 @@ struct ChunkPhases {
   Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   RowTerms<MemorySpace> terms;
+  /// Where rows have terms: most sources and most terms of a chunk's rows.
+  int* lists;
 
   struct Count {};
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
@@ -258,31 +261,50 @@ struct ChunkPhases {
         (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
+  /// Where rows have terms, before Place.
+  struct Lists {};
+  KOKKOS_INLINE_FUNCTION void operator()(Lists, std::int64_t c) const {
+    std::int64_t level;
+    const RowChunk chunk = rows_of(c, level);
+    int most[2] = {0, 0};
+    constexpr int batch = 8;
+    for (int first = 0; first < chunk.rows; first += batch) {
+      // Reads side by side.
+      int own[batch][2];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        const int r = first + u < chunk.rows ? first + u : chunk.rows - 1;
+        const int v = vertex(chunk.first_position + r);
+        own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
+        own[u][1] = static_cast<int>(terms.map(v + 1) - terms.map(v));
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        for (int list = 0; list < 2; ++list)
+          most[list] = own[u][list] > most[list] ? own[u][list] : most[list];
+    }
+    lists[2 * c] = most[0];
+    lists[2 * c + 1] = most[1];
+  }
   /// The sum is of their slots.
   struct Place {};
   KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t c,
                                          std::int64_t& sum, bool final) const {
-    // A chunk of one lane is a row.
-    RowChunk made;
-    made.log_lanes = 0;
-    std::int64_t position = c, left = 1, level = 0;
-    if (cut.width > 1) {
-      level = level_of(c);
-      int lanes = 0;
-      cut.find(level, c - level_chunk_map(level), position, lanes);
-      made.log_lanes = static_cast<std::int16_t>(lanes);
-      left = cut.level_map(level + 1) - position;
-    }
-    const int room = cut.width >> made.log_lanes;
+    std::int64_t level;
+    RowChunk made = rows_of(c, level);
     const int per_row = 1 << made.log_lanes;
-    made.first_position = static_cast<int>(position);
-    made.rows = left < room ? static_cast<int>(left) : room;
-    made.steps = static_cast<int>(
-        (static_cast<std::int64_t>(cut.length(position)) + per_row - 1) >>
-        made.log_lanes);
+    const auto steps_for = [&](std::int64_t entries) {
+      return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
+    };
+    made.steps = steps_for(cut.length(made.first_position));
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
     made.term_steps = 0;
-    if (terms.exist()) count_terms(made);
+    if (terms.exist()) {
+      // A row counts as long as the longer of its lists.
+      made.steps = steps_for(lists[2 * c]);
+      made.term_steps = static_cast<std::int16_t>(steps_for(lists[2 * c + 1]));
+      if (made.steps == 0) made.gate = -1;
+    }
     const std::int64_t active = made.rows * per_row;
     made.first_slot = sum + active * made.term_steps;
     if (final) chunk(c) = made;
@@ -291,21 +313,25 @@ struct ChunkPhases {
   }
 
  private:
-  /// A row counts as long as the longer of its lists.
-  KOKKOS_INLINE_FUNCTION void count_terms(RowChunk& made) const {
-    std::int64_t sources = 0, others = 0;
-    for (int r = 0; r < made.rows; ++r) {
-      const int v = vertex(made.first_position + r);
-      const std::int64_t s = row_map(v + 1) - row_map(v);
-      const std::int64_t t = terms.map(v + 1) - terms.map(v);
-      sources = s > sources ? s : sources;
-      others = t > others ? t : others;
+  /// Chunk c's rows and lanes, and its level set.
+  KOKKOS_INLINE_FUNCTION RowChunk rows_of(std::int64_t c,
+                                          std::int64_t& level) const {
+    // A chunk of one lane is a row.
+    RowChunk made;
+    made.log_lanes = 0;
+    std::int64_t position = c, left = 1;
+    level = 0;
+    if (cut.width > 1) {
+      level = level_of(c);
+      int lanes = 0;
+      cut.find(level, c - level_chunk_map(level), position, lanes);
+      made.log_lanes = static_cast<std::int16_t>(lanes);
+      left = cut.level_map(level + 1) - position;
     }
-    const int per_row = 1 << made.log_lanes;
-    made.steps = static_cast<int>((sources + per_row - 1) >> made.log_lanes);
-    made.term_steps =
-        static_cast<std::int16_t>((others + per_row - 1) >> made.log_lanes);
-    if (made.steps == 0) made.gate = -1;
+    const int room = cut.width >> made.log_lanes;
+    made.first_position = static_cast<int>(position);
+    made.rows = left < room ? static_cast<int>(left) : room;
+    return made;
   }
 };
 
@@ -354,11 +380,17 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         head.data(),
         order.vertex,
         graph.row_map,
-        terms};
-    PhaseSequence<ExecutionSpace>(exec, pool)
-        .run("Strata::RowChunks::cut", phases,
-             SumPhase<typename Phases::Count>{levels},
-             SumPhase<typename Phases::Place>{{most, head.data()}});
+        terms,
+        pool.template take<int>(terms.exist() ? 2 * most : 0)};
+    PhaseSequence<ExecutionSpace> sequence(exec, pool);
+    const SumPhase<typename Phases::Count> count{levels};
+    const SumPhase<typename Phases::Place> place{{most, head.data()}};
+    if (terms.exist())
+      sequence.run("Strata::RowChunks::cut", phases, count,
+                   EachPhase<typename Phases::Lists>{{most, head.data()}},
+                   place);
+    else
+      sequence.run("Strata::RowChunks::cut", phases, count, place);
     std::vector<std::int64_t> host(words);
     copy_to_host(exec, head, host.data());
     chunks = host[0];
@@ -372,7 +404,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         storage.take(plan.chunk, chunks);
         storage.take(plan.origin, terms.exist() ? 0 : plan.num_slots,
                      num_values);
-        storage.take(plan.diagonal_origin, n, num_values);
+        storage.take(plan.diagonal_origin, terms.exist() ? 0 : n, num_values);
         storage.take(plan.row, n);
         storage.take(plan.source, plan.num_slots);
       });

@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
   report("no preconditioner", solver.solve(exec, A, b, x));
   report("diagonal",
          solver.solve(exec, A, Strata::JacobiPreconditioner(exec, crs), b, x));
-  // In the order of the rows, and colour by colour: two colours are half of the
-  // iterations and few launches on a GPU.
+  // In the order of the rows, and colour by colour: short chains of rows that
+  // wait for each other, and with two colours half of the iterations.
   for (const auto order :
        {Strata::FactorOrder::natural, Strata::FactorOrder::coloured}) {
     const Strata::IncompletePreconditioner M(

@@ -2,14 +2,25 @@
 #ifndef STRATA_TEST_HERMITIAN_MATRIX_HPP
 #define STRATA_TEST_HERMITIAN_MATRIX_HPP
 
+#include <gtest/gtest.h>
+
 #include <Strata_Gallery.hpp>
 #include <complex>
+#include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_RealPart.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "HostMatrix.hpp"
+
+using Device = Kokkos::DefaultExecutionSpace;
+template <class Scalar>
+using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
+template <class Scalar>
+using Vector = Kokkos::View<Scalar*, Device>;
+using Scalars = testing::Types<float, double, Kokkos::complex<float>,
+                               Kokkos::complex<double>>;
 
 inline std::mt19937& generator() {
   static std::mt19937 g(std::random_device{}());
@@ -34,29 +45,24 @@ std::complex<double> wide(const Scalar& v) {
 /// `dominance` times the sum of their sizes.
 template <class Scalar>
 HostMatrix<Scalar> hermitian(const std::string& spec, double dominance = 1.02) {
-  using Device = Kokkos::DefaultExecutionSpace;
-  HostMatrix<Scalar> A(
-      Strata::gallery<KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>>(
-          Device(), spec));
+  HostMatrix<Scalar> A(Strata::gallery<Crs<Scalar>>(Device(), spec));
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       if (A.entries[k] < i) {
         A.values[k] = random_number<Scalar>();
-        *const_cast<Scalar*>(A.find(A.entries[k], i)) =
-            Strata::Detail::conjugate(A.values[k]);
+        A.at(A.entries[k], i) = Strata::Detail::conjugate(A.values[k]);
       }
   for (std::int64_t i = 0; i < A.rows; ++i) {
     double sum = 0.1;
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       if (A.entries[k] != i) sum += std::abs(wide(A.values[k]));
-    *const_cast<Scalar*>(A.find(i, i)) = Scalar(dominance * sum);
+    A.at(i, i) = Scalar(dominance * sum);
   }
   return A;
 }
 template <class Scalar>
-Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> random_vector(
-    std::int64_t n) {
-  Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> v("v", n);
+Vector<Scalar> random_vector(std::int64_t n) {
+  Vector<Scalar> v("v", n);
   const auto host = Kokkos::create_mirror_view(v);
   for (std::int64_t i = 0; i < n; ++i) host(i) = random_number<Scalar>();
   Kokkos::deep_copy(v, host);
@@ -65,8 +71,7 @@ Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> random_vector(
 template <class View>
 auto on_host(const View& v) {
   using Scalar = typename View::non_const_value_type;
-  Kokkos::View<Scalar*, Kokkos::DefaultExecutionSpace> packed("packed",
-                                                              v.extent(0));
+  Vector<Scalar> packed("packed", v.extent(0));
   Kokkos::deep_copy(packed, v);
   const auto host =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed);

@@ -47,6 +47,10 @@ struct HostMatrix {
     const auto at = std::lower_bound(begin, end, j);
     return at != end && *at == j ? &values[at - entries.begin()] : nullptr;
   }
+  /// The same, to be changed; it has to be stored.
+  Scalar& at(std::int64_t i, std::int64_t j) {
+    return *const_cast<Scalar*>(find(i, j));
+  }
 
   template <class CrsMatrix>
   CrsMatrix to_device() const {

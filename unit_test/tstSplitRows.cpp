@@ -61,11 +61,8 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
     const int tickets = (static_cast<int>(split.chunk.extent(0)) +
                          Solve::chunks_per_ticket - 1) /
                         Solve::chunks_per_ticket;
-    Kokkos::TeamPolicy<Space> policy(std::min(teams, tickets),
-                                     Solve::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
-    Kokkos::parallel_for(
-        policy,
+    Detail::run_blocks<Solve::most_teams_per_unit, Solve::team_size>(
+        "SolverTest::solve_in_pieces", Space(), std::min(teams, tickets),
         Solve{system, buffers_.data(), counter_.data(), whole().num_rows,
               static_cast<int>(buffers_.extent(0) / 2), tickets});
     return to_vector(x_view);

@@ -2,10 +2,13 @@
 #ifndef STRATA_COLLAPSE_LEVELS_HPP
 #define STRATA_COLLAPSE_LEVELS_HPP
 
-#include <Strata_DependencyGraph.hpp>
+#include <Strata_LevelOrder.hpp>
+#include <Strata_RewrittenRows.hpp>
 #include <detail/Strata_CollapseRows.hpp>
 #include <detail/Strata_EliminateRows.hpp>
-#include <detail/Strata_PackValues.hpp>
+#include <detail/Strata_InspectValues.hpp>
+#include <detail/Strata_PhaseSequence.hpp>
+#include <detail/Strata_ReplaceBySets.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -85,47 +88,12 @@ struct SampleRewritten {
   }
 };
 
-KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
-  if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
-}
-
-/// Vertices by depth, and all that there is to know of those of depth 0.
-template <class MemorySpace>
-struct BeginCollapse {
-  DependencyGraph<MemorySpace> graph;
-  Kokkos::View<const int*, MemorySpace> vertex, level_of;
-  Kokkos::View<const std::int64_t*, MemorySpace> level_map;
-  Kokkos::View<const int*, MemorySpace> level_begin;
-  int *by_depth, *fate, *length, *terms, *depth_in_group, *limits;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const int v = vertex(p), level = level_of(v);
-    const auto own = static_cast<int>(graph.row_map(v + 1) - graph.row_map(v));
-    by_depth[level_begin(level) + (p - level_map(level))] = v;
-    fate[v] = RowFate::as_it_was;
-    length[v] = own;
-    terms[v] = 0;
-    depth_in_group[v] = 0;
-    raise_limit(limits + CollapseLimits::longest, own);
-  }
-};
-
-struct ClearCollapse {
-  int* used;
-  std::int64_t count;
-  int* limits;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < count) used[i] = 0;
-    if (i < CollapseLimits::size) limits[i] = 0;
-  }
-};
-
 /// Fate and length of the vertices of one depth, those before it known.
 template <class MemorySpace>
 struct CountRewritten {
   LevelGroups<MemorySpace> edges;
   const int* vertex;
-  int *fate, *length, *terms, *depth_in_group, *limits;
+  int *fate, *length, *terms, *program, *depth_in_group, *limits;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
@@ -157,6 +125,8 @@ struct CountRewritten {
     if (!rewrites) return;
     length[v] = row.sources;
     terms[v] = row.terms - 1;
+    program[v] =
+        RewrittenRows<MemorySpace>::head + row.terms - 1 + row.operations;
     raise_limit(limits + CollapseLimits::terms, row.terms);
     raise_limit(limits + CollapseLimits::sources, row.sources);
     raise_limit(limits + CollapseLimits::longest,
@@ -164,54 +134,95 @@ struct CountRewritten {
   }
 };
 
-/// The rewritten rows' sources and terms, both ascending.
+/// The rewritten rows' sources and terms, both ascending, and what new values
+/// need of all rows.
 template <class MemorySpace>
 struct FillRewritten {
   LevelGroups<MemorySpace> edges;
   const int* fate;
   const std::int64_t *row_map, *term_map;
   int *entries, *terms;
+  Kokkos::View<const int*, MemorySpace> position;
+  RewrittenRows<MemorySpace> rows;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
+    constexpr int lanes = Eliminate::num_lanes;
+    constexpr int head = RewrittenRows<MemorySpace>::head;
     const int v = static_cast<int>(number);
     const bool rewrites = v >= 0 && fate[v] == RowFate::rewritten;
-    const EliminatedRow row =
-        eliminate.run(rewrites ? v : -1, edges, NoNotes());
+    const int p = v < 0 ? 0 : position(v);
+    unsigned char* const program = rows.program.data() + rows.place(p).program;
+    unsigned char* const slot =
+        program + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
+    EliminatedRow row;
+    if constexpr (Eliminate::by_sets) {
+      row = eliminate.run(rewrites ? v : -1, edges, NoNotes());
+      if (rewrites)
+        eliminate.write_program(row, edges, program + head, slot);
+    } else {
+      row = eliminate.run(rewrites ? v : -1, edges,
+                          ProgramNotes{slot});
+    }
     if (v < 0) return;
+    keep(v, p, lane, lanes);
     int* const source = entries + row_map[v];
     if (!rewrites) {
-      for (std::int64_t k = lane; k < edges.end(v) - edges.first(v);
-           k += Eliminate::num_lanes)
+      for (std::int64_t k = lane; k < edges.end(v) - edges.first(v); k += lanes)
         source[k] = edges.entry(edges.first(v) + k);
       return;
     }
     // The last of the terms is the row itself.
-    for (int t = lane; t < row.terms; t += Eliminate::num_lanes) {
+    const int others = row.terms - 1;
+    for (int t = lane; t < row.terms; t += lanes) {
       const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank + 1 < row.terms) terms[term_map[v] + rank] = eliminate.term(t);
+      if (rank == others) continue;
+      const int term = eliminate.term(t);
+      terms[term_map[v] + rank] = term;
+      if constexpr (!Eliminate::by_sets) {
+        program[head + others - rank - 1] =
+            static_cast<unsigned char>(edges.end(term) - edges.first(term));
+      }
     }
-    for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
+    for (int s = lane; s < row.sources; s += lanes)
       source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
+    if (lane == 0) {
+      program[0] = static_cast<unsigned char>(others);
+      program[1] = static_cast<unsigned char>(row.sources);
+    }
+    if constexpr (!Eliminate::by_sets) {
+      for (int o = lane; o < row.operations; o += lanes) {
+        const int noted = slot[o];
+        const int rank =
+            noted < max_terms
+                ? eliminate.rank_of_term(noted, row.terms)
+                : others + eliminate.rank_of_source(noted - max_terms,
+                                                    row.sources);
+        slot[o] = static_cast<unsigned char>(rank);
+      }
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION void keep(int v, int p, int lane, int lanes) const {
+    const std::int64_t first = edges.first(v), end = edges.end(v);
+    const std::int64_t at = rows.place(p).entry;
+    for (std::int64_t k = first + lane; k < end; k += lanes)
+      rows.origin.set(at + 1 + (k - first), edges.graph.origin(k));
+    if (lane != 0) return;
+    rows.origin.set(at, edges.graph.diagonal_origin(v));
+    rows.entry_of(edges.graph.row_of(v)) = static_cast<int>(at);
+    if (p == 0) ClearRewriteFaults{rows.faults.data()}(0);
   }
 };
 
-/// Level sets anew: of a group those that its vertices' depths make, numbered
-/// without gaps.
-struct MarkLevels {
-  const int *level, *depth_in_group;
-  int* used;
-  int levels;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
-    used[level[v] / levels * levels + depth_in_group[v]] = 1;
-  }
-};
 /// What the host wants to know of all that.
 struct CollapseSums {
   enum : int {
     sources,
     terms,
+    program,
     levels,
     most_terms,
     most_sources,
@@ -219,36 +230,120 @@ struct CollapseSums {
     size
   };
 };
+
+/// What there is to do before rows are counted, and after.
 template <class MemorySpace>
-struct NumberLevels {
-  int* used;
-  std::int64_t count;
-  Kokkos::View<const std::int64_t*, MemorySpace> row_map, term_map;
-  Kokkos::View<const int*, MemorySpace> limits;
-  Kokkos::View<std::int64_t*, MemorySpace> sums;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, int& sum,
-                                         bool final) const {
-    const int own = used[i];
-    if (final) used[i] = sum;
-    sum += own;
-    if (!final || i + 1 < count) return;
-    sums(CollapseSums::sources) = row_map(row_map.extent(0) - 1);
-    sums(CollapseSums::terms) = term_map(term_map.extent(0) - 1);
-    sums(CollapseSums::levels) = sum;
-    sums(CollapseSums::most_terms) = limits(CollapseLimits::terms);
-    sums(CollapseSums::most_sources) = limits(CollapseLimits::sources);
-    sums(CollapseSums::longest) = limits(CollapseLimits::longest);
+struct CollapsePhases {
+  Kokkos::View<const std::int64_t*, MemorySpace> given_map;
+  Kokkos::View<const int*, MemorySpace> vertex, level_of;
+  Kokkos::View<const std::int64_t*, MemorySpace> level_map;
+  int num_vertices, levels, num_levels;
+  std::int64_t num_numbers;  // groups * levels
+  // By vertex.
+  int *fate, *length, *terms, *program, *depth_in_group, *width, *new_level;
+  std::int64_t *row_map, *term_map;
+  int *by_depth, *level_begin, *number, *limits;
+  std::int64_t* sums;
+
+  struct Clear {};
+  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
+    if (i < num_numbers) number[i] = 0;
+    if (i < CollapseLimits::size) limits[i] = 0;
   }
-};
-struct NewLevels {
-  const int *level, *depth_in_group, *number;
-  int* made;
-  int levels;
-  const int *length, *terms;
-  int* longer;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
-    longer[v] = length[v] > terms[v] ? length[v] : terms[v];
-    made[v] = number[level[v] / levels * levels + depth_in_group[v]];
+  /// Level sets by their depth in the group, then by group: the sum is of their
+  /// vertices.
+  struct PlaceLevels {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceLevels, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    // The first `most` depths have as many level sets as there are groups.
+    const std::int64_t groups = num_numbers / levels;
+    const std::int64_t most = num_levels - (groups - 1) * levels;
+    const bool full = i < most * groups;
+    const std::int64_t rest = i - most * groups;
+    const std::int64_t level =
+        full ? i % groups * levels + i / groups
+             : rest % (groups - 1) * levels + most + rest / (groups - 1);
+    if (final) level_begin[level] = static_cast<int>(sum);
+    sum += level_map(level + 1) - level_map(level);
+  }
+  /// Vertices by depth, and all that there is to know of those of depth 0.
+  struct Begin {};
+  KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t p) const {
+    const int v = vertex(p), level = level_of(v);
+    const auto own = static_cast<int>(given_map(v + 1) - given_map(v));
+    by_depth[level_begin[level] + (p - level_map(level))] = v;
+    fate[v] = RowFate::as_it_was;
+    length[v] = own;
+    terms[v] = program[v] = depth_in_group[v] = 0;
+    raise_limit(limits + CollapseLimits::longest, own);
+  }
+
+  struct Sources {};
+  KOKKOS_INLINE_FUNCTION void operator()(Sources, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    OffsetsOf{length, row_map, num_vertices}(v, sum, final);
+  }
+  struct Terms {};
+  KOKKOS_INLINE_FUNCTION void operator()(Terms, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    OffsetsOf{terms, term_map, num_vertices}(v, sum, final);
+  }
+  struct ProgramSizes {};
+  KOKKOS_INLINE_FUNCTION void operator()(ProgramSizes, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    sum += program[v];
+    if (final && v + 1 == num_vertices) sums[CollapseSums::program] = sum;
+  }
+  /// Level sets anew: of a group those that its vertices' depths make, numbered
+  /// without gaps.
+  struct Mark {};
+  KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
+    number[number_of(v)] = 1;
+  }
+  struct Number {};
+  KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    const int own = number[i];
+    if (final) number[i] = static_cast<int>(sum);
+    sum += own;
+    if (!final || i + 1 < num_numbers) return;
+    sums[CollapseSums::sources] = row_map[num_vertices];
+    sums[CollapseSums::terms] = term_map[num_vertices];
+    sums[CollapseSums::levels] = sum;
+    sums[CollapseSums::most_terms] = limits[CollapseLimits::terms];
+    sums[CollapseSums::most_sources] = limits[CollapseLimits::sources];
+    sums[CollapseSums::longest] = limits[CollapseLimits::longest];
+  }
+  struct NewLevels {};
+  KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
+    width[v] = length[v] > terms[v] ? length[v] : terms[v];
+    new_level[v] = number[number_of(v)];
+  }
+
+  // Once the order is known.
+  Kokkos::View<const int*, MemorySpace> new_vertex;
+  RewrittenRows<MemorySpace> rows;
+  struct PlaceEntries {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceEntries, std::int64_t p,
+                                         std::int64_t& sum, bool final) const {
+    const int v = new_vertex(p);
+    if (final) rows.place(p).entry = static_cast<int>(sum);
+    sum += given_map(v + 1) - given_map(v) + 1;
+    if (final && p + 1 == num_vertices)
+      rows.place(p + 1).entry = static_cast<int>(sum);
+  }
+  struct PlacePrograms {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlacePrograms, std::int64_t p,
+                                         std::int64_t& sum, bool final) const {
+    if (final) rows.place(p).program = static_cast<unsigned>(sum);
+    sum += program[new_vertex(p)];
+    if (final && p + 1 == num_vertices)
+      rows.place(p + 1).program = static_cast<unsigned>(sum);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION std::int64_t number_of(std::int64_t v) const {
+    return std::int64_t{level_of(v) / levels} * levels + depth_in_group[v];
   }
 };
 

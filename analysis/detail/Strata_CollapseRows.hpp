@@ -50,9 +50,9 @@ struct CountCollapsed {
     if (v < 0 || lane != 0) return;
     const bool collapsed = edges.worthwhile(v, row);
     if (collapsed) {
-      raise(longest, row.terms);
-      raise(longest + 1, row.sources);
-      raise(longest + 2, row.terms + row.sources);
+      raise_limit(longest, row.terms);
+      raise_limit(longest + 1, row.sources);
+      raise_limit(longest + 2, row.terms + row.sources);
     }
     terms[v] = collapsed ? row.terms : 1;
     sources[v] = collapsed ? row.sources
@@ -61,11 +61,6 @@ struct CountCollapsed {
     words[v] = collapsed ? 1 + tasks + (row.operations + 3) / 4
                : sources[v] > shape.max_ranks ? sources[v]
                                               : tasks + (sources[v] + 3) / 4;
-  }
-
- private:
-  KOKKOS_FUNCTION static void raise(int* at, int value) {
-    if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
   }
 };
 
@@ -194,7 +189,9 @@ struct SampleCollapsed {
     std::int64_t* const sum = sums + candidate * CollapseSample::size;
     // A row without sources in its group is none the worse for staying.
     if (stays && !(row.fits && row.terms == 1)) {
-      const int all = groups.levels * CollapseSample::unit;
+      constexpr int most = 1 << 24;
+      const int all = (groups.levels < most ? groups.levels : most) *
+                      CollapseSample::unit;
       late = all > late ? all : late;
       late_wide = all > late_wide ? all : late_wide;
     }
@@ -246,16 +243,6 @@ struct CollapsedMaps {
     if (final && p + 1 == n) map(n) = static_cast<int>(sum - before);
   }
 };
-
-/// Writes down where each entry of a row goes: the list it is in, and its place
-/// there, which WriteCollapsed makes a slot when all is known.
-struct ProgramNotes {
-  unsigned char* at;
-  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
-    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
-  }
-};
-static_assert(max_terms + max_sources <= 256, "a slot is a byte");
 
 /// What new values need of each row, once it has its place in the stream.
 template <class MemorySpace>

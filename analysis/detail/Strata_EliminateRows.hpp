@@ -10,16 +10,13 @@ namespace Detail {
 
 /// Most rows that are summed up in one, and most sources it may then have; a
 /// lane that has a row to itself takes fewer.
-constexpr int max_terms = 32, max_sources = 128, max_sources_of_lane = 32;
+constexpr int max_terms = 60, max_sources = 128, max_sources_of_lane = 32;
 
 /// Lengths of the lists of terms and sources; both multiples of four.
 struct ListLengths {
   int terms, sources;
   KOKKOS_FUNCTION int all() const { return terms + sources; }
 };
-
-/// Lists for rows that have many terms, and so few sources.
-inline ListLengths lists_for_many_terms() { return {60, 64}; }
 
 /// What became of one row.
 struct EliminatedRow {
@@ -30,10 +27,25 @@ struct EliminatedRow {
   bool fits = true;
 };
 
+/// The largest of the values that threads come with: few find a smaller one.
+KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
+  if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
+}
+
 /// Nobody wants to know where entries went.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };
+
+/// Writes down where each entry of a row goes: the list it is in, and its place
+/// there, which becomes a slot when all is known.
+struct ProgramNotes {
+  unsigned char* at;
+  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
+    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
+  }
+};
+static_assert(max_terms + max_sources <= 256, "a slot is a byte");
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
@@ -55,6 +67,7 @@ struct NoNotes {
 template <int lanes, int rows>
 class EliminateRow {
  public:
+  static constexpr bool by_sets = false;
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {

@@ -64,13 +64,19 @@ class StreamBuilder {
   /// @param width        lanes of a warp
   /// @param pool         for arrays, if there is one: it has to live until
   ///                     `exec` has been waited for
+  /// @param by_level     the vertices in the order of their levels, if known
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   StreamBuilder(const ExecutionSpace& exec, const Graph& graph,
                 const int* level, int num_levels, std::int64_t longest_row,
                 const StreamShape& shape, int width, std::size_t scalar_bytes,
-                typename WorkPool<ExecutionSpace>::Pointer pool = {})
-      : exec_(exec), longest_row_(longest_row), pool_(std::move(pool)) {
+                typename WorkPool<ExecutionSpace>::Pointer pool = {},
+                const int* by_level = nullptr)
+      : exec_(exec),
+        longest_row_(longest_row),
+        by_level_(by_level),
+        num_levels_(num_levels),
+        pool_(std::move(pool)) {
     phases_.graph = graph;
     phases_.record = StreamRecord(scalar_bytes);
     phases_.level = level;
@@ -97,7 +103,9 @@ class StreamBuilder {
     sequence_.emplace(exec, *pool_);
     phases_.count = pool_->zeros(Phases::num_counts);
     const Graph given = graph;
-    collapse_ = shape.collapse;
+    // A group has no more level sets than there are.
+    const int collapse = std::min(shape.collapse, std::max(num_levels, 1));
+    collapse_ = collapse;
     bool again = false;
     do {
       if (rows < 1) return;
@@ -107,7 +115,7 @@ class StreamBuilder {
       if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
         team_ = 0;
-        collapse_ = shape.collapse;
+        collapse_ = collapse;
         rows = most_rows;
         again = true;
         continue;
@@ -373,11 +381,10 @@ class StreamBuilder {
           arena.take(words_, n);
           arena.take(sums, n + 1);
         });
-    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_,
-                              n, mean_length(given_),
-                              CountCollapsed<Memory>{edges, terms_, sources,
-                                                     words_, collapsed_shape(),
-                                                     longest.data()});
+    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_, n,
+                   mean_length(given_),
+                   CountCollapsed<Memory>{edges, terms_, sources, words_,
+                                          collapsed_shape(), longest.data()});
     Graph rewritten;
     rewritten.num_vertices = given_.num_vertices;
     rewritten.reversed = given_.reversed;
@@ -582,7 +589,7 @@ class StreamBuilder {
         SumPhase<typename Phases::ExportScan>{n},
         SumPhase<typename Phases::TaskScan>{n});
     // Where rows are long, the steps take time, and often the values don't fit.
-    if (p.graph.num_edges() > 32 * n) {
+    if (p.graph.num_edges() > 6 * n) {
       fetch_counts();
       if (counts_[Phases::count_local] > max_local()) return false;
     }
@@ -625,9 +632,14 @@ class StreamBuilder {
     // Few teams: the rows under way are neighbours, and those far ahead would
     // only look at sources that are far from being known.
     const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
-    const std::int64_t teams = std::min<std::int64_t>(
-        (phases_.graph.num_vertices + rows_per_team - 1) / rows_per_team,
+    const std::int64_t n = phases_.graph.num_vertices;
+    std::int64_t teams = std::min<std::int64_t>(
+        (n + rows_per_team - 1) / rows_per_team,
         std::int64_t{is_cuda<ExecutionSpace> ? 4 : 1} * units);
+    // Some level sets at a time.
+    if (by_level_)
+      teams = std::min(teams, std::max<std::int64_t>(
+                                  units, 16 * n / num_levels_ / rows_per_team));
     LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
                                               team_size);
     if (by_warp)
@@ -635,11 +647,14 @@ class StreamBuilder {
           0, Kokkos::PerTeam(static_cast<int>(
                  team_size / Steps::width * Steps::warp_bins * sizeof(int))));
     Kokkos::parallel_for("Strata::StreamBuilder::steps_of_rows", policy,
-                         Steps{phases_, reinterpret_cast<unsigned*>(pool_->zeros(1))});
+                         Steps{phases_, by_level_,
+                               reinterpret_cast<unsigned*>(pool_->zeros(1))});
   }
 
   ExecutionSpace exec_;
   std::int64_t longest_row_;
+  const int* by_level_;
+  int num_levels_;
   Phases phases_;
   bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;

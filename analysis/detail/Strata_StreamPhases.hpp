@@ -714,12 +714,13 @@ struct RankEdges {
   }
 };
 
-/// Steps of all rows in one launch. Teams take tickets, in the order of
-/// substitution; a thread, or a warp, has a row and looks at its sources again
-/// and again until all are known.
+/// Steps of all rows in one launch. Teams take tickets, in a valid sequence; a
+/// thread, or a warp, has a row and looks at its sources again and again until
+/// all are known. In the order of level sets, if that is known, rows under way
+/// wait for few others one after the other.
 ///
 /// Why it can't deadlock: tickets are drawn in order by running teams, and a
-/// row's sources have smaller numbers. A thread never waits inside a turn of
+/// row's sources come before it. A thread never waits inside a turn of
 /// its loop, so the smallest unfinished row is looked at again, whatever the
 /// other lanes of its warp still miss, and all its sources are finished.
 template <class ExecutionSpace, bool by_warp>
@@ -731,6 +732,7 @@ struct StreamSteps {
   /// Scratch of a warp that has a row.
   static constexpr int warp_bins = Phases::warp_bins;
   Phases phases;
+  const int* sequence;  // of the rows; null: that of substitution
   unsigned* ticket;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -754,11 +756,13 @@ struct StreamSteps {
       const std::int64_t first = static_cast<std::int64_t>(t) * rows;
       if (first >= n) break;
       if (first + mine < n) {
+        const std::int64_t row =
+            sequence ? sequence[first + mine] : first + mine;
         int step = 0;
         if constexpr (by_warp)
-          step = row_of_warp(first + mine, team.team_rank() % width, count);
+          step = row_of_warp(row, team.team_rank() % width, count);
         else
-          step = row_of_thread(first + mine);
+          step = row_of_thread(row);
         latest = step > latest ? step : latest;
       }
       team.team_barrier();

@@ -52,9 +52,10 @@ struct ScaledEntries {
 /// What rewriting rows (see CollapsedRows) would do to accuracy, as words in
 /// device memory: the first row in which numbers are lost, and the largest row
 /// sums of the groups' inverses and of the groups themselves (unit diagonal) as
-/// the bits of doubles, which compare as the numbers do.
+/// the bits of doubles, which compare as the numbers do. Where the same look is
+/// at the diagonal, zero_row and divide of ValuesInspection, too.
 struct RewriteFaults {
-  enum : int { row, inverse, block, size };
+  enum : int { row, inverse, block, zero, divide, size };
 };
 
 /// What is to be known of a matrix before anything is overwritten.
@@ -81,8 +82,10 @@ struct ValuesInspection {
 struct ClearRewriteFaults {
   std::int64_t* faults;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
-    faults[RewriteFaults::row] = ValuesInspection::no_row;
-    faults[RewriteFaults::inverse] = faults[RewriteFaults::block] = 0;
+    faults[RewriteFaults::row] = faults[RewriteFaults::zero] =
+        ValuesInspection::no_row;
+    faults[RewriteFaults::inverse] = faults[RewriteFaults::block] =
+        faults[RewriteFaults::divide] = 0;
   }
 };
 
@@ -138,6 +141,9 @@ struct InspectValues {
     found.lost_row = rewrite[RewriteFaults::row];
     found.inverse = rewrite[RewriteFaults::inverse];
     found.block = rewrite[RewriteFaults::block];
+    const std::int64_t zero = rewrite[RewriteFaults::zero];
+    found.zero_row = zero < found.zero_row ? zero : found.zero_row;
+    if (rewrite[RewriteFaults::divide] > 0) found.divide = 1;
     ClearRewriteFaults{rewrite}(0);
   }
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {

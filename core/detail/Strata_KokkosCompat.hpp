@@ -758,11 +758,13 @@ template <int threads, int blocks_at_once, class Functor>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     block_kernel(const Functor functor) {
   const ThreadBlock block;
-  // See overlaps_launches. The next kernel's blocks may take places as this
-  // one's end; this one waits for all that the kernels before it have written.
+  // See overlaps_launches. This kernel waits for all that the ones before it
+  // have written; from then on the next one's blocks may take places as its own
+  // end. Not sooner: blocks of several kernels would fill the device, and those
+  // of one would come to lie on few multiprocessors.
   if constexpr (!AwaitsPrevious<Functor>::value) {
-    block.release_next();
     block.await_previous();
+    block.release_next();
   }
   functor(block);
 }

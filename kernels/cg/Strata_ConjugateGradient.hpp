@@ -20,7 +20,8 @@ namespace Strata {
 /// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
 /// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
 /// All scalars stay on the device. Sums are added up in double in a fixed
-/// order: the same solver gives the same bits each time. The host enqueues some
+/// order, each by the kernel after: the same solver gives the same bits each
+/// time. The host enqueues some
 /// iterations ahead of the newest residual it knows and never waits for the
 /// stream to run dry; which iteration is the last one is decided on the device,
 /// so the answer does not depend on that.
@@ -57,10 +58,12 @@ class ConjugateGradient {
     if (merges)
       p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                             rows);
-    state_ = decltype(state_)(Kokkos::view_alloc(
-        "Strata::ConjugateGradient::state", Kokkos::WithoutInitializing));
+    state_ = Detail::make_unfilled<decltype(state_)>(
+        "Strata::ConjugateGradient::state", 2);
     watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
-    vector_sum_ = make_sum(exec, 0);
+    residual_sum_ = make_sum(exec, 0);
+    vector_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
+    second_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
     exec.fence();
   }
 
@@ -107,8 +110,10 @@ class ConjugateGradient {
     int done = 0;
     double verified = 0;
     for (;;) {
-      const bool stopped =
-          watch_.follow(exec, options_, done, [&](int it) { leg.iterate(it); });
+      const bool stopped = watch_.follow(
+          exec, options_, done, [&](int it) { leg.iterate(it); },
+          [&] { leg.settle(); });
+      leg.settle();
       Detail::CgScalars state = fetch(exec);
       if (!stopped) watch_.close(options_, state.iterations);
       if (state.status == Detail::cg_running) {
@@ -174,7 +179,14 @@ class ConjugateGradient {
     static constexpr bool knows_z = Detail::IsDiagonal<Preconditioner>::value;
 
     Detail::CgShared shared() const {
-      return cg.watch_.shared(cg.state_.data());
+      Detail::CgScalars* const both = cg.state_.data();
+      return cg.watch_.shared(both + cg.turn_, both + (1 - cg.turn_));
+    }
+    /// For a kernel that goes on from one set of scalars to the other.
+    Detail::CgShared next_shared() const {
+      const auto found = shared();
+      cg.turn_ = 1 - cg.turn_;
+      return found;
     }
     const Detail::RealOf<Scalar>* diagonal() const {
       return Detail::inverse_diagonal<Scalar>(M);
@@ -201,7 +213,6 @@ class ConjugateGradient {
       cg.store(exec, Detail::CgScalars());
       cg.watch_.reset();
       residual(false);
-      precondition(true);
       first_direction();
     }
     /// A state that was verified goes on from its residual.
@@ -210,7 +221,6 @@ class ConjugateGradient {
       state.status = Detail::cg_running;
       state.beta = 0;
       cg.store(exec, state);
-      precondition(true);
       first_direction();
     }
     Detail::CgScalars verify(const Detail::CgScalars& found) const {
@@ -224,19 +234,37 @@ class ConjugateGradient {
         const Vector& p = cg.p_[it & 1];
         merged_product(cg.p_[(it - 1) & 1], p);
         update_residual<true>(it, p);
-        precondition(false);
+        precondition();
       } else {
         product();
         update_residual<false>(it, cg.p_[0]);
-        precondition(false);
-        direction(it, false);
+        precondition();
+        direction(false);
       }
+    }
+    /// Has the sums that the last kernel has left taken.
+    void settle() const {
+      if (cg.pending_.mode == Detail::CgTakeResidual::nothing) return;
+      Detail::run_cg("Strata::ConjugateGradient::settle", exec, 0,
+                     Detail::CgSettle<Scalar>{next_shared(), take_pending()},
+                     cg.vector_sum_);
     }
 
    private:
     template <class Kernel>
     void run(const char* label, const Kernel& kernel) const {
       Detail::run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
+    }
+    /// What is left of the iteration before, for the kernel that takes it.
+    Detail::CgTakeResidual take_pending() const {
+      const auto found = cg.pending_;
+      cg.pending_ = {};
+      return found;
+    }
+    Detail::CgTakeCurvature take_curvature() const {
+      const Detail::CgTakeCurvature found{cg.curvature_};
+      cg.curvature_ = {};
+      return found;
     }
     /// Whether the direction is made in the product.
     bool merged() const {
@@ -245,31 +273,36 @@ class ConjugateGradient {
     }
     template <bool updates_x>
     void update_residual(int it, const Vector& p) const {
-      run("Strata::ConjugateGradient::residual",
-          Detail::CgResidual<Scalar, updates_x>{shared(),
+      const auto curvature = take_curvature();
+      cg.pending_ = {};
+      cg.pending_.mode = Detail::CgTakeResidual::residual;
+      if (knows_z) cg.pending_.rho = Detail::CgTakeResidual::second_sum;
+      cg.pending_.iteration = it;
+      cg.pending_.max_iterations = cg.options_.max_iterations;
+      cg.pending_.sums = Detail::run_cg(
+          "Strata::ConjugateGradient::residual", exec, cg.rows_,
+          Detail::CgResidual<Scalar, updates_x>{next_shared(),
+                                                curvature,
                                                 cg.w_.data(),
                                                 p.data(),
                                                 cg.r_.data(),
                                                 Detail::multi_vector_ref(x),
                                                 diagonal(),
-                                                it,
-                                                cg.options_.max_iterations,
-                                                knows_z,
-                                                {}});
+                                                {}},
+          cg.residual_sum_);
     }
     void product() const {
       const Vector& p = cg.p_[0];
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
-        Detail::run_sell(
+        cg.curvature_ = Detail::run_sell(
             "Strata::ConjugateGradient::product", exec, A.storage(),
             Detail::CgSellProduct<Scalar>{{p.data()}, cg.w_.data(), shared()},
             cg.product_sum_);
       } else {
         A.apply(exec, p, cg.w_);
         run("Strata::ConjugateGradient::curvature",
-            Detail::CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true,
-                                      false});
+            Detail::CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true});
       }
     }
     /// p = z + beta p of the iteration before, w = A p.
@@ -277,28 +310,31 @@ class ConjugateGradient {
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
         constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
-        Detail::run_sell("Strata::ConjugateGradient::product", exec,
-                         A.storage(),
-                         Detail::CgSellDirectionProduct<Scalar, scaled>{
-                             {z(), diagonal(), old_p.data(), {}},
-                             p.data(),
-                             cg.w_.data(),
-                             shared()},
-                         cg.product_sum_);
+        const auto pending = take_pending();
+        cg.curvature_ = Detail::run_sell(
+            "Strata::ConjugateGradient::product", exec, A.storage(),
+            Detail::CgSellDirectionProduct<Scalar, scaled>{
+                {z(), diagonal(), old_p.data(), {}},
+                p.data(),
+                cg.w_.data(),
+                next_shared(),
+                pending},
+            cg.product_sum_);
       } else {
         (void)old_p;
         (void)p;
       }
     }
     const Scalar* z() const { return knows_z ? cg.r_.data() : cg.z_.data(); }
-    void direction(int it, bool first) const {
+    void direction(bool first) const {
+      const auto pending = take_pending();
       run("Strata::ConjugateGradient::direction",
-          Detail::CgDirection<Scalar>{shared(),
+          Detail::CgDirection<Scalar>{next_shared(),
+                                      pending,
                                       z(),
                                       diagonal(),
                                       cg.p_[0].data(),
                                       Detail::multi_vector_ref(x),
-                                      it,
                                       first,
                                       {},
                                       {},
@@ -307,29 +343,48 @@ class ConjugateGradient {
     /// Before the first direction there is none: where the product makes it,
     /// beta is 0, and what the vector holds must be finite.
     void first_direction() const {
-      if (!merged()) return direction(0, true);
+      cg.curvature_ = {};
+      cg.pending_ = {};
+      if (!knows_z) cg.pending_.mode = Detail::CgTakeResidual::first;
+      precondition();
+      if (!merged()) return direction(true);
       for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
     }
-    void precondition(bool first) const {
+    /// z, and r^H z for who takes the residual's sums.
+    void precondition() const {
       if constexpr (!knows_z) {
-        if constexpr (Detail::IsIncomplete<Preconditioner>::value)
-          if (const auto* sweeps = M.sweeps())
-            return sweeps->apply(exec, cg.r_, cg.z_,
-                                 Detail::CgSweepSum{shared(), first},
-                                 cg.vector_sum_);
+        if constexpr (Detail::IsIncomplete<Preconditioner>::value) {
+          const Detail::CgSweepSum sum{shared().state};
+          if (const auto* sweeps = M.sweeps()) {
+            const auto left = sweeps->apply_leaving_sums(
+                exec, cg.r_, cg.z_, sum, cg.vector_sum_, cg.second_sum_);
+            return leave(left[0], left[1]);
+          }
+          if (const auto* solves = M.solves()) {
+            const auto left = solves->apply(exec, cg.r_, cg.z_, sum);
+            if (left.used_extra > 0) leave(left, {});
+            return;
+          }
+        }
         M.apply(exec, cg.r_, cg.z_);
         run("Strata::ConjugateGradient::precondition",
             Detail::CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(),
-                                      false, first});
-      } else {
-        (void)first;
+                                      false});
       }
+    }
+    void leave(const Detail::LateSums& first,
+               const Detail::LateSums& second) const {
+      cg.pending_.rho = Detail::CgTakeResidual::left;
+      cg.pending_.rho_sum = first;
+      cg.pending_.other_rho_sum = second;
     }
   };
 
-  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra) {
-    return Sum(Detail::resident_blocks(exec, Detail::most_blocks_at_once),
-               extra);
+  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra,
+                      int times = 1) {
+    return Sum(
+        times * Detail::resident_blocks(exec, Detail::most_blocks_at_once),
+        extra);
   }
 
   /// What depends on the operators' types.
@@ -340,7 +395,7 @@ class ConjugateGradient {
                                        ExecutionSpace>::value) {
       const std::int64_t extra = A.storage().num_long_rows();
       if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
-        product_sum_ = make_sum(exec, extra);
+        product_sum_ = make_sum(exec, extra, Detail::uneven_blocks);
     }
     if constexpr (!Detail::IsDiagonal<Preconditioner>::value)
       if (static_cast<std::int64_t>(z_.extent(0)) != rows_)
@@ -353,13 +408,13 @@ class ConjugateGradient {
   /// Waits for `exec`.
   Detail::CgScalars fetch(const ExecutionSpace& exec) const {
     Detail::CgScalars state;
-    Kokkos::deep_copy(exec, HostState(&state), state_);
+    Kokkos::deep_copy(exec, HostState(&state), Kokkos::subview(state_, turn_));
     exec.fence();
     return state;
   }
   void store(const ExecutionSpace& exec, const Detail::CgScalars& state) const {
     Detail::CgScalars copy = state;
-    Kokkos::deep_copy(exec, state_, HostState(&copy));
+    Kokkos::deep_copy(exec, Kokkos::subview(state_, turn_), HostState(&copy));
     exec.fence();
   }
   using HostState = Kokkos::View<Detail::CgScalars, Kokkos::HostSpace,
@@ -369,9 +424,13 @@ class ConjugateGradient {
   std::int64_t rows_;
   Vector r_, w_, z_;
   Vector p_[2];  // the second one where the product makes p: in turn
-  Kokkos::View<Detail::CgScalars, memory_space> state_;
+  Kokkos::View<Detail::CgScalars*, memory_space> state_;  // two, see CgShared
+  int turn_ = 0;  // the set that the next kernel reads
   Detail::CgWatch<ExecutionSpace> watch_;
-  Sum vector_sum_, product_sum_;
+  Sum vector_sum_, second_sum_, residual_sum_, product_sum_;
+  /// What kernels enqueued have left for later ones.
+  Detail::LateSums curvature_;
+  Detail::CgTakeResidual pending_;
 };
 
 }  // namespace Strata

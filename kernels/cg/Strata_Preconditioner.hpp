@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 #include <memory>
@@ -66,16 +67,15 @@ enum class Factorization {
 
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
-  /// coloured for incomplete Cholesky on a device, where that takes two
-  /// colours, or at most 16 for at least 250,000 rows, and no row of the matrix
+  /// coloured for incomplete Cholesky on a device, where no row of the matrix
   /// has more than 1,024 entries; else natural.
   automatic,
   /// The order given: fewest iterations, and triangular solves whose chains of
   /// dependencies cost their length whatever the bandwidth.
   natural,
   /// Colour by colour (colour_rows): more iterations than natural, but a solve
-  /// with both factors is 2 (colours - 1) launches without chains. A must be
-  /// Hermitian.
+  /// with both factors is two launches, whose chains are as long as there are
+  /// colours. A must be Hermitian.
   coloured
 };
 
@@ -88,7 +88,8 @@ inline const char* to_string(FactorOrder order) {
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
 /// Natural order: by incomplete_lu() and TriangularSolver. Coloured: by a
-/// factorisation and sweeps of its own; vectors stay in the order given.
+/// factorisation of its own and, with two colours, sweeps over them, with more,
+/// TriangularSolver; vectors stay in the order given.
 ///
 /// Times and iterations of both orders: docs/spmv_and_cg.md.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -115,14 +116,15 @@ class IncompletePreconditioner {
     if (order_ == FactorOrder::coloured || may_colour(exec, A)) {
       check(exec, A);
       const auto colours = colour_rows(exec, A);
-      if (order_ == FactorOrder::coloured || pays(colours.num_colours())) {
-        order_ = FactorOrder::coloured;
-        sweeps_ =
-            std::make_shared<Sweeps>(exec, colour_factor(exec, A, colours));
-        fingerprint_ =
-            Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-        return;
-      }
+      order_ = FactorOrder::coloured;
+      const auto factor = colour_factor(exec, A, colours);
+      if (colours.num_colours() > most_swept_colours)
+        solves_ = std::make_shared<Solves>(exec, factor);
+      else
+        sweeps_ = std::make_shared<Sweeps>(exec, factor);
+      fingerprint_ =
+          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+      return;
     }
     order_ = FactorOrder::natural;
     const auto factors = factorise(exec, A);
@@ -140,15 +142,19 @@ class IncompletePreconditioner {
                                  "has " + std::to_string(A.numRows()) +
                                      " rows, not " + std::to_string(rows_),
                                  "make a new preconditioner");
-    if (sweeps_) {
+    if (sweeps_ || solves_) {
       check(exec, A);
       if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
           fingerprint_)
         throw PatternMismatchError(
             "A", "does not have the pattern that was factorised",
             "make a new preconditioner");
-      sweeps_->update_values(exec,
-                             colour_factor(exec, A, sweeps_->colouring()));
+      if (solves_)
+        solves_->update_values(exec,
+                               colour_factor(exec, A, solves_->colouring()));
+      else
+        sweeps_->update_values(exec,
+                               colour_factor(exec, A, sweeps_->colouring()));
       return;
     }
     const auto factors = factorise(exec, A);
@@ -162,10 +168,8 @@ class IncompletePreconditioner {
   /// on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
-    if (sweeps_) {
-      sweeps_->apply(exec, r, z);
-      return;
-    }
+    if (sweeps_) return sweeps_->apply(exec, r, z);
+    if (solves_) return solves_->apply(exec, r, z);
     lower_->solve(exec, r, z);
     upper_->solve(exec, z, z);
   }
@@ -174,10 +178,16 @@ class IncompletePreconditioner {
   /// natural or coloured.
   FactorOrder order() const { return order_; }
   /// Colours of the coloured order; 0 in the natural one.
-  int colours() const { return sweeps_ ? sweeps_->colours() : 0; }
-  /// For kernels of this library: null in the natural order.
+  int colours() const {
+    return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
+  }
+  /// For kernels of this library: in the coloured order one of them is not
+  /// null.
   const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const {
     return sweeps_.get();
+  }
+  const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const {
+    return solves_.get();
   }
   /// Of the natural order alone.
   const TriangularReport& lower_report() const {
@@ -190,6 +200,7 @@ class IncompletePreconditioner {
  private:
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
   using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
+  using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
 
   static const std::shared_ptr<Solver>& natural(
       const std::shared_ptr<Solver>& solver) {
@@ -198,6 +209,10 @@ class IncompletePreconditioner {
                   "ask for FactorOrder::natural");
     return solver;
   }
+
+  /// Up to this many, a launch for each colour but one, twice; from there on a
+  /// launch for each triangle, in which rows wait.
+  static constexpr int most_swept_colours = 2;
 
   /// A launch of sweeps has a lane a row, or a few: very long rows would hold
   /// all others up.
@@ -217,12 +232,6 @@ class IncompletePreconditioner {
     exec.fence();
     return longest <= 1024;
   }
-  /// Two launches a colour at some microseconds each, against chains that are
-  /// short in small matrices.
-  bool pays(int colours) const {
-    return colours <= 2 || (colours <= 16 && rows_ >= 250000);
-  }
-
   template <class Matrix>
   void check(const ExecutionSpace& exec, const Matrix& A) const {
     Detail::require_square(static_cast<std::int64_t>(A.numRows()),
@@ -257,6 +266,7 @@ class IncompletePreconditioner {
   std::int64_t rows_;
   std::shared_ptr<Solver> lower_, upper_;
   std::shared_ptr<Sweeps> sweeps_;
+  std::shared_ptr<Solves> solves_;
   std::uint64_t fingerprint_ = 0;
 };
 

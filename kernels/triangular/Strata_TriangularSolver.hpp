@@ -83,12 +83,13 @@ class TriangularSolver {
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
   /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
-  ///   ScalingError (see pipelined_subgraphs in docs/algorithms.md): the solver
-  ///   then still has its old values
+  ///   ScalingError (see pipelined and pipelined_subgraphs in
+  ///   docs/algorithms.md): the solver then still has its old values
   /// Cost: one pass over the pattern and the diagonal (and over the values,
-  /// where `pipelined_subgraphs` takes level sets several at a time), which the
-  /// host waits for; then one over the values, enqueued on `exec` like a solve:
-  /// let nothing but later work on `exec` change or free them before a fence.
+  /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
+  /// time), which the host waits for; then one over the values, enqueued on
+  /// `exec` like a solve: let nothing but later work on `exec` change or free
+  /// them before a fence.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
@@ -117,6 +118,11 @@ class TriangularSolver {
 
   /// What was chosen and why.
   const TriangularReport& report() const { return *report_; }
+  /// For kernels of this library: null unless the algorithm is `pipelined`.
+  Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>* pipelined() const {
+    return dynamic_cast<Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>*>(
+        algorithm_.get());
+  }
 
  private:
   template <class View>

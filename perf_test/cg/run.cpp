@@ -149,7 +149,7 @@ class Runner : public CgRunner {
                            : coloured              ? 14.0
                                                    : 10.0;
     double bytes = static_cast<double>(A->report().bytes_read);
-    if (coloured)
+    if (coloured && incomplete->sweeps())
       bytes += static_cast<double>(incomplete->sweeps()->bytes_read());
     if (!natural)
       result.floor_us = 1e6 *

@@ -18,6 +18,7 @@ namespace Detail {
 template <class Scalar>
 struct CgStart {
   static constexpr int sums = 3;
+  static constexpr bool late = false;
   CgShared shared;
   MultiVectorRef<const Scalar> b;
   const Scalar* w;
@@ -32,7 +33,7 @@ struct CgStart {
     Scalar b, w;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read() { return true; }
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item = {b(i, 0), w[i],
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
@@ -47,7 +48,12 @@ struct CgStart {
     sum[2] += static_cast<double>(item.d) * squared;
   }
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
-    CgScalars& state = *shared.state;
+    CgScalars state = *shared.state;
+    take(state, sum);
+    shared.store(state, shared.state);
+  }
+  KOKKOS_INLINE_FUNCTION void take(CgScalars& state,
+                                   const double (&sum)[sums]) const {
     state.squared_r = sum[1];
     if (verify) {
       state.rho = sum[2];
@@ -59,14 +65,14 @@ struct CgStart {
     state.squared_limit = larger * larger;
     store_for_host(shared.history, sqrt(sum[1]));
     if (!is_finite(sum[0]) || !is_finite(sum[1]))
-      return shared.end(CgStatus::not_finite);
+      return state.end(CgStatus::not_finite);
     if (sum[0] == 0) {
       state.zero_b = 1;
-      return shared.end(CgStatus::converged);
+      return state.end(CgStatus::converged);
     }
-    if (sum[1] <= state.squared_limit) return shared.end(CgStatus::converged);
-    if (max_iterations == 0) return shared.end(CgStatus::max_iterations);
-    if (knows_z) shared.take_rho(sum[2], true);
+    if (sum[1] <= state.squared_limit) return state.end(CgStatus::converged);
+    if (max_iterations == 0) return state.end(CgStatus::max_iterations);
+    if (knows_z) state.take_rho(sum[2], true);
   }
 };
 
@@ -75,22 +81,24 @@ struct CgStart {
 template <class Scalar, bool updates_x>
 struct CgResidual {
   static constexpr int sums = 2;
+  static constexpr bool late = true;
   CgShared shared;
+  CgTakeCurvature curvature;
   const Scalar *w, *p;
   Scalar* r;
   MultiVectorRef<Scalar> x;
   const RealOf<Scalar>* inverse_diagonal;
-  int iteration, max_iterations;
-  bool knows_z;
   RealOf<Scalar> alpha;
 
   struct Item {
     Scalar r, w, p, x;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read() {
-    alpha = static_cast<RealOf<Scalar>>(shared.state->alpha);
-    return shared.state->status == cg_running;
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+    double found = 0;
+    const bool running = curvature(block, shared, found);
+    alpha = static_cast<RealOf<Scalar>>(found);
+    return running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item = {r[i], w[i], updates_x ? p[i] : Scalar(0),
@@ -106,32 +114,21 @@ struct CgResidual {
     sum[0] += squared;
     sum[1] += static_cast<double>(item.d) * squared;
   }
-  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
-    CgScalars& state = *shared.state;
-    state.squared_r = sum[0];
-    state.iterations = iteration;
-    store_for_host(shared.history + iteration, sqrt(sum[0]));
-    if (!is_finite(sum[0])) return shared.end(CgStatus::not_finite);
-    if (sum[0] <= state.squared_limit) return shared.end(CgStatus::converged);
-    if (iteration == max_iterations)
-      return shared.end(CgStatus::max_iterations);
-    if (knows_z) shared.take_rho(sum[1], false);
-  }
 };
 
 /// u^H v: p^H A p for operators that can't add it up themselves, and r^H z.
 template <class Scalar>
 struct CgProduct {
   static constexpr int sums = 1;
+  static constexpr bool late = false;
   CgShared shared;
   const Scalar *u, *v;
   bool curvature;  // p^H A p, else r^H z
-  bool first;
 
   struct Item {
     Scalar u, v;
   };
-  KOKKOS_INLINE_FUNCTION bool read() {
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
@@ -142,23 +139,45 @@ struct CgProduct {
     sum[0] += real_product(item.u, item.v);
   }
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars state = *shared.state;
     if (curvature)
-      shared.take_curvature(sum[0]);
+      state.take_curvature(sum[0]);
     else
-      shared.take_rho(sum[0], first);
+      state.part = sum[0];
+    shared.store(state, shared.state);
   }
+};
+
+/// The residual's sums taken, and nothing else: before the host looks at the
+/// scalars, or waits for the last residual.
+template <class Scalar>
+struct CgSettle {
+  static constexpr int sums = 0;
+  static constexpr bool late = false;
+  CgShared shared;
+  CgTakeResidual residual;
+  struct Item {};
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+    bool was_running;
+    residual(block, shared, was_running);
+    return false;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t, Item&) const {}
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item&,
+                                    double (&)[1]) const {}
 };
 
 /// x += alpha p of the iteration just done, p = z + beta p for the next one.
 template <class Scalar>
 struct CgDirection {
   static constexpr int sums = 0;
+  static constexpr bool late = false;
   CgShared shared;
+  CgTakeResidual residual;
   const Scalar* z;
   const RealOf<Scalar>* inverse_diagonal;
   Scalar* p;
   MultiVectorRef<Scalar> x;
-  int iteration;
   bool first;  // p = z, and x has nothing to come
   RealOf<Scalar> alpha, beta;
   bool running;
@@ -167,12 +186,13 @@ struct CgDirection {
     Scalar z, p, x;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read() {
-    const CgScalars& state = *shared.state;
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+    bool was_running;
+    const CgScalars state = residual(block, shared, was_running);
     alpha = static_cast<RealOf<Scalar>>(state.alpha);
     beta = static_cast<RealOf<Scalar>>(state.beta);
     running = state.status == cg_running;
-    return first ? running : state.iterations == iteration;
+    return was_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item.z = z[i];
@@ -190,7 +210,8 @@ struct CgDirection {
 
 /// A kernel over the elements of vectors. read() fetches the scalars it needs
 /// into its own copy and says whether there is anything to do: left in memory,
-/// each store would have them fetched again.
+/// each store would have them fetched again. Its sums are handed to finish(),
+/// or, where it is `late`, left for a later launch to add up.
 template <class ExecutionSpace, class Kernel>
 struct CgRun {
   /// Elements whose loads a thread has under way together.
@@ -227,24 +248,28 @@ struct CgRun {
     };
     // The first elements are under way while the scalars are fetched.
     load(begin);
-    if (!own.read()) return;
+    if (!own.read(block)) return;
     for (std::int64_t i = begin; i < end; i += stride) {
       if (i != begin) load(i);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (i + u * size < end) own.store(i + u * size, item[u], sum);
     }
-    if constexpr (Kernel::sums > 0) {
+    if constexpr (Kernel::late) {
+      grid_sum.leave(block, sum);
+    } else if constexpr (Kernel::sums > 0) {
       if (grid_sum(block, sum, 0) && block.rank() == 0) own.finish(sum);
     }
     (void)sum;
   }
 };
 
+/// Returns what a `late` kernel leaves to be added up.
 template <class ExecutionSpace, class Kernel>
-void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
-            const Kernel& kernel,
-            const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
+LateSums run_cg(
+    const char* label, const ExecutionSpace& exec, std::int64_t n,
+    const Kernel& kernel,
+    const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
   using Run = CgRun<ExecutionSpace, Kernel>;
   const std::int64_t of_block = is_cuda<ExecutionSpace> ? 256 * Run::batch : 1;
   const auto blocks = static_cast<int>(std::max<std::int64_t>(
@@ -252,26 +277,24 @@ void run_cg(const char* label, const ExecutionSpace& exec, std::int64_t n,
                                 resident_blocks(exec, Run::blocks_at_once))));
   run_blocks<Run::blocks_at_once>(label, exec, blocks,
                                   Run{kernel, GridSumRef(grid_sum), n});
+  return {GridSumRef(grid_sum), blocks, 0};
 }
 
 /// w = A p by a SELL-C-sigma matrix, with p^H w.
 template <class Scalar>
 struct CgSellProduct {
   static constexpr int block = 1;
-  static constexpr bool reduces = true, heavy = false;
+  static constexpr bool reduces = true, late = true, heavy = false;
   ContiguousSource<Scalar> source;
   Scalar* w;
   CgShared shared;
-  KOKKOS_INLINE_FUNCTION bool read() {
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
     w[row] = sum[0];
     return real_product(source(row, 0), sum[0]);
-  }
-  KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
-    shared.take_curvature(p_a_p);
   }
 };
 
@@ -295,13 +318,16 @@ struct CgDirectionSource {
 template <class Scalar, bool diagonal>
 struct CgSellDirectionProduct {
   static constexpr int block = 1;
-  static constexpr bool reduces = true, heavy = true;
+  static constexpr bool reduces = true, late = true, heavy = true;
   CgDirectionSource<Scalar, diagonal> source;
   Scalar *p, *w;
   CgShared shared;
-  KOKKOS_INLINE_FUNCTION bool read() {
-    source.beta = static_cast<RealOf<Scalar>>(shared.state->beta);
-    return shared.state->status == cg_running;
+  CgTakeResidual residual;
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+    bool was_running;
+    const CgScalars state = residual(block, shared, was_running);
+    source.beta = static_cast<RealOf<Scalar>>(state.beta);
+    return state.status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
@@ -309,9 +335,6 @@ struct CgSellDirectionProduct {
     p[row] = own;
     w[row] = sum[0];
     return real_product(own, sum[0]);
-  }
-  KOKKOS_INLINE_FUNCTION void finish(double p_a_p) const {
-    shared.take_curvature(p_a_p);
   }
 };
 

@@ -23,8 +23,8 @@ class CgWatch {
                  static_cast<std::size_t>(max_iterations) + 1),
         signal_("Strata::ConjugateGradient::signal", 1) {}
 
-  CgShared shared(CgScalars* state) const {
-    return {state, history_.data(), signal_.data()};
+  CgShared shared(CgScalars* state, CgScalars* next) const {
+    return {state, next, history_.data(), signal_.data()};
   }
   /// Before a solve's first kernel.
   void reset() {
@@ -40,12 +40,13 @@ class CgWatch {
   ///
   /// Waiting: for a number that a kernel already enqueued stores, or for the
   /// final status, which one of the kernels enqueued has stored if it left the
-  /// number out. Every iteration stores one of them. Should none be seen for
-  /// 50 ms, the host waits for `exec` instead, after which all is stored; so
-  /// there is no waiting for what does not come.
-  template <class Enqueue>
+  /// number out. Every iteration stores one of them, or, where no other follows
+  /// it, settle() does. Should none be seen for 50 ms, the host waits for
+  /// `exec` instead, after which all is stored; so there is no waiting for what
+  /// does not come.
+  template <class Enqueue, class Settle>
   bool follow(const ExecutionSpace& exec, const CgOptions& options, int done,
-              const Enqueue& enqueue) {
+              const Enqueue& enqueue, const Settle& settle) {
     int enqueued = done, known = done;
     for (;;) {
       while (is_known(known + 1, enqueued)) ++known;
@@ -57,6 +58,7 @@ class CgWatch {
         enqueue(++enqueued);
         continue;
       }
+      if (known + 1 == enqueued) settle();
       if (!wait_for(exec, known + 1)) return false;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <Strata_Colouring.hpp>
 #include <detail/Strata_FactorChecks.hpp>
+#include <detail/Strata_FindColumn.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 
 namespace Strata {
@@ -15,15 +16,7 @@ struct FindDiagonals {
   CrsMatrix A;
   Kokkos::View<std::int64_t*, typename CrsMatrix::memory_space> diagonal;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    auto low = A.graph.row_map(row), high = A.graph.row_map(row + 1);
-    while (low < high) {
-      const auto middle = low + (high - low) / 2;
-      if (static_cast<std::int64_t>(A.graph.entries(middle)) < row)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    diagonal(row) = static_cast<std::int64_t>(low);
+    diagonal(row) = first_entry_from(A.graph, row, row);
   }
 };
 
@@ -107,16 +100,8 @@ struct TakeColouredFactor {
     for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k) {
       const int column = new_row(A.graph.entries(k));
       if (!taken(to, column)) continue;
-      auto low = LU.graph.row_map(to), high = LU.graph.row_map(to + 1);
-      while (low < high) {
-        const auto middle = low + (high - low) / 2;
-        if (static_cast<int>(LU.graph.entries(middle)) < column)
-          low = middle + 1;
-        else
-          high = middle;
-      }
       entries(at) = A.graph.entries(k);
-      values(at) = LU.values(low);
+      values(at) = LU.values(first_entry_from(LU.graph, to, column));
       ++at;
     }
   }

@@ -2,6 +2,7 @@
 #ifndef STRATA_COLOURED_SWEEPS_HPP
 #define STRATA_COLOURED_SWEEPS_HPP
 
+#include <array>
 #include <detail/Strata_ColouredFactor.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellKernel.hpp>
@@ -43,11 +44,11 @@ struct RowSource {
 template <class Scalar>
 struct ColourSweep {
   static constexpr int block = 1;
-  static constexpr bool reduces = false, heavy = true;
+  static constexpr bool reduces = false, late = false, heavy = true;
   RowSource<Scalar> source, b;
   MultiVectorRef<Scalar> z;
   const Scalar* inverse_pivot;  // null: 1
-  KOKKOS_INLINE_FUNCTION bool read() { return true; }
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
   KOKKOS_INLINE_FUNCTION Scalar solve(std::int64_t row,
                                       const Scalar& sum) const {
     const Scalar left = b(row, 0) - sum;
@@ -62,23 +63,21 @@ struct ColourSweep {
   }
 };
 
-/// What becomes of r^H z as sweeps go on: nothing.
-struct NoSweepSum {
-  static constexpr bool wanted = false;
-};
-
-/// The same with the rows' share of r^H z, where `Sum` takes it:
+/// The same with the rows' share of r^H z, which `Sum` takes, or which is left
+/// for a later launch to add up:
 ///   bool running() const;
 ///   void take(double part, bool first, bool last) const, by one thread.
-template <class Scalar, class Sum>
+template <class Scalar, class Sum, bool leaves>
 struct SummingColourSweep {
   static constexpr int block = 1;
-  static constexpr bool reduces = true, heavy = true;
+  static constexpr bool reduces = true, late = leaves, heavy = true;
   ColourSweep<Scalar> sweep;
   RowSource<Scalar> source, r;
   Sum sum_of;
   bool first, last;
-  KOKKOS_INLINE_FUNCTION bool read() { return sum_of.running(); }
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
+    return sum_of.running();
+  }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
     // z may be r.
@@ -135,46 +134,44 @@ class ColouredSweeps {
   /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
-    apply(exec, r, z, NoSweepSum(), GridSum<Memory>());
+    sweep(exec, r, z,
+          [&](const Parts& parts, const ChunkRange& range,
+              const ColourSweep<Scalar>& task, bool, bool) {
+            run_sell(label, exec, parts.storage, task, GridSum<Memory>(),
+                     range);
+          });
   }
-  /// With r^H z on the way, for r and z apart.
+  /// With r^H z on the way, for r and z apart: `sum` takes it.
   template <class R, class Z, class Sum>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z, const Sum& sum,
              const GridSum<Memory>& grid_sum) const {
-    const int k = colours();
-    const auto from = multi_vector_ref(r);
-    const auto to = multi_vector_ref(z);
-    const RowSource<Scalar> given{from.data, from.row_stride};
-    const RowSource<Scalar> made{to.data, to.row_stride};
-    const Scalar* const pivot = inverse_pivot_.data();
-    if (k == 0) return;
-    const auto sweep = [&](const Parts& parts, int group,
-                           const ColourSweep<Scalar>& task, bool sums,
-                           bool first, bool last) {
-      const ChunkRange range{parts.first_chunk[group],
-                             parts.first_chunk[group + 1]};
-      constexpr const char* label = "Strata::IncompletePreconditioner::sweep";
-      if constexpr (Sum::wanted)
-        if (sums)
-          return run_sell(label, exec, parts.storage,
-                          SummingColourSweep<Scalar, Sum>{
-                              task, task.source, given, sum, first, last},
-                          grid_sum, range);
-      run_sell(label, exec, parts.storage, task, GridSum<Memory>(), range);
-      (void)sums;
-      (void)first;
-      (void)last;
-    };
-    if (k > 2 && (to.data != from.data || to.row_stride != from.row_stride))
-      Kokkos::deep_copy(exec, z, r);
-    const auto& b = k > 2 ? made : given;
-    for (int c = 1; c < k; ++c) {
-      const bool last = c == k - 1;
-      sweep(lower_, c - 1, {b, b, to, last ? pivot : nullptr}, last, last,
-            false);
-    }
-    for (int c = std::max(0, k - 2); c >= 0; --c)
-      sweep(upper_, c, {made, b, to, pivot}, true, k == 1, c == 0);
+    sweep(exec, r, z,
+          [&](const Parts& parts, const ChunkRange& range,
+              const ColourSweep<Scalar>& task, bool first, bool last) {
+            run_sell(label, exec, parts.storage,
+                     SummingColourSweep<Scalar, Sum, false>{
+                         task, task.source, row_source(r), sum, first, last},
+                     grid_sum, range);
+          });
+  }
+  /// With r^H z as two sums left to be added up, for at most two colours; `sum`
+  /// says whether there is anything to do.
+  template <class R, class Z, class Sum>
+  std::array<LateSums, 2> apply_leaving_sums(
+      const ExecutionSpace& exec, const R& r, const Z& z, const Sum& sum,
+      const GridSum<Memory>& first_sum,
+      const GridSum<Memory>& second_sum) const {
+    std::array<LateSums, 2> left;
+    sweep(exec, r, z,
+          [&](const Parts& parts, const ChunkRange& range,
+              const ColourSweep<Scalar>& task, bool first, bool last) {
+            left[first ? 0 : 1] = run_sell(
+                label, exec, parts.storage,
+                SummingColourSweep<Scalar, Sum, true>{
+                    task, task.source, row_source(r), sum, first, last},
+                first ? first_sum : second_sum, range);
+          });
+    return left;
   }
 
   int colours() const { return colouring_.num_colours(); }
@@ -182,6 +179,41 @@ class ColouredSweeps {
   std::size_t bytes_read() const { return bytes_read_; }
 
  private:
+  static constexpr const char* label =
+      "Strata::IncompletePreconditioner::sweep";
+
+  template <class Vector>
+  static RowSource<Scalar> row_source(const Vector& v) {
+    const auto ref = multi_vector_ref(v);
+    return {ref.data, ref.row_stride};
+  }
+
+  /// @param finish called with the chunks and the task of each sweep that
+  ///               settles rows of z, and whether it is the first and last such
+  template <class R, class Z, class Finish>
+  void sweep(const ExecutionSpace& exec, const R& r, const Z& z,
+             const Finish& finish) const {
+    const int k = colours();
+    if (k == 0) return;
+    const auto to = multi_vector_ref(z);
+    const RowSource<Scalar> given = row_source(r), made = row_source(z);
+    const Scalar* const pivot = inverse_pivot_.data();
+    const auto range = [](const Parts& parts, int group) {
+      return ChunkRange{parts.first_chunk[group], parts.first_chunk[group + 1]};
+    };
+    if (k > 2 && (made.data != given.data || made.stride != given.stride))
+      Kokkos::deep_copy(exec, z, r);
+    const auto& b = k > 2 ? made : given;
+    for (int c = 1; c < k - 1; ++c)
+      run_sell(label, exec, lower_.storage,
+               ColourSweep<Scalar>{b, b, to, nullptr}, GridSum<Memory>(),
+               range(lower_, c - 1));
+    if (k > 1)
+      finish(lower_, range(lower_, k - 2), {b, b, to, pivot}, true, false);
+    for (int c = std::max(0, k - 2); c >= 0; --c)
+      finish(upper_, range(upper_, c), {made, b, to, pivot}, k == 1, c == 0);
+  }
+
   /// The rows of colours first to end - 1 of a factor.
   template <class CrsMatrix>
   Parts build(const ExecutionSpace& exec, const CrsMatrix& factor, int first,

@@ -3,6 +3,7 @@
 #define STRATA_POSITIVE_DIAGONAL_HPP
 
 #include <Strata_Error.hpp>
+#include <detail/Strata_FindColumn.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_RealPart.hpp>
 #include <detail/Strata_SellCheck.hpp>
@@ -105,18 +106,11 @@ struct FindNotHermitian {
                                          std::int64_t& first) const {
     for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k) {
       const auto column = static_cast<std::int64_t>(A.graph.entries(k));
-      auto low = A.graph.row_map(column), high = A.graph.row_map(column + 1);
-      while (low < high) {
-        const auto middle = low + (high - low) / 2;
-        if (static_cast<std::int64_t>(A.graph.entries(middle)) < row)
-          low = middle + 1;
-        else
-          high = middle;
-      }
+      const auto at = first_entry_from(A.graph, column, row);
       Scalar mirror(0);
-      if (low < A.graph.row_map(column + 1) &&
-          static_cast<std::int64_t>(A.graph.entries(low)) == row)
-        mirror = A.values(low);
+      if (at < static_cast<std::int64_t>(A.graph.row_map(column + 1)) &&
+          static_cast<std::int64_t>(A.graph.entries(at)) == row)
+        mirror = A.values(at);
       const Scalar a = A.values(k);
       using Part = RealPart<Scalar>;
       const double re = Part::real(a) - Part::real(mirror);

@@ -46,7 +46,8 @@ struct SellParts {
 
 /// Gives all chunks the steps of the longest where they are of one kind and
 /// that takes at most 3 % more: a product then has a fetch less to wait for
-/// before the first values. Returns the number of chunks on diagonals.
+/// before the first values. Says whether they are `uneven`. Returns the number
+/// of chunks on diagonals.
 template <class ExecutionSpace, class Storage>
 std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
                           std::int64_t chunks) {
@@ -72,6 +73,7 @@ std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
       },
       Kokkos::Max<std::int64_t>(most));
   exec.fence();
+  A.uneven = 2 * most * chunks > 3 * sum;
   if (sum == 0 || (diagonals != 0 && diagonals != chunks) ||
       most * chunks > sum + sum * 3 / 100)
     return diagonals;

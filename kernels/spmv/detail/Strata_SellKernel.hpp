@@ -33,14 +33,14 @@ struct StridedSource {
 template <class Scalar, int R, class Source>
 struct SellMultiply {
   static constexpr int block = R;
-  static constexpr bool reduces = false, heavy = false;
+  static constexpr bool reduces = false, late = false, heavy = false;
   Source source;
   MultiVectorRef<Scalar> y;
   int columns;
   Scalar alpha, beta;
   bool overwrite;  // beta is 0: y is not read
 
-  KOKKOS_INLINE_FUNCTION bool read() { return true; }
+  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[R]) const {
     STRATA_IMPL_UNROLL
@@ -66,9 +66,11 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
   return value;
 }
 
-/// One pass over a SELL-C-sigma matrix. Warps (threads of a host) have tasks:
-/// first the pieces of long rows, then 32 lanes' worth of chunks each (a chunk
-/// on a host).
+/// One pass over a SELL-C-sigma matrix. What a task returns for its rows is
+/// added up where it `reduces`, and the sum handed to finish(), or, where it is
+/// `late`, left for a later launch to add up. Warps (threads of a host) have
+/// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each (a
+/// chunk on a host).
 ///
 /// Nobody waits: the last of a long row's pieces to be done adds up all of
 /// them, in their order.
@@ -320,7 +322,7 @@ struct SellRun {
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
     SellRun own = *this;
-    if (own.task.read()) own.run(block);
+    if (own.task.read(block)) own.run(block);
   }
 
   KOKKOS_INLINE_FUNCTION void run(const ThreadBlock& block) const {
@@ -359,7 +361,10 @@ struct SellRun {
         else
           whole_chunk(first_chunk + i - A.num_pieces, part);
     }
-    if constexpr (Task::reduces) {
+    if constexpr (Task::late) {
+      const double own[1] = {part};
+      grid_sum.leave(block, own);
+    } else if constexpr (Task::reduces) {
       double total[1] = {part};
       if (grid_sum(block, total, A.num_long_rows) && block.rank() == 0)
         task.finish(total[0]);
@@ -376,6 +381,10 @@ int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
 }
 /// The most of them that any kernel here has.
 constexpr int most_blocks_at_once = 8;
+/// How many times as many blocks a pass over uneven chunks has: which chunks a
+/// multiprocessor takes is then settled as blocks end. Other chunks do without,
+/// and save the beginning of each block.
+constexpr int uneven_blocks = 4;
 
 /// Some chunks of a matrix: all of them from `first` on where there is no end.
 struct ChunkRange {
@@ -383,9 +392,9 @@ struct ChunkRange {
 };
 
 /// Enqueues a pass over a matrix, or over some chunks of one without long rows
-/// whose chunks fill a warp.
+/// whose chunks fill a warp. Returns what it leaves to be added up.
 template <class Scalar, class ExecutionSpace, class Task>
-void run_sell(
+LateSums run_sell(
     const char* label, const ExecutionSpace& exec,
     const SellStorage<Scalar, typename ExecutionSpace::memory_space>& A,
     const Task& task,
@@ -400,12 +409,17 @@ void run_sell(
       A.num_pieces() +
       (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
   std::int64_t blocks = std::min<std::int64_t>(
-      (tasks + warps - 1) / warps, resident_blocks(exec, Run::blocks_at_once));
+      (tasks + warps - 1) / warps,
+      resident_blocks(exec, Run::blocks_at_once) *
+          (is_cuda<ExecutionSpace> && A.uneven ? uneven_blocks : 1));
   // Finishing a sum is some block's work even where there are no rows.
-  if (Task::reduces) blocks = std::max<std::int64_t>(1, blocks);
+  if (Task::reduces)
+    blocks = std::max<std::int64_t>(
+        1, std::min<std::int64_t>(blocks, grid_sum.max_blocks));
   run_blocks<Run::blocks_at_once>(
       label, exec, static_cast<int>(blocks),
       Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), range.first, tasks});
+  return {GridSumRef(grid_sum), static_cast<int>(blocks), A.num_long_rows()};
 }
 
 }  // namespace Detail

@@ -58,6 +58,8 @@ struct SellStorage {
   /// else): kernels then know where a chunk is without reading it.
   int uniform_steps = 0;
   bool uniform_diagonals = false;
+  /// The longest chunk has over 1.5 times as many steps as the mean.
+  bool uneven = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
   Kokkos::View<int*, MemorySpace> column;
   Kokkos::View<Scalar*, MemorySpace> value;

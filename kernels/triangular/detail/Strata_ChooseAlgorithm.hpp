@@ -3,6 +3,7 @@
 #define STRATA_CHOOSE_ALGORITHM_HPP
 
 #include <cmath>
+#include <deque>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_MeasureParameters.hpp>
 #include <detail/Strata_PlanBudget.hpp>
@@ -185,8 +186,7 @@ class AlgorithmChoice {
     consider(Algorithm::pipelined, predict.pipelined(), "");
     const LevelsAtATime several = best_levels();
     if (several.levels > 1) {
-      consider(Algorithm::pipelined, several.us,
-               std::to_string(several.levels) + " level sets at a time");
+      consider(Algorithm::pipelined, several.us, levels_note(several.levels));
       ways_.back().levels = several.levels;
     }
     // A host has no lanes that could fetch while others solve; and where level
@@ -250,14 +250,14 @@ class AlgorithmChoice {
   bool may_choose_levels() const {
     return may_take_several() && collapse_ == 0;
   }
-  /// Times the matrix, of what is chosen.
-  static constexpr double most_size = 5.8;
+  /// Times the matrix: what is made, and what is expected of what is chosen.
+  static constexpr double most_made = 6, most_size = 6.6;
   struct LevelsAtATime {
     int levels = 1;
     double us = 0;
   };
   /// How many level sets `pipelined` should take at a time.
-  LevelsAtATime best_levels() const {
+  LevelsAtATime best_levels() {
     LevelsAtATime found;
     if (!may_take_several()) return found;
     const SolvePrediction predict = prediction();
@@ -266,6 +266,7 @@ class AlgorithmChoice {
     const CollapseCandidates candidates =
         collapse_ > 0 ? CollapseCandidates{{collapse_}, 1}
                       : CollapseCandidates{{2, 3, 4, 6, 8, 12, 16, 24}, 8};
+    numbers_of_levels_.clear();
     double least = std::numeric_limits<double>::max();
     for (const LevelsCandidate& c :
          sample_collapsed_levels(exec_, analysis_.graph, analysis_.order,
@@ -276,10 +277,11 @@ class AlgorithmChoice {
       const double size =
           predict.pipelined_bytes(c) / double(report_.crs_bytes);
       // No host enqueues solves faster than that.
+      if (us < 0.95 * one_by_one) numbers_of_levels_.push_back({c.levels, us});
       const double cost =
-          std::max(us, 1.1 * parameters_.alpha) * std::pow(size, 1. / 16);
+          std::max(us, 1.1 * parameters_.alpha) * std::pow(size, 1. / 32);
       const bool worthwhile = size < most_size && c.stay < 0.2 &&
-                              us < 0.95 * one_by_one && cost < least;
+                              us < 0.95 * one_by_one && cost < 0.995 * least;
       if (worthwhile || collapse_ > 0) {
         found = {c.levels, us};
         least = cost;
@@ -329,7 +331,7 @@ class AlgorithmChoice {
     auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
-        shape, analysis_.pool);
+        shape, analysis_.pool, analysis_.order.vertex.data());
     if (!stream.possible()) return;
     consider(
         Algorithm::pipelined_subgraphs,
@@ -376,7 +378,16 @@ class AlgorithmChoice {
       way.made = true;
       way.bytes = made->bytes();
     }
-    if (made && budget_.allows(way.bytes)) return made;
+    if (made && budget_.allows(way.bytes)) {
+      if (way.levels == 1 || collapse_ > 0 ||
+          double(way.bytes) <= most_made * double(report_.crs_bytes))
+        return made;
+      take_out(way, needs(way) + ", over " + std::to_string(int(most_made)) +
+                        " times the matrix");
+      forget_plan();
+      take_fewer_levels(way);
+      return nullptr;
+    }
     over_budget(way);
     if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
@@ -393,6 +404,21 @@ class AlgorithmChoice {
       return;
     collapse_ = levels > 4 ? 4 : levels > 2 ? 2 : 1;
     consider_stream(prediction());
+  }
+  /// One way more for `pipelined` with level sets at a time.
+  void take_fewer_levels(const Way& way) {
+    LevelsAtATime next;
+    for (const LevelsAtATime& fewer : numbers_of_levels_)
+      if (fewer.levels < way.levels && fewer.levels > next.levels) next = fewer;
+    if (next.levels == 1) return;
+    if (way.candidate == not_considered)
+      add(Algorithm::pipelined);
+    else
+      consider(Algorithm::pipelined, next.us, levels_note(next.levels));
+    ways_.back().levels = next.levels;
+  }
+  static std::string levels_note(int levels) {
+    return std::to_string(levels) + " level sets at a time";
   }
   /// The next smaller workspace of `pipelined` worth a try.
   static int fewer(int columns) {
@@ -465,7 +491,8 @@ class AlgorithmChoice {
   PlanBudget budget_;
   PlanSizes sizes_{};
   PerformanceParameters parameters_;
-  std::vector<Way> ways_;
+  std::deque<Way> ways_;  // whose elements stay where they are
+  std::vector<LevelsAtATime> numbers_of_levels_;  // that pipelined may take
   std::optional<StreamBuilder<ExecutionSpace>> stream_;
   std::optional<GraphBlocks<ExecutionSpace>> blocks_;
   std::string instead_;  // why the first choice was not to be had

@@ -53,16 +53,21 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
                           numbering, max_steps, buffers, {}) {}
   /// The same for rewritten rows.
+  /// @param kept_bytes  that the plan is to hold besides
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order, SourceNumbering numbering,
-                    int max_steps, int buffers, const RowTerms<Memory>& terms) {
+                    int max_steps, int buffers, const RowTerms<Memory>& terms,
+                    std::size_t kept_bytes = 0) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
         exec, graph, order, analysis.num_values, width, max_steps, numbering,
         analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
+          // Scalars of 16 bytes follow.
+          storage.take(kept_,
+                       static_cast<std::int64_t>((kept_bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);
@@ -107,6 +112,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   RowChunks<Memory> chunks_;
   Kokkos::View<Scalar*, Memory> value_, buffers_;
   Kokkos::View<unsigned*, Memory> counter_;
+  Kokkos::View<std::int64_t*, Memory> kept_;
 };
 
 /// A launch a level set, except that neighbouring narrow ones are run by one

@@ -123,8 +123,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
                              analysis.graph.num_vertices, columns);
       if (levels > 1 && columns == 1) {
         const auto collapsed = collapse_levels(
-            exec, analysis.graph, analysis.order, levels,
-            TriangularAnalysis<ExecutionSpace>::within_level, analysis.work(exec));
+            exec, analysis.graph, analysis.order, levels, analysis.num_values,
+            TriangularAnalysis<ExecutionSpace>::within_level,
+            analysis.work(exec));
         report.collapsed_levels = collapsed.levels;
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(

@@ -2,11 +2,32 @@
 #ifndef STRATA_PIPELINED_KERNEL_HPP
 #define STRATA_PIPELINED_KERNEL_HPP
 
+#include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <detail/Strata_RealPart.hpp>
 #include <detail/Strata_RowKernels.hpp>
 
 namespace Strata {
 namespace Detail {
+
+/// A solve that adds up nothing.
+struct NoSolveSum {
+  static constexpr bool wanted = false;
+};
+
+/// A solve that adds up the real part of u^H x: with a part for each chunk, the
+/// extra parts of `grid`, as which team takes which chunks differs from solve
+/// to solve. `task` says at the start whether the solve is to be done at all
+/// (running()). The parts are left to a later launch to add up, or else (not
+/// `late`) `task` gets the sum at the end (take()).
+template <class Scalar, class Task>
+struct SolveSum {
+  static constexpr bool wanted = true;
+  MultiVectorRef<const Scalar> u;
+  Task task;
+  GridSumRef grid;
+  bool late;
+};
 
 /// One right-hand side in one launch; values are their own flags.
 ///
@@ -53,7 +74,9 @@ namespace Detail {
 ///
 /// @tparam terms  rows may have terms (see CollapsedLevels), elements of b that
 ///                need no waiting; b and x must not overlap then
-template <class Scalar, class ExecutionSpace, bool divide, bool terms = false>
+/// @tparam Sum    NoSolveSum or a SolveSum
+template <class Scalar, class ExecutionSpace, bool divide, bool terms = false,
+          class Sum = NoSolveSum>
 struct PipelinedSolve {
   using Value = Pending<Scalar>;
   static constexpr bool awaits_previous = true;
@@ -78,6 +101,7 @@ struct PipelinedSolve {
   int num_rows;
   int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
+  Sum sum_of = {};
 
   template <int count>
   struct Batch {
@@ -187,12 +211,14 @@ struct PipelinedSolve {
     }
   }
 
-  /// @param turn  `begin` is called when the loads of the plan are under way,
+  /// @param turn `begin` is called when the loads of the plan are under way,
   /// and
-  ///              before any other; `pass_on` before the warp waits
+  ///             before any other; `pass_on` before the warp waits
+  /// @return what finish() does, 0 in lanes without a row
   template <int count, class Turn>
-  KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
-                                    const Buffers& x, const Turn& turn) const {
+  KOKKOS_INLINE_FUNCTION double solve(const RowChunk& chunk, int lane,
+                                      const Buffers& x,
+                                      const Turn& turn) const {
     const int stride = chunk.rows << chunk.log_lanes;
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
@@ -221,20 +247,24 @@ struct PipelinedSolve {
       add(entry, x.current, together, sum);
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
-    if (leader) {
-      if (chunk.part >= 0)
-        publish_sum(num_rows + chunk.part, sum, x);
-      else
-        finish(position, row, right_hand_side - sum, diagonal, x);
-    }
+    if (finishes)
+      return finish(position, row, right_hand_side - sum, diagonal, x);
+    if (leader) publish_sum(num_rows + chunk.part, sum, x);
+    return 0;
   }
-  KOKKOS_INLINE_FUNCTION void finish(int position, std::int64_t row,
-                                     const Scalar& rest, const Scalar& diagonal,
-                                     const Buffers& x) const {
+  /// @return the row's part of the sum wanted
+  KOKKOS_INLINE_FUNCTION double finish(int position, std::int64_t row,
+                                       const Scalar& rest,
+                                       const Scalar& diagonal,
+                                       const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
     Value::publish(x.current + position, result);
     system.x(row, 0) = result;
     Value::reset(x.other + position);
+    if constexpr (Sum::wanted)
+      return real_product(sum_of.u(row, 0), result);
+    else
+      return 0;
   }
   KOKKOS_INLINE_FUNCTION static void publish_sum(int at, const Scalar& sum,
                                                  const Buffers& x) {
@@ -243,8 +273,8 @@ struct PipelinedSolve {
   }
   /// The row whose pieces the chunks before this one are: their sums are added
   /// in an order that depends on nothing but their number.
-  KOKKOS_INLINE_FUNCTION void add_pieces(const RowChunk& chunk, int lane,
-                                         const Buffers& x) const {
+  KOKKOS_INLINE_FUNCTION double add_pieces(const RowChunk& chunk, int lane,
+                                           const Buffers& x) const {
     const Scalar* const sums = x.current + num_rows + chunk.first_slot;
     const std::int64_t row = system.row(chunk.first_position);
     Scalar sum(0);
@@ -266,25 +296,30 @@ struct PipelinedSolve {
       for (int u = 0; u < 4; ++u) sum += part[u];
     }
     sum = lane_group_sum(sum, width);
-    if (lane == 0)
-      finish(chunk.first_position, row, system.b(row, 0) - sum,
-             system.diagonal(chunk.first_position), x);
+    return lane == 0 ? finish(chunk.first_position, row, system.b(row, 0) - sum,
+                              system.diagonal(chunk.first_position), x)
+                     : 0;
   }
   template <class Turn>
-  KOKKOS_INLINE_FUNCTION void take(const RowChunk& chunk, int lane,
-                                   const Buffers& x, const Turn& turn) const {
+  KOKKOS_INLINE_FUNCTION double take(const RowChunk& chunk, int lane,
+                                     const Buffers& x, const Turn& turn) const {
     if (chunk.part == RowChunk::adds_pieces) {
       turn.begin();
       turn.pass_on();
-      add_pieces(chunk, lane, x);
-    } else if (chunk.steps <= small_batch) {
-      solve<small_batch>(chunk, lane, x, turn);
-    } else {
-      solve<batch>(chunk, lane, x, turn);
+      return add_pieces(chunk, lane, x);
     }
+    if (chunk.steps <= small_batch)
+      return solve<small_batch>(chunk, lane, x, turn);
+    return solve<batch>(chunk, lane, x, turn);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    if constexpr (Sum::wanted) {
+      // All blocks or none: tickets are then drawn as if this had not been
+      // launched.
+      block.await_previous();
+      if (!sum_of.task.running()) return;
+    }
     const int rank = block.rank(), warp = rank / width, lane = rank % width;
     const unsigned each = draws(block.count());
     const bool draws_on = block.count() < num_tickets;
@@ -315,9 +350,19 @@ struct PipelinedSolve {
       for (std::int64_t c = first + warp; c < end; c += warps) {
         // A copy: a reference would be read again after each wait.
         const RowChunk chunk = system.chunk(c);
-        take(chunk, lane, x, turn);
+        const double part = take(chunk, lane, x, turn);
+        if constexpr (Sum::wanted) {
+          const double all = lane_group_sum(part, width);
+          if (lane == 0) store_relaxed(sum_of.grid.extra_part(c), all);
+        }
+        (void)part;
       }
       if (!draws_on) break;
+    }
+    if constexpr (Sum::wanted) {
+      double total[1] = {0};
+      if (!sum_of.late && sum_of.grid(block, total, num_chunks) && rank == 0)
+        sum_of.task.take(total[0], true, true);
     }
   }
 };

@@ -2,7 +2,9 @@
 #ifndef STRATA_PIPELINED_SOLVE_HPP
 #define STRATA_PIPELINED_SOLVE_HPP
 
+#include <Strata_CollapsedLevels.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
+#include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_PipelinedBlocks.hpp>
 #include <detail/Strata_PipelinedKernel.hpp>
 #include <detail/Strata_RewrittenValues.hpp>
@@ -19,6 +21,28 @@ struct ResetPipeline {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i == 0) counter(0) = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
+  }
+};
+
+/// Other names for a plan's rows, and for the terms of rewritten ones.
+template <class MemorySpace>
+struct NameRows {
+  RowChunks<MemorySpace> chunks;
+  Kokkos::View<const int*, MemorySpace> name;
+  Kokkos::View<unsigned*, MemorySpace> row;
+  Kokkos::View<int*, MemorySpace> source;  // empty: there are no terms
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
+    const RowChunk chunk = chunks.chunk(c);
+    const int end = chunk.first_position + chunk.rows;
+    for (int p = chunk.first_position; p < end; ++p)
+      row(p) = static_cast<unsigned>(name(chunks.row(p)));
+    if (source.extent(0) == 0) return;
+    const std::int64_t stride = chunk.rows << chunk.log_lanes;
+    const std::int64_t first = chunk.first_slot - chunk.term_steps * stride;
+    for (std::int64_t k = first; k < chunk.first_slot; ++k)
+      source(k) = chunks.source(k) < 0 ? -1 : name(chunks.source(k));
+    for (std::int64_t k = 0; k < chunk.steps * stride; ++k)
+      source(chunk.first_slot + k) = chunks.source(chunk.first_slot + k);
   }
 };
 
@@ -58,7 +82,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
              SourceNumbering::position, Solve<false>::batch, 3,
-             RowTerms<Memory>{levels.term_map, levels.term}) {
+             RowTerms<Memory>{levels.term_map, levels.term},
+             levels.rows.extent()) {
     using Kokkos::make_pair;
     const std::int64_t n = this->chunks_.num_rows;
     copy_ = Kokkos::subview(this->buffers_, make_pair(2 * n, 3 * n));
@@ -66,14 +91,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         Kokkos::subview(this->buffers_, make_pair(std::int64_t{0}, 2 * n));
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
-        exec, levels, this->chunks_, analysis.num_values, analysis.conjugated);
-    exec.fence();
+        keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
+        analysis.conjugated);
+    this->diagonal_along_ = true;
   }
 
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) const override {
-    return rewritten_ ? rewritten_->probe(exec, this->diagonal_origin_, values,
-                                          this->row_, copy_)
+    return rewritten_ ? rewritten_->probe(exec, this->chunks_, values)
                       : nullptr;
   }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
@@ -89,7 +114,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
     if (tickets_ == 0) return;
     for (std::int64_t c = 0; c < columns; ++c)
-      if (this->chunks_.num_slots == 0)
+      if (this->chunks_.num_slots == 0 && named_row_.extent(0) == 0)
         this->solve_diagonal(exec, b.from(c), x.from(c));
       else if (rewritten_)
         solve_rewritten(exec, b.from(c), x.from(c));
@@ -99,9 +124,72 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         launch_one<false, false>(exec, b.from(c), x.from(c));
   }
 
+  /// From here on, b and x have what belongs to row i of the matrix in row
+  /// name(i). For plans of one right-hand side. Waits for `exec`.
+  void name_rows(const ExecutionSpace& exec,
+                 const Kokkos::View<const int*, Memory>& name) {
+    const auto& chunks = this->chunks_;
+    named_row_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
+        "Strata::Pipelined::row", chunks.num_rows);
+    if (rewritten_)
+      named_source_ = make_unfilled<Kokkos::View<int*, Memory>>(
+          "Strata::Pipelined::source", chunks.num_slots);
+    Kokkos::parallel_for(
+        "Strata::Pipelined::name_rows",
+        RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
+        NameRows<Memory>{chunks, name, named_row_, named_source_});
+    exec.fence();
+  }
+  /// Parts that every block of a later launch may add up for itself.
+  static constexpr std::int64_t most_late_parts = 4096;
+  /// Workspace for solve_summing.
+  GridSum<Memory> make_sum() const {
+    return GridSum<Memory>(teams_,
+                           static_cast<std::int64_t>(rows_.chunk.extent(0)));
+  }
+  /// A solve with the real part of u^H x, see SolveSum: left for a later launch
+  /// to add up, or, where there are many parts, handed to `task`, and nothing
+  /// left. The same bits each time. b, x and u are apart.
+  template <class Task>
+  LateSums solve_summing(const ExecutionSpace& exec,
+                         const MultiVectorRef<const Scalar>& b,
+                         const MultiVectorRef<Scalar>& x,
+                         const MultiVectorRef<const Scalar>& u,
+                         const Task& task,
+                         const GridSum<Memory>& grid_sum) const {
+    const auto parts = static_cast<std::int64_t>(rows_.chunk.extent(0));
+    const bool late = parts <= most_late_parts;
+    const SolveSum<Scalar, Task> sum{u, task, GridSumRef(grid_sum), late};
+    if (rewritten_ && this->divide_)
+      launch_one<true, true>(exec, b, x, sum);
+    else if (rewritten_)
+      launch_one<false, true>(exec, b, x, sum);
+    else if (this->divide_)
+      launch_one<true, false>(exec, b, x, sum);
+    else
+      launch_one<false, false>(exec, b, x, sum);
+    return late ? LateSums{sum.grid, 0, parts} : LateSums{};
+  }
+
  private:
-  template <bool divide, bool terms = false>
-  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms>;
+  template <bool divide, bool terms = false, class Sum = NoSolveSum>
+  using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
+
+  /// The rows in the plan's memory.
+  RewrittenRows<Memory> keep(const ExecutionSpace& exec,
+                             const RewrittenRows<Memory>& rows,
+                             std::int64_t num_values) const {
+    using Bytes = Kokkos::View<unsigned char*, Memory,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
+    auto* const from = reinterpret_cast<unsigned char*>(rows.faults.data());
+    Kokkos::deep_copy(exec, Bytes(to, rows.extent()),
+                      Bytes(from, rows.extent()));
+    RewrittenRows<Memory> kept = rows;
+    PlanStorage<Memory> storage(to);
+    kept.take_again(storage, num_values);
+    return kept;
+  }
 
   void make_workspace(const ExecutionSpace& exec,
                       const TriangularAnalysis<ExecutionSpace>& analysis,
@@ -156,10 +244,19 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (rewritten_)
-      rewritten_->pack(exec, this->diagonal_origin_, values, this->chunks_,
-                       this->value_);
+      rewritten_->pack(exec, this->chunks_, values, this->divide_,
+                       this->value_.data(), this->diagonal_.data());
     else
       Base::pack_entries(exec, values);
+  }
+
+  RowSystem<Scalar, ExecutionSpace> named_system(
+      const MultiVectorRef<const Scalar>& b,
+      const MultiVectorRef<Scalar>& x) const {
+    auto system = this->system(b, x);
+    if (named_row_.extent(0) > 0) system.row = named_row_;
+    if (named_source_.extent(0) > 0) system.source = named_source_;
+    return system;
   }
 
   /// Few where level sets are narrow: what is far from the rows being solved
@@ -177,18 +274,18 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// more by that than the one or two microseconds that are to be gained.
   static constexpr int few_tickets = 4;
 
-  template <bool divide, bool terms>
+  template <bool divide, bool terms, class Sum = NoSolveSum>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
-                  const MultiVectorRef<Scalar>& x) const {
-    using One = Solve<divide, terms>;
-    auto system = this->system(b, x);
+                  const MultiVectorRef<Scalar>& x, const Sum& sum = {}) const {
+    using One = Solve<divide, terms, Sum>;
+    auto system = named_system(b, x);
     system.chunk = rows_.chunk;
     run_blocks<One::most_teams_per_unit, One::team_size>(
         "Strata::Triangular::solve::pipelined", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,
-            static_cast<int>(this->buffers_.extent(0) / 2), tickets_},
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_, sum},
         0, tickets_ <= few_tickets * teams_);
   }
   std::size_t entry_bytes() const override {
@@ -198,7 +295,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           copy_.extent(0) * sizeof(Scalar) + (blocks_ ? blocks_->bytes() : 0) +
+           copy_.extent(0) * sizeof(Scalar) +
+           (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
+           (blocks_ ? blocks_->bytes() : 0) +
            (rewritten_ ? rewritten_->bytes() : 0);
   }
 
@@ -207,6 +306,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
   std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
   Kokkos::View<Scalar*, Memory> copy_;  // a right-hand side of rewritten rows
+  Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
+  Kokkos::View<int*, Memory> named_source_;
 };
 
 }  // namespace Detail

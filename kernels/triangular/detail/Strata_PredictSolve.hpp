@@ -82,7 +82,8 @@ class SolvePrediction {
     if (width_ == 1)
       return 2 * p_.alpha +
              4 * std::max(1., 0.5 * columns_) * serial(rows_, edges_);
-    double total = begin() + bytes_us_ + more_vectors(6);
+    const double of_bytes = columns_ > 1 ? 1. : beside_waiting;
+    double total = begin() + of_bytes * bytes_us_ + more_vectors(6);
     // A block of right-hand sides takes longer from hand to hand than one.
     const double of_block = columns_ > 1 ? 0.75 : 0.;
     for (int l = 0; l < sizes_.num_levels; ++l) {
@@ -91,11 +92,12 @@ class SolvePrediction {
       // long row may be all there is to wait for: its pieces hand on their
       // sums, and with several right-hand sides it takes a warp many turns.
       const double turns = 1.8 * std::max(0., longest - 2000) / (8. * width_);
-      total += p_.handover * (1 + of_block + (longest > 8 ? 0.25 : 0.) +
-                              (columns_ > 1 ? turns : std::min(2., turns)));
+      total += (columns_ > 1 ? 1. : 1.2) * p_.handover *
+               (1 + of_block + (longest > 8 ? 0.25 : 0.) +
+                (columns_ > 1 ? turns : std::min(2., turns)));
       // Sources, and b and x of rows that are not neighbours, come in sectors
       // of 32 bytes.
-      total += 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
+      total += of_bytes * 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
                p_.bytes_per_us;
     }
     return total;
@@ -114,16 +116,19 @@ class SolvePrediction {
     // Where level sets are few, neighbours' terms are none in memory.
     const double scattered =
         sizes_.num_levels < 32 ? rows_ * several.terms : more / 8;
-    return begin() + bytes_us_ +
-           p_.handover * (1 + std::min(1.2, 0.03 * length)) * waits +
-           (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /
-               p_.bytes_per_us;
+    return begin() +
+           1.2 * p_.handover * (1 + std::min(1.2, 0.03 * length)) * waits +
+           beside_waiting *
+               (bytes_us_ +
+                (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /
+                    p_.bytes_per_us);
   }
-  /// Bytes of that plan, to about a tenth.
+  /// Bytes of that plan, to about a tenth: more are idle where rows are long.
   double pipelined_bytes(const LevelsCandidate& several) const {
-    const double slots = rows_ * (several.sources + several.terms);
-    return rows_ * (4 * scalar_ + 28) + 14 * edges_ +
-           1.15 * (scalar_ + 4) * slots;
+    const double slots = several.sources + several.terms +
+                         0.3 * std::max(0., several.sources - 8);
+    return rows_ * (3 * scalar_ + 20) + 10 * edges_ +
+           1.35 * (scalar_ + 4) * rows_ * slots;
   }
 
   /// No sub-graphs without rewritten rows can do better than this.
@@ -222,6 +227,8 @@ class SolvePrediction {
   }
 
  private:
+  /// The share of the time for bytes that does not pass while others wait.
+  static constexpr double beside_waiting = 0.7;
   /// All teams wait for the block before: two hand-overs and the last row.
   double wide_block() const { return 2.4 * p_.handover; }
   /// Four teams of 512 threads, one a right-hand side, fill a multiprocessor.

@@ -2,481 +2,500 @@
 #ifndef STRATA_REWRITTEN_VALUES_HPP
 #define STRATA_REWRITTEN_VALUES_HPP
 
-#include <Strata_CollapsedLevels.hpp>
+#include <Strata_RewrittenRows.hpp>
 #include <Strata_RowChunks.hpp>
+#include <algorithm>
+#include <detail/Strata_EliminateRows.hpp>
+#include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_Modulus.hpp>
-#include <detail/Strata_Pending.hpp>
+#include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_RowPolicy.hpp>
-#include <detail/Strata_TriangularAlgorithm.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Where the entries of a rewritten plan's rows stand, by position.
-template <class MemorySpace>
-struct RewrittenRows {
-  /// Entries as the matrix has them: position of the source, marked where it
-  /// is replaced by its own equation.
-  Kokkos::View<int*, MemorySpace> row_map;
-  Kokkos::View<unsigned*, MemorySpace> entry;
-  OriginIndex<MemorySpace> origin;
-  static constexpr unsigned replaced = 0x80000000u;
-  /// First slot of a row's sources; how its slots follow each other, and how
-  /// many there are.
-  Kokkos::View<unsigned*, MemorySpace> first_slot, shape;
-  static constexpr int source_bits = 11;
-  static constexpr int most_sources = (1 << source_bits) - 1;
-  /// Positions of rewritten rows by depth; -1 for rows that are as they were.
-  Kokkos::View<int*, MemorySpace> by_depth;
+/// Runs the programs of rewritten rows (see RewrittenRows) with the values of a
+/// matrix: either packs what comes of it, along with the rows that are as they
+/// were and the diagonal, or looks at it before anything may be overwritten.
+///
+/// One warp or several take a chunk; a power of two of neighbouring lanes share
+/// a row, its slots are in scratch. No row needs another one's result. All
+/// reads of memory but those of where the terms' rows begin are made ahead of
+/// the sums: a row takes about six of them one after the other, however many
+/// terms it has, as long as its lanes hold its entries in two batches.
+///
+/// @tparam packs  false: a look, which writes RewriteFaults. Numbers are lost
+///                where they are not finite although what they are made of is,
+///                or where an entry over the diagonal of the term that it
+///                belongs to, or that diagonal's reciprocal, is no normal
+///                number. (That a product of several numbers vanishes is no
+///                loss beside the others.)
+template <class Scalar, class ExecutionSpace, bool packs>
+struct RewriteValues {
+  using Memory = typename ExecutionSpace::memory_space;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr bool on_device = width > 1;
+  static constexpr int team_size = on_device ? 128 : 1;
+  // No bound on the teams of a multiprocessor: Kokkos refuses launches whose
+  // scratch leaves room for fewer.
+  using Policy = LargeFunctorTeams<ExecutionSpace>;
+  using Member = typename Policy::member_type;
+  /// Entries that a lane holds.
+  static constexpr int held = 4;
+  static constexpr unsigned s = sizeof(Scalar);
 
-  struct Slots {
-    std::int64_t first;
-    int stride, log_lanes, term_steps, terms, sources;
-    KOKKOS_INLINE_FUNCTION std::int64_t at(int step, int e) const {
-      return first + static_cast<std::int64_t>((e >> log_lanes) + step) * stride +
-             (e & ((1 << log_lanes) - 1));
+  RewrittenRows<Memory> rows;
+  Kokkos::View<const RowChunk*, Memory> chunk_of;
+  Kokkos::View<const unsigned*, Memory> row;  // by position
+  Kokkos::View<const int*, Memory> source;    // by slot
+  const Scalar* values;
+  bool conjugated, divide;
+  /// Logarithm of the warps of a chunk; chunks of a team.
+  int log_warps, team_chunks;
+  /// Terms and sources of a chunk's rows at most, in scratch.
+  int most_terms, most_slots;
+  // To pack into.
+  Scalar *value, *diagonal;
+
+  /// Of one chunk: slots, terms' reciprocals, for a look the row's own entries
+  /// that are terms; terms' first entries and numbers of entries.
+  KOKKOS_FUNCTION int chunk_bytes() const {
+    return most_slots * s + most_terms * ((packs ? 1 : 2) * s + 8);
+  }
+  int scratch_bytes() const { return team_chunks * chunk_bytes() + 16; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    auto address = reinterpret_cast<std::uintptr_t>(
+        team.team_scratch(0).get_shmem(team_chunks * chunk_bytes() + 16));
+    address = (address + 15) / 16 * 16;
+    const ScratchBytes scratch(reinterpret_cast<void*>(address));
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) *
+                               (on_device ? team_chunks : host_chunks);
+    if constexpr (on_device) {
+      const int log_threads = 5 + log_warps, rank = team.team_rank();
+      const int mine = rank >> log_threads;
+      run(first + mine, rank & ((1 << log_threads) - 1), scratch,
+          mine * chunk_bytes());
+    } else {
+      for (int c = 0; c < host_chunks; ++c) run(first + c, 0, scratch, 0);
     }
-    KOKKOS_INLINE_FUNCTION std::int64_t source(int e) const { return at(0, e); }
-    KOKKOS_INLINE_FUNCTION std::int64_t term(int t) const {
-      return at(-term_steps, t);
+  }
+  /// Chunks that a host's thread takes together.
+  static constexpr int host_chunks = 64;
+
+ private:
+  /// A lane's row and its part of scratch.
+  struct Lane {
+    ScratchBytes scratch;
+    unsigned at, pitch;                        // of slots
+    unsigned reciprocals, own, first, length;  // of terms
+    unsigned step;  // from a term's word to the next one's
+    int rank, lanes;
+    int position;
+    int terms, sources, operations;  // 0 unless rewritten
+    const unsigned char* program;
+
+    KOKKOS_INLINE_FUNCTION unsigned slot(int i) const { return at + i * pitch; }
+    KOKKOS_INLINE_FUNCTION Scalar load(int i) const {
+      return scratch.template load<Scalar>(slot(i));
+    }
+    KOKKOS_INLINE_FUNCTION Scalar reciprocal_of(int t) const {
+      return scratch.template load<Scalar>(reciprocals + t * pitch);
+    }
+    KOKKOS_INLINE_FUNCTION int first_of(int t) const {
+      return scratch.template load<int>(first + t * step);
+    }
+    KOKKOS_INLINE_FUNCTION int length_of(int t) const {
+      return scratch.template load<int>(length + t * step);
     }
   };
-  /// Of a row that can be a term: others have fewer sources here.
-  KOKKOS_INLINE_FUNCTION Slots slots(int p) const {
-    const unsigned s = shape(p);
-    return {static_cast<std::int64_t>(first_slot(p)),
-            static_cast<int>(s & 63u),
-            static_cast<int>(s >> 6 & 7u),
-            static_cast<int>(s >> 9 & 63u),
-            static_cast<int>(s >> 15 & 63u),
-            static_cast<int>(s >> 21)};
-  }
-  std::size_t bytes() const {
-    return 4 * (row_map.extent(0) + entry.extent(0) + first_slot.extent(0) +
-                shape.extent(0) + by_depth.extent(0)) +
-           origin.bytes();
-  }
-};
+  /// Where a lane is in the entries of the terms' rows.
+  struct Cursor {
+    int next, term, begin, length;
+  };
+  struct Origins {
+    std::int64_t origin[held];
+    int term[held], slot[held];
+  };
+  struct Numbers {
+    Scalar value[held];
+    int term[held], slot[held];
+  };
 
-/// Lengths of the rows as the matrix has them, as a sum over positions.
-template <class MemorySpace>
-struct GivenOffsets {
-  DependencyGraph<MemorySpace> given;
-  Kokkos::View<const int*, MemorySpace> vertex;
-  Kokkos::View<int*, MemorySpace> map;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool final) const {
-    const int v = vertex(p);
-    if (final) map(p) = static_cast<int>(sum);
-    sum += given.row_map(v + 1) - given.row_map(v);
-    if (final && p + 1 == given.num_vertices)
-      map(p + 1) = static_cast<int>(sum);
+  KOKKOS_INLINE_FUNCTION Scalar value_at(std::int64_t k) const {
+    return conjugated ? conjugate(values[k]) : values[k];
   }
-};
-/// Entries of a row as the matrix has them.
-template <class MemorySpace>
-struct KeepGiven {
-  LevelGroups<MemorySpace> edges;
-  Kokkos::View<const int*, MemorySpace> vertex, position;
-  RewrittenRows<MemorySpace> rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, int lane,
-                                         int lanes) const {
-    const int v = vertex(p);
-    const std::int64_t first = edges.first(v), count = edges.end(v) - first;
-    const int at = rows.row_map(p);
-    for (std::int64_t k = lane; k < count; k += lanes) {
-      const int from = edges.entry(first + k);
-      rows.entry(at + k) = static_cast<unsigned>(position(from)) |
-                           (edges.inner(first + k, from, v)
-                                ? RewrittenRows<MemorySpace>::replaced
-                                : 0u);
-      rows.origin.set(at + k, edges.graph.origin(first + k));
-    }
-  }
-};
-/// Slots of a chunk's rows.
-template <class MemorySpace>
-struct KeepSlots {
-  Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
-  DependencyGraph<MemorySpace> graph;            // rewritten
-  Kokkos::View<const int*, MemorySpace> vertex;  // by position
-  RowTerms<MemorySpace> terms;
-  RewrittenRows<MemorySpace> rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
-    using Rows = RewrittenRows<MemorySpace>;
-    const RowChunk chunk = chunk_of(c);
-    for (int r = 0; r < chunk.rows; ++r) {
-      const int p = chunk.first_position + r;
-      const int v = vertex(p);
-      const std::int64_t sources = graph.row_map(v + 1) - graph.row_map(v);
-      const auto own = static_cast<unsigned>(terms.map(v + 1) - terms.map(v));
-      rows.first_slot(p) = static_cast<unsigned>(
-          chunk.first_slot + (static_cast<std::int64_t>(r) << chunk.log_lanes));
-      rows.shape(p) =
-          static_cast<unsigned>(chunk.rows << chunk.log_lanes) |
-          static_cast<unsigned>(chunk.log_lanes) << 6 |
-          static_cast<unsigned>(chunk.term_steps) << 9 | own << 15 |
-          static_cast<unsigned>(sources < Rows::most_sources
-                                    ? sources
-                                    : std::int64_t{Rows::most_sources})
-              << 21;
-    }
-  }
-};
-template <class MemorySpace>
-struct KeepDepths {
-  const int *vertex, *fate;
-  Kokkos::View<const int*, MemorySpace> position;
-  Kokkos::View<int*, MemorySpace> by_depth;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const int v = vertex[i];
-    by_depth(i) = fate[v] == RowFate::rewritten ? position(v) : -1;
-  }
-};
-
-/// The matrix's numbers by position.
-template <class Scalar, class MemorySpace>
-struct GivenNumbers {
-  RewrittenRows<MemorySpace> rows;
-  OriginIndex<MemorySpace> diagonal_origin;
-  const Scalar* values;
-  bool conjugated;
-  KOKKOS_INLINE_FUNCTION Scalar entry(int k) const {
-    const Scalar v = values[rows.origin(k)];
-    return conjugated ? conjugate(v) : v;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar diagonal(int p) const {
-    const std::int64_t k = diagonal_origin(p);
-    const Scalar d = k < 0 ? Scalar(1) : values[k];
-    return conjugated ? conjugate(d) : d;
-  }
-};
-
-/// What replacing costs in digits, one depth after the other: an upper bound of
-/// the rows of the groups' inverses (unit diagonals),
-///
-///     g_i = 1 + sum over replaced sources j of |l_ij / l_ii| g_j,
-///
-/// which is exact where no two products cancel.
-template <class Scalar, class MemorySpace>
-struct BoundRewritten {
-  GivenNumbers<Scalar, MemorySpace> given;
-  Kokkos::View<const unsigned*, MemorySpace> row;  // by position
-  const int* position;
-  Scalar* bound;  // g by position, 1 before
-  std::int64_t* faults;
-
   KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
     return v - v == Scalar(0);
   }
-  KOKKOS_INLINE_FUNCTION static double real_of(double v) { return v; }
-  template <class R>
-  KOKKOS_INLINE_FUNCTION static double real_of(const Kokkos::complex<R>& v) {
-    return double(v.real());
-  }
-  /// Numbers that are not negative compare as their bits do.
-  KOKKOS_INLINE_FUNCTION void raise(int which, double value) const {
-    if (!(value - value == 0)) return;
-    std::int64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    if (bits > *static_cast<volatile std::int64_t*>(faults + which))
-      Kokkos::atomic_fetch_max(faults + which, bits);
-  }
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const int p = position[i];
-    if (p < 0) return;
-    constexpr double largest =
-        sizeof(typename Pending<Scalar>::Word) == 4 ? 3e38 : 1e308;
-    const Scalar own = given.diagonal(p);
-    double inverse = 1, block = 1;
-    bool lost = false, special = !is_finite(own);
-    for (int k = given.rows.row_map(p); k < given.rows.row_map(p + 1); ++k) {
-      const unsigned code = given.rows.entry(k);
-      if (!(code & RewrittenRows<MemorySpace>::replaced)) continue;
-      const int from =
-          static_cast<int>(code & ~RewrittenRows<MemorySpace>::replaced);
-      const Scalar v = given.entry(k), by = given.diagonal(from);
-      const Scalar factor = v / by;
-      const double before = real_of(bound[from]);
-      special = special || !is_finite(v) || !is_finite(by) || before == 0;
-      lost = lost ||
-             (is_finite(by) &&
-              !(usable_reciprocal(by) && usable_reciprocal(Scalar(1) / by))) ||
-             (usable_reciprocal(v) && usable_reciprocal(by) &&
-                      !usable_reciprocal(factor));
-      const double ratio = double(modulus(v / own));
-      block += ratio;
-      inverse += ratio * before;
+  KOKKOS_INLINE_FUNCTION void run(std::int64_t c, int thread,
+                                  const ScratchBytes& scratch,
+                                  unsigned at) const {
+    RowChunk chunk{};
+    if (c < static_cast<std::int64_t>(chunk_of.extent(0))) chunk = chunk_of(c);
+    const int log_width = on_device ? 5 : 0;
+    const int shared = chunk.log_lanes + log_warps;
+    const int log_lanes = shared < log_width ? shared : log_width;
+    const int room = width >> chunk.log_lanes;  // rows that scratch is for
+    const int r = thread >> log_lanes;
+    const bool any = r < chunk.rows;
+    const int p = chunk.first_position + r;
+    const auto begin = rows.place(any ? p : 0);
+    const auto end = rows.place(any ? p + 1 : 0);
+    const bool rewritten = any && end.program > begin.program;
+    Lane lane{scratch,
+              at + r * s,
+              room * s,
+              at + most_slots * s + r * s,
+              at + (most_slots + most_terms) * s + r * s,
+              at + (most_slots + (packs ? 1 : 2) * most_terms) * s + r * 4,
+              0,
+              static_cast<unsigned>(room) * 4,
+              thread & ((1 << log_lanes) - 1),
+              1 << log_lanes,
+              p,
+              0,
+              0,
+              0,
+              rows.program.data() + begin.program};
+    lane.length = lane.first + most_terms * 4;
+    if (rewritten) {
+      lane.terms = lane.program[0];
+      lane.sources = lane.program[1];
     }
-    // No bound: 0, and so for all rows rewritten through this one.
-    bound[p] = Scalar(special ? 0 : inverse < largest ? inverse : largest);
-    if (special) return;
-    if (lost || !(inverse < largest))
-      Kokkos::atomic_fetch_min(faults + RewriteFaults::row,
-                               std::int64_t{row(p) & 0x7fffffffu});
-    raise(RewriteFaults::inverse, inverse);
-    raise(RewriteFaults::block, block);
-  }
-};
-
-/// Values of rows that are as they were, by the lanes of a chunk.
-template <class Scalar, class MemorySpace>
-struct PackGiven {
-  GivenNumbers<Scalar, MemorySpace> given;
-  Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<const unsigned char*, MemorySpace> rewritten;  // by position
-  Kokkos::View<Scalar*, MemorySpace> value;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, int lane,
-                                         int lanes) const {
-    const RowChunk chunk = chunk_of(c);
-    const int per_row = 1 << chunk.log_lanes, active = chunk.rows * per_row;
-    for (int l = lane; l < active; l += lanes) {
-      const int p = chunk.first_position + (l >> chunk.log_lanes);
-      const bool whole = !rewritten(p);
-      const int first = given.rows.row_map(p), end = given.rows.row_map(p + 1);
-      for (int s = 0; s < chunk.steps; ++s) {
-        const std::int64_t k =
-            first + static_cast<std::int64_t>(s) * per_row + l % per_row;
-        value(chunk.first_slot + static_cast<std::int64_t>(s) * active + l) =
-            whole && k < end ? given.entry(static_cast<int>(k)) : Scalar(0);
-      }
-      for (int s = 1; s <= chunk.term_steps; ++s)
-        value(chunk.first_slot - static_cast<std::int64_t>(s) * active + l) =
-            Scalar(0);
+    const std::int64_t origin = any ? rows.origin(begin.entry) : -1;
+    prepare(chunk, r, begin.entry, end.entry, lane);
+    const Scalar own = origin < 0 ? Scalar(1) : value_at(origin);
+    if (rewritten) {
+      lane.operations = static_cast<int>(end.program - begin.program) -
+                        RewrittenRows<Memory>::head - lane.terms;
+      lane.program += RewrittenRows<Memory>::head + lane.terms;
     }
-  }
-};
-
-/// Values of rewritten rows, one depth after the other, from those of the rows
-/// that they replace. A row's slots begin as zeros. A few neighbouring lanes
-/// share a row: the elements of one replaced row's lists go to different slots.
-template <class Scalar, class ExecutionSpace>
-struct PackRewritten {
-  using MemorySpace = typename ExecutionSpace::memory_space;
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Rows = RewrittenRows<MemorySpace>;
-  using Slots = typename Rows::Slots;
-  static constexpr bool on_device = lane_width<ExecutionSpace> > 1;
-  static constexpr int lanes = on_device ? 8 : 1;
-  static constexpr int threads = on_device ? 128 : 1;
-  static constexpr int team_rows = on_device ? threads / lanes : 64;
-
-  GivenNumbers<Scalar, MemorySpace> given;
-  Kokkos::View<const int*, MemorySpace> source;    // by slot
-  Kokkos::View<const unsigned*, MemorySpace> row;  // by position
-  const int* position;
-  std::int64_t count;
-  Scalar* value;
-
-  /// The row's slots for a source, for a term: they have one.
-  KOKKOS_INLINE_FUNCTION std::int64_t source_slot(const Slots& slots,
-                                                  int position_of) const {
-    int e = 0;
-    while (e + 1 < slots.sources && source(slots.source(e)) != position_of) ++e;
-    return slots.source(e);
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t term_slot(const Slots& slots,
-                                                int row_of) const {
-    int t = 0;
-    while (t + 1 < slots.terms && source(slots.term(t)) != row_of) ++t;
-    return slots.term(t);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const std::int64_t first =
-        static_cast<std::int64_t>(team.league_rank()) * team_rows;
-    if constexpr (on_device) {
-      pack(first + team.team_rank() / lanes, team.team_rank() % lanes);
+    if constexpr (packs) {
+      if (any && !rewritten)
+        take_as_it_is(chunk, r, lane, begin.entry + 1, end.entry);
+      if (any && lane.rank == 0) diagonal[p] = divide ? own : Scalar(1) / own;
     } else {
-      for (int r = 0; r < team_rows; ++r) pack(first + r, 0);
+      if (any && lane.rank == 0) inspect(p, own);
+    }
+    if (!lane_any(rewritten)) return;
+    lane_barrier();
+    bool finite = true;
+    sum_up(lane, thread % width, finite);
+    if constexpr (packs) {
+      if (rewritten) put(chunk, r, lane);
+    } else {
+      report(rewritten, own, lane, thread % width, finite);
     }
   }
-  /// All lanes of a warp come together after each replaced row.
-  KOKKOS_INLINE_FUNCTION void pack(std::int64_t i, int lane) const {
-    const int p = i < count ? position[i] : -1;
-    const Slots own = given.rows.slots(p < 0 ? 0 : p);
-    const int begin = p < 0 ? 0 : given.rows.row_map(p);
-    const int end = p < 0 ? 0 : given.rows.row_map(p + 1);
-    for (int k = begin + lane; k < end; k += lanes) {
-      const unsigned code = given.rows.entry(k);
-      if (!(code & Rows::replaced))
-        value[source_slot(own, static_cast<int>(code))] = given.entry(k);
+
+  KOKKOS_INLINE_FUNCTION static std::int64_t slot_of(const RowChunk& chunk,
+                                                     int r, int step, int e) {
+    const int log = chunk.log_lanes;
+    return chunk.first_slot +
+           static_cast<std::int64_t>((e >> log) + step) * (chunk.rows << log) +
+           (r << log) + (e & ((1 << log) - 1));
+  }
+
+  /// Numbers of a row that is as it was.
+  KOKKOS_INLINE_FUNCTION void take_as_it_is(const RowChunk& chunk, int r,
+                                            const Lane& lane, int first,
+                                            int end) const {
+    const int slots = chunk.steps << chunk.log_lanes;
+    for (int e = lane.rank; e < slots; e += held * lane.lanes) {
+      std::int64_t origin[held];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u) {
+        const int k = first + e + u * lane.lanes;
+        origin[u] = k < end ? rows.origin(k) : -1;
+      }
+      Scalar numbers[held];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u)
+        numbers[u] = origin[u] < 0 ? Scalar(0) : value_at(origin[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u)
+        if (e + u * lane.lanes < slots)
+          value[slot_of(chunk, r, 0, e + u * lane.lanes)] = numbers[u];
+    }
+    for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
+         t += lane.lanes)
+      value[slot_of(chunk, r, -chunk.term_steps, t)] = Scalar(0);
+  }
+
+  /// Of the terms in the order in which they are replaced, of which 0 is the
+  /// row itself: first entries, numbers of entries and reciprocals of
+  /// diagonals.
+  KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int begin,
+                                      int end, const Lane& lane) const {
+    // Padding has no source.
+    const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
+    for (int e = lane.rank; e < slots; e += held * lane.lanes) {
+      int entry[held];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u) {
+        const int i = e + u * lane.lanes;
+        const int user_row =
+            i < slots ? source(slot_of(chunk, r, -chunk.term_steps, i)) : -1;
+        entry[u] = user_row < 0 ? -1 : rows.entry_of(user_row);
+      }
+      std::int64_t origin[held];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u)
+        origin[u] = entry[u] < 0 ? -1 : rows.origin(entry[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u) {
+        if (entry[u] < 0) continue;
+        const Scalar by = origin[u] < 0 ? Scalar(1) : value_at(origin[u]);
+        const int t = lane.terms - (e + u * lane.lanes);
+        lane.scratch.store(lane.first + t * lane.step, entry[u] + 1);
+        lane.scratch.store(
+            lane.length + t * lane.step,
+            int{lane.program[RewrittenRows<Memory>::head - 1 + t]});
+        lane.scratch.store(lane.reciprocals + t * lane.pitch, reciprocal(by));
+      }
+    }
+    if (lane.terms > 0 && lane.rank == 0) {
+      lane.scratch.store(lane.first, begin + 1);
+      lane.scratch.store(lane.length, end - begin - 1);
+    }
+    for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
+      lane.scratch.store(lane.slot(i), Scalar(0));
+    if constexpr (!packs)
+      for (int t = lane.rank; t < lane.terms; t += lane.lanes)
+        lane.scratch.store(lane.own + t * lane.pitch, Scalar(0));
+  }
+
+  KOKKOS_INLINE_FUNCTION Origins ahead(const Lane& lane, Cursor& at) const {
+    Origins o;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < held; ++u) {
+      const bool any = at.next < lane.operations;
+      while (any && at.next - at.begin >= at.length) {
+        at.begin += at.length;
+        at.length = lane.length_of(++at.term);
+      }
+      o.term[u] = any ? at.term : -1;
+      o.slot[u] = any ? int{lane.program[at.next]} : 0;
+      o.origin[u] =
+          any ? rows.origin(lane.first_of(at.term) + (at.next - at.begin)) : -1;
+      at.next += lane.lanes;
+    }
+    return o;
+  }
+  KOKKOS_INLINE_FUNCTION Numbers numbers_of(const Origins& o) const {
+    Numbers n;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < held; ++u) {
+      n.value[u] = o.term[u] < 0 ? Scalar(0) : value_at(o.origin[u]);
+      n.term[u] = o.term[u];
+      n.slot[u] = o.slot[u];
+    }
+    return n;
+  }
+
+  /// All lanes of a warp take as many turns as its longest row needs: those
+  /// that share a row take entries of one term at a time, side by side.
+  KOKKOS_INLINE_FUNCTION void sum_up(const Lane& lane, int warp_lane,
+                                     bool& finite) const {
+    Cursor at{lane.rank, 0, 0, lane.operations > 0 ? lane.length_of(0) : 0};
+    int done = 0;
+    Numbers numbers = numbers_of(ahead(lane, at));
+    Origins origins = ahead(lane, at);
+    for (; lane_any(done < lane.operations); done += held * lane.lanes) {
+      const Numbers now = numbers;
+      numbers = numbers_of(origins);
+      origins = ahead(lane, at);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < held; ++u) {
+        if (lane.lanes == 1) {
+          if (now.term[u] >= 0)
+            replace(lane, now.term[u], now.slot[u], now.value[u], finite);
+          continue;
+        }
+        // The first lane has the newest term.
+        int term = lane_broadcast(now.term[u], warp_lane - lane.rank);
+        for (; lane_any(now.term[u] >= 0 && now.term[u] >= term); ++term) {
+          if (now.term[u] >= 0 && now.term[u] == term)
+            replace(lane, term, now.slot[u], now.value[u], finite);
+          lane_barrier();
+        }
+      }
     }
     lane_barrier();
-    for (int k = begin; lane_any(k < end); ++k) {
-      const unsigned code = k < end ? given.rows.entry(k) : 0u;
-      if (code & Rows::replaced)
-        replace(own, static_cast<int>(code & ~Rows::replaced), given.entry(k),
-                lane);
-      lane_barrier();
+  }
+  KOKKOS_INLINE_FUNCTION void replace(const Lane& lane, int term, int slot,
+                                      const Scalar& number,
+                                      bool& finite) const {
+    if constexpr (!packs) {
+      finite = finite && is_finite(number);
+      if (term == 0 && slot < lane.terms)
+        lane.scratch.store(lane.own + slot * lane.pitch, number);
     }
+    const Scalar sum = lane.load(slot);
+    lane.scratch.store(
+        lane.slot(slot),
+        term == 0 ? sum + number : sum - number_of(lane, term) * number);
+  }
+  KOKKOS_INLINE_FUNCTION static Scalar number_of(const Lane& lane, int term) {
+    return lane.load(lane.terms - term) * lane.reciprocal_of(term);
   }
 
- private:
-  KOKKOS_INLINE_FUNCTION void replace(const Slots& own, int from,
-                                      const Scalar& entry, int lane) const {
-    const Scalar factor = entry / given.diagonal(from);
-    const Slots theirs = given.rows.slots(from);
-    if (lane == 0)
-      value[term_slot(own, static_cast<int>(row(from) & 0x7fffffffu))] +=
-          factor;
-    for (int t = lane; t < theirs.terms; t += lanes)
-      value[term_slot(own, source(theirs.term(t)))] -=
-          factor * value[theirs.term(t)];
-    for (int e = lane; e < theirs.sources; e += lanes)
-      value[source_slot(own, source(theirs.source(e)))] -=
-          factor * value[theirs.source(e)];
+  KOKKOS_INLINE_FUNCTION void put(const RowChunk& chunk, int r,
+                                  const Lane& lane) const {
+    for (int e = lane.rank; e < chunk.steps << chunk.log_lanes; e += lane.lanes)
+      value[slot_of(chunk, r, 0, e)] =
+          e < lane.sources ? lane.load(lane.terms + e) : Scalar(0);
+    for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
+         t += lane.lanes)
+      value[slot_of(chunk, r, -chunk.term_steps, t)] =
+          t < lane.terms ? number_of(lane, lane.terms - t) : Scalar(0);
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t user_row(int p) const {
+    return row(p) & 0x7fffffffu;
+  }
+  /// What InspectValues looks for on the diagonal.
+  KOKKOS_INLINE_FUNCTION void inspect(int p, const Scalar& own) const {
+    if (own == Scalar(0))
+      Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::zero,
+                               user_row(p));
+    else if (!usable_reciprocal(own) || !usable_reciprocal(Scalar(1) / own))
+      store_relaxed(rows.faults.data() + RewriteFaults::divide,
+                    std::int64_t{1});
+  }
+  /// Numbers that are not negative compare as their bits do; 0 for what is no
+  /// number.
+  KOKKOS_INLINE_FUNCTION static std::int64_t bits_of(double value) {
+    std::int64_t bits = 0;
+    if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
+    return bits;
+  }
+  /// @param leads  one lane of the warp
+  KOKKOS_INLINE_FUNCTION void raise(int fault, bool leads,
+                                    std::int64_t bits) const {
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      const std::int64_t other = lane_xor(bits, mask);
+      bits = other > bits ? other : bits;
+    }
+    std::int64_t* const at = rows.faults.data() + fault;
+    // Few find a larger number than there is.
+    if (leads && bits > load_relaxed(at)) Kokkos::atomic_fetch_max(at, bits);
+  }
+  /// The rows of the groups' inverses and of the groups, unit diagonals.
+  KOKKOS_INLINE_FUNCTION void report(bool any, const Scalar& own,
+                                     const Lane& lane, int warp_lane,
+                                     bool given_finite) const {
+    double inverse = 0, block = 0;
+    bool given = given_finite && is_finite(own), made = true, lost = false;
+    for (int i = lane.rank; any && i < lane.terms + lane.sources;
+         i += lane.lanes) {
+      const Scalar sum = lane.load(i);
+      made = made && is_finite(sum);
+      if (i >= lane.terms) continue;
+      const Scalar by = lane.reciprocal_of(lane.terms - i);
+      const Scalar entry =
+          lane.scratch.template load<Scalar>(lane.own + i * lane.pitch);
+      made = made && is_finite(sum * by);
+      // 0: of Inf.
+      given = given && by != Scalar(0) && by == by;
+      lost = lost ||
+             !(usable_reciprocal(by) && usable_reciprocal(Scalar(1) / by)) ||
+             (usable_reciprocal(entry) && !usable_reciprocal(entry * by));
+      inverse += double(modulus(sum / own));
+      block += double(modulus(entry / own));
+    }
+    inverse = 1 + lane_group_sum(inverse, lane.lanes);
+    block = 1 + lane_group_sum(block, lane.lanes);
+    const bool bounded = inverse - inverse == 0 && block - block == 0;
+    const int faults = lane_group_sum(
+        (given ? 0 : 1) | (made ? 0 : 1 << 8) | (lost ? 1 << 16 : 0),
+        lane.lanes);
+    const bool sound = any && (faults & 0xff) == 0;
+    if (sound && lane.rank == 0 && (faults != 0 || !bounded))
+      Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::row,
+                               user_row(lane.position));
+    raise(RewriteFaults::inverse, warp_lane == 0, sound ? bits_of(inverse) : 0);
+    raise(RewriteFaults::block, warp_lane == 0, sound ? bits_of(block) : 0);
   }
 };
 
-template <class Scalar>
-struct FillOnes {
-  Scalar* at;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    at[i] = Scalar(1);
-  }
-};
-template <class MemorySpace>
-struct MarkRewritten {
-  const int* position;
-  Kokkos::View<unsigned char*, MemorySpace> rewritten;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (position[i] >= 0) rewritten(position[i]) = 1;
-  }
-};
-
-/// Values of a plan of chunks whose level sets are taken several at a time.
-///
-/// Cost of new values: a look, and a packing, each a launch for each level set
-/// of a group after the first; a row takes time for each entry of the rows that
-/// it replaces, times the length of its list, which is searched.
+/// Values of a plan of chunks whose level sets are taken several at a time: new
+/// ones take two launches, and two reads of each row's program.
 template <class Scalar, class ExecutionSpace>
 class RewrittenValues {
  public:
   using Memory = typename ExecutionSpace::memory_space;
 
-  RewrittenValues(const ExecutionSpace& exec,
-                  const CollapsedLevels<Memory>& levels,
-                  const RowChunks<Memory>& chunks, std::int64_t num_values,
+  /// @param max_steps  entries of a row from which on it has more lanes
+  RewrittenValues(const RewrittenRows<Memory>& rows, int max_steps,
                   bool conjugated)
-      : depth_map_(levels.depth_map),
-        num_rows_(chunks.num_rows),
-        conjugated_(conjugated) {
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
-    const std::string label = "Strata::RewrittenRows::";
-    const std::int64_t n = num_rows_, edges = levels.given.num_edges();
-    const std::int64_t deep = n - depth_map_[1];
-    const auto words = [&](const char* name, std::int64_t count) {
-      return Kokkos::View<unsigned*, Memory>(
-          view_alloc(exec, label + name, WithoutInitializing), count);
-    };
-    rows_.row_map = Kokkos::View<int*, Memory>(
-        view_alloc(exec, label + "row_map", WithoutInitializing), n + 1);
-    rows_.entry = words("entry", edges);
-    rows_.origin = OriginIndex<Memory>(label + "origin", edges, num_values);
-    rows_.first_slot = words("first_slot", n);
-    rows_.shape = words("shape", n);
-    rows_.by_depth = Kokkos::View<int*, Memory>(
-        view_alloc(exec, label + "by_depth", WithoutInitializing), deep);
-    rewritten_ = Kokkos::View<unsigned char*, Memory>(
-        view_alloc(exec, label + "rewritten"), n);
-    faults_ = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc(exec, label + "faults", WithoutInitializing),
-        int{RewriteFaults::size});
-    Kokkos::parallel_for(label + "clear_faults",
-                         RangeOf<ExecutionSpace>(exec, 0, 1),
-                         ClearRewriteFaults{faults_.data()});
-    const auto& order = levels.order;
-    Kokkos::parallel_scan(label + "offsets", RangeOf<ExecutionSpace>(exec, 0, n),
-                          GivenOffsets<Memory>{levels.given, order.vertex,
-                                               rows_.row_map});
-    for_each_row("Strata::RewrittenRows::entries", exec, n, edges,
-                 KeepGiven<Memory>{
-                     LevelGroups<Memory>{levels.given,
-                                         levels.given_level.data(),
-                                         levels.fate.data(), levels.levels},
-                     order.vertex, order.position, rows_});
-    Kokkos::parallel_for(
-        label + "slots",
-        RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        KeepSlots<Memory>{chunks.chunk, levels.graph, order.vertex,
-                          RowTerms<Memory>{levels.term_map, levels.term},
-                          rows_});
-    Kokkos::parallel_for(
-        label + "depths", RangeOf<ExecutionSpace>(exec, 0, deep),
-        KeepDepths<Memory>{levels.by_depth.data() + depth_map_[1],
-                           levels.fate.data(), order.position,
-                           rows_.by_depth});
-    Kokkos::parallel_for(
-        label + "mark", RangeOf<ExecutionSpace>(exec, 0, deep),
-        MarkRewritten<Memory>{rows_.by_depth.data(), rewritten_});
-  }
+      : rows_(rows), max_steps_(max_steps), conjugated_(conjugated) {}
 
   /// Enqueues a look at what rewriting does to accuracy, and returns what it
-  /// notes. `work` holds as many scalars as rows.
+  /// notes.
   std::int64_t* probe(const ExecutionSpace& exec,
-                      const OriginIndex<Memory>& diagonal_origin,
-                      const Scalar* values,
-                      const Kokkos::View<const unsigned*, Memory>& row,
-                      const Kokkos::View<Scalar*, Memory>& work) const {
-    Kokkos::parallel_for("Strata::RewrittenRows::begin_probe",
-                         RangeOf<ExecutionSpace>(exec, 0, num_rows_),
-                         FillOnes<Scalar>{work.data()});
-    for_each_depth([&](std::int64_t first, std::int64_t count) {
-      Kokkos::parallel_for(
-          "Strata::RewrittenRows::probe",
-          RangeOf<ExecutionSpace>(exec, 0, count),
-          BoundRewritten<Scalar, Memory>{
-              numbers(diagonal_origin, values), row,
-              rows_.by_depth.data() + first, work.data(), faults_.data()});
-    });
-    return faults_.data();
+                      const RowChunks<Memory>& chunks,
+                      const Scalar* values) const {
+    launch<false>("Strata::RewrittenRows::probe", exec, chunks, values, false,
+                  nullptr, nullptr);
+    return rows_.faults.data();
   }
-  /// Enqueues the packing.
-  void pack(const ExecutionSpace& exec,
-            const OriginIndex<Memory>& diagonal_origin, const Scalar* values,
-            const RowChunks<Memory>& chunks,
-            const Kokkos::View<Scalar*, Memory>& value) const {
-    for_each_row("Strata::RewrittenRows::pack_given", exec, chunks.num_chunks(),
-                 chunks.num_slots,
-                 PackGiven<Scalar, Memory>{numbers(diagonal_origin, values),
-                                           chunks.chunk, rewritten_, value});
-    for_each_depth([&](std::int64_t first, std::int64_t count) {
-      using Pack = PackRewritten<Scalar, ExecutionSpace>;
-      Kokkos::parallel_for(
-          "Strata::RewrittenRows::pack",
-          Kokkos::TeamPolicy<ExecutionSpace>(
-              exec,
-              static_cast<int>((count + Pack::team_rows - 1) / Pack::team_rows),
-              Pack::threads),
-          Pack{numbers(diagonal_origin, values), chunks.source, chunks.row,
-               rows_.by_depth.data() + first, count, value.data()});
-    });
+  /// Enqueues the packing, of the diagonal too.
+  void pack(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
+            const Scalar* values, bool divide, Scalar* value,
+            Scalar* diagonal) const {
+    launch<true>("Strata::RewrittenRows::pack", exec, chunks, values, divide,
+                 value, diagonal);
   }
-  std::size_t bytes() const {
-    return rows_.bytes() + rewritten_.extent(0) +
-           faults_.extent(0) * sizeof(std::int64_t);
-  }
+  std::size_t bytes() const { return rows_.bytes(); }
 
  private:
-  template <class Launch>
-  void for_each_depth(const Launch& launch) const {
-    for (std::size_t d = 1; d + 1 < depth_map_.size(); ++d)
-      if (depth_map_[d + 1] > depth_map_[d])
-        launch(depth_map_[d] - depth_map_[1], depth_map_[d + 1] - depth_map_[d]);
-  }
-  GivenNumbers<Scalar, Memory> numbers(
-      const OriginIndex<Memory>& diagonal_origin, const Scalar* values) const {
-    return {rows_, diagonal_origin, values, conjugated_};
+  template <bool packs>
+  void launch(const char* label, const ExecutionSpace& exec,
+              const RowChunks<Memory>& plan, const Scalar* values, bool divide,
+              Scalar* value, Scalar* diagonal) const {
+    using Run = RewriteValues<Scalar, ExecutionSpace, packs>;
+    const int chunks = plan.num_chunks();
+    Run run{rows_,
+            plan.chunk,
+            plan.row,
+            plan.source,
+            values,
+            conjugated_,
+            divide,
+            0,
+            1,
+            rows_.most_terms + 1,
+            rows_.most_terms + rows_.most_sources,
+            value,
+            diagonal};
+    int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
+    if constexpr (Run::on_device) {
+      // Several warps a chunk as long as there are lanes to spare.
+      const int units = device_units(exec);
+      run.log_warps = chunks < 16 * units ? 2 : chunks < 64 * units ? 1 : 0;
+      // Rows with several lanes have more elements, and are fewer.
+      const int terms = std::min(rows_.most_terms, max_steps_);
+      run.most_terms = (terms + 1) * Run::width;
+      run.most_slots =
+          (terms + std::min(rows_.most_sources, max_steps_)) * Run::width;
+      // One chunk's part always fits.
+      const auto most = static_cast<int>(team_scratch_bytes(exec));
+      for (;; ++run.log_warps) {
+        run.team_chunks = 4 >> run.log_warps;
+        if (run.log_warps == 2 || run.scratch_bytes() <= most) break;
+      }
+      teams = (chunks + run.team_chunks - 1) / run.team_chunks;
+    }
+    typename Run::Policy policy(exec, teams, Run::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, run);
   }
 
   RewrittenRows<Memory> rows_;
-  Kokkos::View<unsigned char*, Memory> rewritten_;
-  Kokkos::View<std::int64_t*, Memory> faults_;
-  std::vector<std::int64_t> depth_map_;
-  std::int64_t num_rows_;
+  int max_steps_;
   bool conjugated_;
 };
 

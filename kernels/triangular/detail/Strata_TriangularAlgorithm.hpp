@@ -134,8 +134,9 @@ class TriangularAlgorithm {
   void set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
     divide_ = divide;
-    pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
-                  divide);
+    if (!diagonal_along_)
+      pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
+                    divide);
     pack_entries(exec, values);
   }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
@@ -168,6 +169,8 @@ class TriangularAlgorithm {
     conjugated_ = conjugated;
     diagonal_ = diagonal;
   }
+  /// The diagonal along with them, if that is so (`diagonal_along_`); `probe`
+  /// looks at it then.
   virtual void pack_entries(const ExecutionSpace& exec,
                             const Scalar* values) = 0;
   virtual std::size_t entry_bytes() const = 0;
@@ -182,7 +185,7 @@ class TriangularAlgorithm {
   Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
   OriginIndex<Memory> diagonal_origin_;
   Kokkos::View<Scalar*, Memory> diagonal_;
-  bool divide_ = false, conjugated_ = false;
+  bool divide_ = false, conjugated_ = false, diagonal_along_ = false;
 };
 
 }  // namespace Detail

@@ -29,10 +29,11 @@ struct GridSum {
 /// The same as bare pointers, for kernels.
 struct GridSumRef {
   static constexpr int max_sums = 3;
-  double* part;
-  unsigned* done;
-  int max_blocks;
+  double* part = nullptr;
+  unsigned* done = nullptr;
+  int max_blocks = 0;
 
+  GridSumRef() = default;
   template <class MemorySpace>
   explicit GridSumRef(const GridSum<MemorySpace>& sum)
       : part(sum.part.data()),
@@ -41,6 +42,32 @@ struct GridSumRef {
 
   KOKKOS_INLINE_FUNCTION double* extra_part(std::int64_t i) const {
     return part + max_sums * max_blocks + i;
+  }
+
+  /// Has a block leave its parts for add_up() of a later launch.
+  template <int sums>
+  KOKKOS_INLINE_FUNCTION void leave(const ThreadBlock& block,
+                                    const double (&value)[sums]) const {
+    static_assert(sums <= max_sums, "one to three sums");
+    for (int s = 0; s < sums; ++s) {
+      const double sum = block.sum(value[s]);
+      if (block.rank() == 0)
+        store_relaxed(part + s * max_blocks + block.number(), sum);
+    }
+  }
+  /// Sums of the parts of `blocks` blocks and of the first `used_extra` extra
+  /// ones, the same bits in all threads of all blocks.
+  template <int sums>
+  KOKKOS_INLINE_FUNCTION void add_up(const ThreadBlock& block, int blocks,
+                                     double (&value)[sums],
+                                     std::int64_t used_extra) const {
+    for (int s = 0; s < sums; ++s) {
+      double sum = sum_of<4>(block, part + s * max_blocks, blocks);
+      if (s == 0 && used_extra > 0)
+        sum += sum_of<8>(block, extra_part(0), used_extra);
+      value[s] = sum;
+    }
+    for (int s = 0; s < sums; ++s) value[s] = block.sum(value[s]);
   }
 
   /// Adds up `value` over the threads of all blocks, and the first
@@ -68,18 +95,38 @@ struct GridSumRef {
     }
     if (!block.broadcast(last)) return false;
     Kokkos::memory_fence();
-    for (int s = 0; s < sums; ++s) {
-      double sum = 0;
-      for (int i = block.rank(); i < blocks; i += block.size())
-        sum += load_relaxed(part + s * max_blocks + i);
-      if (s == 0)
-        for (std::int64_t i = block.rank(); i < used_extra; i += block.size())
-          sum += load_relaxed(extra_part(i));
-      value[s] = block.sum(sum);
-    }
+    add_up(block, blocks, value, used_extra);
     if (block.rank() == 0) *done = 0;
     return true;
   }
+
+ private:
+  /// The thread's share, with `batch` loads under way.
+  template <int batch>
+  KOKKOS_INLINE_FUNCTION static double sum_of(const ThreadBlock& block,
+                                              const double* parts,
+                                              std::int64_t count) {
+    double sum = 0;
+    const int stride = block.size();
+    for (std::int64_t i = block.rank(); i < count; i += batch * stride) {
+      double found[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        found[u] =
+            i + u * stride < count ? load_relaxed(parts + i + u * stride) : 0.0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) sum += found[u];
+    }
+    return sum;
+  }
+};
+
+/// What the blocks of a launch have left for the next one to add up; without
+/// blocks, nothing.
+struct LateSums {
+  GridSumRef grid_sum;
+  int blocks = 0;
+  std::int64_t used_extra = 0;
 };
 
 }  // namespace Detail

@@ -117,8 +117,7 @@ class SolvePrediction {
     // Where level sets are few, neighbours' terms are none in memory.
     const double scattered =
         sizes_.num_levels < 32 ? rows_ * several.terms : more / 8;
-    return begin() +
-           1.2 * p_.handover * (1 + std::min(1.2, longer)) * waits +
+    return begin() + 1.2 * p_.handover * (1 + std::min(1.2, longer)) * waits +
            beside_waiting *
                (bytes_us_ +
                 (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /

@@ -276,12 +276,13 @@ class AlgorithmChoice {
       // matrix.
       const double size =
           predict.pipelined_bytes(c) / double(report_.crs_bytes);
+      const bool saves = us < 0.95 * one_by_one;
+      if (saves) numbers_of_levels_.push_back({c.levels, us});
       // No host enqueues solves faster than that.
-      if (us < 0.95 * one_by_one) numbers_of_levels_.push_back({c.levels, us});
       const double cost =
           std::max(us, 1.1 * parameters_.alpha) * std::pow(size, 1. / 32);
-      const bool worthwhile = size < most_size && c.stay < 0.2 &&
-                              us < 0.95 * one_by_one && cost < 0.995 * least;
+      const bool worthwhile =
+          saves && size < most_size && c.stay < 0.2 && cost < 0.995 * least;
       if (worthwhile || collapse_ > 0) {
         found = {c.levels, us};
         least = cost;
@@ -333,24 +334,22 @@ class AlgorithmChoice {
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
         shape, analysis_.pool, analysis_.order.vertex.data());
     if (!stream.possible()) return;
-    consider(
-        Algorithm::pipelined_subgraphs,
-        predict.pipelined_subgraphs(
-            stream.critical_steps(),
-            shape.band_levels > 0 ? 0.4 * stream.critical_steps()
-                                  : stream.team_steps(),
-            stream.step_cost(), shape.hop, stream.num_subgraphs(),
-            stream.num_imports()),
-        std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
-            std::to_string(stream.max_rows()) + " rows in " +
-            (shape.band_levels > 0
-                 ? "bands of " + std::to_string(shape.band_levels) +
-                       " level sets"
-                 : "the order of substitution") +
-            (stream.collapse() > 1 ? ", " + std::to_string(stream.collapse()) +
-                                         " level sets at a time"
-                                   : "") +
-            (stream.team() > 0 ? ", four lanes a row" : ""));
+    consider(Algorithm::pipelined_subgraphs,
+             predict.pipelined_subgraphs(
+                 stream.critical_steps(),
+                 shape.band_levels > 0 ? 0.4 * stream.critical_steps()
+                                       : stream.team_steps(),
+                 stream.step_cost(), shape.hop, stream.num_subgraphs(),
+                 stream.num_imports()),
+             std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
+                 std::to_string(stream.max_rows()) + " rows in " +
+                 (shape.band_levels > 0
+                      ? "bands of " + std::to_string(shape.band_levels) +
+                            " level sets"
+                      : "the order of substitution") +
+                 (stream.collapse() > 1 ? ", " + levels_note(stream.collapse())
+                                        : "") +
+                 (stream.team() > 0 ? ", four lanes a row" : ""));
     stream_ = std::move(stream);
   }
 

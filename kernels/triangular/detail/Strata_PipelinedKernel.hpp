@@ -211,9 +211,8 @@ struct PipelinedSolve {
     }
   }
 
-  /// @param turn `begin` is called when the loads of the plan are under way,
-  /// and
-  ///             before any other; `pass_on` before the warp waits
+  /// @param turn  its `begin` is called when the loads of the plan are under
+  ///              way, before any other; `pass_on` before the warp waits
   /// @return what finish() does, 0 in lanes without a row
   template <int count, class Turn>
   KOKKOS_INLINE_FUNCTION double solve(const RowChunk& chunk, int lane,

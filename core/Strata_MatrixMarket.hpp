@@ -129,9 +129,10 @@ CrsMatrix read_matrix_market(const std::string& path) {
   const std::string& readable = copy ? copy->path() : path;
   switch (scan.field()) {
     case Detail::MarketField::complex:
-      if constexpr (Scalar::complex)
+      if constexpr (Scalar::complex) {
         return Detail::read_checked_market<CrsMatrix, Kokkos::complex<double>>(
             readable, path, scan);
+      }
       break;
     case Detail::MarketField::integer:
       return Detail::read_checked_market<CrsMatrix, std::int64_t>(readable,

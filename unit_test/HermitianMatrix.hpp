@@ -29,10 +29,11 @@ inline std::mt19937& generator() {
 template <class Scalar>
 Scalar random_number() {
   std::uniform_real_distribution<double> one(-1, 1);
-  if constexpr (std::is_floating_point<Scalar>::value)
+  if constexpr (std::is_floating_point<Scalar>::value) {
     return static_cast<Scalar>(one(generator()));
-  else
+  } else {
     return Scalar(one(generator()), one(generator()));
+  }
 }
 template <class Scalar>
 std::complex<double> wide(const Scalar& v) {

@@ -73,8 +73,9 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
           of_b.with_view([&](const auto& from) {
             x.with_view([&](const auto& to) {
               if constexpr (std::decay_t<decltype(from)>::rank ==
-                            std::decay_t<decltype(to)>::rank)
+                            std::decay_t<decltype(to)>::rank) {
                 solver.solve(exec, from, to);
+              }
             });
           });
           EXPECT_LE(A.backward_error(x.get(), b), tolerance<Scalar>())

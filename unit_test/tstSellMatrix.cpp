@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 
 // Some releases of Kokkos Kernels need this first.
-#include <Kokkos_Core.hpp>
-
 #include <KokkosSparse_spmv.hpp>
+#include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <complex>
@@ -47,11 +46,12 @@ std::vector<Scalar> random_vector(std::int64_t n) {
 }
 template <class Scalar>
 std::complex<long double> wide(const Scalar& v) {
-  if constexpr (std::is_floating_point<Scalar>::value)
+  if constexpr (std::is_floating_point<Scalar>::value) {
     return {static_cast<long double>(v), 0};
-  else
+  } else {
     return {static_cast<long double>(v.real()),
             static_cast<long double>(v.imag())};
+  }
 }
 template <class Scalar>
 double unit_roundoff() {
@@ -133,8 +133,9 @@ void check(const HostMatrix<Scalar>& host,
       x.with_view([&](const auto& xv) {
         y.with_view([&](const auto& yv) {
           if constexpr (std::decay_t<decltype(xv)>::rank ==
-                        std::decay_t<decltype(yv)>::rank)
+                        std::decay_t<decltype(yv)>::rank) {
             A.apply(exec, alpha, xv, beta, yv);
+          }
         });
       });
       const auto result = y.get();
@@ -298,8 +299,9 @@ TEST(SellMatrix, PaddingDoesNotSpreadWhatIsNotFinite) {
       x.with_view([&](const auto& xv) {
         y.with_view([&](const auto& yv) {
           if constexpr (std::decay_t<decltype(xv)>::rank ==
-                        std::decay_t<decltype(yv)>::rank)
+                        std::decay_t<decltype(yv)>::rank) {
             A.apply(exec, xv, yv);
+          }
         });
       });
       const auto result = y.get();

@@ -170,7 +170,8 @@ class TeamsTogether {
     const std::int64_t per_team =
         (tiles + team_.league_size - 1) / team_.league_size * size;
     const std::int64_t begin = per_team * team_.league_rank;
-    const std::int64_t end = begin + per_team < count ? begin + per_team : count;
+    const std::int64_t end =
+        begin + per_team < count ? begin + per_team : count;
     std::int64_t before = 0;
     if (team_.league_size > 1) {
       std::int64_t mine = 0;
@@ -203,7 +204,8 @@ class TeamsTogether {
   KOKKOS_INLINE_FUNCTION std::int64_t exclusive(std::int64_t value,
                                                 std::int64_t& total) const {
     constexpr int width = 32;
-    std::int64_t* const of_warp = reinterpret_cast<std::int64_t*>(team_.scratch);
+    std::int64_t* const of_warp =
+        reinterpret_cast<std::int64_t*>(team_.scratch);
     const int lane = team_.team_rank % width, warp = team_.team_rank / width;
     std::int64_t sum = value;
     for (int distance = 1; distance < width; distance *= 2) {
@@ -261,7 +263,9 @@ struct PhasesOfTeams {
       const PhaseList<EachPhase<Tag>, Rest...>& left) const {
     together.each(left.first.count(),
                   [&](std::int64_t i) { phases(Tag(), i); });
-    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
     run(together, left.rest);
   }
   template <class Tag, class... Rest>
@@ -271,7 +275,9 @@ struct PhasesOfTeams {
     const std::int64_t rows = left.first.count();
     together.rows(rows, lanes_for_rows(rows, left.first.entries, 32),
                   RowsCall<Tag>{phases});
-    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
     run(together, left.rest);
   }
   template <class Tag>
@@ -290,7 +296,9 @@ struct PhasesOfTeams {
       TeamsTogether& together,
       const PhaseList<TeamPhase<Tag>, Rest...>& left) const {
     phases(Tag(), together.rank());
-    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
     run(together, left.rest);
   }
   template <class Tag, class... Rest>
@@ -301,7 +309,9 @@ struct PhasesOfTeams {
                  [&](std::int64_t i, std::int64_t& sum, bool final) {
                    phases(Tag(), i, sum, final);
                  });
-    if constexpr (sizeof...(Rest) > 0) together.barrier();
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
     run(together, left.rest);
   }
 };
@@ -354,17 +364,16 @@ class PhaseSequence {
     using List = decltype(phase_list(phase...));
     using Functor = PhasesOfTeams<Phases, List>;
     constexpr int size = Functor::max_team_size;
-    static const int resident =
-        std::min(TeamsTogether::most_teams,
-                 max_resident_teams<Functor>(exec_, size,
-                                             TeamsTogether::scratch_bytes));
+    static const int resident = std::min(
+        TeamsTogether::most_teams,
+        max_resident_teams<Functor>(exec_, size, TeamsTogether::scratch_bytes));
     if (resident == 0) return false;
     const int teams = static_cast<int>(
         std::min<std::int64_t>(resident, (most + size - 1) / size));
-    launch_resident(exec_,
-                    Functor{phases, phase_list(phase...),
-                            arrived_ + launches_++, partial_},
-                    teams, size, TeamsTogether::scratch_bytes);
+    launch_resident(
+        exec_,
+        Functor{phases, phase_list(phase...), arrived_ + launches_++, partial_},
+        teams, size, TeamsTogether::scratch_bytes);
     return true;
   }
   template <class Phases, class Tag>
@@ -390,11 +399,11 @@ class PhaseSequence {
   template <class Phases, class Tag>
   void apart(const char* name, const Phases& phases,
              const TeamPhase<Tag>& phase) const {
-    constexpr int size = is_cuda<ExecutionSpace> ? TeamPhase<Tag>::team_size : 1;
-    using Policy =
-        Kokkos::TeamPolicy<ExecutionSpace,
-                           Kokkos::LaunchBounds<
-                               size, TeamPhase<Tag>::teams_per_unit>>;
+    constexpr int size =
+        is_cuda<ExecutionSpace> ? TeamPhase<Tag>::team_size : 1;
+    using Policy = Kokkos::TeamPolicy<
+        ExecutionSpace,
+        Kokkos::LaunchBounds<size, TeamPhase<Tag>::teams_per_unit>>;
     const std::int64_t teams = std::min<std::int64_t>(
         (phase.count.most + size - 1) / size,
         std::int64_t{TeamPhase<Tag>::teams_per_unit} * device_units(exec_));

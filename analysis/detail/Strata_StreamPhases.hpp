@@ -462,9 +462,8 @@ struct StreamPhases {
     const int lanes = lanes_of[step_subgraph[place / team()]];
     unsigned log_lanes = 0;
     while (1 << log_lanes < lanes) ++log_lanes;
-    task_place[t] =
-        static_cast<unsigned>(byte_at(place, 0) / 16) |
-        log_lanes << CollapsedRows<MemorySpace>::task_place_bits;
+    task_place[t] = static_cast<unsigned>(byte_at(place, 0) / 16) |
+                    log_lanes << CollapsedRows<MemorySpace>::task_place_bits;
   }
   KOKKOS_INLINE_FUNCTION void put(Index place, int byte, unsigned value) const {
     *reinterpret_cast<std::uint16_t*>(stream.bytes.data() +
@@ -485,8 +484,8 @@ struct StreamPhases {
   struct Imports {};
   KOKKOS_INLINE_FUNCTION void operator()(Imports, Index p) const {
     const int u = need_unique[p], j = unique_source[u];
-    unique_local[u] = static_cast<int>(
-        1 + p - subgraph[unique_subgraph[u]].first_import);
+    unique_local[u] =
+        static_cast<int>(1 + p - subgraph[unique_subgraph[u]].first_import);
     const int from = subgraph_of[j];
     stream.import(p) =
         position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
@@ -522,8 +521,7 @@ struct StreamPhases {
   KOKKOS_INLINE_FUNCTION void operator()(BeginStream, Index at) const {
     if (at < graph.num_vertices) {
       const int p = position_of[at];
-      stream.row(p) =
-          static_cast<unsigned>(graph.row_of(static_cast<int>(at)));
+      stream.row(p) = static_cast<unsigned>(graph.row_of(static_cast<int>(at)));
       stream.diagonal_origin.set(p, graph.diagonal_origin(at));
     }
     if (at < num_subgraphs) stream.subgraph(at) = subgraph[at];
@@ -624,10 +622,9 @@ struct RankEdges {
         rank / width * Phases::warp_bins;
     const std::int64_t n = phases.graph.num_vertices;
     for (int r = 0; r < rows_of_thread; ++r) {
-      const std::int64_t i =
-          std::int64_t{team.league_rank()} * (team_size / lanes) *
-              rows_of_thread +
-          r + rank / lanes;
+      const std::int64_t i = std::int64_t{team.league_rank()} *
+                                 (team_size / lanes) * rows_of_thread +
+                             r + rank / lanes;
       const std::int64_t m =
           i < n ? phases.end_edge(i) - phases.first_edge(i) : 0;
       const bool is_long = m > 8 && m > 4 * lanes;
@@ -669,8 +666,7 @@ struct RankEdges {
     }
     // The last one is for all that are older.
     const int exact = phases.bins_of(end - begin);
-    const int last =
-        exact < Phases::warp_bins ? exact : Phases::warp_bins - 1;
+    const int last = exact < Phases::warp_bins ? exact : Phases::warp_bins - 1;
     const auto bin_at = [&](std::int64_t k) {
       const int bin = Phases::bin_of(
           newest - phases.known_after(phases.graph.entries(k), g));
@@ -740,11 +736,11 @@ struct StreamSteps {
     int latest = 0;
     const int rows = by_warp ? team.team_size() / width : team.team_size();
     const int mine = by_warp ? team.team_rank() / width : team.team_rank();
-    int* const count =
-        by_warp ? static_cast<int*>(team.team_scratch(0).get_shmem(
-                      rows * warp_bins * int(sizeof(int)))) +
-                      mine * warp_bins
-                : nullptr;
+    int* const count = by_warp
+                           ? static_cast<int*>(team.team_scratch(0).get_shmem(
+                                 rows * warp_bins * int(sizeof(int)))) +
+                                 mine * warp_bins
+                           : nullptr;
     for (;;) {
       unsigned t = 0;
       Kokkos::single(
@@ -759,10 +755,11 @@ struct StreamSteps {
         const std::int64_t row =
             sequence ? sequence[first + mine] : first + mine;
         int step = 0;
-        if constexpr (by_warp)
+        if constexpr (by_warp) {
           step = row_of_warp(row, team.team_rank() % width, count);
-        else
+        } else {
           step = row_of_thread(row);
+        }
         latest = step > latest ? step : latest;
       }
       team.team_barrier();

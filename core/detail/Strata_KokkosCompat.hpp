@@ -421,8 +421,12 @@ KOKKOS_INLINE_FUNCTION void copy_async_wait() {
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
-  if constexpr (std::is_same<Scalar, double>::value) return __drcp_rn(value);
-  if constexpr (std::is_same<Scalar, float>::value) return __frcp_rn(value);
+  if constexpr (std::is_same<Scalar, double>::value) {
+    return __drcp_rn(value);
+  }
+  if constexpr (std::is_same<Scalar, float>::value) {
+    return __frcp_rn(value);
+  }
 #endif
   return Scalar(1) / value;
 }
@@ -714,8 +718,8 @@ class ThreadBlock {
 
   /// For functors that say `awaits_previous`: returns when the kernels before
   /// this one in the stream have ended. Threads that have not called this leave
-  /// alone what those may write, and write nothing that those use; what
-  /// parallel_for and copies did is complete, as they let nobody overlap.
+  /// alone what those may write, and write nothing that those use; what was
+  /// written before publish_writes() may be read.
   KOKKOS_INLINE_FUNCTION void await_previous() const {
 #if STRATA_IMPL_ON_CUDA_DEVICE && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -864,12 +868,32 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
   }
 }
 
+/// The work of publish_writes.
+struct NoBlockWork {
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock&) const {}
+};
+
+/// Enqueues on `exec` what makes all that was written before it known to
+/// threads of later kernels that have not called await_previous yet. (A kernel
+/// that may overlap the one before it begins when that one's blocks have ended,
+/// which is not to say that what they wrote has arrived; a kernel in between
+/// waits for that.)
+template <class ExecutionSpace>
+void publish_writes(const ExecutionSpace& exec) {
+  if constexpr (is_cuda<ExecutionSpace>) {
+    run_blocks<1, 32>("Strata::publish_writes", exec, 1, NoBlockWork());
+  }
+  (void)exec;
+}
+
 /// Bytes of level-0 scratch that a team may ask for on this device.
 template <class ExecutionSpace>
 std::size_t team_scratch_bytes(const ExecutionSpace&) {
   // Host backends keep scratch in ordinary memory and state no useful limit:
   // stay within a typical second-level cache.
-  if constexpr (!is_cuda<ExecutionSpace>) return std::size_t{256} * 1024;
+  if constexpr (!is_cuda<ExecutionSpace>) {
+    return std::size_t{256} * 1024;
+  }
   return static_cast<std::size_t>(
       Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(0));
 }
@@ -1062,7 +1086,9 @@ template <class ExecutionSpace>
 std::string device_name(const ExecutionSpace& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)
   // What Kokkos asked for when it began: asking the driver anew takes long.
-  if constexpr (is_cuda<ExecutionSpace>) return exec.cuda_device_prop().name;
+  if constexpr (is_cuda<ExecutionSpace>) {
+    return exec.cuda_device_prop().name;
+  }
 #endif
   return std::string(ExecutionSpace::name()) + processor_name() + "-" +
          std::to_string(device_units(exec));

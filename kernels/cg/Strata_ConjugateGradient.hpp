@@ -397,10 +397,11 @@ class ConjugateGradient {
       if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
         product_sum_ = make_sum(exec, extra, Detail::uneven_blocks);
     }
-    if constexpr (!Detail::IsDiagonal<Preconditioner>::value)
+    if constexpr (!Detail::IsDiagonal<Preconditioner>::value) {
       if (static_cast<std::int64_t>(z_.extent(0)) != rows_)
         z_ = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                            rows_);
+    }
     (void)exec;
     (void)A;
   }

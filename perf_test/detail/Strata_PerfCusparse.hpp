@@ -19,10 +19,15 @@ inline void check_cusparse(cusparseStatus_t status, const char* what) {
 
 template <class Scalar>
 constexpr cudaDataType cusparse_type() {
-  if constexpr (std::is_same<Scalar, float>::value) return CUDA_R_32F;
-  if constexpr (std::is_same<Scalar, double>::value) return CUDA_R_64F;
-  if constexpr (std::is_same<Scalar, Kokkos::complex<float>>::value)
+  if constexpr (std::is_same<Scalar, float>::value) {
+    return CUDA_R_32F;
+  }
+  if constexpr (std::is_same<Scalar, double>::value) {
+    return CUDA_R_64F;
+  }
+  if constexpr (std::is_same<Scalar, Kokkos::complex<float>>::value) {
     return CUDA_C_32F;
+  }
   return CUDA_C_64F;
 }
 

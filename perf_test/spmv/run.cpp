@@ -2,9 +2,8 @@
 // Products for one scalar type, STRATA_PERF_SCALAR: ours, Kokkos Kernels',
 // cuSPARSE's.
 // Some releases of Kokkos Kernels need this first.
-#include <Kokkos_Core.hpp>
-
 #include <KokkosSparse_spmv.hpp>
+#include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_SellMatrix.hpp>
@@ -26,17 +25,19 @@ namespace {
 
 template <class Scalar>
 std::complex<double> wide(const Scalar& v) {
-  if constexpr (std::is_floating_point<Scalar>::value)
+  if constexpr (std::is_floating_point<Scalar>::value) {
     return {static_cast<double>(v), 0};
-  else
+  } else {
     return {static_cast<double>(v.real()), static_cast<double>(v.imag())};
+  }
 }
 template <class Scalar>
 Scalar narrow(double real, double imaginary) {
-  if constexpr (std::is_floating_point<Scalar>::value)
+  if constexpr (std::is_floating_point<Scalar>::value) {
     return static_cast<Scalar>(real);
-  else
+  } else {
     return Scalar(real, imaginary);
+  }
 }
 
 template <class Scalar>

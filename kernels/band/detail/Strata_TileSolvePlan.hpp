@@ -31,10 +31,12 @@ BatchVectorRef<typename View::value_type> batch_vector_ref(const View& v) {
   BatchVectorRef<typename View::value_type> ref;
   ref.data = v.data();
   ref.row_stride = static_cast<std::int64_t>(v.stride_0());
-  if constexpr (View::rank > 1)
+  if constexpr (View::rank > 1) {
     ref.column_stride = static_cast<std::int64_t>(v.stride_1());
-  if constexpr (View::rank > 2)
+  }
+  if constexpr (View::rank > 2) {
     ref.system_stride = static_cast<std::int64_t>(v.stride_2());
+  }
   return ref;
 }
 

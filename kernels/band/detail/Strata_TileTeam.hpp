@@ -84,7 +84,9 @@ class TileTeam {
     return first_row_ + (tensor ? 8 * m : m);
   }
   KOKKOS_INLINE_FUNCTION int column(int n) const {
-    if constexpr (tensor) return first_column_ + 8 * (n / 2) + n % 2;
+    if constexpr (tensor) {
+      return first_column_ + 8 * (n / 2) + n % 2;
+    }
     return first_column_ + (on_device ? 16 * n : n);
   }
 

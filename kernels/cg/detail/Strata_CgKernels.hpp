@@ -307,10 +307,11 @@ struct CgDirectionSource {
   const Scalar* old_p;
   RealOf<Scalar> beta;
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
-    if constexpr (diagonal)
+    if constexpr (diagonal) {
       return inverse_diagonal[row] * z[row] + beta * old_p[row];
-    else
+    } else {
       return z[row] + beta * old_p[row];
+    }
   }
 };
 

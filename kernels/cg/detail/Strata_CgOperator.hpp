@@ -62,18 +62,20 @@ struct HasColumns<
 /// @throws NotSquareError, SizeMismatchError
 template <class Operator>
 void check_cg_operator(const char* name, const Operator& A, std::int64_t rows) {
-  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value)
+  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value) {
     if (A.rows() != A.columns())
       throw NotSquareError(name,
                            std::to_string(A.rows()) + " rows but " +
                                std::to_string(A.columns()) + " columns",
                            "pass a square matrix");
-  if constexpr (HasRows<Operator>::value)
+  }
+  if constexpr (HasRows<Operator>::value) {
     if (A.rows() != rows)
       throw SizeMismatchError(name,
                               "has " + std::to_string(A.rows()) +
                                   " rows, the solver " + std::to_string(rows),
                               "make a solver of the system's size");
+  }
   (void)name;
   (void)A;
   (void)rows;

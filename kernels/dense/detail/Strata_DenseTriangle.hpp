@@ -62,10 +62,11 @@ struct ScratchTile {
         });
   }
   KOKKOS_INLINE_FUNCTION void solve(Scalar (&x)[width]) const {
-    if constexpr (uplo == Uplo::lower)
+    if constexpr (uplo == Uplo::lower) {
       substitute_forward(values, x);
-    else
+    } else {
       substitute_backward(values, values + width * width, x);
+    }
   }
 };
 

@@ -299,10 +299,11 @@ struct ResidentPanel {
     STRATA_IMPL_UNROLL
     for (int k = 1; k + 1 < count && k + 1 < width; ++k)
       v[k] = v[k + 1] - l * p[k + 1];
-    if constexpr (count >= width)
+    if constexpr (count >= width) {
       v[width - 1] = Scalar(0);
-    else
+    } else {
       v[count - 1] = Scalar(0);
+    }
   }
 
   /// Pivot rows are to go to the front in order, and the other rows that are

@@ -314,8 +314,9 @@ struct SellRun {
     if (lane == 0) {
       const double part = task.row(piece.row, sum);
       // Not to the block's part: which block is last may change.
-      if constexpr (Task::reduces)
+      if constexpr (Task::reduces) {
         store_relaxed(grid_sum.extra_part(piece.long_row), part);
+      }
       (void)part;
     }
   }
@@ -337,7 +338,7 @@ struct SellRun {
       for (; i < A.num_pieces; i += stride) piece(i, lane);
       i += first_chunk - A.num_pieces;
       const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
-      if constexpr (R == 1 && short_batch > 1)
+      if constexpr (R == 1 && short_batch > 1) {
         if (A.short_steps()) {
           if (A.uniform_steps == 1)
             short_chunks<1>(i, stride, end, lane, part);
@@ -345,6 +346,7 @@ struct SellRun {
             short_chunks<2>(i, stride, end, lane, part);
           i = end;
         }
+      }
       if (A.chunk_lanes() == width)
         for (; i < end; i += stride) chunk_of_warp(i, lane, part);
       else

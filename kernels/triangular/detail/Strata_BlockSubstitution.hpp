@@ -160,10 +160,11 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           in_order(x.from(first))};
       const int now = static_cast<int>(std::min(most, columns - first));
       for (const BlockRun& run : runs_)
-        if constexpr (is_cuda<ExecutionSpace>)
+        if constexpr (is_cuda<ExecutionSpace>) {
           launch(exec, system, run, now);
-        else
+        } else {
           launch_on_host(exec, system, run, now);
+        }
     }
   }
 

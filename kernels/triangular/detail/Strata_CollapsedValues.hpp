@@ -75,7 +75,9 @@ struct CollapsedValues {
     Look look;
     rewrite(p, lane, look);
     take_as_they_are(p, lane, rank % width, look);
-    if constexpr (!packs) report(any ? p : -1, rank % width == 0, look);
+    if constexpr (!packs) {
+      report(any ? p : -1, rank % width == 0, look);
+    }
   }
 
  private:
@@ -211,8 +213,9 @@ struct CollapsedValues {
       const bool inner = slot < lane.terms;
       const Scalar product = m * value, sum = lane.load(slot);
       lane.store(slot, inner ? sum - product : sum + product);
-      if constexpr (!packs)
+      if constexpr (!packs) {
         note_entry(t == 0, value, now.diagonal, by, inner, look);
+      }
     };
     STRATA_IMPL_UNROLL
     for (int u = 0; u < held; ++u)
@@ -270,12 +273,13 @@ struct CollapsedValues {
       const Scalar value = value_at(rows.origin(k));
       const unsigned noted = places ? word[k - first] : ranks[k - first];
       const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
-      if constexpr (packs)
+      if constexpr (packs) {
         put(places ? 4 * std::size_t{noted & ~mark}
                    : rows.byte_of(word, static_cast<int>(noted & ~mark)),
             value * by);
-      else
+      } else {
         note_entry(true, value, d, by, (noted & mark) != 0, look);
+      }
     }
   }
   /// No product of what is here may look pending.

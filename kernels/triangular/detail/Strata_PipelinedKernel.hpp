@@ -236,7 +236,9 @@ struct PipelinedSolve {
     turn.begin();
     if (finishes) right_hand_side = system.b(row, 0);
     turn.pass_on();
-    if constexpr (terms) add_terms(chunk, lane, stride, sum);
+    if constexpr (terms) {
+      add_terms(chunk, lane, stride, sum);
+    }
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
@@ -260,10 +262,11 @@ struct PipelinedSolve {
     Value::publish(x.current + position, result);
     system.x(row, 0) = result;
     Value::reset(x.other + position);
-    if constexpr (Sum::wanted)
+    if constexpr (Sum::wanted) {
       return real_product(sum_of.u(row, 0), result);
-    else
+    } else {
       return 0;
+    }
   }
   KOKKOS_INLINE_FUNCTION static void publish_sum(int at, const Scalar& sum,
                                                  const Buffers& x) {

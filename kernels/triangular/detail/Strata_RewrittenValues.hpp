@@ -262,9 +262,10 @@ struct RewriteValues {
     }
     for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
       lane.scratch.store(lane.slot(i), Scalar(0));
-    if constexpr (!packs)
+    if constexpr (!packs) {
       for (int t = lane.rank; t < lane.terms; t += lane.lanes)
         lane.scratch.store(lane.own + t * lane.pitch, Scalar(0));
+    }
   }
 
   KOKKOS_INLINE_FUNCTION Origins ahead(const Lane& lane, Cursor& at) const {

@@ -59,8 +59,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
       const int* level, int num_levels, std::int64_t longest_row,
-      StreamShape shape,
-      typename WorkPool<ExecutionSpace>::Pointer pool = {},
+      StreamShape shape, typename WorkPool<ExecutionSpace>::Pointer pool = {},
       const int* by_level = nullptr) {
     shape.team[0] = {Kernel<0>::row_lanes, Kernel<0>::warps,
                      max_local<0>(exec)};
@@ -159,8 +158,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           static_cast<int>((columns - first + launches - 1) / launches);
       if (team_ == 0)
         launch<0>(exec, b.from(first), x.from(first), now);
-      else if constexpr (num_teams > 1)
+      else if constexpr (num_teams > 1) {
         launch<1>(exec, b.from(first), x.from(first), now);
+      }
       first += now;
     }
   }

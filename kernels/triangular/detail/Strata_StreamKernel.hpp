@@ -74,6 +74,7 @@ struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Work = StreamWork<Scalar>;
+  static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool fetches_apart = width > 1;
   static constexpr bool different = fetches_apart;
@@ -384,10 +385,11 @@ struct StreamSolve {
       const Scalar& sum, const Scalar& before, const Work& work,
       const Scalar (&from)[Work::entries]) {
     constexpr int last = Work::entries - 1;
-    if constexpr (row_lanes == 1)
+    if constexpr (row_lanes == 1) {
       return sum - work.value[last] * from[last];
-    else
+    } else {
       return before - lane_group_sum(sum, row_lanes);
+    }
   }
 
   /// What a solving warp keeps from step to step.
@@ -404,10 +406,11 @@ struct StreamSolve {
     unsigned zero;  // which nobody but this program knows
 
     KOKKOS_INLINE_FUNCTION void next_step() {
-      if constexpr (steps_in_scratch)
+      if constexpr (steps_in_scratch) {
         active = scratch.template load<unsigned char>(steps_at++);
-      else
+      } else {
         active = steps_at-- > 0 ? *steps++ : 0;
+      }
     }
   };
 
@@ -440,7 +443,7 @@ struct StreamSolve {
     // records by turns none is copied.
     static_assert(ring_stages == 6 || ring_stages == 4 || ring_stages == 2,
                   "a turn is written out for these");
-    if constexpr (ring_stages == 6)
+    if constexpr (ring_stages == 6) {
       while (find_work(state) && advance<0>(state, even, odd) &&
              find_work(state) && advance<1>(state, odd, even) &&
              find_work(state) && advance<2>(state, even, odd) &&
@@ -448,23 +451,26 @@ struct StreamSolve {
              find_work(state) && advance<4>(state, even, odd) &&
              find_work(state) && advance<5>(state, odd, even)) {
       }
-    else if constexpr (ring_stages == 4)
+    } else if constexpr (ring_stages == 4) {
       while (find_work(state) && advance<0>(state, even, odd) &&
              find_work(state) && advance<1>(state, odd, even) &&
              find_work(state) && advance<2>(state, even, odd) &&
              find_work(state) && advance<3>(state, odd, even)) {
       }
-    else
+    } else {
       while (find_work(state) && advance<0>(state, even, odd) &&
              find_work(state) && advance<1>(state, odd, even)) {
       }
+    }
     copy_async_wait<0>();
   }
 
   /// Between two steps of the sub-graph: what the solving warps stored is
   /// there for all of them.
   KOKKOS_INLINE_FUNCTION static void end_step() {
-    if constexpr (fetches_apart) partial_team_barrier(solvers);
+    if constexpr (fetches_apart) {
+      partial_team_barrier(solvers);
+    }
   }
   /// Passes the steps without work; false at the end.
   KOKKOS_INLINE_FUNCTION static bool find_work(Solver& state) {
@@ -493,7 +499,9 @@ struct StreamSolve {
     // have the exchange for that, later on.
     const Scalar sum = begin_sum(before, now.work, value);
     unsigned to = state.ring + place * stage_bytes;
-    if constexpr (row_lanes == 1) to |= word(sum) & state.zero;
+    if constexpr (row_lanes == 1) {
+      to |= word(sum) & state.zero;
+    }
     copy_record(scratch, to, state.from, state.pitch, state.ahead > 0);
     state.from += state.stage;
     --state.ahead;
@@ -510,10 +518,11 @@ struct StreamSolve {
     if (now.work.out & record_publishes) {
       Scalar* const at = reinterpret_cast<Scalar*>(state.published + now.out);
       // A device's NaNs are all the same one; a host's may be an operand's.
-      if constexpr (fetches_apart)
+      if constexpr (fetches_apart) {
         Pending<Scalar>::publish_final(at, result);
-      else
+      } else {
         Pending<Scalar>::publish(at, result);
+      }
     }
     copy_async_wait<ring_stages - 2>();
     now.work = load_record(

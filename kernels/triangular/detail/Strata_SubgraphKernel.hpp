@@ -85,10 +85,11 @@ struct SubgraphLevelSolve {
     if (e.source < 0) return;
     const unsigned i = e.target & ~last_mark;
     Scalar sum = x_loc[i];
-    if constexpr (external)
+    if constexpr (external) {
       sum -= e.value;
-    else
+    } else {
       sum -= e.value * x_loc[e.source];
+    }
     x_loc[i] = (e.target & last_mark) ? finish(sum, e.scale) : sum;
   }
 

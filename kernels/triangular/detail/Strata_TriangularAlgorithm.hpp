@@ -75,8 +75,8 @@ struct UnsuitableValues {
   std::string why;
 };
 
-/// Whether rows that were rewritten would lose more than half of the digits with
-/// these values, or numbers in them leave the range of normal ones.
+/// Whether rows that were rewritten would lose more than half of the digits
+/// with these values, or numbers in them leave the range of normal ones.
 template <class Scalar>
 UnsuitableValues why_unsuitable(const ValuesInspection& values) {
   UnsuitableValues found;
@@ -122,8 +122,8 @@ class TriangularAlgorithm {
   virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) const {
     return nullptr;
   }
-  /// Why this algorithm can't take values of which inspect_values, with `probe`,
-  /// has found this.
+  /// Why this algorithm can't take values of which inspect_values, with
+  /// `probe`, has found this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
@@ -138,6 +138,8 @@ class TriangularAlgorithm {
       pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
                     divide);
     pack_entries(exec, values);
+    // Solves may read their values before they wait for what is before them.
+    publish_writes(exec);
   }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
   virtual void solve(const ExecutionSpace& exec,

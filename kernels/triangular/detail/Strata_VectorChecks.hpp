@@ -15,7 +15,9 @@ std::pair<std::uintptr_t, std::uintptr_t> byte_range(const View& v) {
   const auto first = reinterpret_cast<std::uintptr_t>(v.data());
   if (v.size() == 0) return {first, first};
   std::size_t last = (v.extent(0) - 1) * v.stride_0();
-  if constexpr (View::rank == 2) last += (v.extent(1) - 1) * v.stride_1();
+  if constexpr (View::rank == 2) {
+    last += (v.extent(1) - 1) * v.stride_1();
+  }
   return {first, first + (last + 1) * sizeof(typename View::value_type)};
 }
 

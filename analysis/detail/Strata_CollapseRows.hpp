@@ -124,7 +124,7 @@ struct CollapseSample {
 };
 /// Numbers of level sets to choose from.
 struct CollapseCandidates {
-  int levels[8] = {1, 2, 3, 4, 6, 8, 12, 16};
+  int levels[10] = {1, 2, 3, 4, 6, 8, 12, 16};
   int count = 8;
 };
 

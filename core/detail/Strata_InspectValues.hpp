@@ -58,6 +58,26 @@ struct RewriteFaults {
   enum : int { row, inverse, block, zero, divide, size };
 };
 
+/// Numbers that are not negative compare as these do; 0 for what is no number.
+KOKKOS_INLINE_FUNCTION std::int64_t bits_of(double value) {
+  std::int64_t bits = 0;
+  if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+/// Makes a word of RewriteFaults the largest of what it is and of `bits` of all
+/// lanes of a warp, which all have to call it.
+/// @param leads  one lane of the warp
+template <int width>
+KOKKOS_INLINE_FUNCTION void raise_word(std::int64_t* word, bool leads,
+                                       std::int64_t bits) {
+  for (int mask = width / 2; mask > 0; mask /= 2) {
+    const std::int64_t other = lane_xor(bits, mask);
+    bits = other > bits ? other : bits;
+  }
+  // Few find a larger number than there is.
+  if (leads && bits > load_relaxed(word)) Kokkos::atomic_fetch_max(word, bits);
+}
+
 /// What is to be known of a matrix before anything is overwritten.
 struct ValuesInspection {
   static constexpr std::int64_t no_row =
@@ -198,18 +218,17 @@ void inspect_values_into(
     const Scalar* values, const RowMap& row_map, const Entries& entries,
     Result&& result, std::int64_t* rewrite = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
-  const std::size_t work = std::max(
-      {static_cast<std::size_t>(diagonal.origin.size()),
-       scaled.record_row.extent(0), row_map.extent(0), entries.extent(0),
-       std::size_t{rewrite != nullptr}});
+  const std::size_t work =
+      std::max({static_cast<std::size_t>(diagonal.origin.size()),
+                scaled.record_row.extent(0), row_map.extent(0),
+                entries.extent(0), std::size_t{rewrite != nullptr}});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, RowMap, Entries>{diagonal, scaled, values,
-                                                     row_map_term(row_map),
-                                                     entries_term(entries),
-                                                     rewrite},
+      InspectValues<Scalar, Memory, RowMap, Entries>{
+          diagonal, scaled, values, row_map_term(row_map),
+          entries_term(entries), rewrite},
       result);
 }
 

@@ -251,7 +251,7 @@ class AlgorithmChoice {
     return may_take_several() && collapse_ == 0;
   }
   /// Times the matrix: what is made, and what is expected of what is chosen.
-  static constexpr double most_made = 6, most_size = 6.6;
+  static constexpr double most_made = 6, most_size = 6.2;
   struct LevelsAtATime {
     int levels = 1;
     double us = 0;
@@ -264,23 +264,24 @@ class AlgorithmChoice {
     const double one_by_one = predict.pipelined();
     found.us = one_by_one;
     const CollapseCandidates candidates =
-        collapse_ > 0 ? CollapseCandidates{{collapse_}, 1}
-                      : CollapseCandidates{{2, 3, 4, 6, 8, 12, 16, 24}, 8};
+        collapse_ > 0
+            ? CollapseCandidates{{collapse_}, 1}
+            : CollapseCandidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
     numbers_of_levels_.clear();
     double least = std::numeric_limits<double>::max();
     for (const LevelsCandidate& c :
          sample_collapsed_levels(exec_, analysis_.graph, analysis_.order,
                                  candidates, analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
-      // Memory counts a little, too, and a plan never takes six times the
-      // matrix.
+      // Memory counts, too, which is also what new values take longer for;
+      // and a plan never takes six times the matrix.
       const double size =
           predict.pipelined_bytes(c) / double(report_.crs_bytes);
       const bool saves = us < 0.95 * one_by_one;
       if (saves) numbers_of_levels_.push_back({c.levels, us});
       // No host enqueues solves faster than that.
       const double cost =
-          std::max(us, 1.1 * parameters_.alpha) * std::pow(size, 1. / 32);
+          std::max(us, parameters_.alpha) * std::pow(size, 1. / 8);
       const bool worthwhile =
           saves && size < most_size && c.stay < 0.2 && cost < 0.995 * least;
       if (worthwhile || collapse_ > 0) {
@@ -323,6 +324,11 @@ class AlgorithmChoice {
             options_.max_right_hand_sides};
   }
 
+  /// Rewritten rows have terms to begin with and more sources, and in bands of
+  /// level sets many teams share a multiprocessor that does that work: by how
+  /// much predictions are too short then, and too long where there are none.
+  static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
+
   /// Sub-graphs in a stream, where there can be one.
   void consider_stream(const SolvePrediction& predict) {
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
@@ -340,7 +346,8 @@ class AlgorithmChoice {
                  shape.band_levels > 0 ? 0.4 * stream.critical_steps()
                                        : stream.team_steps(),
                  stream.step_cost(), shape.hop, stream.num_subgraphs(),
-                 stream.num_imports()),
+                 stream.num_imports()) *
+                 (shape.band_levels > 0 ? in_bands(stream.collapse()) : 1.),
              std::to_string(stream.num_subgraphs()) + " sub-graphs of up to " +
                  std::to_string(stream.max_rows()) + " rows in " +
                  (shape.band_levels > 0

@@ -312,24 +312,6 @@ struct CollapsedValues {
     if (inner) look.block += double(modulus(ratio));
   }
 
-  /// Numbers that are not negative compare as their bits do; 0 for what is no
-  /// number.
-  KOKKOS_INLINE_FUNCTION static std::int64_t bits_of(double value) {
-    std::int64_t bits = 0;
-    if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
-    return bits;
-  }
-  /// @param leads  one lane of the warp
-  KOKKOS_INLINE_FUNCTION void raise(int fault, bool leads,
-                                    std::int64_t bits) const {
-    for (int mask = width / 2; mask > 0; mask /= 2) {
-      const std::int64_t other = lane_xor(bits, mask);
-      bits = other > bits ? other : bits;
-    }
-    std::int64_t* const at = faults + fault;
-    // Few find a larger number than there is.
-    if (leads && bits > load_relaxed(at)) Kokkos::atomic_fetch_max(at, bits);
-  }
   /// @param p  the row's position, -1: there is none
   KOKKOS_INLINE_FUNCTION void report(int p, bool leads,
                                      const Look& look) const {
@@ -341,8 +323,10 @@ struct CollapsedValues {
       Kokkos::atomic_fetch_min(faults + RewriteFaults::row,
                                std::int64_t{row(p)});
     // Rows that stay as they are may be terms of others.
-    raise(RewriteFaults::block, leads, p < 0 ? 0 : bits_of(1 + block));
-    raise(RewriteFaults::inverse, leads, bits_of(look.inverse));
+    raise_word<width>(faults + RewriteFaults::block, leads,
+                      p < 0 ? 0 : bits_of(1 + block));
+    raise_word<width>(faults + RewriteFaults::inverse, leads,
+                      bits_of(look.inverse));
   }
 };
 

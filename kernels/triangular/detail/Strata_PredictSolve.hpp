@@ -112,12 +112,13 @@ class SolvePrediction {
     const double waits = std::ceil(sizes_.num_levels / k) *
                          (1 + (k - 1) * std::min(1., 2 * several.stay));
     const double length = several.sources + several.terms;
-    const double longer = 0.03 * length + 0.01 * std::max(0., length - 24);
+    const double longer = 0.01 * (length + std::min(length, 8.)) +
+                          0.003 * std::max(0., length - 24);
     const double more = std::max(0., rows_ * length - edges_);
     // Where level sets are few, neighbours' terms are none in memory.
     const double scattered =
         sizes_.num_levels < 32 ? rows_ * several.terms : more / 8;
-    return begin() + 1.2 * p_.handover * (1 + std::min(1.2, longer)) * waits +
+    return begin() + 1.2 * p_.handover * (1 + std::min(0.8, longer)) * waits +
            beside_waiting *
                (bytes_us_ +
                 (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /

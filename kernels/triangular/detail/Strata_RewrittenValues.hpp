@@ -366,24 +366,6 @@ struct RewriteValues {
       store_relaxed(rows.faults.data() + RewriteFaults::divide,
                     std::int64_t{1});
   }
-  /// Numbers that are not negative compare as their bits do; 0 for what is no
-  /// number.
-  KOKKOS_INLINE_FUNCTION static std::int64_t bits_of(double value) {
-    std::int64_t bits = 0;
-    if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
-    return bits;
-  }
-  /// @param leads  one lane of the warp
-  KOKKOS_INLINE_FUNCTION void raise(int fault, bool leads,
-                                    std::int64_t bits) const {
-    for (int mask = width / 2; mask > 0; mask /= 2) {
-      const std::int64_t other = lane_xor(bits, mask);
-      bits = other > bits ? other : bits;
-    }
-    std::int64_t* const at = rows.faults.data() + fault;
-    // Few find a larger number than there is.
-    if (leads && bits > load_relaxed(at)) Kokkos::atomic_fetch_max(at, bits);
-  }
   /// The rows of the groups' inverses and of the groups, unit diagonals.
   KOKKOS_INLINE_FUNCTION void report(bool any, const Scalar& own,
                                      const Lane& lane, int warp_lane,
@@ -417,8 +399,10 @@ struct RewriteValues {
     if (sound && lane.rank == 0 && (faults != 0 || !bounded))
       Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::row,
                                user_row(lane.position));
-    raise(RewriteFaults::inverse, warp_lane == 0, sound ? bits_of(inverse) : 0);
-    raise(RewriteFaults::block, warp_lane == 0, sound ? bits_of(block) : 0);
+    raise_word<width>(rows.faults.data() + RewriteFaults::inverse,
+                      warp_lane == 0, sound ? bits_of(inverse) : 0);
+    raise_word<width>(rows.faults.data() + RewriteFaults::block, warp_lane == 0,
+                      sound ? bits_of(block) : 0);
   }
 };
 

@@ -203,7 +203,9 @@ class AlgorithmChoice {
                    (n < 32 * levels ||
                     several.us > predict.pipelined_subgraphs_at_least() / 2))
             : n < widest * levels && levels >= 64 &&
-                  double(sizes_.edges) < 16. * n;
+                  double(sizes_.edges) < 16. * n &&
+                  (several.levels == 1 ||
+                   several.us > predict.pipelined_subgraphs_at_least());
     if (is_cuda<ExecutionSpace> && suits &&
         may_fit(Algorithm::pipelined_subgraphs))
       consider_stream(predict);

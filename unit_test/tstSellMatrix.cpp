@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 // Some releases of Kokkos Kernels need this first.
-#include <KokkosSparse_spmv.hpp>
 #include <Kokkos_Core.hpp>
+
+#include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <complex>

@@ -2,8 +2,9 @@
 // Products for one scalar type, STRATA_PERF_SCALAR: ours, Kokkos Kernels',
 // cuSPARSE's.
 // Some releases of Kokkos Kernels need this first.
-#include <KokkosSparse_spmv.hpp>
 #include <Kokkos_Core.hpp>
+
+#include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_SellMatrix.hpp>

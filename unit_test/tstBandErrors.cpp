@@ -157,6 +157,21 @@ TEST(BandErrors, PivotsThatVanish) {
     }
 }
 
+TEST(BandErrors, PivotsBeyondTheRangeOfNumbers) {
+  for (const auto method : {BandMethod::tiles, BandMethod::partial_pivoting}) {
+    Band A(2, 1, 1);
+    A(0, 0) = 1;
+    A(1, 0) = -1;
+    A(0, 1) = A(1, 1) = 1.7e308;
+    expect_row<FactorizationError>(1, [&] { make(A, by(method, false)); });
+  }
+  Band A(3, 1, 1);
+  for (int i = 0; i < 3; ++i) A(i, i) = 1;
+  A(1, 1) = 1e-310;
+  expect_row<FactorizationError>(
+      1, [&] { make(A, by(BandMethod::partial_pivoting)); });
+}
+
 TEST(BandErrors, RowsOfOtherScalesAreNoSmallPivots) {
   for (const auto method : without_pivoting) {
     auto A = second_difference(100);

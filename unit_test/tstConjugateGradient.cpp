@@ -114,9 +114,9 @@ TEST(ConjugateGradient, IncompleteFactorsSaveIterations) {
   const auto b = random_vector<double>(host.rows);
   Vector<double> x("x", host.rows), y("y", host.rows), z("z", host.rows);
   const auto plain = solver.solve(exec, A, b, x);
-  Strata::IncompletePreconditioner cholesky(
-      exec, crs, Factorization::incomplete_cholesky, {},
-      Strata::FactorOrder::natural);
+  Strata::IncompletePreconditioner cholesky(exec, crs,
+                                            Factorization::incomplete_cholesky,
+                                            {}, Strata::FactorOrder::natural);
   const auto with = solver.solve(exec, A, cholesky, b, y);
   ASSERT_TRUE(plain.converged() && with.converged());
   EXPECT_LT(with.iterations, 0.7 * plain.iterations);
@@ -216,6 +216,14 @@ TEST(ConjugateGradient, StatusTellsWhatWentWrong) {
   few.max_iterations = 0;
   EXPECT_EQ(good.solve(few, b, Vector<double>("x", n)).status,
             CgStatus::max_iterations);
+  // Squares of b that underflow are not taken for b = 0.
+  const Vector<double> tiny("b", n);
+  Kokkos::deep_copy(tiny, 1e-170);
+  EXPECT_EQ(good.solve({}, tiny, Vector<double>("x", n)).status,
+            CgStatus::not_finite);
+  Kokkos::deep_copy(tiny, 1e-120);
+  EXPECT_EQ(good.solve({}, tiny, Vector<double>("x", n)).status,
+            CgStatus::converged);
   // More than double can give.
   CgOptions absurd;
   absurd.relative_tolerance = 1e-25;

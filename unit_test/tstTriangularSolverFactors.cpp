@@ -28,9 +28,9 @@ double residual(const HostMatrix<double>& T, const std::vector<double>& b,
       rest -= T.values[k] * x[T.entries[k]];
       size += std::abs(T.values[k] * x[T.entries[k]]);
     }
-    // NaN is the largest of all.
     const double ratio = std::abs(rest) / size;
-    if (!(ratio <= largest)) largest = ratio;
+    if (std::isnan(ratio)) return ratio;
+    largest = std::max(largest, ratio);
   }
   return largest;
 }
@@ -39,8 +39,8 @@ double residual(const HostMatrix<double>& T, const std::vector<double>& b,
 double difference(const std::vector<double>& x, const std::vector<double>& y) {
   double largest = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    // NaN is the largest of all.
-    if (!(std::abs(x[i] - y[i]) <= largest)) largest = std::abs(x[i] - y[i]);
+    if (std::isnan(x[i] - y[i])) return x[i] - y[i];
+    largest = std::max(largest, std::abs(x[i] - y[i]));
     size = std::max(size, std::abs(y[i]));
   }
   return largest / size;

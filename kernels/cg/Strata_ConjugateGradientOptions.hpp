@@ -21,7 +21,8 @@ enum class CgStatus {
   indefinite_matrix,
   /// r^H z was not positive: the preconditioner is not positive definite.
   indefinite_preconditioner,
-  /// A NaN or an infinity in A, b or x, or an overflow.
+  /// A NaN or an infinity in A, b or x, an overflow, or a ||b|| that is not 0
+  /// but below 1e-130, whose square says nothing: scale the system.
   not_finite,
   /// The residual followed through the iterations is small enough, b - A x is
   /// not, and starting anew from x gains less than a factor of two.
@@ -50,7 +51,9 @@ inline const char* to_string(CgStatus status) {
 }
 
 struct CgOptions {
-  /// Converged where ||b - A x|| <= max(relative ||b||, absolute), 2-norms.
+  /// Converged where the residual followed through the iterations has
+  /// ||r|| <= max(relative ||b||, absolute), 2-norms, and ||b - A x|| worked
+  /// out anew is no more than twice that.
   double relative_tolerance = 1e-8;
   double absolute_tolerance = 0;
   int max_iterations = 10000;

@@ -127,11 +127,11 @@ class IncompletePreconditioner {
       return;
     }
     order_ = FactorOrder::natural;
+    options_ = options;
     const auto factors = factorise(exec, A);
-    lower_ = std::make_shared<Solver>(exec, factors.L, Uplo::lower, Diag::unit,
-                                      options);
-    upper_ = std::make_shared<Solver>(exec, factors.U, Uplo::upper,
-                                      Diag::non_unit, options);
+    analyse(exec, factors);
+    fingerprint_ =
+        Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
   }
   /// New values on the same pattern: factorises again, without analysis.
   /// @throws as the constructor, and PatternMismatchError
@@ -142,13 +142,16 @@ class IncompletePreconditioner {
                                  "has " + std::to_string(A.numRows()) +
                                      " rows, not " + std::to_string(rows_),
                                  "make a new preconditioner");
-    if (sweeps_ || solves_) {
-      check(exec, A);
+    const auto check_pattern = [&] {
       if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
           fingerprint_)
         throw PatternMismatchError(
             "A", "does not have the pattern that was factorised",
             "make a new preconditioner");
+    };
+    if (sweeps_ || solves_) {
+      check(exec, A);
+      check_pattern();
       if (solves_)
         solves_->update_values(exec,
                                colour_factor(exec, A, solves_->colouring()));
@@ -158,8 +161,15 @@ class IncompletePreconditioner {
       return;
     }
     const auto factors = factorise(exec, A);
-    lower_->update_values(exec, factors.L);
-    upper_->update_values(exec, factors.U);
+    check_pattern();
+    try {
+      lower_->update_values(exec, factors.L);
+      upper_->update_values(exec, factors.U);
+    } catch (const ScalingError&) {
+      // Other algorithms take them.
+      exec.fence();
+      analyse(exec, factors);
+    }
     // The factors are freed here.
     exec.fence();
   }
@@ -201,6 +211,16 @@ class IncompletePreconditioner {
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
   using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
+
+  /// Both triangles, or neither.
+  template <class Factors>
+  void analyse(const ExecutionSpace& exec, const Factors& factors) {
+    auto lower = std::make_shared<Solver>(exec, factors.L, Uplo::lower,
+                                          Diag::unit, options_);
+    upper_ = std::make_shared<Solver>(exec, factors.U, Uplo::upper,
+                                      Diag::non_unit, options_);
+    lower_ = std::move(lower);
+  }
 
   static const std::shared_ptr<Solver>& natural(
       const std::shared_ptr<Solver>& solver) {
@@ -267,6 +287,7 @@ class IncompletePreconditioner {
   std::shared_ptr<Solver> lower_, upper_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
+  TriangularOptions options_;  // of the natural order
   std::uint64_t fingerprint_ = 0;
 };
 

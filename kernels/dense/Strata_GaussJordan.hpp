@@ -70,6 +70,11 @@ class GaussJordan {
     copy_in(exec, A, Nothing(), size);
     form.norm =
         Detail::largest_column_sum(exec, work_ref(), size.rows, candidates);
+    // No tolerance can be told from a sum that overflows.
+    if (options_.tolerance < 0 && form.norm - form.norm != 0)
+      throw FactorizationError(
+          "A", "has columns whose sums are beyond the range of numbers",
+          "scale A, or set the option `tolerance`");
     if (options_.tolerance < 0)
       form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
                        std::numeric_limits<Real>::epsilon() * form.norm;

@@ -251,10 +251,9 @@ class TriangularSolver {
     analysis.pool = std::make_shared<Detail::WorkPool<ExecutionSpace>>(
         exec, analysis.expected_bytes(
                   columns, static_cast<std::int64_t>(entries.extent(0))));
-    analysis.graph = Detail::make_triangle_graph(exec, row_map, entries, values,
-                                                 columns, input,
-                                                 analysis.pool.get(),
-                                                 &analysis.levels);
+    analysis.graph = Detail::make_triangle_graph(
+        exec, row_map, entries, values, columns, input, analysis.pool.get(),
+        &analysis.levels);
     analysis.num_values = static_cast<std::int64_t>(values.extent(0));
     analysis.conjugated = options.op == Op::conjugate_transpose;
 
@@ -264,27 +263,23 @@ class TriangularSolver {
     Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
                                                            options, *report);
     algorithm_ = choice.make();
-    const auto found = inspect(exec, row_map, entries, values);
+    auto found = inspect(exec, row_map, entries, values);
     fingerprint_ = found.fingerprint();
     Detail::require_nonzero_diagonal(found);
-    if (found.unscalable_row != Detail::ValuesInspection::no_row) {
-      // The first plan's memory is released before the next is made.
+    // Every turn takes a way out, and `pipelined` with level sets one by one
+    // takes all values. A plan's memory is released before the next is made.
+    for (;;) {
+      const bool unscalable =
+          found.unscalable_row != Detail::ValuesInspection::no_row;
+      const auto unsuitable = algorithm_->unsuitable(found);
+      if (!unscalable && !unsuitable.any) break;
       algorithm_.reset();
-      choice.rule_out(report->algorithm, cannot_scale(found));
+      if (unscalable)
+        choice.rule_out(report->algorithm, cannot_scale(found));
+      else
+        choice.forbid_collapse(unsuitable.why);
       algorithm_ = choice.make();
-    }
-    const auto unsuitable = algorithm_->unsuitable(found);
-    if (unsuitable.any) {
-      algorithm_.reset();
-      choice.forbid_collapse(unsuitable.why);
-      algorithm_ = choice.make();
-      // The rewritten rows had no entries divided by their diagonals.
-      const auto again = inspect(exec, row_map, entries, values);
-      if (again.unscalable_row != Detail::ValuesInspection::no_row) {
-        algorithm_.reset();
-        choice.rule_out(report->algorithm, cannot_scale(again));
-        algorithm_ = choice.make();
-      }
+      found = inspect(exec, row_map, entries, values);
     }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();

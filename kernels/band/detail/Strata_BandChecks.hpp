@@ -232,8 +232,8 @@ void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
   if (found[BandFaults::overflow] != BandFaults::none)
     throw FactorizationError(
         "ab",
-        "elimination makes a pivot that is not finite in row" +
-            place(BandFaults::overflow),
+        "elimination makes a pivot in row" + place(BandFaults::overflow) +
+            " that is not finite, or so small that its reciprocal is not",
         "scale the matrix, or use partial_pivoting", row(BandFaults::overflow));
 }
 

@@ -171,9 +171,16 @@ struct FactorPanel {
         from[place] = from[k];
         from[k] = other;
         pivots(system * A.size + c) = p;
-        if (singular)
+        // A pivot of Inf comes of overflow, and what is smaller than that has
+        // no reciprocal.
+        using Real = decltype(pivot_size(Scalar()));
+        const auto size = static_cast<Real>(best.size);
+        const Real back = Real(1) / size;
+        const bool overflow =
+            !singular && (size - size != Real(0) || back - back != Real(0));
+        if (singular || overflow)
           Kokkos::atomic_fetch_min(
-              &fault(BandFaults::pivot),
+              &fault(overflow ? BandFaults::overflow : BandFaults::pivot),
               static_cast<unsigned long long>(system * A.size + c));
       }
       for (int t = thread; t < n; t += threads) {

@@ -19,6 +19,8 @@ template <class Scalar>
 struct CgStart {
   static constexpr int sums = 3;
   static constexpr bool late = false;
+  /// Of ||b||^2: tolerances times it, and p^H A p, have to be normal numbers.
+  static constexpr double least_square = 1e-300, least_norm = 1e-260;
   CgShared shared;
   MultiVectorRef<const Scalar> b;
   const Scalar* w;
@@ -43,7 +45,9 @@ struct CgStart {
     const Scalar residual = item.b - item.w;
     r[i] = residual;
     const double squared = real_product(residual, residual);
-    sum[0] += real_product(item.b, item.b);
+    // What is not zero shows, however small its square.
+    const double of_b = real_product(item.b, item.b);
+    sum[0] += of_b > least_square || item.b == Scalar(0) ? of_b : least_square;
     sum[1] += squared;
     sum[2] += static_cast<double>(item.d) * squared;
   }
@@ -64,7 +68,8 @@ struct CgStart {
     const double larger = limit > absolute ? limit : absolute;
     state.squared_limit = larger * larger;
     store_for_host(shared.history, sqrt(sum[1]));
-    if (!is_finite(sum[0]) || !is_finite(sum[1]))
+    if (!is_finite(sum[0]) || !is_finite(sum[1]) ||
+        (sum[0] > 0 && sum[0] < least_norm))
       return state.end(CgStatus::not_finite);
     if (sum[0] == 0) {
       state.zero_b = 1;

@@ -100,20 +100,27 @@ class AlgorithmChoice {
     forget_plan();
     instead_ = why + ", which rules out " + to_string(algorithm);
   }
-  /// Takes level sets one by one from now on.
+  /// Takes the way of the report's algorithm out, whose level sets can't be
+  /// taken several at a time with these values, of which `why` tells: from now
+  /// on one by one. Sub-graphs take fewer at a time than `pipelined`, and have
+  /// a try of their own.
   void forbid_collapse(const std::string& why) {
-    collapse_ = 1;
-    bool streams = false;
+    const bool stream = report_.algorithm == Algorithm::pipelined_subgraphs;
+    const bool looked = stream_.has_value();
     for (Way& way : ways_)
-      if (way.algorithm == Algorithm::pipelined_subgraphs) {
+      if (way.levels > 1 ||
+          (stream && way.algorithm == Algorithm::pipelined_subgraphs))
         take_out(way, why);
-        streams = true;
-      } else if (way.levels > 1) {
-        take_out(way, why);
-      }
-    stream_.reset();
     forget_plan();
-    if (streams) consider_stream(prediction());
+    if (stream) {
+      collapse_ = 1;
+      stream_.reset();
+      consider_stream(prediction());
+    } else if (!looked && options_.algorithm == Algorithm::automatic &&
+               sub_graphs_suit({1, prediction().pipelined()}) &&
+               may_fit(Algorithm::pipelined_subgraphs)) {
+      consider_stream(prediction());
+    }
     if (!best()) add(Algorithm::pipelined);
     instead_ = why + ", which rules out several level sets at a time";
   }
@@ -130,6 +137,12 @@ class AlgorithmChoice {
     std::size_t bytes;  // that the plan takes, once that is known
     bool made;          // to know it: else it is a lower bound
     int levels = 1;     // that `pipelined` takes at a time
+  };
+
+  /// Level sets that `pipelined` takes at a time, and the solve predicted.
+  struct LevelsAtATime {
+    int levels = 1;
+    double us = 0;
   };
 
   void add(Algorithm a) {
@@ -189,25 +202,8 @@ class AlgorithmChoice {
       consider(Algorithm::pipelined, several.us, levels_note(several.levels));
       ways_.back().levels = several.levels;
     }
-    // A host has no lanes that could fetch while others solve; and where level
-    // sets are wide and few, or rows long, most values come from other
-    // sub-graphs.
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
-    const double widest = several.levels > 1 ? 600 : 1500;
-    const bool suits =
-        stream_shape(options_, collapse_, n, levels, sizes_.edges)
-                    .band_levels == 0
-            ? several.levels == 1 ||
-                  several.us > predict.pipelined_subgraphs_at_least() ||
-                  (levels >= 64 &&
-                   (n < 32 * levels ||
-                    several.us > predict.pipelined_subgraphs_at_least() / 2))
-            : n < widest * levels && levels >= 64 &&
-                  double(sizes_.edges) < 16. * n &&
-                  (several.levels == 1 ||
-                   several.us > predict.pipelined_subgraphs_at_least());
-    if (is_cuda<ExecutionSpace> && suits &&
-        may_fit(Algorithm::pipelined_subgraphs))
+    if (sub_graphs_suit(several) && may_fit(Algorithm::pipelined_subgraphs))
       consider_stream(predict);
 
     // 004's own algorithm where one sub-graph holds everything, unless even a
@@ -242,6 +238,25 @@ class AlgorithmChoice {
     }
   }
 
+  /// Whether sub-graphs are worth a look beside what `pipelined` takes. A host
+  /// has no lanes that could fetch while others solve; and where level sets are
+  /// wide and few, or rows long, most values come from other sub-graphs. The
+  /// bound is of sub-graphs that take level sets one by one: with several at a
+  /// time they come to half of it in chains of chunks, to 0.6 of it in bands.
+  bool sub_graphs_suit(const LevelsAtATime& several) const {
+    if (!is_cuda<ExecutionSpace>) return false;
+    const int n = analysis_.graph.num_vertices, levels = report_.levels;
+    const double bound = prediction().pipelined_subgraphs_at_least();
+    if (stream_shape(options_, collapse_, n, levels, sizes_.edges)
+            .band_levels == 0)
+      return several.levels == 1 || several.us > bound ||
+             (levels >= 64 && (n < 32 * levels || several.us > bound / 2));
+    const double widest = several.levels > 1 ? 600 : 1500;
+    return n < widest * levels && levels >= 64 &&
+           double(sizes_.edges) < 16. * n &&
+           (several.levels == 1 || several.us > bound / 1.5);
+  }
+
   /// Whether `pipelined` may take level sets several at a time: one right-hand
   /// side a launch, and not on hosts, where the first thread does all anyway,
   /// unless asked for.
@@ -254,10 +269,6 @@ class AlgorithmChoice {
   }
   /// Times the matrix: what is made, and what is expected of what is chosen.
   static constexpr double most_made = 6, most_size = 6.2;
-  struct LevelsAtATime {
-    int levels = 1;
-    double us = 0;
-  };
   /// How many level sets `pipelined` should take at a time.
   LevelsAtATime best_levels() {
     LevelsAtATime found;
@@ -284,8 +295,10 @@ class AlgorithmChoice {
       // No host enqueues solves faster than that.
       const double cost =
           std::max(us, parameters_.alpha) * std::pow(size, 1. / 8);
-      const bool worthwhile =
-          saves && size < most_size && c.stay < 0.2 && cost < 0.995 * least;
+      const bool worthwhile = saves && size < most_size && c.stay < 0.2 &&
+                              budget_.allows(static_cast<std::size_t>(
+                                  size * double(report_.crs_bytes))) &&
+                              cost < 0.995 * least;
       if (worthwhile || collapse_ > 0) {
         found = {c.levels, us};
         least = cost;
@@ -326,9 +339,9 @@ class AlgorithmChoice {
             options_.max_right_hand_sides};
   }
 
-  /// Rewritten rows have terms to begin with and more sources, and in bands of
-  /// level sets many teams share a multiprocessor that does that work: by how
-  /// much predictions are too short then, and too long where there are none.
+  /// Factor on the prediction of sub-graphs in bands, fitted for one to four
+  /// level sets at a time: rewritten rows have terms to begin with and more
+  /// sources, and four teams share a multiprocessor that does that work.
   static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
 
   /// Sub-graphs in a stream, where there can be one.
@@ -400,6 +413,7 @@ class AlgorithmChoice {
     if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
     if (way.algorithm == Algorithm::pipelined_subgraphs) take_fewer_levels();
+    if (way.levels > 1 && collapse_ == 0) take_fewer_levels(way);
     return nullptr;
   }
   /// A plan of sub-graphs that was too large may fit with fewer level sets at a

@@ -59,11 +59,11 @@ struct alignas(16) StreamWork {
 /// the last team swaps the buffers of the columns in use.
 ///
 /// Solves overlap (see run_blocks): all tickets have been drawn when the last
-/// block lets the next kernel begin. With one right-hand side, a solve with
-/// this plan draws its own then, and fetches its first records; it leaves b, x
-/// and the exports alone until this kernel has ended. With several, it draws
-/// then. The one after that waits for its turn: many solves' blocks at a time
-/// would crowd each other.
+/// block lets the next kernel begin. With room for one right-hand side, a solve
+/// with this plan draws its own then, and fetches its first records; it leaves
+/// b, x and the exports alone until this kernel has ended. With room for
+/// several, it draws then. The one after that waits for its turn: many solves'
+/// blocks at a time would crowd each other.
 ///
 /// @tparam team_kind  0: four warps, a lane for a row. 1, for rows of many
 /// entries:

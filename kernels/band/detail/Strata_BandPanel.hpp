@@ -151,6 +151,13 @@ struct FactorPanel {
       // A column of NaN has no best; the check of the input reports it.
       const std::int64_t p = best.size < 0 ? c : best.row;
       const bool singular = !(best.size > 0);
+      // A pivot of Inf comes of overflow, and the smallest numbers have no
+      // reciprocal.
+      using Real = decltype(pivot_size(Scalar()));
+      const auto size = static_cast<Real>(best.size);
+      const Real back = Real(1) / size;
+      const bool overflow =
+          !singular && (size - size != Real(0) || back - back != Real(0));
       // The exchange in the list, and in the panel.
       int place = static_cast<int>(p - first);
       if (place >= n) {
@@ -171,13 +178,6 @@ struct FactorPanel {
         from[place] = from[k];
         from[k] = other;
         pivots(system * A.size + c) = p;
-        // A pivot of Inf comes of overflow, and what is smaller than that has
-        // no reciprocal.
-        using Real = decltype(pivot_size(Scalar()));
-        const auto size = static_cast<Real>(best.size);
-        const Real back = Real(1) / size;
-        const bool overflow =
-            !singular && (size - size != Real(0) || back - back != Real(0));
         if (singular || overflow)
           Kokkos::atomic_fetch_min(
               &fault(overflow ? BandFaults::overflow : BandFaults::pivot),
@@ -195,7 +195,8 @@ struct FactorPanel {
       team.team_barrier();
       mine = none();
       // As LAPACK, leave a column without a pivot alone.
-      const Scalar inverse = singular ? Scalar(1) : Scalar(1) / pivot_row[k];
+      const Scalar inverse =
+          singular || overflow ? Scalar(1) : Scalar(1) / pivot_row[k];
       const std::int64_t next_end = k + 1 < n ? last_row(c + 1) : c;
       const std::int64_t all = end > next_end ? end : next_end;
       for (std::int64_t r = c + 1 + thread; r <= all; r += threads) {

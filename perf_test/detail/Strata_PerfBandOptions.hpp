@@ -91,7 +91,11 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
     c.kl = c.ku =
         static_cast<std::int64_t>(share * static_cast<double>(n) / 200);
   } else {
-    c.kl = c.ku = (whole_size(flag, text, 1) - 1) / 2;
+    const std::int64_t width = whole_size(flag, text, 1);
+    if (width % 2 == 0)
+      throw OptionError(flag, "'" + text + "' diagonals have no middle one",
+                        "give an odd number, or lower/upper diagonals");
+    c.kl = c.ku = (width - 1) / 2;
   }
   if (std::max(c.kl, c.ku) >= n)
     throw OptionError(flag,

@@ -113,9 +113,21 @@ struct FindNotHermitian {
         mirror = A.values(at);
       const Scalar a = A.values(k);
       using Part = RealPart<Scalar>;
-      const double re = Part::real(a) - Part::real(mirror);
-      const double im = Part::imaginary(a) + Part::imaginary(mirror);
-      const double size = real_product(a, a) + real_product(mirror, mirror);
+      double part[] = {double(Part::real(a)), double(Part::imaginary(a)),
+                       double(Part::real(mirror)),
+                       double(Part::imaginary(mirror))};
+      // Over the largest, as squares may leave the range of numbers.
+      double largest = 0;
+      for (const double p : part) {
+        const double absolute = p < 0 ? -p : p;
+        if (absolute > largest) largest = absolute;
+      }
+      double size = 0;
+      for (double& p : part) {
+        if (largest > 0) p /= largest;
+        size += p * p;
+      }
+      const double re = part[0] - part[2], im = part[1] + part[3];
       // Not-a-number fails too.
       if (!(re * re + im * im <= tolerance * tolerance * size)) {
         if (row < first) first = row;

@@ -213,8 +213,9 @@ class Runner : public CgRunner {
   /// times ||A|| <= 12 times ||x|| / ||b||. In float the recursion's residual
   /// goes on where that has stopped.
   double attainable() const {
-    return std::numeric_limits<Scalar>::epsilon() / 2 * 12 *
-           static_cast<double>(KokkosBlas::nrm2(x_)) /
+    const double epsilon = narrow ? std::numeric_limits<float>::epsilon()
+                                  : std::numeric_limits<double>::epsilon();
+    return epsilon / 2 * 12 * static_cast<double>(KokkosBlas::nrm2(x_)) /
            static_cast<double>(KokkosBlas::nrm2(b_));
   }
 

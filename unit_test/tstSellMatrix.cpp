@@ -174,6 +174,7 @@ void check_shapes() {
         const auto& report = A.report();
         ASSERT_EQ(report.entries, host.row_map.back());
         ASSERT_GE(report.slots, report.entries);
+        ASSERT_LT(report.padding(), 1.0 + 1e-15);
         const int s = turn++ % 5;
         check<Scalar>(host, A, storages[s], vectors[s]);
         if (testing::Test::HasFatalFailure()) {

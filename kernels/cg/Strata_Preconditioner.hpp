@@ -133,7 +133,8 @@ class IncompletePreconditioner {
     fingerprint_ =
         Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
   }
-  /// New values on the same pattern: factorises again, without analysis.
+  /// New values on the same pattern: factorises again, without analysis unless
+  /// the natural order's solvers can't take the values as they are planned.
   /// @throws as the constructor, and PatternMismatchError
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {

@@ -118,7 +118,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   CollapsePhases<Memory> phases;
   using Phases = CollapsePhases<Memory>;
   phases.given_map = graph.row_map;
-  phases.vertex = order.vertex;
+  phases.position = order.position;
   phases.level_of = order.level_of;
   phases.level_map = order.level_map;
   phases.num_vertices = graph.num_vertices;
@@ -197,6 +197,10 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   auto& rows = made.rows;
   rows.most_terms = static_cast<int>(found[CollapseSums::most_terms]) - 1;
   rows.most_sources = static_cast<int>(found[CollapseSums::most_sources]);
+  rows.values_in_order = graph.values_in_order;
+  rows.reversed = graph.reversed;
+  rows.unit = num_values == graph.num_edges();
+  rows.last_value = num_values - 1;
   const auto take = [&](PlanStorage<Memory> storage) {
     rows.take(storage, n, graph.num_edges() + n, found[CollapseSums::program],
               RewriteFaults::size, num_values);
@@ -206,9 +210,12 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       take(PlanStorage<Memory>()))));
   phases.new_vertex = made.order.vertex;
   phases.rows = rows;
-  sequence.run("Strata::CollapsedLevels::places", phases,
-               SumPhase<typename Phases::PlaceEntries>{n},
-               SumPhase<typename Phases::PlacePrograms>{n});
+  const SumPhase<typename Phases::PlacePrograms> programs{n};
+  if (rows.values_in_order)
+    sequence.run("Strata::CollapsedLevels::places", phases, programs);
+  else
+    sequence.run("Strata::CollapsedLevels::places", phases,
+                 SumPhase<typename Phases::PlaceEntries>{n}, programs);
   replace_rows("Strata::CollapsedLevels::fill", exec, n, mean_length,
                FillRewritten<Memory>{edges, phases.fate, phases.row_map,
                                      phases.term_map, rewritten.entries.data(),

@@ -29,6 +29,10 @@ struct DependencyGraph {
   Kokkos::View<std::int64_t*, MemorySpace> origin;
   /// Where each vertex's diagonal value stands there, -1 where it is one.
   Kokkos::View<std::int64_t*, MemorySpace> diagonal_origin;
+  /// Whether the user's values are those of the edges and of the diagonal
+  /// (unless that is one) and no others, row by row in the matrix's order: both
+  /// origins then follow from row_map alone.
+  bool values_in_order = false;
 
   std::int64_t num_edges() const {
     return static_cast<std::int64_t>(entries.extent(0));
@@ -48,6 +52,7 @@ DependencyGraph<typename ToSpace::memory_space> mirror_graph(
   DependencyGraph<memory_space> copy;
   copy.num_vertices = graph.num_vertices;
   copy.reversed = graph.reversed;
+  copy.values_in_order = graph.values_in_order;
   const memory_space target{};
   copy.row_map = Kokkos::create_mirror_view_and_copy(target, graph.row_map);
   copy.entries = Kokkos::create_mirror_view_and_copy(target, graph.entries);

@@ -107,50 +107,60 @@ struct LevelKeys {
   }
 };
 
-/// What follows from the sorted order, for a run of positions a thread.
+/// What follows from the sorted order, by whole warps: a thread for each
+/// position, and idle ones at the end of the last warp.
 template <class MemorySpace>
 struct LevelBounds {
-  static constexpr int run = 8;
+  static constexpr int width = 32;
   CountedLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
   Kokkos::View<int*, MemorySpace> position, length;
   Kokkos::View<const std::uint64_t*, MemorySpace> key;
   LevelSizesView<MemorySpace> sizes;
   int length_bits;
+  std::int64_t longest_row;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t level_at(std::int64_t p) const {
-    return static_cast<std::int64_t>(key(p) >> length_bits);
+  KOKKOS_INLINE_FUNCTION int level_at(std::int64_t p) const {
+    return static_cast<int>(key(p) >> length_bits);
   }
-  KOKKOS_INLINE_FUNCTION void add(std::int64_t level, std::int64_t edges,
-                                  std::int64_t longest) const {
-    if (level < 0) return;
-    Kokkos::atomic_fetch_add(&sizes.edges(level), edges);
-    Kokkos::atomic_fetch_max(&sizes.longest_row(level), longest);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t r) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const std::int64_t n = static_cast<std::int64_t>(key.extent(0));
-    const std::int64_t begin = r * run;
-    const std::int64_t end = begin + run < n ? begin + run : n;
-    std::int64_t before = begin > 0 ? level_at(begin - 1) : -1;
-    std::int64_t edges = 0, longest = 0;
-    for (std::int64_t p = begin; p < end; ++p) {
-      const std::int64_t level = level_at(p);
+    const bool any = p < n;
+    const int level = any ? level_at(p) : -1;
+    std::int64_t row_length = 0;
+    if (any) {
       const int v = vertex(p);
-      const std::int64_t row_length = lengths(v);
+      row_length = length_of(p, v);
       length(p) = static_cast<int>(row_length);
       position(v) = static_cast<int>(p);
-      if (level != before) {
+      if (p == 0 || level_at(p - 1) != level) {
         sizes.first(level) = p;
-        if (p > begin) add(before, edges, longest);
-        edges = 0;
-        longest = 0;
-        before = level;
+        // The longest row is the level set's first.
+        if (length_bits > 0) sizes.longest_row(level) = row_length;
       }
-      edges += row_length;
-      longest = row_length > longest ? row_length : longest;
+      if (p + 1 == n) sizes.first(sizes.num_levels) = n;
     }
-    add(before, edges, longest);
-    if (end == n) sizes.first(sizes.num_levels) = n;
+    // Most warps have rows of one level set.
+    const int first = lane_broadcast(level, 0);
+    const bool together = lane_ballot(level != first) == 0;
+    const double edges =
+        together ? lane_group_sum(double(row_length), width) : 0.;
+    if (!any) return;
+    if (!together)
+      Kokkos::atomic_fetch_add(&sizes.edges(level), row_length);
+    else if (p % width == 0)
+      Kokkos::atomic_fetch_add(&sizes.edges(level),
+                               static_cast<std::int64_t>(edges));
+    if (length_bits == 0)
+      Kokkos::atomic_fetch_max(&sizes.longest_row(level), row_length);
+  }
+
+ private:
+  /// The key of a row has its length, where that counts.
+  KOKKOS_INLINE_FUNCTION std::int64_t length_of(std::int64_t p, int v) const {
+    if (length_bits == 0) return lengths(v);
+    const auto shorter = key(p) & ((std::uint64_t{1} << length_bits) - 1);
+    return longest_row - static_cast<std::int64_t>(shorter);
   }
 };
 
@@ -235,11 +245,12 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                          static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
   key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
   order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
-  constexpr std::int64_t run = LevelBounds<Memory>::run;
+  constexpr std::int64_t width = LevelBounds<Memory>::width;
   Kokkos::parallel_for(
-      "Strata::LevelOrder::bounds", Range(exec, 0, (n + run - 1) / run),
-      LevelBounds<Memory>{lengths, order.vertex, order.position,
-                          order.length, key, sizes, length_bits});
+      "Strata::LevelOrder::bounds",
+      Range(exec, 0, (n + width - 1) / width * width),
+      LevelBounds<Memory>{lengths, order.vertex, order.position, order.length,
+                          key, sizes, length_bits, longest});
   std::vector<std::int64_t> all(sizes.all.extent(0));
   copy_to_host(exec, sizes.all, all.data());
   order.level_map =

@@ -22,23 +22,31 @@ namespace Strata {
 /// replaced, for the terms' numbers of entries; and for the slots of all
 /// entries, the row's own first. Rows that are as they were have none.
 ///
-/// All is by position, the place of a row in the order of use: neighbours there
-/// are read together, and most of their terms are neighbours, too.
+/// Programs are by position, the place of a row in the order of use: neighbours
+/// there are read together.
+///
+/// The values of the matrix are numbered so that those of a row follow each
+/// other, the entries ascending by source. Where the user's values are in order
+/// (see DependencyGraph), rows are as in the matrix, the diagonal after a row's
+/// entries, and numbers stand for themselves: backwards if `reversed`. Else
+/// `origin` has a place for each, by position, as most terms of neighbours are
+/// neighbours there, too, and the diagonal (-1: it is one) before the entries.
 template <class MemorySpace>
 struct RewrittenRows {
-  /// Where a position's entries and its program begin.
-  struct Place {
-    int entry;
-    unsigned program;
+  /// The numbers of a row's first entry and of its diagonal, -1 if there is
+  /// none.
+  struct Row {
+    int first, diagonal;
   };
-  Kokkos::View<Place*, MemorySpace> place;  // one more at the end
-  /// Entries of the positions as the matrix has them, the diagonal before them
-  /// (-1: it is one).
-  Detail::OriginIndex<MemorySpace> origin;
+  /// Position -> where its program begins; one more at the end.
+  Kokkos::View<unsigned*, MemorySpace> program_of;
   Kokkos::View<unsigned char*, MemorySpace> program;
   static constexpr int head = 2;
-  /// User's row -> where its entries begin.
-  Kokkos::View<int*, MemorySpace> entry_of;
+  /// Vertex -> number that its row begins with; one more at the end.
+  Kokkos::View<int*, MemorySpace> begin_of;
+  Detail::OriginIndex<MemorySpace> origin;
+  bool values_in_order = false, reversed = false, unit = false;
+  std::int64_t last_value = 0;
   /// RewriteFaults, as before a look.
   Kokkos::View<std::int64_t*, MemorySpace> faults;
   /// Of a rewritten row: most other rows' terms, most sources.
@@ -47,17 +55,17 @@ struct RewrittenRows {
   /// Has the arrays taken out of a storage: again with the numbers of elements
   /// that they have, to be copied there as a whole.
   void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
-            std::int64_t entries, std::int64_t program_bytes,
+            std::int64_t numbers, std::int64_t program_bytes,
             std::int64_t num_faults, std::int64_t num_values) {
     storage.take(faults, num_faults);
-    storage.take(origin, entries, num_values);
-    storage.take(place, vertices + 1);
-    storage.take(entry_of, vertices);
+    storage.take(origin, values_in_order ? 0 : numbers, num_values);
+    storage.take(program_of, vertices + 1);
+    storage.take(begin_of, vertices + 1);
     storage.take(program, program_bytes);
   }
   void take_again(Detail::PlanStorage<MemorySpace>& storage,
                   std::int64_t num_values) {
-    take(storage, static_cast<std::int64_t>(entry_of.extent(0)), origin.size(),
+    take(storage, num_vertices(), origin.size(),
          static_cast<std::int64_t>(program.extent(0)),
          static_cast<std::int64_t>(faults.extent(0)), num_values);
   }
@@ -68,9 +76,34 @@ struct RewrittenRows {
         reinterpret_cast<const unsigned char*>(faults.data()));
   }
   std::size_t bytes() const {
-    return place.extent(0) * sizeof(Place) + origin.bytes() +
-           program.extent(0) + entry_of.extent(0) * sizeof(int) +
+    return program_of.extent(0) * sizeof(unsigned) + origin.bytes() +
+           program.extent(0) + begin_of.extent(0) * sizeof(int) +
            faults.extent(0) * sizeof(std::int64_t);
+  }
+
+  KOKKOS_FUNCTION int num_vertices() const {
+    return static_cast<int>(begin_of.extent(0)) - 1;
+  }
+  KOKKOS_INLINE_FUNCTION int vertex(int user_row) const {
+    return reversed ? num_vertices() - 1 - user_row : user_row;
+  }
+  KOKKOS_INLINE_FUNCTION Row row(int user_row) const {
+    const int v = vertex(user_row), begin = begin_of(v);
+    if (!values_in_order) return {begin + 1, begin};
+    return {begin, unit ? -1 : begin_of(v + 1) - 1};
+  }
+  /// The number after a row's last entry.
+  /// @param following  the user's row at the next position, -1: there is none
+  KOKKOS_INLINE_FUNCTION int end(int user_row, int following) const {
+    if (values_in_order)
+      return begin_of(vertex(user_row) + 1) - (unit ? 0 : 1);
+    return following < 0 ? static_cast<int>(origin.size())
+                         : begin_of(vertex(following));
+  }
+  /// Where the user's values have a number; -1: nowhere.
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(int number) const {
+    if (!values_in_order) return origin(number);
+    return reversed ? last_value - number : number;
   }
 };
 

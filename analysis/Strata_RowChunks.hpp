@@ -67,7 +67,7 @@ struct RowChunks {
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
   /// What the arrays above are part of.
-  Kokkos::View<unsigned char*, MemorySpace> storage;
+  typename Detail::PlanStorage<MemorySpace>::Block storage;
 
   int num_chunks() const { return static_cast<int>(chunk.extent(0)); }
   int num_levels() const {

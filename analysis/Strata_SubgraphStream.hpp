@@ -87,7 +87,7 @@ struct SubgraphStream {
   std::int64_t num_steps = 0;  // of all sub-graphs together
   std::int64_t num_records = 0, num_imports = 0;
   /// What the following arrays are part of, those of `collapsed` aside.
-  Kokkos::View<unsigned char*, MemorySpace> storage;
+  typename Detail::PlanStorage<MemorySpace>::Block storage;
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<StreamSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers

@@ -389,6 +389,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     if (unsorted == no_fault) {
       graph.entries = Kokkos::View<int*, Memory>(graph.entries.data(), found[2]);
       graph.origin = Counts(graph.origin.data(), found[2]);
+      graph.values_in_order = stored == found[2] + (unit ? 0 : rows);
       if (with_levels) {
         std::memcpy(levels->found, found + 3, sizeof(levels->found));
         levels->known = true;

@@ -47,7 +47,43 @@ Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
 
 /// with_origins counts by threes.
 std::int64_t num_values(const Graph& graph) {
+  if (graph.values_in_order)
+    return graph.num_edges() +
+           (graph.diagonal_origin(0) < 0 ? 0 : graph.num_vertices);
   return 3 * (graph.num_edges() + graph.num_vertices);
+}
+
+/// The graph of a triangle whose values are all that the user has.
+Graph in_order(const Graph& given, bool reversed, bool unit) {
+  Graph graph = TestGraphs::with_origins(given, reversed);
+  graph.values_in_order = true;
+  const std::int64_t diagonals = unit ? 0 : 1;
+  const auto last =
+      graph.num_edges() + diagonals * graph.num_vertices - 1;
+  const auto origin = [&](std::int64_t number) {
+    return reversed ? last - number : number;
+  };
+  for (int v = 0; v < graph.num_vertices; ++v) {
+    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
+      graph.origin(e) = origin(e + diagonals * v);
+    graph.diagonal_origin(v) =
+        unit ? -1 : origin(graph.row_map(v + 1) + v);
+  }
+  return graph;
+}
+
+template <class From>
+RewrittenRows<Kokkos::HostSpace> rows_on_host(const RewrittenRows<From>& rows) {
+  RewrittenRows<Kokkos::HostSpace> host;
+  host.program_of = on_host(rows.program_of);
+  host.program = on_host(rows.program);
+  host.begin_of = on_host(rows.begin_of);
+  host.origin.narrow = on_host(rows.origin.narrow);
+  host.values_in_order = rows.values_in_order;
+  host.reversed = rows.reversed;
+  host.unit = rows.unit;
+  host.last_value = rows.last_value;
+  return host;
 }
 
 /// What a row's program makes of small integers, all diagonals being one,
@@ -100,20 +136,22 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto position = on_host(made.order.position);
   const auto level = on_host(made.order.level_of);
   const auto vertex = on_host(made.order.vertex);
-  const auto place = on_host(made.rows.place);
-  const auto program = on_host(made.rows.program);
-  const auto origin = on_host(made.rows.origin.narrow);
-  const auto entry_of = on_host(made.rows.entry_of);
+  const auto rows = rows_on_host(made.rows);
+  EXPECT_EQ(rows.origin.size(),
+            graph.values_in_order ? 0 : graph.num_edges() + graph.num_vertices);
   int rewritten = 0;
   for (int v = 0; v < graph.num_vertices; ++v) {
     EXPECT_EQ(vertex(position(v)), v);
     const int p = position(v);
-    auto at = place(p).entry;
-    EXPECT_EQ(entry_of(graph.row_of(v)), at);
-    EXPECT_EQ(static_cast<int>(origin(at++)), graph.diagonal_origin(v));
+    const auto row = rows.row(graph.row_of(v));
+    EXPECT_EQ(row.diagonal < 0 ? -1 : rows(row.diagonal),
+              graph.diagonal_origin(v));
+    int at = row.first;
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
-      EXPECT_EQ(origin(at++), graph.origin(e));
-    EXPECT_EQ(at, place(p + 1).entry);
+      EXPECT_EQ(rows(at++), graph.origin(e));
+    const int following =
+        p + 1 < graph.num_vertices ? graph.row_of(vertex(p + 1)) : -1;
+    EXPECT_EQ(at, rows.end(graph.row_of(v), following));
     Lists found;
     int last = -1;
     for (auto e = row_map(v); e < row_map(v + 1); ++e) {
@@ -136,10 +174,10 @@ int expect_collapsed(const Graph& graph, int k) {
       ++rewritten;
       EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
       EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
-      expect_program(graph, program.data() + place(p).program,
-                     program.data() + place(p + 1).program, found, v);
+      expect_program(graph, rows.program.data() + rows.program_of(p),
+                     rows.program.data() + rows.program_of(p + 1), found, v);
     } else {
-      EXPECT_EQ(place(p).program, place(p + 1).program);
+      EXPECT_EQ(rows.program_of(p), rows.program_of(p + 1));
       EXPECT_TRUE(found.terms.empty());
       EXPECT_EQ(found.sources,
                 std::set<int>(graph.entries.data() + graph.row_map(v),
@@ -160,6 +198,8 @@ TEST(CollapsedLevels, HoldWhatReplacingGives) {
         SCOPED_TRACE(name + ", " + std::to_string(k) + " at a time");
         rewritten +=
             expect_collapsed(TestGraphs::with_origins(given, reversed), k);
+        for (const bool unit : {false, true})
+          expect_collapsed(in_order(given, reversed, unit), k);
         if (testing::Test::HasFailure()) return;
       }
   }
@@ -240,6 +280,52 @@ TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
           expect_new_values<double>(pattern, levels, upper, op);
           expect_new_values<Kokkos::complex<float>>(pattern, levels, upper, op);
         }
+    }
+}
+
+HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {
+  HostMatrix<double> strict;
+  strict.rows = A.rows;
+  strict.columns = A.columns;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      if (A.entries[k] != i) {
+        strict.entries.push_back(A.entries[k]);
+        strict.values.push_back(A.values[k]);
+      }
+    strict.row_map.push_back(static_cast<std::int64_t>(strict.entries.size()));
+  }
+  return strict;
+}
+
+/// A unit diagonal that is not stored, one that is, and values that are not all
+/// of the triangle.
+TEST(LevelsTogether, TakeNewValuesWhereverTheDiagonalIs) {
+  const auto pattern = random_pattern(600, 4., 30, 8);
+  for (const bool upper : {false, true})
+    for (const bool stored : {false, true}) {
+      const auto uplo = upper ? Uplo::upper : Uplo::lower;
+      auto A = make_triangle<double>(pattern, uplo);
+      for (auto& value : A.values) value *= 0.1;
+      if (!stored) A = without_diagonal(A);
+      auto options = together(4);
+      using Matrix = SolverMatrix<double, Space>;
+      const auto make = [&] {
+        return TriangularSolver<double, Space>(
+            Space(), A.template to_device<Matrix>(), uplo, Diag::unit, options);
+      };
+      auto solver = make();
+      ASSERT_EQ(solver.report().collapsed_levels, 4);
+      for (auto& value : A.values) value *= 1.5;
+      solver.update_values(Space(), A.template to_device<Matrix>());
+      const auto b = random_values<double>(A.rows, 6);
+      const auto x = solve(solver, b);
+      EXPECT_TRUE(same_bits(x, solve(make(), b)));
+      options.algorithm = Algorithm::substitution;
+      options.collapsed_levels = 0;
+      const auto expected = solve(make(), b);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_NEAR(x[i], expected[i], 1e-11 * (1 + std::abs(expected[i])));
     }
 }
 

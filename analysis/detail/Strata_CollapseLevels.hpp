@@ -153,7 +153,7 @@ struct FillRewritten {
     const int v = static_cast<int>(number);
     const bool rewrites = v >= 0 && fate[v] == RowFate::rewritten;
     const int p = v < 0 ? 0 : position(v);
-    unsigned char* const program = rows.program.data() + rows.place(p).program;
+    unsigned char* const program = rows.program.data() + rows.program_of(p);
     unsigned char* const slot =
         program + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
     EliminatedRow row;
@@ -207,13 +207,18 @@ struct FillRewritten {
  private:
   KOKKOS_FUNCTION void keep(int v, int p, int lane, int lanes) const {
     const std::int64_t first = edges.first(v), end = edges.end(v);
-    const std::int64_t at = rows.place(p).entry;
-    for (std::int64_t k = first + lane; k < end; k += lanes)
-      rows.origin.set(at + 1 + (k - first), edges.graph.origin(k));
-    if (lane != 0) return;
-    rows.origin.set(at, edges.graph.diagonal_origin(v));
-    rows.entry_of(edges.graph.row_of(v)) = static_cast<int>(at);
-    if (p == 0) ClearRewriteFaults{rows.faults.data()}(0);
+    if (rows.values_in_order) {
+      const int diagonals = rows.unit ? 0 : 1;
+      if (lane == 0) rows.begin_of(v) = static_cast<int>(first) + diagonals * v;
+      if (lane == 0 && v + 1 == edges.graph.num_vertices)
+        rows.begin_of(v + 1) = static_cast<int>(end) + diagonals * (v + 1);
+    } else {
+      const std::int64_t at = rows.begin_of(v);
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        rows.origin.set(at + 1 + (k - first), edges.graph.origin(k));
+      if (lane == 0) rows.origin.set(at, edges.graph.diagonal_origin(v));
+    }
+    if (lane == 0 && p == 0) ClearRewriteFaults{rows.faults.data()}(0);
   }
 };
 
@@ -235,7 +240,7 @@ struct CollapseSums {
 template <class MemorySpace>
 struct CollapsePhases {
   Kokkos::View<const std::int64_t*, MemorySpace> given_map;
-  Kokkos::View<const int*, MemorySpace> vertex, level_of;
+  Kokkos::View<const int*, MemorySpace> position, level_of;
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
   int num_vertices, levels, num_levels;
   std::int64_t num_numbers;  // groups * levels
@@ -268,10 +273,11 @@ struct CollapsePhases {
   }
   /// Vertices by depth, and all that there is to know of those of depth 0.
   struct Begin {};
-  KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t p) const {
-    const int v = vertex(p), level = level_of(v);
+  KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t vertex) const {
+    const auto v = static_cast<int>(vertex);
+    const int level = level_of(v);
     const auto own = static_cast<int>(given_map(v + 1) - given_map(v));
-    by_depth[level_begin[level] + (p - level_map(level))] = v;
+    by_depth[level_begin[level] + (position(v) - level_map(level))] = v;
     fate[v] = RowFate::as_it_was;
     length[v] = own;
     terms[v] = program[v] = depth_in_group[v] = 0;
@@ -323,22 +329,23 @@ struct CollapsePhases {
   // Once the order is known.
   Kokkos::View<const int*, MemorySpace> new_vertex;
   RewrittenRows<MemorySpace> rows;
+  /// Where the user's values are not in order.
   struct PlaceEntries {};
   KOKKOS_INLINE_FUNCTION void operator()(PlaceEntries, std::int64_t p,
                                          std::int64_t& sum, bool final) const {
     const int v = new_vertex(p);
-    if (final) rows.place(p).entry = static_cast<int>(sum);
+    if (final) rows.begin_of(v) = static_cast<int>(sum);
     sum += given_map(v + 1) - given_map(v) + 1;
     if (final && p + 1 == num_vertices)
-      rows.place(p + 1).entry = static_cast<int>(sum);
+      rows.begin_of(p + 1) = static_cast<int>(sum);
   }
   struct PlacePrograms {};
   KOKKOS_INLINE_FUNCTION void operator()(PlacePrograms, std::int64_t p,
                                          std::int64_t& sum, bool final) const {
-    if (final) rows.place(p).program = static_cast<unsigned>(sum);
+    if (final) rows.program_of(p) = static_cast<unsigned>(sum);
     sum += program[new_vertex(p)];
     if (final && p + 1 == num_vertices)
-      rows.place(p + 1).program = static_cast<unsigned>(sum);
+      rows.program_of(p + 1) = static_cast<unsigned>(sum);
   }
 
  private:

@@ -95,7 +95,7 @@ class WorkPool {
     if (keeps)
       size = blocks_.empty()
                  ? std::max({bytes, expected_, std::size_t{4} << 20})
-                 : std::max(bytes, blocks_.back()->extent(0) / 2);
+                 : std::max(bytes, blocks_.back()->extent(0));
     blocks_.push_back(keeps ? Kept::take(label, size)
                             : std::make_shared<const typename Kept::Block>(
                                   Kokkos::view_alloc(

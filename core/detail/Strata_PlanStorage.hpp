@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <detail/Strata_KeptWorkspace.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -17,7 +20,7 @@ namespace Detail {
 template <class MemorySpace>
 class PlanStorage {
  public:
-  using Block = Kokkos::View<unsigned char*, MemorySpace>;
+  using Block = typename KeptWorkspace<MemorySpace, ForPlans>::Pointer;
 
   /// `view` gets `count` elements, not initialized.
   template <class View>
@@ -47,20 +50,27 @@ class PlanStorage {
 };
 
 /// Runs `request(storage)` to measure, allocates, and runs it again. The arrays
-/// last as long as what is returned.
+/// last as long as what is returned. On a device, the memory of the last plan
+/// that was let go of is used again where it is at most an eighth larger.
 template <class MemorySpace, class ExecutionSpace, class Request>
 typename PlanStorage<MemorySpace>::Block make_plan_storage(
     const ExecutionSpace& exec, const std::string& label,
     const Request& request) {
   PlanStorage<MemorySpace> measure;
   request(measure);
-  const typename PlanStorage<MemorySpace>::Block block(
-      Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing),
-      measure.bytes());
+  using Kept = KeptWorkspace<MemorySpace, ForPlans>;
+  const std::size_t bytes = measure.bytes();
+  typename Kept::Pointer block;
+  if constexpr (is_cuda<ExecutionSpace>) {
+    block = Kept::take(label, bytes, bytes + bytes / 8);
+  } else {
+    block = std::make_shared<const typename Kept::Block>(
+        Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), bytes);
+  }
   // Where there is nothing to hold, views have their sizes all the same.
   static unsigned char nothing[16];
-  PlanStorage<MemorySpace> storage(measure.bytes() > 0 ? block.data()
-                                                       : nothing);
+  PlanStorage<MemorySpace> storage(
+      bytes > 0 ? reinterpret_cast<unsigned char*>(block->data()) : nothing);
   request(storage);
   return block;
 }

@@ -29,6 +29,13 @@ struct SolveSum {
   bool late;
 };
 
+/// Tickets that a PipelinedSolve's teams draw: every one of them until it gets a
+/// ticket that there is none for, unless there is a team for each.
+KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
+  return static_cast<unsigned>(tickets) +
+         static_cast<unsigned>(teams < tickets ? teams : 0);
+}
+
 /// One right-hand side in one launch; values are their own flags.
 ///
 /// Teams draw tickets until there are none left; ticket t stands for the t-th
@@ -60,7 +67,7 @@ struct SolveSum {
 /// exactly once.
 ///
 /// There are two value buffers: a solve publishes into one and makes the other
-/// pending again. Each solve draws the same number of tickets, `draws`, so the
+/// pending again. Each solve draws as many tickets, draws_of_solve(), so the
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
 ///
@@ -73,7 +80,8 @@ struct SolveSum {
 /// nobody to wait for: many solves' blocks at a time would crowd each other.
 ///
 /// @tparam terms  rows may have terms (see CollapsedLevels), elements of b that
-///                need no waiting; b and x must not overlap then
+///                need no waiting; b and x must not overlap then, and without
+///                x (a null pointer) results are left in the value buffer
 /// @tparam Sum    NoSolveSum or a SolveSum
 template <class Scalar, class ExecutionSpace, bool divide, bool terms = false,
           class Sum = NoSolveSum>
@@ -131,13 +139,6 @@ struct PipelinedSolve {
       if (last) block.release_next();
     }
   };
-
-  /// Every team draws until it gets a ticket that there is none for, unless
-  /// there is a team for each.
-  KOKKOS_INLINE_FUNCTION unsigned draws(int teams) const {
-    return static_cast<unsigned>(num_tickets) +
-           static_cast<unsigned>(teams < num_tickets ? teams : 0);
-  }
 
   /// The next entries of a lane; `left` is the number of its steps to come.
   template <int count>
@@ -260,7 +261,8 @@ struct PipelinedSolve {
                                        const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
     Value::publish(x.current + position, result);
-    system.x(row, 0) = result;
+    // Rows with terms read other rows' elements of b, which x may be instead.
+    if (!terms || system.x.data) system.x(row, 0) = result;
     Value::reset(x.other + position);
     if constexpr (Sum::wanted) {
       return real_product(sum_of.u(row, 0), result);
@@ -323,7 +325,7 @@ struct PipelinedSolve {
       if (!sum_of.task.running()) return;
     }
     const int rank = block.rank(), warp = rank / width, lane = rank % width;
-    const unsigned each = draws(block.count());
+    const unsigned each = draws_of_solve(num_tickets, block.count());
     const bool draws_on = block.count() < num_tickets;
     const std::int64_t num_chunks =
         static_cast<std::int64_t>(system.chunk.extent(0));

@@ -46,12 +46,20 @@ struct NameRows {
   }
 };
 
-template <class Scalar>
-struct CopyColumn {
-  MultiVectorRef<const Scalar> from;
-  Scalar* to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    to[i] = from(i, 0);
+/// Copies the results of a solve that wrote none out of the value buffer that
+/// it published into, see PipelinedSolve.
+template <class Scalar, class MemorySpace>
+struct TakeResults {
+  const Scalar* buffers;
+  const unsigned* counter;
+  unsigned draws;  // of a solve
+  int num_values;
+  Kokkos::View<const unsigned*, MemorySpace> row;
+  MultiVectorRef<Scalar> x;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    // The counter starts again after two solves.
+    const bool odd = *counter < draws;
+    x(row(p), 0) = buffers[(odd ? num_values : 0) + p];
   }
 };
 
@@ -81,14 +89,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
-             SourceNumbering::position, Solve<false>::batch, 3,
+             SourceNumbering::position, Solve<false>::batch, 2,
              RowTerms<Memory>{levels.term_map, levels.term},
              levels.rows.extent()) {
-    using Kokkos::make_pair;
-    const std::int64_t n = this->chunks_.num_rows;
-    copy_ = Kokkos::subview(this->buffers_, make_pair(2 * n, 3 * n));
-    this->buffers_ =
-        Kokkos::subview(this->buffers_, make_pair(std::int64_t{0}, 2 * n));
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
         keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
@@ -221,26 +224,28 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           exec, this->chunks_, max_right_hand_sides);
   }
 
-  /// Rows read elements of b that are other rows': b is copied where x is to
-  /// overwrite it.
+  /// Rows read elements of b that are other rows': where x is to overwrite it,
+  /// that has to wait until all are solved.
   void solve_rewritten(const ExecutionSpace& exec,
                        const MultiVectorRef<const Scalar>& b,
                        const MultiVectorRef<Scalar>& x) const {
-    MultiVectorRef<const Scalar> from = b;
-    if (b.data == x.data) {
-      Kokkos::parallel_for(
-          "Strata::Pipelined::copy",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
-                              Kokkos::LaunchBounds<256>>(
-              exec, 0, this->chunks_.num_rows),
-          CopyColumn<Scalar>{b, copy_.data()});
-      from.data = copy_.data();
-      from.row_stride = 1;
-    }
+    MultiVectorRef<Scalar> to = x;
+    if (b.data == x.data) to.data = nullptr;
     if (this->divide_)
-      launch_one<true, true>(exec, from, x);
+      launch_one<true, true>(exec, b, to);
     else
-      launch_one<false, true>(exec, from, x);
+      launch_one<false, true>(exec, b, to);
+    if (to.data) return;
+    const auto num_values = static_cast<int>(this->buffers_.extent(0) / 2);
+    Kokkos::parallel_for(
+        "Strata::Pipelined::take_results",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                            Kokkos::LaunchBounds<256>>(exec, 0,
+                                                       this->chunks_.num_rows),
+        TakeResults<Scalar, Memory>{
+            this->buffers_.data(), this->counter_.data(),
+            draws_of_solve(tickets_, teams_), num_values,
+            named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (rewritten_)
@@ -295,7 +300,6 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           copy_.extent(0) * sizeof(Scalar) +
            (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
            (blocks_ ? blocks_->bytes() : 0) +
            (rewritten_ ? rewritten_->bytes() : 0);
@@ -305,7 +309,6 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
   std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
-  Kokkos::View<Scalar*, Memory> copy_;  // a right-hand side of rewritten rows
   Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
   Kokkos::View<int*, Memory> named_source_;
 };

@@ -40,6 +40,7 @@ struct RewriteValues {
   // scratch leaves room for fewer.
   using Policy = LargeFunctorTeams<ExecutionSpace>;
   using Member = typename Policy::member_type;
+  using Row = typename RewrittenRows<Memory>::Row;
   /// Entries that a lane holds.
   static constexpr int held = 4;
   static constexpr unsigned s = sizeof(Scalar);
@@ -125,6 +126,11 @@ struct RewriteValues {
   KOKKOS_INLINE_FUNCTION Scalar value_at(std::int64_t k) const {
     return conjugated ? conjugate(values[k]) : values[k];
   }
+  /// 1 where there is none, or it is nowhere.
+  KOKKOS_INLINE_FUNCTION Scalar number_at(int number) const {
+    const std::int64_t k = number < 0 ? -1 : rows(number);
+    return k < 0 ? Scalar(1) : value_at(k);
+  }
   KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
     return v - v == Scalar(0);
   }
@@ -141,9 +147,13 @@ struct RewriteValues {
     const int r = thread >> log_lanes;
     const bool any = r < chunk.rows;
     const int p = chunk.first_position + r;
-    const auto begin = rows.place(any ? p : 0);
-    const auto end = rows.place(any ? p + 1 : 0);
-    const bool rewritten = any && end.program > begin.program;
+    const unsigned program = rows.program_of(any ? p : 0);
+    const unsigned program_end = rows.program_of(any ? p + 1 : 0);
+    const bool rewritten = any && program_end > program;
+    const int user = any ? user_row(p) : -1;
+    const bool follows =
+        any && !rows.values_in_order && p + 1 < rows.num_vertices();
+    const int following = follows ? user_row(p + 1) : -1;
     Lane lane{scratch,
               at + r * s,
               room * s,
@@ -158,23 +168,24 @@ struct RewriteValues {
               0,
               0,
               0,
-              rows.program.data() + begin.program};
+              rows.program.data() + program};
     lane.length = lane.first + most_terms * 4;
     if (rewritten) {
       lane.terms = lane.program[0];
       lane.sources = lane.program[1];
     }
-    const std::int64_t origin = any ? rows.origin(begin.entry) : -1;
-    prepare(chunk, r, begin.entry, end.entry, lane);
-    const Scalar own = origin < 0 ? Scalar(1) : value_at(origin);
+    const auto entries = any ? rows.row(user) : Row{0, -1};
+    const int end = any ? rows.end(user, following) : 0;
+    const Scalar own = number_at(entries.diagonal);
+    prepare(chunk, r, entries.first, end, lane);
     if (rewritten) {
-      lane.operations = static_cast<int>(end.program - begin.program) -
+      lane.operations = static_cast<int>(program_end - program) -
                         RewrittenRows<Memory>::head - lane.terms;
       lane.program += RewrittenRows<Memory>::head + lane.terms;
     }
     if constexpr (packs) {
       if (any && !rewritten)
-        take_as_it_is(chunk, r, lane, begin.entry + 1, end.entry);
+        take_as_it_is(chunk, r, lane, entries.first, end);
       if (any && lane.rank == 0) diagonal[p] = divide ? own : Scalar(1) / own;
     } else {
       if (any && lane.rank == 0) inspect(p, own);
@@ -208,7 +219,7 @@ struct RewriteValues {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
         const int k = first + e + u * lane.lanes;
-        origin[u] = k < end ? rows.origin(k) : -1;
+        origin[u] = k < end ? rows(k) : -1;
       }
       Scalar numbers[held];
       STRATA_IMPL_UNROLL
@@ -227,29 +238,28 @@ struct RewriteValues {
   /// Of the terms in the order in which they are replaced, of which 0 is the
   /// row itself: first entries, numbers of entries and reciprocals of
   /// diagonals.
-  KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int begin,
+  KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int first,
                                       int end, const Lane& lane) const {
     // Padding has no source.
     const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
     for (int e = lane.rank; e < slots; e += held * lane.lanes) {
-      int entry[held];
+      Row of[held];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
         const int i = e + u * lane.lanes;
-        const int user_row =
+        const int term =
             i < slots ? source(slot_of(chunk, r, -chunk.term_steps, i)) : -1;
-        entry[u] = user_row < 0 ? -1 : rows.entry_of(user_row);
+        of[u] = term < 0 ? Row{-1, -1} : rows.row(term);
       }
-      std::int64_t origin[held];
+      Scalar diagonals[held];
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < held; ++u)
-        origin[u] = entry[u] < 0 ? -1 : rows.origin(entry[u]);
+      for (int u = 0; u < held; ++u) diagonals[u] = number_at(of[u].diagonal);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
-        if (entry[u] < 0) continue;
-        const Scalar by = origin[u] < 0 ? Scalar(1) : value_at(origin[u]);
+        if (of[u].first < 0) continue;
+        const Scalar by = diagonals[u];
         const int t = lane.terms - (e + u * lane.lanes);
-        lane.scratch.store(lane.first + t * lane.step, entry[u] + 1);
+        lane.scratch.store(lane.first + t * lane.step, of[u].first);
         lane.scratch.store(
             lane.length + t * lane.step,
             int{lane.program[RewrittenRows<Memory>::head - 1 + t]});
@@ -257,8 +267,8 @@ struct RewriteValues {
       }
     }
     if (lane.terms > 0 && lane.rank == 0) {
-      lane.scratch.store(lane.first, begin + 1);
-      lane.scratch.store(lane.length, end - begin - 1);
+      lane.scratch.store(lane.first, first);
+      lane.scratch.store(lane.length, end - first);
     }
     for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
       lane.scratch.store(lane.slot(i), Scalar(0));
@@ -280,7 +290,7 @@ struct RewriteValues {
       o.term[u] = any ? at.term : -1;
       o.slot[u] = any ? int{lane.program[at.next]} : 0;
       o.origin[u] =
-          any ? rows.origin(lane.first_of(at.term) + (at.next - at.begin)) : -1;
+          any ? rows(lane.first_of(at.term) + (at.next - at.begin)) : -1;
       at.next += lane.lanes;
     }
     return o;
@@ -354,14 +364,14 @@ struct RewriteValues {
           t < lane.terms ? number_of(lane, lane.terms - t) : Scalar(0);
   }
 
-  KOKKOS_INLINE_FUNCTION std::int64_t user_row(int p) const {
-    return row(p) & 0x7fffffffu;
+  KOKKOS_INLINE_FUNCTION int user_row(int p) const {
+    return static_cast<int>(row(p) & 0x7fffffffu);
   }
   /// What InspectValues looks for on the diagonal.
   KOKKOS_INLINE_FUNCTION void inspect(int p, const Scalar& own) const {
     if (own == Scalar(0))
       Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::zero,
-                               user_row(p));
+                               std::int64_t{user_row(p)});
     else if (!usable_reciprocal(own) || !usable_reciprocal(Scalar(1) / own))
       store_relaxed(rows.faults.data() + RewriteFaults::divide,
                     std::int64_t{1});
@@ -398,7 +408,7 @@ struct RewriteValues {
     const bool sound = any && (faults & 0xff) == 0;
     if (sound && lane.rank == 0 && (faults != 0 || !bounded))
       Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::row,
-                               user_row(lane.position));
+                               std::int64_t{user_row(lane.position)});
     raise_word<width>(rows.faults.data() + RewriteFaults::inverse,
                       warp_lane == 0, sound ? bits_of(inverse) : 0);
     raise_word<width>(rows.faults.data() + RewriteFaults::block, warp_lane == 0,

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
-#include <detail/Strata_OriginIndex.hpp>
+#include <detail/Strata_PlanStorage.hpp>
 
 namespace Strata {
 
@@ -35,9 +35,15 @@ struct CollapsedRows {
   int levels = 1;
   /// Most terms of a row, and most terms and sources together.
   int max_terms = 0, max_slots = 0;
-  /// A position's entries as the matrix has them.
+  /// What the following arrays are part of.
+  typename Detail::PlanStorage<MemorySpace>::Block storage;
+  /// A position's entries as the matrix has them. Without origins they stand
+  /// right before the row's diagonal in the user's values, or, if `reversed`,
+  /// after it in the opposite order (see DependencyGraph::values_in_order).
   Kokkos::View<int*, MemorySpace> row_map;
   Detail::OriginIndex<MemorySpace> origin;
+  bool has_origins = true, reversed = false;
+  std::int64_t num_entries = 0;
   /// Terms of a position, beginning with its own row: how many positions they
   /// stand before it (after it, if negative) in the same sub-graph.
   Kokkos::View<int*, MemorySpace> term_map;
@@ -56,6 +62,13 @@ struct CollapsedRows {
   int scalar_bytes = 8, record_entries = 1, row_lanes = 1;
 
   bool exist() const { return levels > 1; }
+  /// Where entry k of a row whose entries end with `end` stands.
+  /// @param diagonal  where the row's diagonal stands
+  KOKKOS_INLINE_FUNCTION std::int64_t origin_of(int k, int end,
+                                                std::int64_t diagonal) const {
+    if (has_origins) return origin(k);
+    return reversed ? diagonal + (end - k) : diagonal - (end - k);
+  }
   /// Records, each on as many lanes as share a row, of so many sources.
   KOKKOS_FUNCTION int tasks_of(int sources) const {
     const int a_task = record_entries * row_lanes;

@@ -48,6 +48,32 @@ inline Graph with_origins(Graph graph, bool reversed) {
   return graph;
 }
 
+/// The graph of a triangle whose values are all that the user has.
+/// @param unit  the diagonal is one, and not among them
+inline Graph in_order(const Graph& given, bool reversed, bool unit) {
+  Graph graph = with_origins(given, reversed);
+  graph.values_in_order = true;
+  const std::int64_t diagonals = unit ? 0 : 1;
+  const auto last = graph.num_edges() + diagonals * graph.num_vertices - 1;
+  const auto origin = [&](std::int64_t number) {
+    return reversed ? last - number : number;
+  };
+  for (int v = 0; v < graph.num_vertices; ++v) {
+    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
+      graph.origin(e) = origin(e + diagonals * v);
+    graph.diagonal_origin(v) = unit ? -1 : origin(graph.row_map(v + 1) + v);
+  }
+  return graph;
+}
+
+/// More than any origin of `with_origins`; those of `in_order`.
+inline std::int64_t num_values(const Graph& graph) {
+  if (!graph.values_in_order)
+    return 3 * (graph.num_edges() + graph.num_vertices) + 1;
+  const bool unit = graph.diagonal_origin(0) < 0;
+  return graph.num_edges() + (unit ? 0 : graph.num_vertices);
+}
+
 /// About `degree` edges into each vertex, from up to `reach` before it.
 inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
   std::mt19937 random(seed);

@@ -15,6 +15,7 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 using TestGraphs::Graph;
+using TestGraphs::num_values;
 using Detail::RowFate;
 
 template <class View>
@@ -43,33 +44,6 @@ Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
     }
   }
   return lists;
-}
-
-/// with_origins counts by threes.
-std::int64_t num_values(const Graph& graph) {
-  if (graph.values_in_order)
-    return graph.num_edges() +
-           (graph.diagonal_origin(0) < 0 ? 0 : graph.num_vertices);
-  return 3 * (graph.num_edges() + graph.num_vertices);
-}
-
-/// The graph of a triangle whose values are all that the user has.
-Graph in_order(const Graph& given, bool reversed, bool unit) {
-  Graph graph = TestGraphs::with_origins(given, reversed);
-  graph.values_in_order = true;
-  const std::int64_t diagonals = unit ? 0 : 1;
-  const auto last =
-      graph.num_edges() + diagonals * graph.num_vertices - 1;
-  const auto origin = [&](std::int64_t number) {
-    return reversed ? last - number : number;
-  };
-  for (int v = 0; v < graph.num_vertices; ++v) {
-    for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
-      graph.origin(e) = origin(e + diagonals * v);
-    graph.diagonal_origin(v) =
-        unit ? -1 : origin(graph.row_map(v + 1) + v);
-  }
-  return graph;
 }
 
 template <class From>
@@ -199,7 +173,7 @@ TEST(CollapsedLevels, HoldWhatReplacingGives) {
         rewritten +=
             expect_collapsed(TestGraphs::with_origins(given, reversed), k);
         for (const bool unit : {false, true})
-          expect_collapsed(in_order(given, reversed, unit), k);
+          expect_collapsed(TestGraphs::in_order(given, reversed, unit), k);
         if (testing::Test::HasFailure()) return;
       }
   }

@@ -26,7 +26,7 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
   StreamTest::GraphStreamBuilder builder(graph, shape, 32, 8);
   if (!builder.possible()) return 0;
   const auto stream =
-      builder.finish(3 * (graph.num_edges() + graph.num_vertices) + 1);
+      builder.finish(TestGraphs::num_values(graph));
   EXPECT_GE(builder.critical_steps(), 1);
   const auto& rows = stream.collapsed;
   if (!rows.exist()) return 0;
@@ -71,8 +71,14 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
   for (int p = 0; p < n; ++p) {
     const int v = vertex[p], length = int(StreamTest::edges_into(graph, v));
     EXPECT_EQ(row_map(p + 1) - row_map(p), length);
-    for (int i = 0; i < length; ++i)
-      EXPECT_EQ(origin(row_map(p) + i), graph.origin(graph.row_map(v) + i));
+    for (int i = 0; i < length; ++i) {
+      const int k = row_map(p) + i;
+      EXPECT_EQ(rows.has_origins
+                    ? std::int64_t{origin(k)}
+                    : rows.origin_of(k, row_map(p + 1),
+                                     graph.diagonal_origin(v)),
+                graph.origin(graph.row_map(v) + i));
+    }
     const int first = term_map(p), count = term_map(p + 1) - first;
     const unsigned* const words = word.data() + word_map(p);
     const int num_words = word_map(p + 1) - word_map(p);
@@ -197,6 +203,9 @@ TEST(CollapsedRows, AreTheSameSystem) {
           rewritten += expect_collapsed(graph, {levels, shape});
           if (testing::Test::HasFailure()) return;
         }
+      for (const bool unit : {false, true})
+        rewritten += expect_collapsed(
+            TestGraphs::in_order(given, reversed, unit), {3, chunks});
     }
   }
   EXPECT_GT(rewritten, 1000);

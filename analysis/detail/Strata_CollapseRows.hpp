@@ -276,8 +276,9 @@ struct WriteCollapsed {
         eliminate.run(collapsed ? v : -1, edges, ProgramNotes{program});
     if (v < 0) return;
     const std::int64_t first = edges.first(v), end = edges.end(v);
-    for (std::int64_t k = first + lane; k < end; k += lanes)
-      rows.origin.set(rows.row_map(p) + (k - first), edges.graph.origin(k));
+    if (rows.has_origins)
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        rows.origin.set(rows.row_map(p) + (k - first), edges.graph.origin(k));
     const auto is_inner = [&](std::int64_t k) {
       return edges.inner(k, edges.entry(k), v);
     };

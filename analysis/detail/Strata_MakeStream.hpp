@@ -542,26 +542,25 @@ class StreamBuilder {
   void keep_collapsed(std::int64_t num_values) {
     auto& p = phases_;
     auto& kept = p.stream.collapsed;
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
     const std::int64_t n = given_.num_vertices;
-    const std::string label = "Strata::CollapsedRows::";
-    const auto ints = [&](const char* name, std::int64_t count) {
-      return Kokkos::View<int*, Memory>(
-          view_alloc(label + name, WithoutInitializing), count);
-    };
     kept = collapsed_shape();
     kept.max_terms = lists_.terms;
     kept.max_slots = max_slots_;
-    kept.row_map = ints("row_map", n + 1);
-    kept.origin =
-        OriginIndex<Memory>(label + "origin", given_.num_edges(), num_values);
-    kept.term_map = ints("term_map", n + 1);
-    kept.term = Kokkos::View<std::int16_t*, Memory>(
-        view_alloc(label + "term", WithoutInitializing), num_terms_);
-    kept.word_map = ints("word_map", n + 1);
-    kept.word = Kokkos::View<unsigned*, Memory>(
-        view_alloc(label + "word", WithoutInitializing), num_words_);
+    kept.num_entries = given_.num_edges();
+    kept.reversed = given_.reversed;
+    // A diagonal that is one stands nowhere.
+    kept.has_origins =
+        !given_.values_in_order || num_values == given_.num_edges();
+    kept.storage = make_plan_storage<Memory>(
+        exec_, "Strata::CollapsedRows", [&](PlanStorage<Memory>& storage) {
+          storage.take(kept.origin, kept.has_origins ? kept.num_entries : 0,
+                       num_values);
+          storage.take(kept.row_map, n + 1);
+          storage.take(kept.term_map, n + 1);
+          storage.take(kept.word_map, n + 1);
+          storage.take(kept.word, num_words_);
+          storage.take(kept.term, num_terms_);
+        });
     Kokkos::parallel_scan(
         "Strata::StreamBuilder::collapsed_maps",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(

@@ -50,7 +50,7 @@ struct RowsPhase {
 /// alone, it gets `teams_per_unit` teams of `team_size` for a multiprocessor.
 template <class Tag>
 struct TeamPhase {
-  static constexpr int team_size = 128, teams_per_unit = 4;
+  static constexpr int team_size = 128, teams_per_unit = 8;
   PhaseCount count;
 };
 

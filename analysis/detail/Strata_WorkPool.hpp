@@ -15,7 +15,7 @@ namespace Detail {
 /// Memory for the temporary arrays of one analysis, given back as a whole: on a
 /// device, to allocate and to free an array costs as much as several launches.
 /// There, arrays come out of one block, or a few where that is too small, and a
-/// block of up to 64 MiB is kept for the next analysis (KeptWorkspace). A host
+/// block of up to 128 MiB is kept for the next analysis (KeptWorkspace). A host
 /// allocates arrays by themselves, unless they are small.
 ///
 /// Kernels must be done with the arrays before the pool ends, unless an
@@ -96,12 +96,7 @@ class WorkPool {
       size = blocks_.empty()
                  ? std::max({bytes, expected_, std::size_t{4} << 20})
                  : std::max(bytes, blocks_.back()->extent(0));
-    blocks_.push_back(keeps ? Kept::take(label, size)
-                            : std::make_shared<const typename Kept::Block>(
-                                  Kokkos::view_alloc(
-                                      std::string(label),
-                                      Kokkos::WithoutInitializing),
-                                  size));
+    blocks_.push_back(take_workspace<ExecutionSpace>(label, size));
     offset_ = 0;
   }
 

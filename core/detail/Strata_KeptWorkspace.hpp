@@ -3,11 +3,14 @@
 #define STRATA_KEPT_WORKSPACE_HPP
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstddef>
+#include <detail/Strata_KokkosCompat.hpp>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -16,18 +19,20 @@ namespace Detail {
 /// before it lets go of them. The largest block is kept.
 struct ForWork {
   static constexpr bool may_be_in_use = false, keeps_largest = true;
+  static constexpr std::size_t most_blocks = 1;
 };
-/// Plans, which may be let go of while solves are under way. The last block is
-/// kept: the next plan is likely to be of about that size.
+/// Plans, which may be let go of while solves are under way. The last blocks
+/// are kept: those of the next plan are likely to be of about their sizes.
 struct ForPlans {
   static constexpr bool may_be_in_use = true, keeps_largest = false;
+  static constexpr std::size_t most_blocks = 4;
 };
 
 /// Memory that outlives its user, for the next one: beyond some hundred
 /// kilobytes, a device takes longer to allocate and to free than all the kernels
-/// of a short analysis. One block of at most `most_bytes` is kept for each
-/// memory space and use until Kokkos is finalized. Users take it out, so two at
-/// a time do not share it: the second allocates its own.
+/// of a short analysis. Up to `most_blocks` of at most `most_bytes` together are
+/// kept for each memory space and use until Kokkos is finalized. Users take them
+/// out, so two at a time do not share one: the second allocates its own.
 template <class MemorySpace, class Use = ForWork>
 class KeptWorkspace {
  public:
@@ -35,7 +40,7 @@ class KeptWorkspace {
   /// A block that goes back when it is let go of: nothing may work with it any
   /// more.
   using Pointer = std::shared_ptr<const Block>;
-  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{128} << 20;
 
   /// A block of at least `bytes`, and of no more than `most` unless it is new.
   static Pointer take(
@@ -50,11 +55,12 @@ class KeptWorkspace {
     Kept& kept = instance();
     {
       const std::lock_guard<std::mutex> lock(kept.mutex);
-      if (kept.block.extent(0) >= bytes && kept.block.extent(0) <= most) {
-        const Block block = kept.block;
-        kept.block = Block();
-        return wrapped(block);
-      }
+      for (auto it = kept.blocks.begin(); it != kept.blocks.end(); ++it)
+        if (it->extent(0) >= bytes && it->extent(0) <= most) {
+          const Block block = *it;
+          kept.blocks.erase(it);
+          return wrapped(block);
+        }
     }
     return wrapped(
         Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes));
@@ -67,20 +73,31 @@ class KeptWorkspace {
       return;
     if (Use::may_be_in_use) Kokkos::fence();
     Kept& kept = instance();
-    Block replaced = block;  // freed out of the lock
+    Blocks dropped;  // freed out of the lock
     const std::lock_guard<std::mutex> lock(kept.mutex);
-    if (Use::keeps_largest && block.extent(0) <= kept.block.extent(0)) return;
+    if (Use::keeps_largest && !kept.blocks.empty() &&
+        block.extent(0) <= kept.blocks.back().extent(0))
+      return;
     if (!kept.hooked) {
-      Kokkos::push_finalize_hook([] { instance().block = Block(); });
+      Kokkos::push_finalize_hook([] { instance().blocks.clear(); });
       kept.hooked = true;
     }
-    replaced = kept.block;
-    kept.block = block;
+    kept.blocks.push_back(block);
+    std::size_t bytes = 0, keep = 0;
+    while (keep < std::min(Use::most_blocks, kept.blocks.size())) {
+      bytes += kept.blocks[kept.blocks.size() - 1 - keep].extent(0);
+      if (bytes > most_bytes) break;
+      ++keep;
+    }
+    const auto first = kept.blocks.end() - static_cast<std::ptrdiff_t>(keep);
+    dropped.assign(kept.blocks.begin(), first);
+    kept.blocks.erase(kept.blocks.begin(), first);
   }
 
+  using Blocks = std::vector<Block>;  // the newest last
   struct Kept {
     std::mutex mutex;
-    Block block;
+    Blocks blocks;
     bool hooked = false;
   };
   static Kept& instance() {
@@ -89,6 +106,19 @@ class KeptWorkspace {
     return *kept;
   }
 };
+
+/// Memory for work; a host keeps none.
+template <class ExecutionSpace>
+typename KeptWorkspace<typename ExecutionSpace::memory_space>::Pointer
+take_workspace(const std::string& label, std::size_t bytes) {
+  using Kept = KeptWorkspace<typename ExecutionSpace::memory_space>;
+  if constexpr (is_cuda<ExecutionSpace>) {
+    return Kept::take(label, bytes);
+  } else {
+    return std::make_shared<const typename Kept::Block>(
+        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+  }
+}
 
 }  // namespace Detail
 }  // namespace Strata

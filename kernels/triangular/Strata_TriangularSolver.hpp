@@ -89,7 +89,9 @@ class TriangularSolver {
   /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
   /// time), which the host waits for; then one over the values, enqueued on
   /// `exec` like a solve: let nothing but later work on `exec` change or free
-  /// them before a fence.
+  /// them before a fence. `pipelined` with level sets at a time makes the new
+  /// ones in other memory, as much as the plan's values take, copies them and
+  /// waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
@@ -164,6 +166,12 @@ class TriangularSolver {
            " over its diagonal leave the range of normal numbers";
   }
 
+  using SomeAlgorithm = Detail::TriangularAlgorithm<Scalar, ExecutionSpace>;
+  struct ForgetProbe {
+    SomeAlgorithm& algorithm;
+    ~ForgetProbe() { algorithm.forget_probe(); }
+  };
+
   /// What is to be known of values before they are taken; the host waits.
   template <class RowMap, class Entries, class Values>
   Detail::ValuesInspection inspect(const ExecutionSpace& exec,
@@ -184,6 +192,7 @@ class TriangularSolver {
                    bool same_sizes) {
     const Detail::ProfilingRegion region(
         "Strata::TriangularSolver::update_values");
+    const ForgetProbe at_the_end{*algorithm_};
     Detail::ValuesInspection found;
     // Values of another pattern do no harm here: where to look is the plan's.
     if (same_sizes) found = inspect(exec, row_map, entries, values);
@@ -208,6 +217,7 @@ class TriangularSolver {
           "the option `collapsed_levels` to 1",
           unsuitable.row);
     algorithm_->set_values(exec, values.data(), found.divide != 0);
+    if (algorithm_->holds_probe()) exec.fence();
   }
 
   template <class RowMap, class Entries, class Values>
@@ -283,13 +293,13 @@ class TriangularSolver {
     }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();
+    algorithm_->forget_probe();
     report->plan_bytes = algorithm_->bytes();
     report->analysis_us = timer.seconds() * 1e6;
     report_ = report;
   }
 
-  std::shared_ptr<Detail::TriangularAlgorithm<Scalar, ExecutionSpace>>
-      algorithm_;
+  std::shared_ptr<SomeAlgorithm> algorithm_;
   std::shared_ptr<const TriangularReport> report_;
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;

@@ -249,7 +249,10 @@ class AlgorithmChoice {
     const double bound = prediction().pipelined_subgraphs_at_least();
     if (stream_shape(options_, collapse_, n, levels, sizes_.edges)
             .band_levels == 0)
-      return several.levels == 1 || several.us > bound ||
+      // With so few level sets they are taken one by one, and never come near
+      // the bound.
+      return several.levels == 1 ||
+             several.us > (levels < 64 ? 1.3 : 1.) * bound ||
              (levels >= 64 && (n < 32 * levels || several.us > bound / 2));
     const double widest = several.levels > 1 ? 600 : 1500;
     return n < widest * levels && levels >= 64 &&
@@ -289,7 +292,8 @@ class AlgorithmChoice {
       // Memory counts, too, which is also what new values take longer for;
       // and a plan never takes six times the matrix.
       const double size =
-          predict.pipelined_bytes(c) / double(report_.crs_bytes);
+          predict.pipelined_bytes(c, analysis_.graph.values_in_order) /
+          double(report_.crs_bytes);
       const bool saves = us < 0.95 * one_by_one;
       if (saves) numbers_of_levels_.push_back({c.levels, us});
       // No host enqueues solves faster than that.

@@ -136,7 +136,9 @@ struct CollapsedValues {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < held; ++u) {
       const int k = range.first + lane.rank + u * lanes;
-      e.origin[u] = k < range.end ? rows.origin(k) : -1;
+      e.origin[u] = k < range.end
+                        ? rows.origin_of(k, range.end, range.diagonal)
+                        : -1;
       e.slot[u] = k < range.end ? int{program[k - range.first]} : -1;
     }
     program += range.end - range.first;
@@ -222,7 +224,8 @@ struct CollapsedValues {
       if (now.slot[u] >= 0) take(now.slot[u], now.value[u]);
     for (int k = now.range.first + lane.rank + held * lanes; k < now.range.end;
          k += lanes)
-      take(now.program[k - now.range.first], value_at(rows.origin(k)));
+      take(now.program[k - now.range.first],
+           value_at(rows.origin_of(k, now.range.end, now.range.diagonal)));
   }
   /// Rows that stay as they are: short ones by the lanes that share a row, long
   /// ones by the whole warp, one after the other.
@@ -270,7 +273,8 @@ struct CollapsedValues {
     const auto* const ranks = reinterpret_cast<const unsigned char*>(
         word + rows.tasks_of(end - first));
     for (int k = first + rank; k < end; k += stride) {
-      const Scalar value = value_at(rows.origin(k));
+      const Scalar value =
+          value_at(rows.origin_of(k, end, diagonal_origin(p)));
       const unsigned noted = places ? word[k - first] : ranks[k - first];
       const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
       if constexpr (packs) {

@@ -93,16 +93,30 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
              RowTerms<Memory>{levels.term_map, levels.term},
              levels.rows.extent()) {
     make_workspace(exec, analysis, 1);
-    rewritten_ = std::make_shared<RewrittenValues<Scalar, ExecutionSpace>>(
+    rewritten_ = std::make_shared<NewValues>(
         keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
         analysis.conjugated);
     this->diagonal_along_ = true;
+    // The first values are made in the analysis's memory.
+    analysis.work(exec).take(made_, NewValues::room(this->chunks_));
   }
 
   std::int64_t* probe(const ExecutionSpace& exec,
-                      const Scalar* values) const override {
-    return rewritten_ ? rewritten_->probe(exec, this->chunks_, values)
-                      : nullptr;
+                      const Scalar* values) override {
+    if (!rewritten_) return nullptr;
+    if (!made_) {
+      made_in_ = take_workspace<ExecutionSpace>(
+          "Strata::Pipelined::new_values",
+          sizeof(Scalar) *
+              static_cast<std::size_t>(NewValues::room(this->chunks_)));
+      made_ = reinterpret_cast<Scalar*>(made_in_->data());
+    }
+    return rewritten_->make(exec, this->chunks_, values, made_);
+  }
+  bool holds_probe() const override { return made_ != nullptr; }
+  void forget_probe() override {
+    made_ = nullptr;
+    made_in_.reset();
   }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
     return rewritten_ ? why_unsuitable<Scalar>(values) : UnsuitableValues{};
@@ -175,6 +189,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  using NewValues = RewrittenValues<Scalar, ExecutionSpace>;
   template <bool divide, bool terms = false, class Sum = NoSolveSum>
   using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
 
@@ -249,8 +264,8 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (rewritten_)
-      rewritten_->pack(exec, this->chunks_, values, this->divide_,
-                       this->value_.data(), this->diagonal_.data());
+      NewValues::take(exec, this->chunks_, made_, this->divide_,
+                      this->value_.data(), this->diagonal_.data());
     else
       Base::pack_entries(exec, values);
   }
@@ -308,7 +323,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
-  std::shared_ptr<const RewrittenValues<Scalar, ExecutionSpace>> rewritten_;
+  std::shared_ptr<const NewValues> rewritten_;
+  Scalar* made_ = nullptr;  // what `probe` has made
+  typename KeptWorkspace<Memory>::Pointer made_in_;
   Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
   Kokkos::View<int*, Memory> named_source_;
 };

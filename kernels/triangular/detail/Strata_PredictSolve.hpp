@@ -124,12 +124,19 @@ class SolvePrediction {
                 (more * (scalar_ + 4) + 32 * (edges_ + 2 * rows_ + scattered)) /
                     p_.bytes_per_us);
   }
-  /// Bytes of that plan, to about a tenth: more are idle where rows are long.
-  double pipelined_bytes(const LevelsCandidate& several) const {
-    const double slots = several.sources + several.terms +
-                         0.3 * std::max(0., several.sources - 8);
-    return rows_ * (3 * scalar_ + 20) + 10 * edges_ +
-           1.35 * (scalar_ + 4) * rows_ * slots;
+  /// Bytes of that plan, to about a tenth: more slots are idle where level sets
+  /// are narrow. The programs of new values have a byte for each entry of a
+  /// rewritten row and of its terms' rows.
+  /// @param in_order  see DependencyGraph::values_in_order
+  double pipelined_bytes(const LevelsCandidate& several, bool in_order) const {
+    const double length = edges_ / rows_;
+    const double of_level = rows_ / std::max(1, sizes_.num_levels);
+    const double idle = 1.1 + 0.25 * std::min(1., 100 / of_level);
+    const double program = (1 - 1. / several.levels) * (length + 2) +
+                           several.terms * (length + 1);
+    return rows_ * (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) +
+                    program +
+                    idle * (scalar_ + 4) * (several.sources + several.terms));
   }
 
   /// No sub-graphs without rewritten rows can do better than this.

@@ -15,8 +15,9 @@ namespace Strata {
 namespace Detail {
 
 /// Runs the programs of rewritten rows (see RewrittenRows) with the values of a
-/// matrix: either packs what comes of it, along with the rows that are as they
-/// were and the diagonal, or looks at it before anything may be overwritten.
+/// matrix: packs what comes of it, along with the rows that are as they were and
+/// the diagonal as it is, where nothing is overwritten that solves use, and
+/// looks at it.
 ///
 /// One warp or several take a chunk; a power of two of neighbouring lanes share
 /// a row, its slots are in scratch. No row needs another one's result. All
@@ -24,13 +25,11 @@ namespace Detail {
 /// the sums: a row takes about six of them one after the other, however many
 /// terms it has, as long as its lanes hold its entries in two batches.
 ///
-/// @tparam packs  false: a look, which writes RewriteFaults. Numbers are lost
-///                where they are not finite although what they are made of is,
-///                or where an entry over the diagonal of the term that it
-///                belongs to, or that diagonal's reciprocal, is no normal
-///                number. (That a product of several numbers vanishes is no
-///                loss beside the others.)
-template <class Scalar, class ExecutionSpace, bool packs>
+/// What it finds are RewriteFaults. Numbers are lost where they are not finite
+/// although what they are made of is, or where an entry over the diagonal of the
+/// term that it belongs to, or that diagonal's reciprocal, is no normal number.
+/// (That a product of several numbers vanishes is no loss beside the others.)
+template <class Scalar, class ExecutionSpace>
 struct RewriteValues {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
@@ -50,18 +49,18 @@ struct RewriteValues {
   Kokkos::View<const unsigned*, Memory> row;  // by position
   Kokkos::View<const int*, Memory> source;    // by slot
   const Scalar* values;
-  bool conjugated, divide;
+  bool conjugated;
   /// Logarithm of the warps of a chunk; chunks of a team.
   int log_warps, team_chunks;
   /// Terms and sources of a chunk's rows at most, in scratch.
   int most_terms, most_slots;
-  // To pack into.
+  // To pack into: by slot, and by position.
   Scalar *value, *diagonal;
 
-  /// Of one chunk: slots, terms' reciprocals, for a look the row's own entries
-  /// that are terms; terms' first entries and numbers of entries.
+  /// Of one chunk: slots, terms' reciprocals, first entries and numbers of
+  /// entries.
   KOKKOS_FUNCTION int chunk_bytes() const {
-    return most_slots * s + most_terms * ((packs ? 1 : 2) * s + 8);
+    return most_slots * s + most_terms * (s + 8);
   }
   int scratch_bytes() const { return team_chunks * chunk_bytes() + 16; }
 
@@ -88,8 +87,8 @@ struct RewriteValues {
   /// A lane's row and its part of scratch.
   struct Lane {
     ScratchBytes scratch;
-    unsigned at, pitch;                        // of slots
-    unsigned reciprocals, own, first, length;  // of terms
+    unsigned at, pitch;                   // of slots
+    unsigned reciprocals, first, length;  // of terms
     unsigned step;  // from a term's word to the next one's
     int rank, lanes;
     int position;
@@ -109,6 +108,14 @@ struct RewriteValues {
     KOKKOS_INLINE_FUNCTION int length_of(int t) const {
       return scratch.template load<int>(length + t * step);
     }
+  };
+  /// What a lane has seen of its row: whether all numbers given are finite, and
+  /// none is lost; the sum of the moduli of its own entries that are terms, over
+  /// that of its diagonal.
+  struct Look {
+    double scale;  // 1 over the diagonal's modulus
+    bool finite = true, lost = false;
+    double block = 0;
   };
   /// Where a lane is in the entries of the terms' rows.
   struct Cursor {
@@ -158,8 +165,7 @@ struct RewriteValues {
               at + r * s,
               room * s,
               at + most_slots * s + r * s,
-              at + (most_slots + most_terms) * s + r * s,
-              at + (most_slots + (packs ? 1 : 2) * most_terms) * s + r * 4,
+              at + (most_slots + most_terms) * s + r * 4,
               0,
               static_cast<unsigned>(room) * 4,
               thread & ((1 << log_lanes) - 1),
@@ -177,28 +183,23 @@ struct RewriteValues {
     const auto entries = any ? rows.row(user) : Row{0, -1};
     const int end = any ? rows.end(user, following) : 0;
     const Scalar own = number_at(entries.diagonal);
-    prepare(chunk, r, entries.first, end, lane);
+    Look look{1 / double(modulus(own))};
+    prepare(chunk, r, entries.first, end, lane, look);
     if (rewritten) {
       lane.operations = static_cast<int>(program_end - program) -
                         RewrittenRows<Memory>::head - lane.terms;
       lane.program += RewrittenRows<Memory>::head + lane.terms;
     }
-    if constexpr (packs) {
-      if (any && !rewritten)
-        take_as_it_is(chunk, r, lane, entries.first, end);
-      if (any && lane.rank == 0) diagonal[p] = divide ? own : Scalar(1) / own;
-    } else {
-      if (any && lane.rank == 0) inspect(p, own);
+    if (any && !rewritten) take_as_it_is(chunk, r, lane, entries.first, end);
+    if (any && lane.rank == 0) {
+      diagonal[p] = own;
+      inspect(p, own);
     }
     if (!lane_any(rewritten)) return;
     lane_barrier();
-    bool finite = true;
-    sum_up(lane, thread % width, finite);
-    if constexpr (packs) {
-      if (rewritten) put(chunk, r, lane);
-    } else {
-      report(rewritten, own, lane, thread % width, finite);
-    }
+    sum_up(lane, thread % width, look);
+    if (rewritten) put(chunk, r, lane);
+    report(rewritten, own, lane, thread % width, look);
   }
 
   KOKKOS_INLINE_FUNCTION static std::int64_t slot_of(const RowChunk& chunk,
@@ -239,7 +240,8 @@ struct RewriteValues {
   /// row itself: first entries, numbers of entries and reciprocals of
   /// diagonals.
   KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int first,
-                                      int end, const Lane& lane) const {
+                                      int end, const Lane& lane,
+                                      Look& look) const {
     // Padding has no source.
     const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
     for (int e = lane.rank; e < slots; e += held * lane.lanes) {
@@ -257,13 +259,16 @@ struct RewriteValues {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
         if (of[u].first < 0) continue;
-        const Scalar by = diagonals[u];
+        const Scalar by = reciprocal(diagonals[u]);
+        look.lost = look.lost || !(usable_reciprocal(by) &&
+                                   usable_reciprocal(diagonals[u]));
+        look.finite = look.finite && is_finite(diagonals[u]);
         const int t = lane.terms - (e + u * lane.lanes);
         lane.scratch.store(lane.first + t * lane.step, of[u].first);
         lane.scratch.store(
             lane.length + t * lane.step,
             int{lane.program[RewrittenRows<Memory>::head - 1 + t]});
-        lane.scratch.store(lane.reciprocals + t * lane.pitch, reciprocal(by));
+        lane.scratch.store(lane.reciprocals + t * lane.pitch, by);
       }
     }
     if (lane.terms > 0 && lane.rank == 0) {
@@ -272,10 +277,6 @@ struct RewriteValues {
     }
     for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
       lane.scratch.store(lane.slot(i), Scalar(0));
-    if constexpr (!packs) {
-      for (int t = lane.rank; t < lane.terms; t += lane.lanes)
-        lane.scratch.store(lane.own + t * lane.pitch, Scalar(0));
-    }
   }
 
   KOKKOS_INLINE_FUNCTION Origins ahead(const Lane& lane, Cursor& at) const {
@@ -309,7 +310,7 @@ struct RewriteValues {
   /// All lanes of a warp take as many turns as its longest row needs: those
   /// that share a row take entries of one term at a time, side by side.
   KOKKOS_INLINE_FUNCTION void sum_up(const Lane& lane, int warp_lane,
-                                     bool& finite) const {
+                                     Look& look) const {
     Cursor at{lane.rank, 0, 0, lane.operations > 0 ? lane.length_of(0) : 0};
     int done = 0;
     Numbers numbers = numbers_of(ahead(lane, at));
@@ -322,14 +323,14 @@ struct RewriteValues {
       for (int u = 0; u < held; ++u) {
         if (lane.lanes == 1) {
           if (now.term[u] >= 0)
-            replace(lane, now.term[u], now.slot[u], now.value[u], finite);
+            replace(lane, now.term[u], now.slot[u], now.value[u], look);
           continue;
         }
         // The first lane has the newest term.
         int term = lane_broadcast(now.term[u], warp_lane - lane.rank);
         for (; lane_any(now.term[u] >= 0 && now.term[u] >= term); ++term) {
           if (now.term[u] >= 0 && now.term[u] == term)
-            replace(lane, term, now.slot[u], now.value[u], finite);
+            replace(lane, term, now.slot[u], now.value[u], look);
           lane_barrier();
         }
       }
@@ -337,12 +338,13 @@ struct RewriteValues {
     lane_barrier();
   }
   KOKKOS_INLINE_FUNCTION void replace(const Lane& lane, int term, int slot,
-                                      const Scalar& number,
-                                      bool& finite) const {
-    if constexpr (!packs) {
-      finite = finite && is_finite(number);
-      if (term == 0 && slot < lane.terms)
-        lane.scratch.store(lane.own + slot * lane.pitch, number);
+                                      const Scalar& number, Look& look) const {
+    look.finite = look.finite && is_finite(number);
+    if (term == 0 && slot < lane.terms) {
+      const Scalar by = lane.reciprocal_of(lane.terms - slot);
+      look.lost = look.lost || (usable_reciprocal(number) &&
+                                !usable_reciprocal(number * by));
+      look.block += double(modulus(number)) * look.scale;
     }
     const Scalar sum = lane.load(slot);
     lane.scratch.store(
@@ -379,31 +381,23 @@ struct RewriteValues {
   /// The rows of the groups' inverses and of the groups, unit diagonals.
   KOKKOS_INLINE_FUNCTION void report(bool any, const Scalar& own,
                                      const Lane& lane, int warp_lane,
-                                     bool given_finite) const {
-    double inverse = 0, block = 0;
-    bool given = given_finite && is_finite(own), made = true, lost = false;
+                                     const Look& look) const {
+    double inverse = 0;
+    bool made = true;
     for (int i = lane.rank; any && i < lane.terms + lane.sources;
          i += lane.lanes) {
       const Scalar sum = lane.load(i);
       made = made && is_finite(sum);
       if (i >= lane.terms) continue;
-      const Scalar by = lane.reciprocal_of(lane.terms - i);
-      const Scalar entry =
-          lane.scratch.template load<Scalar>(lane.own + i * lane.pitch);
-      made = made && is_finite(sum * by);
-      // 0: of Inf.
-      given = given && by != Scalar(0) && by == by;
-      lost = lost ||
-             !(usable_reciprocal(by) && usable_reciprocal(Scalar(1) / by)) ||
-             (usable_reciprocal(entry) && !usable_reciprocal(entry * by));
-      inverse += double(modulus(sum / own));
-      block += double(modulus(entry / own));
+      made = made && is_finite(number_of(lane, lane.terms - i));
+      inverse += double(modulus(sum)) * look.scale;
     }
     inverse = 1 + lane_group_sum(inverse, lane.lanes);
-    block = 1 + lane_group_sum(block, lane.lanes);
+    const double block = 1 + lane_group_sum(look.block, lane.lanes);
     const bool bounded = inverse - inverse == 0 && block - block == 0;
+    const bool given = look.finite && is_finite(own);
     const int faults = lane_group_sum(
-        (given ? 0 : 1) | (made ? 0 : 1 << 8) | (lost ? 1 << 16 : 0),
+        (given ? 0 : 1) | (made ? 0 : 1 << 8) | (look.lost ? 1 << 16 : 0),
         lane.lanes);
     const bool sound = any && (faults & 0xff) == 0;
     if (sound && lane.rank == 0 && (faults != 0 || !bounded))
@@ -416,8 +410,24 @@ struct RewriteValues {
   }
 };
 
-/// Values of a plan of chunks whose level sets are taken several at a time: new
-/// ones take two launches, and two reads of each row's program.
+/// Takes over what RewriteValues has packed.
+template <class Scalar>
+struct TakeValues {
+  const Scalar *packed, *packed_diagonal;
+  Scalar *value, *diagonal;
+  std::int64_t slots, rows;
+  bool divide;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < slots) value[i] = packed[i];
+    if (i < rows)
+      diagonal[i] =
+          divide ? packed_diagonal[i] : Scalar(1) / packed_diagonal[i];
+  }
+};
+
+/// Values of a plan of chunks whose level sets are taken several at a time. New
+/// ones are made in other memory, looked at on the way, and copied from there:
+/// what makes them takes several times as long as a copy.
 template <class Scalar, class ExecutionSpace>
 class RewrittenValues {
  public:
@@ -428,30 +438,34 @@ class RewrittenValues {
                   bool conjugated)
       : rows_(rows), max_steps_(max_steps), conjugated_(conjugated) {}
 
-  /// Enqueues a look at what rewriting does to accuracy, and returns what it
-  /// notes.
-  std::int64_t* probe(const ExecutionSpace& exec,
-                      const RowChunks<Memory>& chunks,
-                      const Scalar* values) const {
-    launch<false>("Strata::RewrittenRows::probe", exec, chunks, values, false,
-                  nullptr, nullptr);
+  /// Scalars that new values take for a while.
+  static std::int64_t room(const RowChunks<Memory>& plan) {
+    return plan.num_slots + plan.num_rows;
+  }
+  /// Enqueues the making of new values in `room` scalars, and returns what was
+  /// found on the way, once that is done.
+  std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
+                     const Scalar* values, Scalar* made) const {
+    launch(exec, plan, values, made, made + plan.num_slots);
     return rows_.faults.data();
   }
-  /// Enqueues the packing, of the diagonal too.
-  void pack(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
-            const Scalar* values, bool divide, Scalar* value,
-            Scalar* diagonal) const {
-    launch<true>("Strata::RewrittenRows::pack", exec, chunks, values, divide,
-                 value, diagonal);
+  /// Enqueues the copy of what was made, of the diagonal too.
+  static void take(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
+                   const Scalar* made, bool divide, Scalar* value,
+                   Scalar* diagonal) {
+    Kokkos::parallel_for(
+        "Strata::RewrittenRows::take",
+        RangeOf<ExecutionSpace>(
+            exec, 0, std::max<std::int64_t>(plan.num_slots, plan.num_rows)),
+        TakeValues<Scalar>{made, made + plan.num_slots, value, diagonal,
+                           plan.num_slots, plan.num_rows, divide});
   }
   std::size_t bytes() const { return rows_.bytes(); }
 
  private:
-  template <bool packs>
-  void launch(const char* label, const ExecutionSpace& exec,
-              const RowChunks<Memory>& plan, const Scalar* values, bool divide,
-              Scalar* value, Scalar* diagonal) const {
-    using Run = RewriteValues<Scalar, ExecutionSpace, packs>;
+  void launch(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
+              const Scalar* values, Scalar* value, Scalar* diagonal) const {
+    using Run = RewriteValues<Scalar, ExecutionSpace>;
     const int chunks = plan.num_chunks();
     Run run{rows_,
             plan.chunk,
@@ -459,7 +473,6 @@ class RewrittenValues {
             plan.source,
             values,
             conjugated_,
-            divide,
             0,
             1,
             rows_.most_terms + 1,
@@ -486,7 +499,7 @@ class RewrittenValues {
     }
     typename Run::Policy policy(exec, teams, Run::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
-    Kokkos::parallel_for(label, policy, run);
+    Kokkos::parallel_for("Strata::RewrittenRows::make", policy, run);
   }
 
   RewrittenRows<Memory> rows_;

@@ -19,7 +19,9 @@ template <class Scalar, class MemorySpace>
 struct ResetStream {
   ResetPending<Scalar, MemorySpace> pending;
   Kokkos::View<unsigned*, MemorySpace> state;
+  Kokkos::View<std::int64_t*, MemorySpace> faults;  // may be empty
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i == 0 && faults.extent(0) > 0) ClearRewriteFaults{faults.data()}(0);
     if (i < static_cast<std::int64_t>(state.extent(0))) state(i) = 0;
     if (i < static_cast<std::int64_t>(pending.buffer.extent(0))) pending(i);
   }
@@ -81,22 +83,18 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
-    term_value_ = Base::make_values(stream_.collapsed.term.extent(0));
-    faults_ = Kokkos::View<std::int64_t*, Memory>(
-        Kokkos::view_alloc("Strata::Stream::faults",
-                           Kokkos::WithoutInitializing),
-        stream_.collapsed.exist() ? int{RewriteFaults::size} : 0);
-    if (stream_.collapsed.exist())
-      Kokkos::parallel_for("Strata::Stream::clear_faults",
-                           RangeOf<ExecutionSpace>(exec, 0, 1),
-                           ClearRewriteFaults{faults_.data()});
     // Rewritten rows have the diagonal in their terms.
     const std::int64_t diagonals =
         stream_.collapsed.exist() ? 0 : stream_.num_rows;
-    const std::size_t own = this->bytes() + stream_.diagonal_origin.bytes() +
-                            stream_.row.extent(0) * 4 +
-                            diagonals * sizeof(Scalar) +
-                            PipelineState::size * 4;
+    const auto terms =
+        static_cast<std::int64_t>(stream_.collapsed.term.extent(0));
+    const std::int64_t faults =
+        stream_.collapsed.exist() ? int{RewriteFaults::size} : 0;
+    const std::size_t own =
+        this->bytes() + stream_.diagonal_origin.bytes() +
+        stream_.row.extent(0) * 4 + PipelineState::size * 4 +
+        static_cast<std::size_t>(diagonals + terms) * sizeof(Scalar) +
+        static_cast<std::size_t>(faults) * sizeof(std::int64_t);
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
@@ -106,6 +104,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::Stream", [&](PlanStorage<Memory>& storage) {
           storage.take(exports_, 2ll * export_columns_ * stream_.num_exports);
           storage.take(diagonal, diagonals);
+          storage.take(term_value_, terms);
+          storage.take(faults_, faults);
           storage.take(state_, PipelineState::size + export_columns_);
         });
     this->set_rows(stream_.row, stream_.diagonal_origin, analysis.conjugated,
@@ -115,7 +115,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(std::max(
                                     exports_.extent(0), state_.extent(0)))),
-        ResetStream<Scalar, Memory>{{exports_}, state_});
+        ResetStream<Scalar, Memory>{{exports_}, state_, faults_});
     steps_in_scratch_ =
         (team_ == 0
              ? Kernel<0>::scratch_bytes(stream_.max_local, stream_.max_steps)
@@ -130,7 +130,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return {stream_.record_row, stream_.origin, stream_.entries};
   }
   std::int64_t* probe(const ExecutionSpace& exec,
-                      const Scalar* values) const override {
+                      const Scalar* values) override {
     if (!stream_.collapsed.exist()) return nullptr;
     run_programs<false>("Strata::Stream::probe", exec, values);
     return faults_.data();
@@ -220,7 +220,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const auto& rows = stream_.collapsed;
     run_collapsed<packs>(
         label, exec, rows, values, stream_.diagonal_origin, this->conjugated_,
-        stream_.num_rows, double(rows.origin.size()) / stream_.num_rows,
+        stream_.num_rows, double(rows.num_entries) / stream_.num_rows,
         stream_.bytes.data(), term_value_.data(), this->row_, faults_.data());
   }
 

@@ -117,18 +117,23 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// Enqueues a look at what rewriting rows with these values would do, for
-  /// inspect_values to take along; null where rows are not rewritten.
-  virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) const {
+  /// Where rows are rewritten: enqueues that with these values, which leaves
+  /// the solver's as they are, and returns what inspect_values is to take along.
+  /// Else null.
+  virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) {
     return nullptr;
   }
+  /// Whether that has left something, and letting go of it, once all work with
+  /// it is done.
+  virtual bool holds_probe() const { return false; }
+  virtual void forget_probe() {}
   /// Why this algorithm can't take values of which inspect_values, with
   /// `probe`, has found this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
   /// Enqueues the packing of new values on `exec`: whoever frees or changes
-  /// them waits for it.
+  /// them, or forgets what `probe` has made of them just before, waits for it.
   /// @param divide as inspect_values says: some diagonal value has no usable
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,

@@ -159,6 +159,7 @@ class AlgorithmChoice {
     return found;
   }
   void take_out(Way& way, const std::string& why) {
+    if (way.out) return;
     way.out = true;
     if (way.candidate == not_considered) return;
     auto& candidate = report_.candidates[way.candidate];

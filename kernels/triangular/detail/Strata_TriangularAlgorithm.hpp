@@ -143,8 +143,9 @@ class TriangularAlgorithm {
       pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
                     divide);
     pack_entries(exec, values);
-    // Solves may read their values before they wait for what is before them.
-    publish_writes(exec);
+    // Solves may read their values before they wait for what is before them;
+    // whoever is to forget a probe has waited for all.
+    if (!holds_probe()) publish_writes(exec);
   }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
   virtual void solve(const ExecutionSpace& exec,

@@ -14,7 +14,8 @@ namespace Strata {
 /// multiple of that, are a group. Within a group x_j is replaced by its own
 /// equation:
 ///
-///     x_i = (b_i - sum over terms j of m_j b_j - sum over sources k of c_k x_k)
+///     x_i = (b_i - sum over terms j of m_j b_j - sum over sources k of c_k
+///     x_k)
 ///           / l_ii
 ///
 /// where terms are other vertices of the group and sources are not of it. Rows
@@ -125,13 +126,11 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   phases.levels = levels;
   phases.num_levels = num_levels;
   phases.num_numbers = groups * levels;
-  for (int** const ints :
-       {&phases.fate, &phases.length, &phases.terms, &phases.program,
-        &phases.depth_in_group, &phases.width, &phases.new_level,
-        &phases.by_depth})
+  for (int** const ints : {&phases.fate, &phases.length, &phases.terms,
+                           &phases.program, &phases.depth_in_group,
+                           &phases.width, &phases.new_level, &phases.by_depth})
     pool.take(*ints, n);
-  for (std::int64_t** const map :
-       {&phases.row_map, &phases.term_map})
+  for (std::int64_t** const map : {&phases.row_map, &phases.term_map})
     pool.take(*map, n + 1);
   pool.take(phases.level_begin, num_levels);
   pool.take(phases.number, phases.num_numbers);
@@ -166,10 +165,10 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
                SumPhase<typename Phases::Number>{phases.num_numbers},
                EachPhase<typename Phases::NewLevels>{n});
   std::int64_t found[CollapseSums::size];
-  copy_to_host(exec,
-               Kokkos::View<std::int64_t*, Memory>(phases.sums,
-                                                   CollapseSums::size),
-               found);
+  copy_to_host(
+      exec,
+      Kokkos::View<std::int64_t*, Memory>(phases.sums, CollapseSums::size),
+      found);
   const std::int64_t total = found[CollapseSums::sources];
   const std::int64_t total_terms = found[CollapseSums::terms];
   if (found[CollapseSums::most_terms] < 2 ||
@@ -206,8 +205,8 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
               RewriteFaults::size, num_values);
     return static_cast<std::int64_t>(storage.bytes());
   };
-  take(PlanStorage<Memory>(pool.template take<unsigned char>(
-      take(PlanStorage<Memory>()))));
+  take(PlanStorage<Memory>(
+      pool.template take<unsigned char>(take(PlanStorage<Memory>()))));
   phases.new_vertex = made.order.vertex;
   phases.rows = rows;
   const SumPhase<typename Phases::PlacePrograms> programs{n};
@@ -216,12 +215,12 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   else
     sequence.run("Strata::CollapsedLevels::places", phases,
                  SumPhase<typename Phases::PlaceEntries>{n}, programs);
-  replace_rows("Strata::CollapsedLevels::fill", exec, n, mean_length,
-               FillRewritten<Memory>{edges, phases.fate, phases.row_map,
-                                     phases.term_map, rewritten.entries.data(),
-                                     made.term.data(), made.order.position,
-                                     rows},
-               lists);
+  replace_rows(
+      "Strata::CollapsedLevels::fill", exec, n, mean_length,
+      FillRewritten<Memory>{edges, phases.fate, phases.row_map, phases.term_map,
+                            rewritten.entries.data(), made.term.data(),
+                            made.order.position, rows},
+      lists);
   made.levels = levels;
   made.fate = Kokkos::View<const int*, Memory>(phases.fate, n);
   return made;

@@ -239,10 +239,10 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                         length_bits, longest});
   std::uint64_t* sorted_key = key.data();
   int* sorted_vertex = order.vertex.data();
-  sort_by_key_within(exec, sorted_key, sorted_vertex, n,
-                     bits_for(levels - 1) + length_bits,
-                     pool.template take<char>(
-                         static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
+  sort_by_key_within(
+      exec, sorted_key, sorted_vertex, n, bits_for(levels - 1) + length_bits,
+      pool.template take<char>(
+          static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
   key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
   order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
   constexpr std::int64_t width = LevelBounds<Memory>::width;
@@ -372,8 +372,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within) {
-  Detail::WorkPool<ExecutionSpace> pool(
-      exec, std::size_t(graph.num_vertices) * 64);
+  Detail::WorkPool<ExecutionSpace> pool(exec,
+                                        std::size_t(graph.num_vertices) * 64);
   auto order = Detail::make_level_order(exec, graph, within, pool);
   if constexpr (Detail::is_cuda<ExecutionSpace>) {
     // Out of the pool.

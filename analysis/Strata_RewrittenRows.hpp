@@ -95,8 +95,7 @@ struct RewrittenRows {
   /// The number after a row's last entry.
   /// @param following  the user's row at the next position, -1: there is none
   KOKKOS_INLINE_FUNCTION int end(int user_row, int following) const {
-    if (values_in_order)
-      return begin_of(vertex(user_row) + 1) - (unit ? 0 : 1);
+    if (values_in_order) return begin_of(vertex(user_row) + 1) - (unit ? 0 : 1);
     return following < 0 ? static_cast<int>(origin.size())
                          : begin_of(vertex(following));
   }

@@ -61,8 +61,8 @@ struct RowChunks {
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are rewritten.
   Detail::OriginIndex<MemorySpace> origin;
-  /// Position -> index of its diagonal value; -1 where the diagonal is one. None
-  /// where rows are rewritten.
+  /// Position -> index of its diagonal value; -1 where the diagonal is one.
+  /// None where rows are rewritten.
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
@@ -128,9 +128,8 @@ struct FillRowChunks {
         fill(chunk.first_slot + static_cast<std::int64_t>(s) * active + l,
              begin + static_cast<std::int64_t>(s) * per_row + l % per_row, end);
       for (int s = 0; s < chunk.term_steps; ++s) {
-        const std::int64_t t = terms.map(v) +
-                               static_cast<std::int64_t>(s) * per_row +
-                               l % per_row;
+        const std::int64_t t =
+            terms.map(v) + static_cast<std::int64_t>(s) * per_row + l % per_row;
         source(chunk.first_slot -
                static_cast<std::int64_t>(chunk.term_steps - s) * active + l) =
             t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
@@ -211,8 +210,8 @@ template <class MemorySpace>
 struct ChunkPhases {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
-  Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
-  std::int64_t* totals;                        // chunks, slots
+  Kokkos::View<RowChunk*, MemorySpace> chunk;    // at least as many
+  std::int64_t* totals;                          // chunks, slots
   Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   RowTerms<MemorySpace> terms;
@@ -364,7 +363,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     // each level set, each number of lanes may have a chunk that is not full.
     const std::int64_t most = std::min(
         n, n / width +
-               2 * (graph.num_edges() +
+               2 *
+                   (graph.num_edges() +
                     static_cast<std::int64_t>(terms.vertex.extent(0))) /
                    (std::int64_t{max_steps} * width) +
                levels * (bits_for(width) + 1));
@@ -409,12 +409,11 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         storage.take(plan.source, plan.num_slots);
       });
   if (n > 0)
-    for_each_row(
-        "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
-        FillRowChunks<Memory>{found, plan.chunk, plan.row, plan.source,
-                              plan.origin, plan.diagonal_origin, graph,
-                              order.vertex, order.position,
-                              numbering == SourceNumbering::position, terms});
+    for_each_row("Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+                 FillRowChunks<Memory>{
+                     found, plan.chunk, plan.row, plan.source, plan.origin,
+                     plan.diagonal_origin, graph, order.vertex, order.position,
+                     numbering == SourceNumbering::position, terms});
   return plan;
 }
 
@@ -437,9 +436,9 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     std::int64_t num_values, int width, int max_steps,
     SourceNumbering numbering) {
   Detail::WorkPool<ExecutionSpace> pool(exec, 0);
-  const auto plan = Detail::make_row_chunks_with(
-      exec, graph, order, num_values, width, max_steps, numbering, pool,
-      [](auto&, auto&) {});
+  const auto plan = Detail::make_row_chunks_with(exec, graph, order, num_values,
+                                                 width, max_steps, numbering,
+                                                 pool, [](auto&, auto&) {});
   exec.fence();
   return plan;
 }

@@ -80,7 +80,7 @@ template <class MemorySpace>
 struct SubgraphStream {
   int num_rows = 0, num_exports = 0;
   int width = 1, warps = 1, entries = 1;
-  int row_lanes = 1;  // see StreamTeam
+  int row_lanes = 1;           // see StreamTeam
   int max_local = 0;           // largest number of scalars in scratch
   int max_steps = 0;           // largest number of steps of a sub-graph
   int critical_steps = 0;      // steps on the longest path, waits included

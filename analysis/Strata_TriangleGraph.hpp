@@ -306,18 +306,17 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
                                  counters};
   const auto checker = [&](const auto& checked_entries, bool with_values) {
     using Checked = std::decay_t<decltype(checked_entries)>;
-    return TriangleCheck<RowMap, Checked, Values, Memory>{
-        row_map,
-        checked_entries,
-        values,
-        columns,
-        stored,
-        lower,
-        unit || !with_values,
-        input.take_triangle,
-        status,
-        strict,
-        diagonal};
+    return TriangleCheck<RowMap, Checked, Values, Memory>{row_map,
+                                                          checked_entries,
+                                                          values,
+                                                          columns,
+                                                          stored,
+                                                          lower,
+                                                          unit || !with_values,
+                                                          input.take_triangle,
+                                                          status,
+                                                          strict,
+                                                          diagonal};
   };
   auto check = [&](const auto& checked_entries, bool with_values) {
     Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec, 0, rows),
@@ -387,7 +386,8 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
       raise_row_fault(found[0], row_map, entries, values, columns, input.uplo);
     unsorted = found[1];
     if (unsorted == no_fault) {
-      graph.entries = Kokkos::View<int*, Memory>(graph.entries.data(), found[2]);
+      graph.entries =
+          Kokkos::View<int*, Memory>(graph.entries.data(), found[2]);
       graph.origin = Counts(graph.origin.data(), found[2]);
       graph.values_in_order = stored == found[2] + (unit ? 0 : rows);
       if (with_levels) {
@@ -474,11 +474,9 @@ template <class ExecutionSpace, class RowMap, class Entries, class Values>
 DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
     const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
     const Values& values, std::int64_t columns, const TriangleInput& input) {
-  return Detail::make_triangle_graph(exec, row_map, entries, values, columns,
-                                     input,
-                                     static_cast<Detail::WorkPool<
-                                         ExecutionSpace>*>(nullptr),
-                                     nullptr);
+  return Detail::make_triangle_graph(
+      exec, row_map, entries, values, columns, input,
+      static_cast<Detail::WorkPool<ExecutionSpace>*>(nullptr), nullptr);
 }
 
 }  // namespace Strata

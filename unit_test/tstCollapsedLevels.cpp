@@ -14,9 +14,9 @@ namespace Strata {
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
+using Detail::RowFate;
 using TestGraphs::Graph;
 using TestGraphs::num_values;
-using Detail::RowFate;
 
 template <class View>
 auto on_host(const View& view) {
@@ -97,9 +97,8 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto sets = find_level_sets(graph);
   const auto order = order_by_level(exec, device, WithinLevel::ascending);
   Detail::WorkPool<Space> pool(exec, 0);
-  const auto made =
-      collapse_levels(exec, device, order, k, num_values(graph),
-                      WithinLevel::ascending, pool);
+  const auto made = collapse_levels(exec, device, order, k, num_values(graph),
+                                    WithinLevel::ascending, pool);
   exec.fence();
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
@@ -188,9 +187,8 @@ TEST(CollapsedLevels, OfAChainAreFewer) {
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
   for (const int k : {2, 4, 8}) {
     Detail::WorkPool<Space> pool(exec, 0);
-    const auto made =
-        collapse_levels(exec, graph, order, k, num_values(chain),
-                        WithinLevel::ascending, pool);
+    const auto made = collapse_levels(exec, graph, order, k, num_values(chain),
+                                      WithinLevel::ascending, pool);
     exec.fence();
     EXPECT_EQ(made.order.num_levels(), 96 / k);
     EXPECT_EQ(expect_collapsed(chain, k), 96 - 96 / k);
@@ -356,8 +354,8 @@ TEST(LevelsTogether, RefuseNewValuesThatWouldCostDigits) {
   EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
   const auto other = chain(100, -0.5, 2);
   solver.update_values(Space(), other.to_device<SolverMatrix<double, Space>>());
-  EXPECT_TRUE(same_bits(solve(solver, b),
-                        solve(make_solver(other, together(8)), b)))
+  EXPECT_TRUE(
+      same_bits(solve(solver, b), solve(make_solver(other, together(8)), b)))
       << "as a new solver";
   auto plain = make_solver(good, together(1));
   plain.update_values(Space(), bad.to_device<SolverMatrix<double, Space>>());

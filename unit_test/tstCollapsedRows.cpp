@@ -25,8 +25,7 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
   shape.collapse = collapse.levels;
   StreamTest::GraphStreamBuilder builder(graph, shape, 32, 8);
   if (!builder.possible()) return 0;
-  const auto stream =
-      builder.finish(TestGraphs::num_values(graph));
+  const auto stream = builder.finish(TestGraphs::num_values(graph));
   EXPECT_GE(builder.critical_steps(), 1);
   const auto& rows = stream.collapsed;
   if (!rows.exist()) return 0;
@@ -73,10 +72,9 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
     EXPECT_EQ(row_map(p + 1) - row_map(p), length);
     for (int i = 0; i < length; ++i) {
       const int k = row_map(p) + i;
-      EXPECT_EQ(rows.has_origins
-                    ? std::int64_t{origin(k)}
-                    : rows.origin_of(k, row_map(p + 1),
-                                     graph.diagonal_origin(v)),
+      EXPECT_EQ(rows.has_origins ? std::int64_t{origin(k)}
+                                 : rows.origin_of(k, row_map(p + 1),
+                                                  graph.diagonal_origin(v)),
                 graph.origin(graph.row_map(v) + i));
     }
     const int first = term_map(p), count = term_map(p + 1) - first;

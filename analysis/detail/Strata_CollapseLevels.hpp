@@ -159,11 +159,9 @@ struct FillRewritten {
     EliminatedRow row;
     if constexpr (Eliminate::by_sets) {
       row = eliminate.run(rewrites ? v : -1, edges, NoNotes());
-      if (rewrites)
-        eliminate.write_program(row, edges, program + head, slot);
+      if (rewrites) eliminate.write_program(row, edges, program + head, slot);
     } else {
-      row = eliminate.run(rewrites ? v : -1, edges,
-                          ProgramNotes{slot});
+      row = eliminate.run(rewrites ? v : -1, edges, ProgramNotes{slot});
     }
     if (v < 0) return;
     keep(v, p, lane, lanes);
@@ -194,11 +192,10 @@ struct FillRewritten {
     if constexpr (!Eliminate::by_sets) {
       for (int o = lane; o < row.operations; o += lanes) {
         const int noted = slot[o];
-        const int rank =
-            noted < max_terms
-                ? eliminate.rank_of_term(noted, row.terms)
-                : others + eliminate.rank_of_source(noted - max_terms,
-                                                    row.sources);
+        const int rank = noted < max_terms
+                             ? eliminate.rank_of_term(noted, row.terms)
+                             : others + eliminate.rank_of_source(
+                                            noted - max_terms, row.sources);
         slot[o] = static_cast<unsigned char>(rank);
       }
     }

@@ -190,8 +190,8 @@ struct SampleCollapsed {
     // A row without sources in its group is none the worse for staying.
     if (stays && !(row.fits && row.terms == 1)) {
       constexpr int most = 1 << 24;
-      const int all = (groups.levels < most ? groups.levels : most) *
-                      CollapseSample::unit;
+      const int all =
+          (groups.levels < most ? groups.levels : most) * CollapseSample::unit;
       late = all > late ? all : late;
       late_wide = all > late_wide ? all : late_wide;
     }

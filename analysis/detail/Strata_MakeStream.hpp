@@ -41,8 +41,8 @@ struct StreamShape {
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;
-/// Level sets are taken several at a time in plans of so many times the bytes of
-/// the matrix at most.
+/// Level sets are taken several at a time in plans of so many times the bytes
+/// of the matrix at most.
 constexpr double max_collapsed_memory = 5.3;
 
 /// A stream in the making: first where every row goes and when (which tells
@@ -210,14 +210,13 @@ class StreamBuilder {
       pool_->take(p.task_place, tasks);
     }
     allocate_stream(num_values);
-    run("begin",
-        EachPhase<typename Phases::BeginStream>{std::max(
-            {n, p.num_steps * stream.warps, stream.origin.size(),
-             p.num_uniques})});
+    run("begin", EachPhase<typename Phases::BeginStream>{
+                     std::max({n, p.num_steps * stream.warps,
+                               stream.origin.size(), p.num_uniques})});
     rank_edges();
     sort(p.need_key, p.need_unique, p.num_uniques, bits_for(p.num_steps));
-    run("fill_rows", EachPhase<typename Phases::FillRows>{
-                         std::max(p.num_uniques, tasks)});
+    run("fill_rows",
+        EachPhase<typename Phases::FillRows>{std::max(p.num_uniques, tasks)});
     for_each_row("Strata::StreamBuilder::fill_edges", exec_, n, edges,
                  typename Phases::FillEdges{p});
     if (collapse_ > 1) {
@@ -270,10 +269,10 @@ class StreamBuilder {
   }
   /// Waits for the counts so far.
   void fetch_counts() {
-    copy_to_host(exec_,
-                 Kokkos::View<std::int64_t*, Memory>(phases_.count,
-                                                     Phases::num_counts),
-                 counts_);
+    copy_to_host(
+        exec_,
+        Kokkos::View<std::int64_t*, Memory>(phases_.count, Phases::num_counts),
+        counts_);
   }
 
   /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
@@ -374,13 +373,13 @@ class StreamBuilder {
     std::int64_t* sums = nullptr;
     const Kokkos::View<int[3], Memory> longest(
         "Strata::StreamBuilder::longest");
-    collapsed_ = make_arena<Memory>(
-        "Strata::StreamBuilder::collapsed", [&](Arena<Memory>& arena) {
-          arena.take(terms_, n);
-          arena.take(sources, n);
-          arena.take(words_, n);
-          arena.take(sums, n + 1);
-        });
+    collapsed_ = make_arena<Memory>("Strata::StreamBuilder::collapsed",
+                                    [&](Arena<Memory>& arena) {
+                                      arena.take(terms_, n);
+                                      arena.take(sources, n);
+                                      arena.take(words_, n);
+                                      arena.take(sums, n + 1);
+                                    });
     eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_, n,
                    mean_length(given_),
                    CountCollapsed<Memory>{edges, terms_, sources, words_,
@@ -405,12 +404,10 @@ class StreamBuilder {
     };
     num_terms_ = offsets(terms_, sums);
     num_words_ = offsets(words_, sums);
-    const std::int64_t num_sources =
-        offsets(sources, rewritten.row_map.data());
+    const std::int64_t num_sources = offsets(sources, rewritten.row_map.data());
     // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
     // two of three lanes are idle, see ChooseLanes.
-    const std::int64_t most_records =
-        num_sources + 3 * n * p.stream.row_lanes;
+    const std::int64_t most_records = num_sources + 3 * n * p.stream.row_lanes;
     if (most_records * p.record.units() >= 1 << 28 ||
         num_words_ > std::numeric_limits<int>::max()) {
       collapse_ = 1;
@@ -443,8 +440,8 @@ class StreamBuilder {
   /// count beside its time: half as many are worth 1.2 times as long.
   void choose_shape(int num_levels) {
     auto& p = phases_;
-    const bool two_teams = num_teams_ == 2 && p.bands == 1 &&
-                           shape_.team[1].max_local >= 512;
+    const bool two_teams =
+        num_teams_ == 2 && p.bands == 1 && shape_.team[1].max_local >= 512;
     if (team_ < 0 && !two_teams) team_ = 0;
     if (collapse_ > 0 && team_ >= 0) return;
     CollapseCandidates candidates;
@@ -452,7 +449,8 @@ class StreamBuilder {
       candidates.levels[0] = collapse_;
       candidates.count = 1;
     } else {
-      // So many that the longest path would hardly have steps left gain nothing.
+      // So many that the longest path would hardly have steps left gain
+      // nothing.
       const int most = std::min(num_levels / 32, p.bands > 1 ? 4 : 16);
       while (candidates.count > 1 &&
              candidates.levels[candidates.count - 1] > most)
@@ -494,9 +492,8 @@ class StreamBuilder {
         const double path =
             double(num_levels) / levels * late / CollapseSample::unit;
         const double work =
-            p.bands > 1
-                ? 0
-                : n * tasks / (p.stream.width * shape_.team[t].warps);
+            p.bands > 1 ? 0
+                        : n * tasks / (p.stream.width * shape_.team[t].warps);
         // The larger of both counts for more. A solve begins with a launch, a
         // band with values of the one before, and teams with their rows' sums
         // of terms.
@@ -505,11 +502,10 @@ class StreamBuilder {
         const double bands = p.bands > 1 ? 40. * p.bands : 0;
         const double begin = 68 + bands +
                              9 * (mean(CollapseSample::terms) - 1) *
-                                      std::min<double>(n, 1024) / 1024;
+                                 std::min<double>(n, 1024) / 1024;
         const double time = steps * (t == 0 ? 1 : second_team_cost) + begin;
         // A quarter of the lanes of the first team are idle.
-        const double records =
-            (t == 0 ? 1.25 : 1.06) * tasks * p.record.bytes;
+        const double records = (t == 0 ? 1.25 : 1.06) * tasks * p.record.bytes;
         const double memory =
             levels == 1 ? 8 + scalar + 1.5 * records + 4 * length
                         : 20 + records + 4 * length +
@@ -567,13 +563,12 @@ class StreamBuilder {
             exec_, 0, 3 * n),
         CollapsedMaps<Memory>{grouped(given_), p.stream.row, kept, terms_,
                               words_, given_.num_edges(), num_terms_});
-    eliminate_rows("Strata::StreamBuilder::write_collapsed", exec_, n,
-                   mean_length(given_),
-                   WriteCollapsed<Memory>{
-                       grouped(given_), kept, p.position_of,
-                       p.graph.row_map.data(), p.value_rank, p.value_place,
-                       p.first_task, p.task_place},
-                   lists_);
+    eliminate_rows(
+        "Strata::StreamBuilder::write_collapsed", exec_, n, mean_length(given_),
+        WriteCollapsed<Memory>{grouped(given_), kept, p.position_of,
+                               p.graph.row_map.data(), p.value_rank,
+                               p.value_place, p.first_task, p.task_place},
+        lists_);
   }
 
   /// Values that sub-graphs need from each other, and the steps of all rows;
@@ -612,12 +607,12 @@ class StreamBuilder {
     using Rank = RankEdges<ExecutionSpace>;
     const std::int64_t n = phases_.graph.num_vertices;
     Rank rank{phases_, 1};
-    while (rank.lanes < Rank::width && phases_.graph.num_edges() > 4 * n * rank.lanes)
+    while (rank.lanes < Rank::width &&
+           phases_.graph.num_edges() > 4 * n * rank.lanes)
       rank.lanes *= 2;
     LargeFunctorTeams<ExecutionSpace> policy(
         exec_,
-        static_cast<int>((n + rank.rows_per_team() - 1) /
-                         rank.rows_per_team()),
+        static_cast<int>((n + rank.rows_per_team() - 1) / rank.rows_per_team()),
         Rank::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Rank::scratch_bytes));
     Kokkos::parallel_for("Strata::StreamBuilder::place_edges", policy, rank);
@@ -640,11 +635,11 @@ class StreamBuilder {
       teams = std::min(teams, std::max<std::int64_t>(
                                   units, 16 * n / num_levels_ / rows_per_team));
     LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
-                                              team_size);
+                                             team_size);
     if (by_warp)
       policy.set_scratch_size(
-          0, Kokkos::PerTeam(static_cast<int>(
-                 team_size / Steps::width * Steps::warp_bins * sizeof(int))));
+          0, Kokkos::PerTeam(static_cast<int>(team_size / Steps::width *
+                                              Steps::warp_bins * sizeof(int))));
     Kokkos::parallel_for("Strata::StreamBuilder::steps_of_rows", policy,
                          Steps{phases_, by_level_,
                                reinterpret_cast<unsigned*>(pool_->zeros(1))});

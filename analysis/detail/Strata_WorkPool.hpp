@@ -55,8 +55,7 @@ class WorkPool {
     offset_ = (offset_ + 127) / 128 * 128;
     if (blocks_.empty() || offset_ + bytes > blocks_.back()->extent(0))
       add_block(bytes);
-    T* const array =
-        reinterpret_cast<T*>(blocks_.back()->data() + offset_);
+    T* const array = reinterpret_cast<T*>(blocks_.back()->data() + offset_);
     offset_ += bytes;
     return array;
   }
@@ -75,9 +74,9 @@ class WorkPool {
     if (count > zeros_left_) {
       zeros_left_ = std::max(count, 256);
       zeros_ = take<std::int64_t>(zeros_left_);
-      Kokkos::deep_copy(exec_,
-                        Kokkos::View<std::int64_t*, Memory>(zeros_, zeros_left_),
-                        std::int64_t{0});
+      Kokkos::deep_copy(
+          exec_, Kokkos::View<std::int64_t*, Memory>(zeros_, zeros_left_),
+          std::int64_t{0});
     }
     std::int64_t* const words = zeros_;
     zeros_ += count;
@@ -95,7 +94,8 @@ class WorkPool {
     if (keeps)
       size = blocks_.empty()
                  ? std::max({bytes, expected_, std::size_t{4} << 20})
-                 : std::max(bytes, blocks_.back()->extent(0));
+                 : std::max(bytes, blocks_.front()->extent(0) /
+                                       (blocks_.size() == 1 ? 1 : 4));
     blocks_.push_back(take_workspace<ExecutionSpace>(label, size));
     offset_ = 0;
   }

@@ -29,10 +29,11 @@ struct ForPlans {
 };
 
 /// Memory that outlives its user, for the next one: beyond some hundred
-/// kilobytes, a device takes longer to allocate and to free than all the kernels
-/// of a short analysis. Up to `most_blocks` of at most `most_bytes` together are
-/// kept for each memory space and use until Kokkos is finalized. Users take them
-/// out, so two at a time do not share one: the second allocates its own.
+/// kilobytes, a device takes longer to allocate and to free than all the
+/// kernels of a short analysis. Up to `most_blocks` of at most `most_bytes`
+/// together are kept for each memory space and use until Kokkos is finalized.
+/// Users take them out, so two at a time do not share one: the second allocates
+/// its own.
 template <class MemorySpace, class Use = ForWork>
 class KeptWorkspace {
  public:

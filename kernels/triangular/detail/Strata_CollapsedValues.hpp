@@ -136,9 +136,8 @@ struct CollapsedValues {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < held; ++u) {
       const int k = range.first + lane.rank + u * lanes;
-      e.origin[u] = k < range.end
-                        ? rows.origin_of(k, range.end, range.diagonal)
-                        : -1;
+      e.origin[u] =
+          k < range.end ? rows.origin_of(k, range.end, range.diagonal) : -1;
       e.slot[u] = k < range.end ? int{program[k - range.first]} : -1;
     }
     program += range.end - range.first;
@@ -273,8 +272,7 @@ struct CollapsedValues {
     const auto* const ranks = reinterpret_cast<const unsigned char*>(
         word + rows.tasks_of(end - first));
     for (int k = first + rank; k < end; k += stride) {
-      const Scalar value =
-          value_at(rows.origin_of(k, end, diagonal_origin(p)));
+      const Scalar value = value_at(rows.origin_of(k, end, diagonal_origin(p)));
       const unsigned noted = places ? word[k - first] : ranks[k - first];
       const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
       if constexpr (packs) {

@@ -29,8 +29,8 @@ struct SolveSum {
   bool late;
 };
 
-/// Tickets that a PipelinedSolve's teams draw: every one of them until it gets a
-/// ticket that there is none for, unless there is a team for each.
+/// Tickets that a PipelinedSolve's teams draw: every one of them until it gets
+/// a ticket that there is none for, unless there is a team for each.
 KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
   return static_cast<unsigned>(tickets) +
          static_cast<unsigned>(teams < tickets ? teams : 0);

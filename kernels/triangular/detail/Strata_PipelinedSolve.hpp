@@ -97,27 +97,25 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
         analysis.conjugated);
     this->diagonal_along_ = true;
-    // The first values are made in the analysis's memory.
-    analysis.work(exec).take(made_, NewValues::room(this->chunks_));
   }
 
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) override {
     if (!rewritten_) return nullptr;
-    if (!made_) {
+    // Nobody solves before the first ones are there.
+    Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
+    if (has_values_) {
       made_in_ = take_workspace<ExecutionSpace>(
           "Strata::Pipelined::new_values",
-          sizeof(Scalar) *
-              static_cast<std::size_t>(NewValues::room(this->chunks_)));
-      made_ = reinterpret_cast<Scalar*>(made_in_->data());
+          sizeof(Scalar) * static_cast<std::size_t>(this->chunks_.num_slots +
+                                                    this->chunks_.num_rows));
+      made = reinterpret_cast<Scalar*>(made_in_->data());
+      diagonal = made + this->chunks_.num_slots;
     }
-    return rewritten_->make(exec, this->chunks_, values, made_);
+    return rewritten_->make(exec, this->chunks_, values, made, diagonal);
   }
-  bool holds_probe() const override { return made_ != nullptr; }
-  void forget_probe() override {
-    made_ = nullptr;
-    made_in_.reset();
-  }
+  bool holds_probe() const override { return made_in_ != nullptr; }
+  void forget_probe() override { made_in_.reset(); }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
     return rewritten_ ? why_unsuitable<Scalar>(values) : UnsuitableValues{};
   }
@@ -263,11 +261,24 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
             named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    if (rewritten_)
-      NewValues::take(exec, this->chunks_, made_, this->divide_,
-                      this->value_.data(), this->diagonal_.data());
-    else
+    if (!rewritten_) {
       Base::pack_entries(exec, values);
+      return;
+    }
+    Scalar *value = this->value_.data(), *diagonal = this->diagonal_.data();
+    const std::int64_t slots = made_in_ ? this->chunks_.num_slots : 0;
+    const Scalar *made = value, *made_diagonal = diagonal;
+    if (made_in_) {
+      made = reinterpret_cast<const Scalar*>(made_in_->data());
+      made_diagonal = made + slots;
+    }
+    Kokkos::parallel_for(
+        "Strata::RewrittenRows::take",
+        RangeOf<ExecutionSpace>(
+            exec, 0, std::max<std::int64_t>(slots, this->chunks_.num_rows)),
+        TakeValues<Scalar>{made, made_diagonal, value, diagonal, slots,
+                           this->chunks_.num_rows, this->divide_});
+    has_values_ = true;
   }
 
   RowSystem<Scalar, ExecutionSpace> named_system(
@@ -324,9 +335,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
   std::shared_ptr<const NewValues> rewritten_;
-  Scalar* made_ = nullptr;  // what `probe` has made
-  typename KeptWorkspace<Memory>::Pointer made_in_;
-  Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
+  bool has_values_ = false;
+  typename KeptWorkspace<Memory>::Pointer made_in_;  // what `probe` has made
+  Kokkos::View<unsigned*, Memory> named_row_;        // see name_rows; or empty
   Kokkos::View<int*, Memory> named_source_;
 };
 

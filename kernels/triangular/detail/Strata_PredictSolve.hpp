@@ -132,11 +132,11 @@ class SolvePrediction {
     const double length = edges_ / rows_;
     const double of_level = rows_ / std::max(1, sizes_.num_levels);
     const double idle = 1.1 + 0.25 * std::min(1., 100 / of_level);
-    const double program = (1 - 1. / several.levels) * (length + 2) +
-                           several.terms * (length + 1);
-    return rows_ * (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) +
-                    program +
-                    idle * (scalar_ + 4) * (several.sources + several.terms));
+    const double program =
+        (1 - 1. / several.levels) * (length + 2) + several.terms * (length + 1);
+    return rows_ *
+           (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) + program +
+            idle * (scalar_ + 4) * (several.sources + several.terms));
   }
 
   /// No sub-graphs without rewritten rows can do better than this.

@@ -15,8 +15,8 @@ namespace Strata {
 namespace Detail {
 
 /// Runs the programs of rewritten rows (see RewrittenRows) with the values of a
-/// matrix: packs what comes of it, along with the rows that are as they were and
-/// the diagonal as it is, where nothing is overwritten that solves use, and
+/// matrix: packs what comes of it, along with the rows that are as they were
+/// and the diagonal as it is, where nothing is overwritten that solves use, and
 /// looks at it.
 ///
 /// One warp or several take a chunk; a power of two of neighbouring lanes share
@@ -26,9 +26,10 @@ namespace Detail {
 /// terms it has, as long as its lanes hold its entries in two batches.
 ///
 /// What it finds are RewriteFaults. Numbers are lost where they are not finite
-/// although what they are made of is, or where an entry over the diagonal of the
-/// term that it belongs to, or that diagonal's reciprocal, is no normal number.
-/// (That a product of several numbers vanishes is no loss beside the others.)
+/// although what they are made of is, or where an entry over the diagonal of
+/// the term that it belongs to, or that diagonal's reciprocal, is no normal
+/// number. (That a product of several numbers vanishes is no loss beside the
+/// others.)
 template <class Scalar, class ExecutionSpace>
 struct RewriteValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -110,8 +111,8 @@ struct RewriteValues {
     }
   };
   /// What a lane has seen of its row: whether all numbers given are finite, and
-  /// none is lost; the sum of the moduli of its own entries that are terms, over
-  /// that of its diagonal.
+  /// none is lost; the sum of the moduli of its own entries that are terms,
+  /// over that of its diagonal.
   struct Look {
     double scale;  // 1 over the diagonal's modulus
     bool finite = true, lost = false;
@@ -260,8 +261,8 @@ struct RewriteValues {
       for (int u = 0; u < held; ++u) {
         if (of[u].first < 0) continue;
         const Scalar by = reciprocal(diagonals[u]);
-        look.lost = look.lost || !(usable_reciprocal(by) &&
-                                   usable_reciprocal(diagonals[u]));
+        look.lost = look.lost ||
+                    !(usable_reciprocal(by) && usable_reciprocal(diagonals[u]));
         look.finite = look.finite && is_finite(diagonals[u]);
         const int t = lane.terms - (e + u * lane.lanes);
         lane.scratch.store(lane.first + t * lane.step, of[u].first);
@@ -425,9 +426,9 @@ struct TakeValues {
   }
 };
 
-/// Values of a plan of chunks whose level sets are taken several at a time. New
-/// ones are made in other memory, looked at on the way, and copied from there:
-/// what makes them takes several times as long as a copy.
+/// Values of a plan of chunks whose level sets are taken several at a time.
+/// Later ones are made in other memory, looked at on the way, and copied from
+/// there: what makes them takes several times as long as a copy.
 template <class Scalar, class ExecutionSpace>
 class RewrittenValues {
  public:
@@ -438,33 +439,11 @@ class RewrittenValues {
                   bool conjugated)
       : rows_(rows), max_steps_(max_steps), conjugated_(conjugated) {}
 
-  /// Scalars that new values take for a while.
-  static std::int64_t room(const RowChunks<Memory>& plan) {
-    return plan.num_slots + plan.num_rows;
-  }
-  /// Enqueues the making of new values in `room` scalars, and returns what was
-  /// found on the way, once that is done.
+  /// Enqueues the making of new values, by slot, and of the diagonal as it is,
+  /// by position; returns what is found on the way, once that is done.
   std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
-                     const Scalar* values, Scalar* made) const {
-    launch(exec, plan, values, made, made + plan.num_slots);
-    return rows_.faults.data();
-  }
-  /// Enqueues the copy of what was made, of the diagonal too.
-  static void take(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
-                   const Scalar* made, bool divide, Scalar* value,
-                   Scalar* diagonal) {
-    Kokkos::parallel_for(
-        "Strata::RewrittenRows::take",
-        RangeOf<ExecutionSpace>(
-            exec, 0, std::max<std::int64_t>(plan.num_slots, plan.num_rows)),
-        TakeValues<Scalar>{made, made + plan.num_slots, value, diagonal,
-                           plan.num_slots, plan.num_rows, divide});
-  }
-  std::size_t bytes() const { return rows_.bytes(); }
-
- private:
-  void launch(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
-              const Scalar* values, Scalar* value, Scalar* diagonal) const {
+                     const Scalar* values, Scalar* value,
+                     Scalar* diagonal) const {
     using Run = RewriteValues<Scalar, ExecutionSpace>;
     const int chunks = plan.num_chunks();
     Run run{rows_,
@@ -500,8 +479,11 @@ class RewrittenValues {
     typename Run::Policy policy(exec, teams, Run::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
     Kokkos::parallel_for("Strata::RewrittenRows::make", policy, run);
+    return rows_.faults.data();
   }
+  std::size_t bytes() const { return rows_.bytes(); }
 
+ private:
   RewrittenRows<Memory> rows_;
   int max_steps_;
   bool conjugated_;

@@ -121,9 +121,12 @@ TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
                                              Diag::non_unit, variant.options);
       // Kokkos' own workspace of reductions may grow with the first.
       solver.update_values(exec, matrix);
+      // Where they are made in other memory, also until that is free again.
+      const int copied =
+          solver.pipelined() != nullptr && solver.report().collapsed_levels > 1;
       const KokkosEvents events(Memory::name());
       solver.update_values(exec, matrix);
-      EXPECT_LE(events.so_far().fences, once) << events.so_far().last;
+      EXPECT_LE(events.so_far().fences, once + copied) << events.so_far().last;
       EXPECT_EQ(events.so_far().copies, 0) << events.so_far().last;
       EXPECT_EQ(events.so_far().allocations, 0) << events.so_far().last;
       if (HasFailure()) return;

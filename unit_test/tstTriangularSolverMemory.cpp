@@ -3,6 +3,8 @@
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
+#include <Strata_KeptMemory.hpp>
+
 namespace Strata {
 namespace SolverTest {
 namespace {
@@ -11,6 +13,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Memory = Space::memory_space;
 using Solver = TriangularSolver<double, Space>;
 using Matrix = SolverMatrix<double, Space>;
+using KeptPlans = Detail::KeptWorkspace<Memory, Detail::ForPlans>;
 
 /// Bytes that a plan need not account for: counters, and arrays without
 /// elements, for each of which Kokkos reports its own header of 128 bytes.
@@ -43,15 +46,73 @@ TEST(TriangularSolver, ReportsTheBytesItHolds) {
       // What Kokkos keeps for itself is there after this.
       std::optional<Solver> solver(system.make(variant.options));
       solver.reset();
+      KeptPlans::release();
       const KokkosEvents events(Memory::name());
       solver.emplace(system.make(variant.options));
       EXPECT_NEAR(events.so_far().bytes,
                   static_cast<double>(solver->report().plan_bytes), slack);
       solver.reset();
+      KeptPlans::release();
       EXPECT_EQ(events.so_far().bytes, 0);
       if (HasFailure()) return;
     }
   }
+}
+
+/// Plans follow each other in the same memory: a later one must not be written
+/// over what solves still read.
+TEST(TriangularSolver, MemoryIsUsedAgainOnceItsSolvesAreDone) {
+  const auto A =
+      make_triangle<double>(random_pattern(4000, 3.0, 60, 9), Uplo::lower);
+  auto other = A;
+  for (auto& value : other.values) value *= 0.5;
+  const auto b = random_values<double>(4000, 4);
+  for (const auto& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    const auto expected =
+        solve(make_solver<double, Space>(A, variant.options), b);
+    for (int turn = 0; turn < 5; ++turn) {
+      const auto from = to_columns<double, Space>(b, 4000, 1);
+      const auto x = to_columns<double, Space>(b, 4000, 1);
+      {
+        const auto solver = make_solver<double, Space>(A, variant.options);
+        for (int i = 0; i < 20; ++i) solver.solve(Space(), from, x);
+      }
+      const auto next = make_solver<double, Space>(other, variant.options);
+      EXPECT_TRUE(same_bits(to_vector(x), expected));
+      EXPECT_GT(next.report().plan_bytes, 0u);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+/// What is kept is bounded, freed on demand, and handed out one at a time.
+TEST(KeptWorkspace, HoldsTheLastBlocks) {
+  using Kept = Detail::KeptWorkspace<Memory, Detail::ForPlans>;
+  Kept::release();
+  const KokkosEvents events(Memory::name());
+  constexpr std::int64_t header = 130;
+  {
+    const auto first = Kept::take("first", 1000);
+    const auto second = Kept::take("second", 1000);
+    EXPECT_NE(first->data(), second->data());
+  }
+  EXPECT_NEAR(double(events.so_far().bytes), 2000, 2 * header);
+  {
+    // One is taken again, as is; no larger one, and none that is too small.
+    const auto again = Kept::take("again", 900, 1100);
+    EXPECT_EQ(again->extent(0), 1000u);
+    EXPECT_EQ(Kept::take("small", 500, 600)->extent(0), 500u);
+    EXPECT_EQ(Kept::take("large", 5000)->extent(0), 5000u);
+  }
+  // Of five, four are left.
+  for (const std::size_t bytes : {10000, 20000, 30000, 40000, 50000})
+    EXPECT_EQ(Kept::take("one more", bytes)->extent(0), bytes);
+  EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
+  Kept::take("too large", Kept::most_bytes + 1);
+  EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
+  release_kept_memory<Space>();
+  EXPECT_EQ(events.so_far().bytes, 0);
 }
 
 /// The error of a plan that is not allowed; fails if it is.

@@ -67,7 +67,17 @@ class KeptWorkspace {
         Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes));
   }
 
+  /// Frees what is kept.
+  static void release() {
+    Blocks freed;  // out of the lock
+    Kept& kept = instance();
+    const std::lock_guard<std::mutex> lock(kept.mutex);
+    freed.swap(kept.blocks);
+  }
+
  private:
+  using Blocks = std::vector<Block>;  // the newest last
+
   static void give_back(const Block& block) {
     if (block.extent(0) > most_bytes || block.extent(0) == 0 ||
         !Kokkos::is_initialized())
@@ -80,7 +90,7 @@ class KeptWorkspace {
         block.extent(0) <= kept.blocks.back().extent(0))
       return;
     if (!kept.hooked) {
-      Kokkos::push_finalize_hook([] { instance().blocks.clear(); });
+      Kokkos::push_finalize_hook([] { release(); });
       kept.hooked = true;
     }
     kept.blocks.push_back(block);
@@ -95,7 +105,6 @@ class KeptWorkspace {
     kept.blocks.erase(kept.blocks.begin(), first);
   }
 
-  using Blocks = std::vector<Block>;  // the newest last
   struct Kept {
     std::mutex mutex;
     Blocks blocks;

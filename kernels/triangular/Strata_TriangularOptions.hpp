@@ -109,8 +109,8 @@ struct TriangularOptions {
   /// are given. Where a workspace for `max_right_hand_sides` is too large,
   /// there is one for fewer. Then the automatic choice takes the fastest
   /// algorithm that fits, and one asked for that does not is an error
-  /// (PlanMemoryError). The analysis itself needs more for a while, see
-  /// docs/algorithms.md.
+  /// (PlanMemoryError). The analysis itself needs more for a while, and so do
+  /// new values, see docs/algorithms.md.
   std::size_t max_plan_bytes = 0;
   double max_plan_ratio = 0;
 };

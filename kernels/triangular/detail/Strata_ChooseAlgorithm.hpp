@@ -79,6 +79,8 @@ class AlgorithmChoice {
     std::size_t least = 0;
     for (Way* way = best(); way; way = best()) {
       Pointer made = make_within_budget(*way);
+      // Whoever limits memory has no plans' kept beside this one.
+      if (budget_.limited()) KeptWorkspace<Memory, ForPlans>::release();
       if (made) {
         say_why(*way);
         return made;

@@ -105,7 +105,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     // Nobody solves before the first ones are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
     if (has_values_) {
-      made_in_ = take_workspace<ExecutionSpace>(
+      made_in_ = KeptWorkspace<Memory>::take(
           "Strata::Pipelined::new_values",
           sizeof(Scalar) * static_cast<std::size_t>(this->chunks_.num_slots +
                                                     this->chunks_.num_rows));

@@ -96,8 +96,9 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or terms and sources, or 2^32 bytes of
 ///          programs
-/// Cost on a device: two eliminations of each row, a launch for each depth, a
-/// sort as for a LevelOrder; the host waits twice.
+/// Cost on a device: two eliminations of each row, a launch for each depth or,
+/// for few rows of which none stays, for all, a sort as for a LevelOrder; the
+/// host waits twice, or three times for few rows of which one stays.
 template <class ExecutionSpace>
 CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const ExecutionSpace& exec,
@@ -137,38 +138,55 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   pool.take(phases.limits, CollapseLimits::size);
   pool.take(phases.sums, CollapseSums::size);
   PhaseSequence<ExecutionSpace> sequence(exec, pool);
-  sequence.run("Strata::CollapsedLevels::begin", phases,
-               EachPhase<typename Phases::Clear>{std::max<std::int64_t>(
-                   phases.num_numbers, CollapseLimits::size)},
-               SumPhase<typename Phases::PlaceLevels>{num_levels},
-               EachPhase<typename Phases::Begin>{n});
   const LevelGroups<Memory> edges{graph, order.level_of.data(), phases.fate,
                                   levels};
-  std::int64_t first = 0;
-  for (int depth = 0; depth < levels; ++depth) {
+  const auto rows_of_depth = [&](int depth) {
     std::int64_t count = 0;
     for (int l = depth; l < num_levels; l += levels)
       count += order.sizes.rows(l);
-    if (depth > 0)
-      replace_rows(
-          "Strata::CollapsedLevels::count", exec, count, mean_length,
-          CountRewritten<Memory>{edges, phases.by_depth + first, phases.fate,
-                                 phases.length, phases.terms, phases.program,
-                                 phases.depth_in_group, phases.limits});
-    first += count;
-  }
-  sequence.run("Strata::CollapsedLevels::offsets", phases,
-               SumPhase<typename Phases::Sources>{n},
-               SumPhase<typename Phases::Terms>{n},
-               SumPhase<typename Phases::ProgramSizes>{n},
-               EachPhase<typename Phases::Mark>{n},
-               SumPhase<typename Phases::Number>{phases.num_numbers},
-               EachPhase<typename Phases::NewLevels>{n});
+    return count;
+  };
+  // Vertices by depth: `count` of them from `first` on.
+  const auto count_rows = [&](std::int64_t first, std::int64_t count,
+                              bool at_once) {
+    LevelGroups<Memory> known = edges;
+    if (at_once) known.fate = nullptr;
+    replace_rows(
+        "Strata::CollapsedLevels::count", exec, count, mean_length,
+        CountRewritten<Memory>{known, phases.by_depth + first, phases.fate,
+                               phases.length, phases.terms, phases.program,
+                               phases.depth_in_group, phases.limits, at_once});
+  };
+  // A launch for each depth takes long where there are few rows, of which none
+  // stays as a rule.
   std::int64_t found[CollapseSums::size];
-  copy_to_host(
-      exec,
-      Kokkos::View<std::int64_t*, Memory>(phases.sums, CollapseSums::size),
-      found);
+  for (bool at_once = levels > 2 && n <= few_rows_to_replace;;
+       at_once = false) {
+    sequence.run("Strata::CollapsedLevels::begin", phases,
+                 EachPhase<typename Phases::Clear>{std::max<std::int64_t>(
+                     phases.num_numbers, CollapseLimits::size)},
+                 SumPhase<typename Phases::PlaceLevels>{num_levels},
+                 EachPhase<typename Phases::Begin>{n});
+    std::int64_t first = rows_of_depth(0);
+    for (int depth = 1; depth < levels && !at_once; ++depth) {
+      const std::int64_t count = rows_of_depth(depth);
+      count_rows(first, count, false);
+      first += count;
+    }
+    if (at_once) count_rows(first, n - first, true);
+    sequence.run("Strata::CollapsedLevels::offsets", phases,
+                 SumPhase<typename Phases::Sources>{n},
+                 SumPhase<typename Phases::Terms>{n},
+                 SumPhase<typename Phases::ProgramSizes>{n},
+                 EachPhase<typename Phases::Mark>{n},
+                 SumPhase<typename Phases::Number>{phases.num_numbers},
+                 EachPhase<typename Phases::NewLevels>{n});
+    copy_to_host(
+        exec,
+        Kokkos::View<std::int64_t*, Memory>(phases.sums, CollapseSums::size),
+        found);
+    if (!at_once || found[CollapseSums::stays] == 0) break;
+  }
   const std::int64_t total = found[CollapseSums::sources];
   const std::int64_t total_terms = found[CollapseSums::terms];
   if (found[CollapseSums::most_terms] < 2 ||

@@ -109,9 +109,10 @@ struct LevelKeys {
 
 /// What follows from the sorted order, by whole warps: a thread for each
 /// position, and idle ones at the end of the last warp.
-template <class MemorySpace>
+template <class ExecutionSpace>
 struct LevelBounds {
-  static constexpr int width = 32;
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  static constexpr int width = lane_width<ExecutionSpace>;
   CountedLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
   Kokkos::View<int*, MemorySpace> position, length;
@@ -245,12 +246,12 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
           static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
   key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
   order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
-  constexpr std::int64_t width = LevelBounds<Memory>::width;
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::bounds",
-      Range(exec, 0, (n + width - 1) / width * width),
-      LevelBounds<Memory>{lengths, order.vertex, order.position, order.length,
-                          key, sizes, length_bits, longest});
+  constexpr std::int64_t width = LevelBounds<ExecutionSpace>::width;
+  Kokkos::parallel_for("Strata::LevelOrder::bounds",
+                       Range(exec, 0, (n + width - 1) / width * width),
+                       LevelBounds<ExecutionSpace>{
+                           lengths, order.vertex, order.position, order.length,
+                           key, sizes, length_bits, longest});
   std::vector<std::int64_t> all(sizes.all.extent(0));
   copy_to_host(exec, sizes.all, all.data());
   order.level_map =

@@ -88,8 +88,8 @@ TEST(TriangularSolver, MemoryIsUsedAgainOnceItsSolvesAreDone) {
 
 /// What is kept is bounded, freed on demand, and handed out one at a time.
 TEST(KeptWorkspace, HoldsTheLastBlocks) {
-  using Kept = Detail::KeptWorkspace<Memory, Detail::ForPlans>;
-  Kept::release();
+  using Kept = KeptPlans;
+  release_kept_memory<Space>();
   const KokkosEvents events(Memory::name());
   constexpr std::int64_t header = 130;
   {

@@ -21,10 +21,10 @@ struct RowFate {
     stays  // it would grow too long: others wait for it
   };
 };
-/// Found over all rows: most terms and sources of a rewritten one, and the
-/// longer of both lists of any.
+/// Found over all rows: most terms and sources of a rewritten one, the longer
+/// of both lists of any, and whether one stays.
 struct CollapseLimits {
-  enum : int { terms, sources, longest, size };
+  enum : int { terms, sources, longest, stays, size };
 };
 
 /// The edges of a graph as EliminateRow wants them: groups are of consecutive
@@ -88,12 +88,15 @@ struct SampleRewritten {
   }
 };
 
-/// Fate and length of the vertices of one depth, those before it known.
+/// Fate and length of the vertices of one depth, those before it known; or of
+/// all depths together, if none of them stays: else what is found is nothing
+/// but that. Where none stays, rewritten rows have no sources in their group.
 template <class MemorySpace>
 struct CountRewritten {
   LevelGroups<MemorySpace> edges;
   const int* vertex;
   int *fate, *length, *terms, *program, *depth_in_group, *limits;
+  bool at_once;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
@@ -108,10 +111,10 @@ struct CountRewritten {
       if (edges.same_group(from, v) && depth_in_group[from] >= depth)
         depth = depth_in_group[from] + 1;
     };
-    if (rewrites)
+    if (!at_once && rewrites)
       for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
         behind(eliminate.source(s));
-    else
+    if (!at_once && !rewrites)
       for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
            k += Eliminate::num_lanes)
         behind(edges.entry(k));
@@ -122,6 +125,7 @@ struct CountRewritten {
     if (lane != 0) return;
     depth_in_group[v] = depth;
     if (any) fate[v] = rewrites ? RowFate::rewritten : RowFate::stays;
+    if (any && !rewrites) raise_limit(limits + CollapseLimits::stays, 1);
     if (!rewrites) return;
     length[v] = row.sources;
     terms[v] = row.terms - 1;
@@ -229,6 +233,7 @@ struct CollapseSums {
     most_terms,
     most_sources,
     longest,
+    stays,
     size
   };
 };
@@ -316,6 +321,7 @@ struct CollapsePhases {
     sums[CollapseSums::most_terms] = limits[CollapseLimits::terms];
     sums[CollapseSums::most_sources] = limits[CollapseLimits::sources];
     sums[CollapseSums::longest] = limits[CollapseLimits::longest];
+    sums[CollapseSums::stays] = limits[CollapseLimits::stays];
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {

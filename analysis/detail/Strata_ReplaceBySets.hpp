@@ -206,15 +206,16 @@ struct ReplaceRowsBySets {
   }
 };
 
+/// As many warps as a device holds a dozen times over.
+constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
+
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
 template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0}) {
   if constexpr (is_cuda<ExecutionSpace>) {
-    // As many warps as a device holds a dozen times over.
-    constexpr std::int64_t few = std::int64_t{1} << 17;
-    if (count > 0 && count <= few) {
+    if (count > 0 && count <= few_rows_to_replace) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(
           exec, static_cast<int>((count + Kernel::rows - 1) / Kernel::rows),

@@ -434,11 +434,14 @@ class AlgorithmChoice {
     collapse_ = levels > 4 ? 4 : levels > 2 ? 2 : 1;
     consider_stream(prediction());
   }
-  /// One way more for `pipelined` with level sets at a time.
+  /// One way more for `pipelined` with level sets at a time: the best of those
+  /// with fewer, which take less memory.
   void take_fewer_levels(const Way& way) {
     LevelsAtATime next;
     for (const LevelsAtATime& fewer : numbers_of_levels_)
-      if (fewer.levels < way.levels && fewer.levels > next.levels) next = fewer;
+      if (fewer.levels < way.levels &&
+          (next.levels == 1 || fewer.us <= next.us))
+        next = fewer;
     if (next.levels == 1) return;
     if (way.candidate == not_considered)
       add(Algorithm::pipelined);

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 
 #include <Kokkos_Core.hpp>
+#include <cctype>
 #include <cstdint>
+#include <cstdlib>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <memory>
 #include <stdexcept>
@@ -45,48 +47,71 @@ class OptionalLibrary {
   std::string name_;
 };
 
-using HostBlock = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Rows x columns x systems, in host memory.
+template <class Scalar>
+using HostBlock =
+    Kokkos::View<Scalar***, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-/// LAPACK's band factorisation and substitution on the host, as many threads as
-/// the library takes.
+/// LAPACK's band factorisation and substitution on the host: one system by as
+/// many threads as the library takes, several by the host's threads, each of
+/// which calls LAPACK for a system at a time.
+template <class Scalar>
 class LapackBand {
+  using Host = Kokkos::DefaultHostExecutionSpace;
+
  public:
   /// @param path a library, or empty for those usually installed
-  explicit LapackBand(const std::string& path)
-      : library_(path.empty() ? usual_names()
-                              : std::vector<std::string>{path}) {
-    usable_ =
-        library_.find("dgbtrf_", dgbtrf_) && library_.find("dgbtrs_", dgbtrs_);
+  /// @param letter of the scalar type in LAPACK's names
+  LapackBand(const std::string& path, char letter)
+      : library_(path.empty() ? usual_names() : std::vector<std::string>{path}),
+        factor_name_(letter + std::string("gbtrf")),
+        solve_name_(letter + std::string("gbtrs")) {
+    usable_ = library_.find((factor_name_ + "_").c_str(), gbtrf_) &&
+              library_.find((solve_name_ + "_").c_str(), gbtrs_);
   }
   bool usable() const { return usable_; }
   const std::string& name() const { return library_.name(); }
+  /// The functions that are looked for.
+  std::string functions() const { return factor_name_ + " and " + solve_name_; }
 
-  /// The band in dgbtrf's storage, 2 kl + ku + 1 rows; overwritten.
-  void factor(const HostBlock& ab, int kl, int ku) {
+  /// From now on the library is to use one thread a call.
+  void one_thread_a_call() {
+    void (*set_threads)(int) = nullptr;
+    // Other libraries of LAPACK have but one.
+    if (library_.find("openblas_set_num_threads", set_threads)) set_threads(1);
+  }
+
+  /// The bands in gbtrf's storage, 2 kl + ku + 1 rows; overwritten.
+  void factor(const HostBlock<Scalar>& ab, int kl, int ku) {
     const int n = static_cast<int>(ab.extent(1));
     const int ldab = static_cast<int>(ab.extent(0));
-    pivots_.resize(n);
-    int info = 0;
-    dgbtrf_(&n, &n, &kl, &ku, ab.data(), &ldab, pivots_.data(), &info);
-    if (info != 0)
-      throw std::runtime_error("dgbtrf: info " + std::to_string(info));
+    pivots_.resize(ab.extent(1) * ab.extent(2));
+    each_system(static_cast<int>(ab.extent(2)), factor_name_, [&](int s) {
+      int info = 0;
+      gbtrf_(&n, &n, &kl, &ku, &ab(0, 0, s), &ldab,
+             pivots_.data() + static_cast<std::size_t>(s) * n, &info);
+      return info;
+    });
   }
-  void solve(const HostBlock& ab, int kl, int ku, const HostBlock& b) {
+  void solve(const HostBlock<Scalar>& ab, int kl, int ku,
+             const HostBlock<Scalar>& b) {
     const int n = static_cast<int>(ab.extent(1));
     const int ldab = static_cast<int>(ab.extent(0));
     const int columns = static_cast<int>(b.extent(1));
-    int info = 0;
-    dgbtrs_("N", &n, &kl, &ku, &columns, ab.data(), &ldab, pivots_.data(),
-            b.data(), &n, &info, 1);
-    if (info != 0)
-      throw std::runtime_error("dgbtrs: info " + std::to_string(info));
+    each_system(static_cast<int>(ab.extent(2)), solve_name_, [&](int s) {
+      int info = 0;
+      gbtrs_("N", &n, &kl, &ku, &columns, &ab(0, 0, s), &ldab,
+             pivots_.data() + static_cast<std::size_t>(s) * n, &b(0, 0, s), &n,
+             &info, 1);
+      return info;
+    });
   }
 
  private:
-  using Factor = void(const int*, const int*, const int*, const int*, double*,
+  using Factor = void(const int*, const int*, const int*, const int*, void*,
                       const int*, int*, int*);
   using Solve = void(const char*, const int*, const int*, const int*,
-                     const int*, const double*, const int*, const int*, double*,
+                     const int*, const void*, const int*, const int*, void*,
                      const int*, int*, std::size_t);
   static std::vector<std::string> usual_names() {
     return {"libopenblas.so.0", "libopenblas.so", "liblapack.so.3",
@@ -95,25 +120,53 @@ class LapackBand {
 #endif
     };
   }
+  /// call(s) returns LAPACK's info.
+  template <class Call>
+  static void each_system(int systems, const std::string& name,
+                          const Call& call) {
+    int worst = 0;
+    if (systems == 1) {
+      worst = std::abs(call(0));
+    } else {
+      Kokkos::parallel_reduce(
+          "lapack",
+          Kokkos::RangePolicy<Host, Kokkos::Schedule<Kokkos::Dynamic>>(
+              0, systems, Kokkos::ChunkSize(1)),
+          [&](const int s, int& bad) {
+            const int info = call(s);
+            if (std::abs(info) > bad) bad = std::abs(info);
+          },
+          Kokkos::Max<int>(worst));
+    }
+    if (worst > 0)
+      throw std::runtime_error(name + ": info " + std::to_string(worst));
+  }
+
   OptionalLibrary library_;
+  std::string factor_name_, solve_name_;
   bool usable_ = false;
-  Factor* dgbtrf_ = nullptr;
-  Solve* dgbtrs_ = nullptr;
+  Factor* gbtrf_ = nullptr;
+  Solve* gbtrs_ = nullptr;
   std::vector<int> pivots_;
 };
 
 /// cuSOLVER's LU of the dense matrix, on the device.
-template <class ExecutionSpace>
+template <class Scalar, class ExecutionSpace>
 class CusolverDense {
  public:
   using Memory = typename ExecutionSpace::memory_space;
-  using Block = Kokkos::View<double**, Kokkos::LayoutLeft, Memory>;
+  /// n x columns x 1
+  using Block = Kokkos::View<Scalar***, Kokkos::LayoutLeft, Memory>;
 
-  CusolverDense() : library_(names()) {
-    usable_ = library_.find("cusolverDnCreate", create_) &&
-              library_.find("cusolverDnDgetrf_bufferSize", buffer_size_) &&
-              library_.find("cusolverDnDgetrf", getrf_) &&
-              library_.find("cusolverDnDgetrs", getrs_);
+  /// @param letter of the scalar type in cuSOLVER's names
+  explicit CusolverDense(char letter) : library_(names()) {
+    const std::string stem =
+        "cusolverDn" + std::string(1, static_cast<char>(std::toupper(letter)));
+    usable_ =
+        library_.find("cusolverDnCreate", create_) &&
+        library_.find((stem + "getrf_bufferSize").c_str(), buffer_size_) &&
+        library_.find((stem + "getrf").c_str(), getrf_) &&
+        library_.find((stem + "getrs").c_str(), getrs_);
   }
   bool usable() const { return usable_; }
 
@@ -123,15 +176,14 @@ class CusolverDense {
     Kokkos::fence();
     if (!handle_) check(create_(&handle_), "cusolverDnCreate");
     int size = 0;
-    check(buffer_size_(handle_, n, n, a.data(), n, &size),
-          "cusolverDnDgetrf_bufferSize");
+    check(buffer_size_(handle_, n, n, a.data(), n, &size), "getrf_bufferSize");
     if (static_cast<int>(work_.extent(0)) < size)
       work_ = decltype(work_)("cusolver workspace", size);
     if (static_cast<int>(pivots_.extent(0)) < n + 1)
       pivots_ = decltype(pivots_)("cusolver pivots", n + 1);
     check(getrf_(handle_, n, n, a.data(), n, work_.data(), pivots_.data(),
                  pivots_.data() + n),
-          "cusolverDnDgetrf");
+          "getrf");
     Kokkos::fence();
   }
   void solve(const Block& a, const Block& b) {
@@ -139,7 +191,7 @@ class CusolverDense {
     Kokkos::fence();
     check(getrs_(handle_, 0, n, static_cast<int>(b.extent(1)), a.data(), n,
                  pivots_.data(), b.data(), n, pivots_.data() + n),
-          "cusolverDnDgetrs");
+          "getrs");
     Kokkos::fence();
   }
 
@@ -150,18 +202,18 @@ class CusolverDense {
   }
   static void check(int status, const char* what) {
     if (status != 0)
-      throw std::runtime_error(std::string(what) + ": status " +
+      throw std::runtime_error("cuSOLVER, " + std::string(what) + ": status " +
                                std::to_string(status));
   }
   OptionalLibrary library_;
   bool usable_ = false;
   void* handle_ = nullptr;
   int (*create_)(void**) = nullptr;
-  int (*buffer_size_)(void*, int, int, double*, int, int*) = nullptr;
-  int (*getrf_)(void*, int, int, double*, int, double*, int*, int*) = nullptr;
-  int (*getrs_)(void*, int, int, int, const double*, int, const int*, double*,
-                int, int*) = nullptr;
-  Kokkos::View<double*, Memory> work_;
+  int (*buffer_size_)(void*, int, int, void*, int, int*) = nullptr;
+  int (*getrf_)(void*, int, int, void*, int, void*, int*, int*) = nullptr;
+  int (*getrs_)(void*, int, int, int, const void*, int, const int*, void*, int,
+                int*) = nullptr;
+  Kokkos::View<Scalar*, Memory> work_;
   Kokkos::View<int*, Memory> pivots_;
 };
 

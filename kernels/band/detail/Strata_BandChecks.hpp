@@ -164,22 +164,9 @@ void check_band_vectors(const BandReport& report, const B& b, const X& x) {
     const auto of_first = [](const auto& v) {
       return Kokkos::subview(v, Kokkos::ALL(), Kokkos::ALL(), 0);
     };
-    check_vectors<Scalar, ExecutionSpace>(report.rows, of_first(b),
-                                          of_first(x));
-    if (b.size() == 0) return;
-    const auto last = [](const auto& v) {
-      return reinterpret_cast<std::uintptr_t>(
-          v.data() + (v.extent(0) - 1) * v.stride_0() +
-          (v.extent(1) - 1) * v.stride_1() + (v.extent(2) - 1) * v.stride_2());
-    };
-    const auto first_of_b = reinterpret_cast<std::uintptr_t>(b.data());
-    const auto first_of_x = reinterpret_cast<std::uintptr_t>(x.data());
-    const bool same =
-        first_of_b == first_of_x && b.stride_0() == x.stride_0() &&
-        b.stride_1() == x.stride_1() && b.stride_2() == x.stride_2();
-    if (!same && first_of_b <= last(x) && first_of_x <= last(b))
-      throw AliasError("x", "shares part of its memory with b",
-                       "pass b itself to solve in place, or separate views");
+    check_vector_sizes<Scalar, ExecutionSpace>(report.rows, of_first(b),
+                                               of_first(x));
+    check_apart_or_same(b, x);
   }
 }
 

@@ -228,11 +228,6 @@ class Runner : public BandRunner {
   double factor(const std::string& algorithm, std::int64_t rows) {
     const Space exec;
     BandOptions options;
-    for (const int m : options_.rhs)
-      options.max_right_hand_sides = std::max(options.max_right_hand_sides, m);
-    if (!options_.matrix.empty())
-      options.max_right_hand_sides =
-          std::max(1, static_cast<int>(b_.extent(1)));
     double taken = 0;
     if (algorithm == "strata" || algorithm == "strata_pivoting") {
       if (algorithm == "strata_pivoting")

@@ -81,11 +81,11 @@ BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
 /// @throws OptionError
 template <class Scalar>
 void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
-  if (options.max_right_hand_sides < 1 ||
+  if (options.max_right_hand_sides < 0 ||
       options.max_right_hand_sides > 1 << 20)
     throw OptionError("max_right_hand_sides",
                       "is " + std::to_string(options.max_right_hand_sides),
-                      "at least 1 and at most 1048576 are meant");
+                      "pass 1 to 1048576, or 0 for what solves need");
   if (options.tile != 0 && options.tile != 32 && options.tile != 64)
     throw OptionError("tile", "is " + std::to_string(options.tile),
                       "pass 32, 64, or 0 for a choice by the band");

@@ -106,13 +106,15 @@ std::vector<std::string> cells(const std::vector<BandResult>& results,
           whole(r.sizes.ku),
           whole(r.rhs),
           r.algorithm,
-          time(r.factor_us),
-          time(r.solve_us),
-          time(r.solve_us / std::max(r.rhs, 1)),
+          time(r.factor_time()),
+          time(r.solve_time()),
+          time(r.solve_time() / std::max(r.rhs, 1)),
           time(r.total_us()),
           r.note.empty() ? formatted("%.1e", r.error) : r.note,
           bounded(ratio.value, ratio.is_bound),
-          r.is_bound() ? whole(r.part.rows) + "x" + whole(r.part.rhs) : "-"};
+          r.is_bound() ? whole(r.stretches()) + "x" + whole(r.part.rows) + "x" +
+                             whole(r.part.rhs)
+                       : "-"};
 }
 
 void print_means(std::ostream& people, const std::vector<BandResult>& results,
@@ -147,8 +149,11 @@ void report(const std::vector<BandResult>& results,
   people << "; medians\n";
   table.print(people);
   if (bounds)
-    people << "> lower bounds: " << lapack
-           << " on the leading rows x right-hand sides in the last column\n";
+    people
+        << "> lower bounds: " << lapack
+        << " on the leading rows, with some of the right-hand sides, so many "
+           "times as they are in the whole (last column: times x rows x "
+           "right-hand sides)\n";
   for (const auto& r : results)
     if (!r.message.empty())
       people << name_of(r, options) << " failed: " << r.message << '\n';

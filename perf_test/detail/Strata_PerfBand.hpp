@@ -27,14 +27,28 @@ struct BandResult {
   BandCase sizes;
   int rhs = 0;
   std::string algorithm;
-  double factor_us = NAN, solve_us = NAN, error = NAN;
+  double factor_us = NAN, solve_us = NAN, error = NAN;  ///< of the part, if any
   std::string note;     ///< why it did not run, or "WRONG"
   std::string message;  ///< what it said when it failed
-  BandPart part;        ///< with rows: the times are lower bounds
+  BandPart part;
 
-  double total_us() const { return factor_us + solve_us; }
   bool right() const { return note.empty() && !std::isnan(solve_us); }
   bool is_bound() const { return part.rows > 0; }
+  /// How many times the work of the part, at least, is in the whole. Each row
+  /// is one step of elimination and substitution, and the part's last ones are
+  /// cut off at its end where those of the whole go on: no stretch of as many
+  /// rows has less to do.
+  std::int64_t stretches() const {
+    return is_bound() ? sizes.n / part.rows : 1;
+  }
+  // Lower bounds of the whole's times where there is a part.
+  double factor_time() const {
+    return factor_us * static_cast<double>(stretches());
+  }
+  double solve_time() const {
+    return solve_us * static_cast<double>(stretches());
+  }
+  double total_us() const { return factor_time() + solve_time(); }
 };
 
 /// Makes the systems of one scalar type and runs the algorithms on them.

@@ -73,8 +73,9 @@ dense LU, and ends with a table. Two modes:
                       leaves dgbsv out where it is likely to take longer (20)
   --lower-bounds      instead of leaving dgbsv out, gives it the leading rows
                       of the system, and as many of the right-hand sides, as it
-                      is likely to do in that time. They are a part of what the
-                      whole takes: their times are lower bounds, marked '>'
+                      is likely to do in that time. The whole has at least the
+                      work of (its rows / these) such parts, rounded down: so
+                      many times their time is a lower bound, marked '>'
   --table FILE.csv    the table once more
 and the flags of Google Benchmark and Kokkos.
 

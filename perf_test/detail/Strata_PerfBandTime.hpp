@@ -26,8 +26,7 @@ class BandHostTime {
     // Steps with the whole band, and those at the end, with a third of it.
     const double last = std::max(kl, ku);
     const double operations = 2 * kl * ku * (n - last + last / 3);
-    const double rate =
-        std::min(1.5e11, 5e7 * std::max(std::max(kl, ku), 50.0));
+    const double rate = std::min(1e11, 5e7 * std::max(std::max(kl, ku), 50.0));
     return cost_ * batch_ * operations / rate;
   }
   double solve_seconds(std::int64_t rows, int rhs) const {

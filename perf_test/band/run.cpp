@@ -7,6 +7,7 @@
 #include <Strata_MatrixMarketArray.hpp>
 #include <algorithm>
 #include <detail/Strata_PerfBand.hpp>
+#include <detail/Strata_PerfBandLapack.hpp>
 #include <detail/Strata_PerfBandPeers.hpp>
 #include <detail/Strata_PerfBandProblem.hpp>
 #include <detail/Strata_PerfBandTime.hpp>
@@ -204,24 +205,12 @@ class Runner : public BandRunner {
     return "";
   }
 
-  /// Median seconds of `work`, each time after `prepare`, which is not counted.
-  template <class Prepare, class Work>
-  static double median_after(const Prepare& prepare, const Work& work) {
-    std::vector<double> samples;
-    double spent = 0;
-    while (samples.empty() || (samples.size() < 5 && spent < 1)) {
-      prepare();
-      samples.push_back(seconds(Space(), 1, work));
-      spent += samples.back();
-    }
-    return median(samples);
-  }
-
   void forget_factors() {
     factored_.clear();
     solver_.reset();
     host_solver_.reset();
-    host_ab_ = factors_ = OnHost();
+    host_ab_ = OnHost();
+    lapack_.forget();
     dense_factors_ = Block();
   }
 
@@ -252,7 +241,7 @@ class Runner : public BandRunner {
       });
       return taken;
     }
-    if (is_lapack(algorithm)) return factor_by_lapack(rows);
+    if (is_lapack(algorithm)) return lapack_.time_factor(ab_, sizes_, rows);
     dense_factors_ = Block("dense", sizes_.n, sizes_.n, 1);
     return median_after(
         [&] {
@@ -262,43 +251,6 @@ class Runner : public BandRunner {
           Kokkos::fence();
         },
         [&] { cusolver_.factor(dense_factors_); });
-  }
-
-  /// Of the leading rows and columns.
-  double factor_by_lapack(std::int64_t rows) {
-    const std::int64_t lower = std::min(sizes_.kl, rows - 1),
-                       upper = std::min(sizes_.ku, rows - 1);
-    part_kl_ = static_cast<int>(lower);
-    part_ku_ = static_cast<int>(upper);
-    OnHost band(Kokkos::view_alloc("band", Kokkos::WithoutInitializing),
-                ab_.extent(0), rows, ab_.extent(2));
-    for (std::size_t s = 0; s < ab_.extent(2); ++s) {
-      // The leading columns of a system lie one after the other.
-      using Column = Kokkos::View<Scalar*, Kokkos::HostSpace,
-                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-      using From = Kokkos::View<const Scalar*, Memory,
-                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-      const std::size_t size = ab_.extent(0) * static_cast<std::size_t>(rows);
-      const std::size_t system = ab_.extent(0) * ab_.extent(1);
-      Kokkos::deep_copy(Column(band.data() + s * size, size),
-                        From(ab_.data() + s * system, size));
-    }
-    factors_ = OnHost("factors", 2 * lower + upper + 1, rows, ab_.extent(2));
-    const OnHost& factors = factors_;
-    const std::int64_t ku = sizes_.ku;
-    return median_after(
-        [&] {
-          Kokkos::parallel_for(
-              Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::int64_t>>(
-                  0, rows * static_cast<std::int64_t>(ab_.extent(2))),
-              [&](const std::int64_t place) {
-                const std::int64_t j = place % rows, s = place / rows;
-                for (std::int64_t d = -upper; d <= lower; ++d)
-                  factors(lower + upper + d, j, s) = band(ku + d, j, s);
-              });
-          Kokkos::fence();
-        },
-        [&] { lapack_.factor(factors, part_kl_, part_ku_); });
   }
 
   double solve() {
@@ -324,9 +276,7 @@ class Runner : public BandRunner {
             host, [&] { host_solver_->solve(host, as(host_b), as(host_x)); });
       });
     } else {
-      taken = median_after(
-          [&] { Kokkos::deep_copy(host_x, host_b); },
-          [&] { lapack_.solve(factors_, part_kl_, part_ku_, host_x); });
+      taken = lapack_.time_solve(host_b, host_x);
     }
     Kokkos::deep_copy(x_, host_x);
     return taken;
@@ -374,8 +324,7 @@ class Runner : public BandRunner {
   bool loaded_ = false;
   BandCase sizes_;
   Block ab_, b_, x_, dense_factors_;
-  OnHost host_ab_, factors_;
-  int part_kl_ = 0, part_ku_ = 0;
+  OnHost host_ab_;
   std::string factored_;
   double factor_us_ = NAN;
   std::unique_ptr<BandSolver<Scalar, Space>> solver_;

@@ -6,9 +6,26 @@
 #include <algorithm>
 #include <cstdint>
 #include <detail/Strata_PerfBand.hpp>
+#include <detail/Strata_PerfTiming.hpp>
+#include <vector>
 
 namespace Strata {
 namespace PerfTest {
+
+/// Median seconds of `work`, each time after `prepare`, which is not counted:
+/// of five, or fewer where they take more than a second.
+template <class Prepare, class Work>
+double median_after(const Prepare& prepare, const Work& work) {
+  const Kokkos::DefaultExecutionSpace exec;
+  std::vector<double> samples;
+  double spent = 0;
+  while (samples.empty() || (samples.size() < 5 && spent < 1)) {
+    prepare();
+    samples.push_back(seconds(exec, 1, work));
+    spent += samples.back();
+  }
+  return median(samples);
+}
 
 /// About what LAPACK's band solver takes on 16 cores, to know before it is
 /// called: a rate of the factorisation that grows with the band, and

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // strata_perf_band: times band solves on Google Benchmark, ours beside LAPACK's
-// dgbsv and cuSOLVER's dense LU, and ends with a table. band_usage() tells the
+// gbsv and cuSOLVER's dense LU, and ends with a table. band_usage() tells the
 // flags.
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
-#include <detail/Strata_PerfBandRunner.hpp>
+#include <detail/Strata_KokkosCompat.hpp>
+#include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <fstream>
@@ -18,14 +19,26 @@ namespace Strata {
 namespace PerfTest {
 namespace {
 
-std::string name_of(const BandResult& r) {
+using Space = Kokkos::DefaultExecutionSpace;
+
+std::unique_ptr<BandRunner> make_runner_of(const BandPerfOptions& options) {
+  if (options.scalar == "float") return make_band_runner<float>(options);
+  if (options.scalar == "double") return make_band_runner<double>(options);
+  if (options.scalar == "complex_float")
+    return make_band_runner<complex_float>(options);
+  return make_band_runner<complex_double>(options);
+}
+
+std::string name_of(const BandResult& r, const BandPerfOptions& options) {
   const std::string system = r.sizes.kl < 0
                                  ? std::string("file")
                                  : std::to_string(r.sizes.n) +
                                        "/kl:" + std::to_string(r.sizes.kl) +
                                        "/ku:" + std::to_string(r.sizes.ku) +
                                        "/rhs:" + std::to_string(r.rhs);
-  return "band/" + system + "/" + r.algorithm;
+  const std::string batch =
+      options.batch > 1 ? "/systems:" + std::to_string(options.batch) : "";
+  return "band/" + system + batch + "/" + r.algorithm + "/" + options.scalar;
 }
 
 void register_all(BandRunner& runner, const BandPerfOptions& options,
@@ -41,7 +54,7 @@ void register_all(BandRunner& runner, const BandPerfOptions& options,
       }
   for (auto& r : results)
     benchmark::RegisterBenchmark(
-        name_of(r).c_str(),
+        name_of(r, options).c_str(),
         [&runner, &r](benchmark::State& state) {
           for (auto _ : state) {
             runner.run(r);
@@ -56,66 +69,106 @@ void register_all(BandRunner& runner, const BandPerfOptions& options,
         ->Unit(benchmark::kMicrosecond);
 }
 
-/// dgbsv's time over that of `r`, NaN where one of them is missing.
-double against_dgbsv(const std::vector<BandResult>& results,
-                     const BandResult& r) {
+/// LAPACK's time over that of `r`, or less where LAPACK did a part.
+struct Ratio {
+  double value = NAN;
+  bool is_bound = false;
+};
+Ratio against_lapack(const std::vector<BandResult>& results,
+                     const BandResult& r, const std::string& lapack) {
   for (const auto& peer : results)
-    if (peer.algorithm == "dgbsv" && peer.sizes.n == r.sizes.n &&
+    if (peer.algorithm == lapack && peer.sizes.n == r.sizes.n &&
         peer.sizes.kl == r.sizes.kl && peer.sizes.ku == r.sizes.ku &&
-        peer.rhs == r.rhs && peer.right() && r.right())
-      return peer.total_us() / r.total_us();
-  return NAN;
+        peer.rhs == r.rhs && peer.right() && r.right() &&
+        (&peer == &r || !r.is_bound()))
+      return {peer.total_us() / r.total_us(), peer.is_bound() && !r.is_bound()};
+  return {};
 }
 
-const std::vector<std::string> header{
-    "rows", "kl",       "ku",       "rhs",   "algorithm", "factor us",
-    "us",   "us a rhs", "total us", "error", "dgbsv/this"};
+std::vector<std::string> header(const std::string& lapack) {
+  return {"rows",           "kl",  "ku",       "rhs",      "algorithm",
+          "factor us",      "us",  "us a rhs", "total us", "error",
+          lapack + "/this", "part"};
+}
+
+/// With '>' before lower bounds.
+std::string bounded(double value, bool is_bound) {
+  return (is_bound && !std::isnan(value) ? ">" : "") + digits(value);
+}
 
 std::vector<std::string> cells(const std::vector<BandResult>& results,
-                               const BandResult& r) {
+                               const BandResult& r, const std::string& lapack) {
   const auto whole = [](std::int64_t v) { return std::to_string(v); };
+  const auto time = [&](double us) { return bounded(us, r.is_bound()); };
+  const Ratio ratio = against_lapack(results, r, lapack);
   return {whole(r.sizes.n),
           whole(r.sizes.kl),
           whole(r.sizes.ku),
           whole(r.rhs),
           r.algorithm,
-          digits(r.factor_us),
-          digits(r.solve_us),
-          digits(r.solve_us / std::max(r.rhs, 1)),
-          digits(r.total_us()),
+          time(r.factor_time()),
+          time(r.solve_time()),
+          time(r.solve_time() / std::max(r.rhs, 1)),
+          time(r.total_us()),
           r.note.empty() ? formatted("%.1e", r.error) : r.note,
-          digits(against_dgbsv(results, r))};
+          bounded(ratio.value, ratio.is_bound),
+          r.is_bound() ? whole(r.stretches()) + "x" + whole(r.part.rows) + "x" +
+                             whole(r.part.rhs)
+                       : "-"};
+}
+
+void print_means(std::ostream& people, const std::vector<BandResult>& results,
+                 const std::string& lapack) {
+  std::map<std::string, std::vector<double>> logarithms;
+  for (const auto& r : results) {
+    const Ratio ratio = against_lapack(results, r, lapack);
+    if (!std::isnan(ratio.value) && !ratio.is_bound && r.algorithm != lapack)
+      logarithms[r.algorithm].push_back(std::log(ratio.value));
+  }
+  for (const auto& entry : logarithms) {
+    double sum = 0;
+    for (const double l : entry.second) sum += l;
+    people << entry.first << ": geometric mean of " << lapack
+           << "'s time over this, of " << entry.second.size() << " systems: "
+           << digits(std::exp(sum / static_cast<double>(entry.second.size())))
+           << '\n';
+  }
 }
 
 void report(const std::vector<BandResult>& results,
             const BandPerfOptions& options, std::ostream& people) {
-  TextTable table(header, 0);
-  std::map<std::string, std::vector<double>> logarithms;
+  const std::string lapack = lapack_band_name(options.scalar);
+  TextTable table(header(lapack), 0);
+  bool bounds = false;
   for (const auto& r : results) {
-    table.add(cells(results, r));
-    const double ratio = against_dgbsv(results, r);
-    if (!std::isnan(ratio) && r.algorithm != "dgbsv")
-      logarithms[r.algorithm].push_back(std::log(ratio));
+    table.add(cells(results, r, lapack));
+    bounds |= r.is_bound();
   }
-  people << '\n';
+  people << '\n' << options.scalar;
+  if (options.batch > 1) people << ", batches of " << options.batch;
+  people << "; medians\n";
   table.print(people);
-  for (const auto& entry : logarithms) {
-    double sum = 0;
-    for (const double l : entry.second) sum += l;
-    people << entry.first << ": geometric mean of dgbsv's time over this, of "
-           << entry.second.size() << " systems: "
-           << digits(std::exp(sum / static_cast<double>(entry.second.size())))
-           << '\n';
-  }
+  if (bounds)
+    people
+        << "> lower bounds: " << lapack
+        << " on the leading rows, with some of the right-hand sides, so many "
+           "times as they are in the whole (last column: times x rows x "
+           "right-hand sides)\n";
+  for (const auto& r : results)
+    if (!r.message.empty())
+      people << name_of(r, options) << " failed: " << r.message << '\n';
+  print_means(people, results, lapack);
   if (options.table.empty()) return;
   std::ofstream file(options.table);
   const auto line = [&](const std::vector<std::string>& row) {
-    for (std::size_t c = 0; c < row.size(); ++c)
-      file << (c ? "," : "") << row[c];
-    file << '\n';
+    for (const auto& cell : row) file << cell << ',';
   };
-  line(header);
-  for (const auto& r : results) line(cells(results, r));
+  line(header(lapack));
+  file << "scalar,systems\n";
+  for (const auto& r : results) {
+    line(cells(results, r, lapack));
+    file << options.scalar << ',' << options.batch << '\n';
+  }
   file.flush();
   if (!file)
     throw FileError(options.table, "the table can't be written",
@@ -123,18 +176,19 @@ void report(const std::vector<BandResult>& results,
 }
 
 int run_all(const BandPerfOptions& options) {
-  BandRunner runner(options);
-  benchmark::AddCustomContext("execution_space", BandRunner::Space::name());
-  benchmark::AddCustomContext("device",
-                              Detail::device_name(BandRunner::Space()));
-  benchmark::AddCustomContext("lapack", runner.lapack());
+  const auto runner = make_runner_of(options);
+  benchmark::AddCustomContext("execution_space", Space::name());
+  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("lapack", runner->lapack());
   std::vector<BandResult> results;
-  register_all(runner, options, results);
+  register_all(*runner, options, results);
   run_benchmarks(false);
   benchmark::Shutdown();
   report(results, options, std::cout);
   for (const auto& r : results)
-    if (r.note == "WRONG" && r.algorithm.rfind("strata", 0) == 0) return 2;
+    if ((r.note == "WRONG" || r.note == "failed") &&
+        r.algorithm.rfind("strata", 0) == 0)
+      return 2;
   return EXIT_SUCCESS;
 }
 

@@ -72,16 +72,16 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
                              std::to_string(result.system.n) + "/" +
                              to_string(result.system.task) + "/" +
                              result.algorithm + "/" + result.scalar;
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [&runner, &result](benchmark::State& state) {
-                                   runner->run(state, result);
-                                 })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    auto* const registered = benchmark::RegisterBenchmark(
+        name.c_str(), [&runner, &result](benchmark::State& state) {
+          runner->run(state, result);
+        });
+    registered->UseManualTime()->Unit(benchmark::kMillisecond);
+    if (options.once) registered->Iterations(1);
   }
   run_benchmarks(output.json_file);
   benchmark::Shutdown();
-  print_dense_table(people, results);
+  print_dense_table(people, results, options.once);
   if (!options.table_file.empty()) {
     std::ofstream file(options.table_file);
     write_dense_csv(file, results);

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "HostMatrix.hpp"
+#include "RandomSeed.hpp"
 
+using Strata::generator;
 using Device = Kokkos::DefaultExecutionSpace;
 template <class Scalar>
 using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
@@ -22,10 +24,6 @@ using Vector = Kokkos::View<Scalar*, Device>;
 using Scalars = testing::Types<float, double, Kokkos::complex<float>,
                                Kokkos::complex<double>>;
 
-inline std::mt19937& generator() {
-  static std::mt19937 g(std::random_device{}());
-  return g;
-}
 template <class Scalar>
 Scalar random_number() {
   std::uniform_real_distribution<double> one(-1, 1);

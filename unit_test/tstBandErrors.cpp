@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "BandMatrix.hpp"
+#include "RandomSeed.hpp"
 
 namespace Strata {
 namespace BandTest {
@@ -73,7 +74,7 @@ TEST(BandErrors, StorageThatIsNotOfTheBand) {
 TEST(BandErrors, Options) {
   const auto A = second_difference(100);
   BandOptions options;
-  options.max_right_hand_sides = 0;
+  options.max_right_hand_sides = -1;
   EXPECT_THROW(make(A, options), OptionError);
   options = {};
   options.tile = 48;
@@ -117,6 +118,82 @@ TEST(BandErrors, VectorsOfOtherSizes) {
   EXPECT_THROW(smaller.solve(exec, View(b.data(), 9, 2), shifted), AliasError);
   const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> two("b", 10, 1, 2);
   EXPECT_THROW(solver.solve(exec, two, two), SizeMismatchError);
+}
+
+/// b and x of rank 1, 2 and 3 between each other's elements are solved for;
+/// with an element in common they are refused, and nothing is written.
+TEST(BandErrors, VectorsBetweenEachOthersElements) {
+  const Space exec;
+  const int n = 70;
+  const Band A = second_difference(n);
+  std::mt19937 random(random_seed());
+  const auto numbers = random_vector<double>(n * 6, random);
+  const Kokkos::View<double* [6], Kokkos::LayoutRight, Memory> block("b", n);
+  const auto host = Kokkos::create_mirror_view(block);
+  const auto fill = [&] {
+    for (int i = 0; i < 6 * n; ++i) host.data()[i] = numbers[i];
+    Kokkos::deep_copy(block, host);
+  };
+  const auto column = [&](int c) {
+    return Kokkos::subview(block, Kokkos::ALL, c);
+  };
+  const auto columns = [&](int c, int count) {
+    return Kokkos::subview(block, Kokkos::ALL, std::make_pair(c, c + count));
+  };
+  // Columns of x where b's columns are `from` on; the others stay.
+  const auto expect_solved = [&](int from, int to, int count) {
+    const auto now =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), block);
+    std::vector<double> x, b;
+    for (int c = 0; c < 6; ++c)
+      for (int i = 0; i < n; ++i) {
+        if (c >= to && c < to + count) {
+          x.push_back(now(i, c));
+          b.push_back(numbers[6 * i + c - to + from]);
+        } else {
+          EXPECT_EQ(now(i, c), numbers[6 * i + c]);
+        }
+      }
+    EXPECT_LE(A.backward_error(x, b), tolerance<double>());
+  };
+  for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
+                            BandMethod::partial_pivoting}) {
+    SCOPED_TRACE(to_string(method));
+    const Solver solver = make(A, by(method));
+    fill();
+    solver.solve(exec, column(4), column(1));
+    expect_solved(4, 1, 1);
+    fill();
+    solver.solve(exec, columns(0, 3), columns(3, 3));
+    expect_solved(0, 3, 3);
+    fill();
+    EXPECT_THROW(solver.solve(exec, columns(0, 3), columns(2, 3)), AliasError);
+    EXPECT_THROW(solver.solve(exec, columns(1, 2), columns(0, 2)), AliasError);
+    expect_solved(0, 0, 0);  // nothing was written
+  }
+
+  fill();
+  // Systems side by side: the same, of rank 3.
+  using Batch = Kokkos::View<double***, Kokkos::LayoutStride, Memory>;
+  const auto systems = [&](int c) {
+    return Batch(block.data() + c, Kokkos::LayoutStride(n, 6, 1, 1, 2, 3));
+  };
+  const Solver two(exec, to_band_views<double, Space>({A, A}), 1, 1);
+  two.solve(exec, systems(0), systems(1));  // 0 and 3 to 1 and 4
+  const auto now =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), block);
+  for (const int to : {1, 4}) {
+    std::vector<double> x, b;
+    for (int i = 0; i < n; ++i) {
+      x.push_back(now(i, to));
+      b.push_back(numbers[6 * i + to - 1]);
+    }
+    EXPECT_LE(A.backward_error(x, b), tolerance<double>());
+  }
+  EXPECT_THROW(two.solve(exec, systems(0),
+                         Batch(block.data() + 2,
+                               Kokkos::LayoutStride(n, 6, 1, 1, 2, 1))),
+               AliasError);
 }
 
 TEST(BandErrors, DominanceByRowsOrColumnsIsEnough) {

@@ -4,6 +4,8 @@
 #include <Strata_BandSolver.hpp>
 
 #include "BandMatrix.hpp"
+#include "KokkosEvents.hpp"
+#include "RandomSeed.hpp"
 #include "VectorBlock.hpp"
 
 namespace Strata {
@@ -46,7 +48,7 @@ std::vector<Variant> variants(const Shape& s) {
 TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
   using Scalar = TypeParam;
   using Band = HostBand<Scalar>;
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(random_seed());
   const Space exec;
   bool rows = false;
   for (const auto& s : shapes)
@@ -90,7 +92,7 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
 TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {
   using Scalar = TypeParam;
   using Band = HostBand<Scalar>;
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(random_seed());
   const Space exec;
   for (const Shape& s : {Shape{90, 20, 30}, Shape{140, 66, 70}}) {
     const auto A = Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random);
@@ -128,11 +130,71 @@ TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {
   }
 }
 
+/// Whoever sets no option gets the speed of one pass: workspace grows with the
+/// right-hand sides and is there for the next solve.
+TYPED_TEST(BandSolverTest, RoomForRightHandSidesGrowsOnce) {
+  using Scalar = TypeParam;
+  using Band = HostBand<Scalar>;
+  std::mt19937 random(random_seed());
+  const Space exec;
+  const Shape s{70, 9, 5};
+  const auto A = Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random);
+  const auto ab = to_band_view<Scalar, Space>(A);
+  const auto values = random_vector<Scalar>(s.n * 1100, random);
+  for (const auto& v : variants(s)) {
+    SCOPED_TRACE(std::string(to_string(v.method)) + " " +
+                 std::to_string(v.tile));
+    BandOptions options;
+    options.method = v.method;
+    options.tile = v.tile;
+    const BandSolver solver(exec, ab, s.kl, s.ku, options);
+    const auto solve = [&](const auto& of, int columns, bool may_allocate) {
+      const std::vector<Scalar> b(values.begin(),
+                                  values.begin() + s.n * columns);
+      const VectorBlock<Scalar, Space> x(Storage::left, s.n, columns);
+      x.set(b);
+      x.with_view([&](const auto& view) {
+        const SolverTest::KokkosEvents events(Space::memory_space::name());
+        of.solve(exec, view, view);
+        const auto found = events.so_far();
+        if (!may_allocate) {
+          EXPECT_EQ(found.allocations, 0) << found.last << ' ' << columns;
+          EXPECT_EQ(found.fences, 0) << found.last << ' ' << columns;
+        }
+      });
+      const auto result = x.get();
+      EXPECT_LE(A.backward_error(result, b), tolerance<Scalar>()) << columns;
+      return result;
+    };
+    solve(solver, 1, false);
+    std::size_t before = solver.report().bytes;
+    for (const int columns : {20, 3, 300, 100, 20, 1, 1100}) {
+      const auto first = solve(solver, columns, true);
+      EXPECT_EQ(solve(solver, columns, false), first);
+      // Never less room than there was, and the same answer as from a solver
+      // that was told.
+      EXPECT_GE(solver.report().bytes, before);
+      before = solver.report().bytes;
+      options.max_right_hand_sides = columns > 1024 ? 1024 : columns;
+      const BandSolver told(exec, ab, s.kl, s.ku, options);
+      options.max_right_hand_sides = 0;
+      EXPECT_EQ(solve(told, columns, false), first);
+    }
+    const BandSolver reserved(exec, ab, s.kl, s.ku, options);
+    const std::size_t bare = reserved.report().bytes;
+    reserved.reserve(exec, 150);
+    EXPECT_EQ(reserved.report().bytes > bare,
+              v.method != BandMethod::partial_pivoting);
+    for (const int columns : {150, 7, 128, 1}) solve(reserved, columns, false);
+    EXPECT_THROW(reserved.reserve(exec, -1), SizeMismatchError);
+  }
+}
+
 TYPED_TEST(BandSolverTest, SolvesABatch) {
   using Scalar = TypeParam;
   using Band = HostBand<Scalar>;
   using Memory = Space::memory_space;
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(random_seed());
   const Space exec;
   for (const Shape& s : {Shape{1, 0, 0}, Shape{50, 3, 6}, Shape{140, 40, 66}}) {
     constexpr int systems = 5;
@@ -181,7 +243,7 @@ TYPED_TEST(BandSolverTest, SolvesABatch) {
 TYPED_TEST(BandSolverTest, NanInARightHandSideStaysInItsColumn) {
   using Scalar = TypeParam;
   using Band = HostBand<Scalar>;
-  std::mt19937 random(std::random_device{}());
+  std::mt19937 random(random_seed());
   const Space exec;
   const auto A = Band::random(200, 10, 12, Band::Dominance::rows, random);
   const auto ab = to_band_view<Scalar, Space>(A);

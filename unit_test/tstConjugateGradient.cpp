@@ -306,6 +306,34 @@ TEST(ConjugateGradient, ProgressIsToldInOrderAndCanStop) {
   EXPECT_LE(stopped.iterations, 5);
 }
 
+/// Columns of one array stored by rows, and that they stay each other's.
+TEST(ConjugateGradient, TakesColumnsOfOneArray) {
+  const Device exec;
+  const Case good;
+  const std::int64_t n = good.host.rows;
+  const auto crs = good.host.to_device<Crs<double>>();
+  const Strata::SellMatrix A(exec, crs);
+  Strata::ConjugateGradient<double, Device> solver(exec, n);
+  const auto b = random_vector<double>(n);
+  const Kokkos::View<double* [3], Kokkos::LayoutRight, Device> all("all", n);
+  const auto column = [&](int c) {
+    return Kokkos::subview(all, Kokkos::ALL, c);
+  };
+  Kokkos::deep_copy(column(2), b);
+  EXPECT_EQ(solver.solve(exec, A, column(2), column(0)).status,
+            CgStatus::converged);
+  const Vector<double> x("x", n);
+  EXPECT_EQ(solver.solve(exec, A, b, x).status, CgStatus::converged);
+  const Vector<double> found("found", n);
+  Kokkos::deep_copy(found, column(0));
+  EXPECT_EQ(on_host(found), on_host(x));
+  Kokkos::deep_copy(found, column(2));
+  EXPECT_EQ(on_host(found), on_host(b));
+  Kokkos::deep_copy(found, column(1));
+  EXPECT_EQ(on_host(found), std::vector<double>(n, 0));
+  EXPECT_THROW(solver.solve(exec, A, column(2), column(2)), Strata::AliasError);
+}
+
 TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
   const Device exec;
   const Case good;

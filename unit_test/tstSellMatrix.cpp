@@ -12,21 +12,19 @@
 #include <random>
 
 #include "HostMatrix.hpp"
+#include "RandomSeed.hpp"
 #include "VectorBlock.hpp"
 
 namespace {
 
 using Device = Kokkos::DefaultExecutionSpace;
+using Strata::generator;
 using Strata::SolverTest::Storage;
 using Strata::SolverTest::VectorBlock;
 template <class Scalar, class Ordinal, class Offset>
 using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Offset>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-std::mt19937& generator() {
-  static std::mt19937 g(std::random_device{}());
-  return g;
-}
 template <class Scalar>
 struct Random {
   static Scalar make() {

@@ -38,9 +38,13 @@ inline const char* to_string(BandMethod method) {
 
 struct BandOptions {
   BandMethod method = BandMethod::automatic;
-  /// Right-hand sides that one pass solves for; the workspace for them is part
-  /// of the solver. More take more passes.
-  int max_right_hand_sides = 1;
+  /// Right-hand sides that one pass, a launch, solves for; more take more
+  /// passes.
+  ///   0: what solves ask for, up to 1024. The workspace grows with the first
+  ///      solve that has more of them than those before, or by reserve(); that
+  ///      solve waits and allocates, no other does.
+  ///   1 or more: that many. The workspace is made with the solver and stays.
+  int max_right_hand_sides = 0;
   /// Without pivoting: refuse matrices that are diagonally dominant neither by
   /// rows nor by columns. (Sums that equal the diagonal pass.)
   bool require_dominance = true;

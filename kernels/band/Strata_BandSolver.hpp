@@ -62,8 +62,7 @@ class BandSolver {
     fault_ = decltype(fault_)("Strata::Band::fault",
                               Detail::BandFaults::size(A.batch));
     if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
-    report->bytes = (algorithm_ ? algorithm_->bytes() : 0) +
-                    scale_.extent(0) * sizeof(scale_(0));
+    report->bytes = bytes();
     report_ = report;
     factor(exec, A);
   }
@@ -88,15 +87,16 @@ class BandSolver {
   }
 
   /// x = A^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
-  /// wait.
+  /// wait. The exception, with `max_right_hand_sides` 0, are more right-hand
+  /// sides than ever before, for which workspace is made as by reserve().
   ///
   /// @param b n, or n x k: k right-hand sides; for a batch n x k x batch; any
   ///          layout
-  /// @param x as b; may be b itself
+  /// @param x as b; may be b itself, or lie between b's elements
   /// @throws SizeMismatchError, AliasError, HandleError before anything is
   ///   enqueued
   /// Cost: 2 n (kl + ku + 1) k operations, 2 n (2 kl + ku + 1) k with pivoting;
-  /// one launch for each max_right_hand_sides.
+  /// one launch for each max_right_hand_sides, or 1024.
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
     Detail::check_band_vectors<Scalar, ExecutionSpace>(*report_, b, x);
@@ -107,12 +107,30 @@ class BandSolver {
     const std::int64_t columns = Detail::num_band_columns(x);
     if (!algorithm_ || columns == 0) return;
     const Detail::ProfilingRegion region("Strata::BandSolver::solve");
+    reserve(exec, columns);
     const auto from = Detail::batch_vector_ref(b);
     algorithm_->solve(
         exec,
         Detail::BatchVectorRef<const Scalar>{
             from.data, from.row_stride, from.column_stride, from.system_stride},
         Detail::batch_vector_ref(x), columns);
+  }
+
+  /// Makes the workspace of solves of up to `columns` right-hand sides, so that
+  /// none of them allocates or waits: ahead of measurements, or of a capture
+  /// into a CUDA graph. Nothing to do where it is there, was sized by
+  /// `max_right_hand_sides`, or the method needs none (partial pivoting).
+  /// Otherwise waits for all of the device's work.
+  ///
+  /// Bytes: for n rows and k right-hand sides, k up to 128 (64 of 16-byte
+  /// scalars), 4 n k scalars; beyond, 2 n min(k, 1024) on top of those of 128.
+  /// @throws SizeMismatchError for a negative number
+  void reserve(const ExecutionSpace& exec, std::int64_t columns) const {
+    if (columns < 0)
+      throw SizeMismatchError("columns", "is " + std::to_string(columns),
+                              "pass a number of right-hand sides");
+    if (algorithm_ && algorithm_->reserve(exec, columns))
+      report_->bytes = bytes();
   }
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
@@ -154,6 +172,11 @@ class BandSolver {
     return made(TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, LuTiles>>());
   }
 
+  std::size_t bytes() const {
+    return (algorithm_ ? algorithm_->bytes() : 0) +
+           scale_.extent(0) * sizeof(Real);
+  }
+
   void factor(const ExecutionSpace& exec, const Detail::BandRef<Scalar>& A) {
     const Detail::ProfilingRegion region("Strata::BandSolver::factor");
     *factored_ = false;
@@ -171,7 +194,7 @@ class BandSolver {
   }
 
   BandOptions options_;
-  std::shared_ptr<const BandReport> report_;
+  std::shared_ptr<BandReport> report_;
   std::shared_ptr<Algorithm> algorithm_;
   std::shared_ptr<bool> factored_ = std::make_shared<bool>(false);
   Kokkos::View<Real*, memory_space> scale_;

@@ -92,8 +92,7 @@ class ConjugateGradient {
     Detail::check_cg_operator("A", A, rows_);
     Detail::check_cg_operator("M", M, rows_);
     Detail::check_vectors<Scalar, ExecutionSpace>(rows_, b, x);
-    const auto from = Detail::byte_range(b), to = Detail::byte_range(x);
-    if (from.first < to.second && to.first < from.second)
+    if (Detail::share_elements(b, x))
       throw AliasError("x", "shares memory with b",
                        "pass a vector of its own for the solution");
     const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");

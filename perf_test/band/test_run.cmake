@@ -32,6 +32,51 @@ if(output MATCHES "WRONG")
   message(SEND_ERROR "a wrong answer\n${output}")
 endif()
 
+# The other scalars, held against what rounding leaves in them.
+set(others float complex_float complex_double)
+set(letters s c z)
+foreach(scalar letter IN ZIP_LISTS others letters)
+  run(0 --size 90,200 --bandwidth 10% --rhs 1,9 --scalar ${scalar}
+    --algorithms strata,strata_pivoting,${letter}gbsv
+    --table ${work_dir}/${scalar}.csv)
+  if(output MATCHES "WRONG|failed")
+    message(SEND_ERROR "${scalar}: a wrong answer\n${output}")
+  endif()
+  file(STRINGS ${work_dir}/${scalar}.csv lines REGEX ",${scalar},1$")
+  list(LENGTH lines count)
+  if(NOT count EQUAL 12)
+    message(SEND_ERROR "${scalar}: ${count} lines instead of 12\n${output}")
+  endif()
+endforeach()
+
+# Batches, each system beside a call of LAPACK.
+run(0 --size 60 --bandwidth 7 --rhs 1,9 --batch 13
+  --algorithms strata,strata_pivoting,dgbsv,cusolver_dense
+  --table ${work_dir}/batch.csv)
+if(output MATCHES "WRONG|failed")
+  message(SEND_ERROR "a batch: a wrong answer\n${output}")
+endif()
+file(STRINGS ${work_dir}/batch.csv lines REGEX "e-1[5-9],.*,double,13$")
+list(LENGTH lines ours)
+if(ours LESS 4)
+  message(SEND_ERROR "a batch: ${ours} right answers\n${output}")
+endif()
+
+# Too little time for LAPACK: left out, or asked for a part of it.
+run(0 --size 300 --bandwidth 31 --rhs 1,10 --max-host-seconds 1e-5
+  --algorithms strata,dgbsv)
+if(output MATCHES ">|WRONG" OR NOT output MATCHES "too long|no LAPACK")
+  message(SEND_ERROR "dgbsv is not left out\n${output}")
+endif()
+run(0 --size 300 --bandwidth 31 --rhs 1,10 --max-host-seconds 1e-5
+  --lower-bounds --algorithms strata,dgbsv)
+if(output MATCHES "WRONG|too long")
+  message(SEND_ERROR "no lower bound\n${output}")
+endif()
+if(NOT output MATCHES "no LAPACK" AND NOT output MATCHES "dgbsv +>.*[0-9]+x1\n")
+  message(SEND_ERROR "the bound is not marked\n${output}")
+endif()
+
 # 4 1 . | 1 4 1 | . 1 4 times 1 2 3 is 6 12 14.
 set(A ${work_dir}/A.mtx)
 set(b ${work_dir}/b.mtx)
@@ -58,6 +103,12 @@ expect_refused("--bandwidth" --size 10 --bandwidth 4)
 expect_refused("--size" --size 0 --bandwidth 1)
 expect_refused("--rhs" --size 10 --bandwidth 1 --rhs 1.5)
 expect_refused("--figure" --figure 8)
+expect_refused("--scalar" --size 10 --bandwidth 1 --scalar half)
+expect_refused("--scalar" --matrix ${A} --vectors ${b} --scalar complex_float)
+expect_refused("--batch" --size 10 --bandwidth 1 --batch 0)
+expect_refused("--batch" --matrix ${A} --vectors ${b} --batch 2)
+expect_refused("dgbsv" --size 10 --bandwidth 1 --scalar float
+  --algorithms dgbsv)
 expect_refused("fastest" --size 10 --bandwidth 1 --algorithms fastest)
 expect_refused("--no-such-flag" --no-such-flag 1)
 expect_refused("nowhere.so" --size 10 --bandwidth 1 --lapack /nowhere.so)

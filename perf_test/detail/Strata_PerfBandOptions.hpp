@@ -25,14 +25,26 @@ struct BandPerfOptions {
   std::vector<std::string> algorithms;
   std::string matrix, vectors, solution;  ///< files
   std::string table, lapack;
+  std::string scalar = "double";
+  int batch = 1;
   double max_host_seconds = 20;
+  bool lower_bounds = false;
   bool help = false;
 };
 
-inline const std::vector<std::string>& band_algorithms() {
-  static const std::vector<std::string> all{
-      "strata", "strata_pivoting", "strata_host", "dgbsv", "cusolver_dense"};
-  return all;
+/// LAPACK's letter for a scalar type.
+inline char lapack_letter(const std::string& scalar) {
+  return scalar == "float"           ? 's'
+         : scalar == "double"        ? 'd'
+         : scalar == "complex_float" ? 'c'
+                                     : 'z';
+}
+inline std::string lapack_band_name(const std::string& scalar) {
+  return lapack_letter(scalar) + std::string("gbsv");
+}
+inline std::vector<std::string> band_algorithms(const std::string& scalar) {
+  return {"strata", "strata_pivoting", "strata_host", lapack_band_name(scalar),
+          "cusolver_dense"};
 }
 
 inline const char* band_usage() {
@@ -47,14 +59,31 @@ dense LU, and ends with a table. Two modes:
       A from a Matrix Market coordinate file, b from an array file
 
   --figure 6|7|10     the sizes of that figure of Biondo's report
-  --algorithms LIST   of strata, strata_pivoting, strata_host, dgbsv,
-                      cusolver_dense; default: all that there are
-  --lapack FILE       shared library with dgbtrf and dgbtrs; default: OpenBLAS,
-                      else LAPACK, where the system has one
+  --scalar S          float | double (default) | complex_float | complex_double
+  --batch K           K systems of each size in one call (1), generated ones.
+                      LAPACK then takes a system a host thread at a time, each
+                      in one thread; cuSOLVER's dense LU is left out
+  --algorithms LIST   of strata, strata_pivoting, strata_host, dgbsv (sgbsv,
+                      cgbsv, zgbsv in the other scalars), cusolver_dense;
+                      default: all that there are
+  --lapack FILE       shared library with dgbtrf and dgbtrs (or those of the
+                      scalar); default: OpenBLAS, else LAPACK, where the system
+                      has one
   --max-host-seconds S
                       leaves dgbsv out where it is likely to take longer (20)
+  --lower-bounds      instead of leaving dgbsv out, gives it the leading rows
+                      of the system, and as many of the right-hand sides, as it
+                      is likely to do in that time. The whole has at least the
+                      work of (its rows / these) such parts, rounded down: so
+                      many times their time is a lower bound, marked '>'
   --table FILE.csv    the table once more
 and the flags of Google Benchmark and Kokkos.
+
+Answers are held against what rounding may leave. The matrices have an inverse
+of at most 1 (largest row sum), so x is to be within 10 eps (kl + ku + 2), ten
+times what rounding b alone may change; with --matrix, the backward error
+|b - A x| / (|A| |x| + |b|) is to be within N eps. Exit code: 0; 1 on a bad flag
+or file; 2 where ours failed or was wrong.
 )";
 }
 
@@ -120,12 +149,18 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
       {"--vectors", &options.vectors},
       {"--solution", &options.solution},
       {"--table", &options.table},
+      {"--scalar", &options.scalar},
       {"--lapack", &options.lapack}};
-  std::vector<std::string> known{"--max-host-seconds"};
+  std::vector<std::string> known{"--max-host-seconds", "--batch"};
   for (const auto& text : texts) known.push_back(text.first);
-  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv, known, {"--lower-bounds"})) {
     if (flag == "--help")
       options.help = true;
+    else if (flag == "--lower-bounds")
+      options.lower_bounds = true;
+    else if (flag == "--batch")
+      options.batch = whole_number(flag, value, 1, 1 << 24);
     else if (flag == "--max-host-seconds")
       options.max_host_seconds = positive_number(flag, value, 0);
     else
@@ -133,14 +168,20 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   }
   if (options.help) return options;
 
-  options.algorithms = algorithms.empty()
-                           ? band_algorithms()
-                           : chosen_names(algorithms, band_algorithms());
+  check_scalar_name(options.scalar);
+  const auto all = band_algorithms(options.scalar);
+  options.algorithms = algorithms.empty() ? all : chosen_names(algorithms, all);
   if (!options.matrix.empty() || !options.vectors.empty()) {
     if (options.matrix.empty() || options.vectors.empty() || !sizes.empty() ||
         !bandwidths.empty() || !figure.empty() || !rhs.empty())
       throw OptionError("--matrix", "goes with --vectors and without sizes",
                         "see --help");
+    if (options.batch > 1)
+      throw OptionError("--batch", "a file holds one system", "see --help");
+    if (options.scalar != "float" && options.scalar != "double")
+      throw OptionError("--scalar",
+                        "'" + options.scalar + "' does not go with --matrix",
+                        "right-hand sides are read as real numbers");
     options.cases.emplace_back();
     options.rhs = {0};
     return options;

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 
 #include <Kokkos_Core.hpp>
+#include <cctype>
 #include <cstdint>
+#include <cstdlib>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <memory>
 #include <stdexcept>
@@ -45,75 +47,23 @@ class OptionalLibrary {
   std::string name_;
 };
 
-using HostBlock = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-
-/// LAPACK's band factorisation and substitution on the host, as many threads as
-/// the library takes.
-class LapackBand {
- public:
-  /// @param path a library, or empty for those usually installed
-  explicit LapackBand(const std::string& path)
-      : library_(path.empty() ? usual_names()
-                              : std::vector<std::string>{path}) {
-    usable_ =
-        library_.find("dgbtrf_", dgbtrf_) && library_.find("dgbtrs_", dgbtrs_);
-  }
-  bool usable() const { return usable_; }
-  const std::string& name() const { return library_.name(); }
-
-  /// The band in dgbtrf's storage, 2 kl + ku + 1 rows; overwritten.
-  void factor(const HostBlock& ab, int kl, int ku) {
-    const int n = static_cast<int>(ab.extent(1));
-    const int ldab = static_cast<int>(ab.extent(0));
-    pivots_.resize(n);
-    int info = 0;
-    dgbtrf_(&n, &n, &kl, &ku, ab.data(), &ldab, pivots_.data(), &info);
-    if (info != 0)
-      throw std::runtime_error("dgbtrf: info " + std::to_string(info));
-  }
-  void solve(const HostBlock& ab, int kl, int ku, const HostBlock& b) {
-    const int n = static_cast<int>(ab.extent(1));
-    const int ldab = static_cast<int>(ab.extent(0));
-    const int columns = static_cast<int>(b.extent(1));
-    int info = 0;
-    dgbtrs_("N", &n, &kl, &ku, &columns, ab.data(), &ldab, pivots_.data(),
-            b.data(), &n, &info, 1);
-    if (info != 0)
-      throw std::runtime_error("dgbtrs: info " + std::to_string(info));
-  }
-
- private:
-  using Factor = void(const int*, const int*, const int*, const int*, double*,
-                      const int*, int*, int*);
-  using Solve = void(const char*, const int*, const int*, const int*,
-                     const int*, const double*, const int*, const int*, double*,
-                     const int*, int*, std::size_t);
-  static std::vector<std::string> usual_names() {
-    return {"libopenblas.so.0", "libopenblas.so", "liblapack.so.3",
-#ifdef STRATA_PERF_LAPACK
-            STRATA_PERF_LAPACK
-#endif
-    };
-  }
-  OptionalLibrary library_;
-  bool usable_ = false;
-  Factor* dgbtrf_ = nullptr;
-  Solve* dgbtrs_ = nullptr;
-  std::vector<int> pivots_;
-};
-
 /// cuSOLVER's LU of the dense matrix, on the device.
-template <class ExecutionSpace>
+template <class Scalar, class ExecutionSpace>
 class CusolverDense {
  public:
   using Memory = typename ExecutionSpace::memory_space;
-  using Block = Kokkos::View<double**, Kokkos::LayoutLeft, Memory>;
+  /// n x columns x 1
+  using Block = Kokkos::View<Scalar***, Kokkos::LayoutLeft, Memory>;
 
-  CusolverDense() : library_(names()) {
-    usable_ = library_.find("cusolverDnCreate", create_) &&
-              library_.find("cusolverDnDgetrf_bufferSize", buffer_size_) &&
-              library_.find("cusolverDnDgetrf", getrf_) &&
-              library_.find("cusolverDnDgetrs", getrs_);
+  /// @param letter of the scalar type in cuSOLVER's names
+  explicit CusolverDense(char letter) : library_(names()) {
+    const std::string stem =
+        "cusolverDn" + std::string(1, static_cast<char>(std::toupper(letter)));
+    usable_ =
+        library_.find("cusolverDnCreate", create_) &&
+        library_.find((stem + "getrf_bufferSize").c_str(), buffer_size_) &&
+        library_.find((stem + "getrf").c_str(), getrf_) &&
+        library_.find((stem + "getrs").c_str(), getrs_);
   }
   bool usable() const { return usable_; }
 
@@ -123,15 +73,14 @@ class CusolverDense {
     Kokkos::fence();
     if (!handle_) check(create_(&handle_), "cusolverDnCreate");
     int size = 0;
-    check(buffer_size_(handle_, n, n, a.data(), n, &size),
-          "cusolverDnDgetrf_bufferSize");
+    check(buffer_size_(handle_, n, n, a.data(), n, &size), "getrf_bufferSize");
     if (static_cast<int>(work_.extent(0)) < size)
       work_ = decltype(work_)("cusolver workspace", size);
     if (static_cast<int>(pivots_.extent(0)) < n + 1)
       pivots_ = decltype(pivots_)("cusolver pivots", n + 1);
     check(getrf_(handle_, n, n, a.data(), n, work_.data(), pivots_.data(),
                  pivots_.data() + n),
-          "cusolverDnDgetrf");
+          "getrf");
     Kokkos::fence();
   }
   void solve(const Block& a, const Block& b) {
@@ -139,7 +88,7 @@ class CusolverDense {
     Kokkos::fence();
     check(getrs_(handle_, 0, n, static_cast<int>(b.extent(1)), a.data(), n,
                  pivots_.data(), b.data(), n, pivots_.data() + n),
-          "cusolverDnDgetrs");
+          "getrs");
     Kokkos::fence();
   }
 
@@ -150,18 +99,18 @@ class CusolverDense {
   }
   static void check(int status, const char* what) {
     if (status != 0)
-      throw std::runtime_error(std::string(what) + ": status " +
+      throw std::runtime_error("cuSOLVER, " + std::string(what) + ": status " +
                                std::to_string(status));
   }
   OptionalLibrary library_;
   bool usable_ = false;
   void* handle_ = nullptr;
   int (*create_)(void**) = nullptr;
-  int (*buffer_size_)(void*, int, int, double*, int, int*) = nullptr;
-  int (*getrf_)(void*, int, int, double*, int, double*, int*, int*) = nullptr;
-  int (*getrs_)(void*, int, int, int, const double*, int, const int*, double*,
-                int, int*) = nullptr;
-  Kokkos::View<double*, Memory> work_;
+  int (*buffer_size_)(void*, int, int, void*, int, int*) = nullptr;
+  int (*getrf_)(void*, int, int, void*, int, void*, int*, int*) = nullptr;
+  int (*getrs_)(void*, int, int, int, const void*, int, const int*, void*, int,
+                int*) = nullptr;
+  Kokkos::View<Scalar*, Memory> work_;
   Kokkos::View<int*, Memory> pivots_;
 };
 

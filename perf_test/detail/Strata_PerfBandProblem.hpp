@@ -10,85 +10,135 @@
 namespace Strata {
 namespace PerfTest {
 
-/// Elements of the generated matrices, from -1 to 1 off the diagonal and
-/// larger than their sum on it, a function of their place alone.
+/// How the programs add up, and measure: in double or complex<double>.
+template <class Scalar>
+struct Wide {
+  using type = double;
+  static KOKKOS_INLINE_FUNCTION Scalar make(double re, double) {
+    return static_cast<Scalar>(re);
+  }
+  static KOKKOS_INLINE_FUNCTION double size(double v) { return v < 0 ? -v : v; }
+};
+template <class Real>
+struct Wide<Kokkos::complex<Real>> {
+  using type = Kokkos::complex<double>;
+  static KOKKOS_INLINE_FUNCTION Kokkos::complex<Real> make(double re,
+                                                           double im) {
+    return {static_cast<Real>(re), static_cast<Real>(im)};
+  }
+  static KOKKOS_INLINE_FUNCTION double size(const type& v) {
+    return Wide<Real>::size(v.real()) + Wide<Real>::size(v.imag());
+  }
+};
+
+/// Elements of the generated matrices, of magnitude up to 1 off the diagonal
+/// and larger by 1 than their sum on it, a function of their place alone. The
+/// inverse has row sums of at most 1.
+template <class Scalar>
 struct BandElement {
   std::int64_t n, kl, ku;
 
-  KOKKOS_INLINE_FUNCTION double operator()(std::int64_t i,
-                                           std::int64_t j) const {
-    const double uniform = Detail::unit_interval(Detail::random_bits(
-        1, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j), 0));
-    if (i == j) return static_cast<double>(kl + ku) + 1 + uniform;
-    return 2 * uniform - 1;
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t i, std::int64_t j,
+                                           std::int64_t system) const {
+    constexpr bool real = std::is_floating_point<Scalar>::value;
+    const double re = uniform(2 * system + 1, i, j);
+    const double im = real ? 0 : uniform(2 * system + 2, i, j) - 0.5;
+    if (i == j)
+      return Wide<Scalar>::make(static_cast<double>(kl + ku) + 1 + re, im);
+    return Wide<Scalar>::make(real ? 2 * re - 1 : re - 0.5, im);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static double uniform(std::int64_t seed,
+                                               std::int64_t i, std::int64_t j) {
+    return Detail::unit_interval(Detail::random_bits(
+        static_cast<std::uint64_t>(seed), static_cast<std::uint64_t>(i),
+        static_cast<std::uint64_t>(j), 0));
   }
 };
 
-/// Fills ab(offset + ku + i - j, j), a column at a time.
-template <class Band>
+/// Fills ab(ku + i - j, j, system), a column at a time.
+template <class Scalar, class Band>
 struct FillBandProblem {
-  BandElement element;
+  BandElement<Scalar> element;
   Band ab;
-  std::int64_t offset;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
     const std::int64_t lines = element.kl + element.ku + 1;
-    const std::int64_t j = place / lines, line = place % lines;
+    const std::int64_t j = place / lines % element.n, line = place % lines;
+    const std::int64_t system = place / (lines * element.n);
     const std::int64_t i = line + j - element.ku;
-    ab(offset + line, j) = i < 0 || i >= element.n ? 0.0 : element(i, j);
+    ab(line, j, system) =
+        i < 0 || i >= element.n ? Scalar(0) : element(i, j, system);
   }
 };
 
-/// b = A x in the order of columns, x all ones or given.
-template <class Band, class Vectors>
+/// b = A x of the leading n rows and columns.
+template <class Scalar, class Block>
 struct MultiplyBand {
-  Band ab;
-  Vectors x, b;
-  std::int64_t kl, ku;
+  Block ab, x, b;
+  std::int64_t n, kl, ku;
+  std::int64_t columns;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const auto n = static_cast<std::int64_t>(ab.extent(1));
-    for (std::size_t c = 0; c < b.extent(1); ++c) {
-      double sum = 0;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    const std::int64_t i = place % n, system = place / n;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      typename Wide<Scalar>::type sum = 0;
       for (std::int64_t j = i > kl ? i - kl : 0; j < n && j <= i + ku; ++j)
-        sum += ab(ku + i - j, j) * x(j, c);
-      b(i, c) = sum;
+        sum += typename Wide<Scalar>::type(ab(ku + i - j, j, system)) *
+               typename Wide<Scalar>::type(x(j, c, system));
+      b(i, c, system) = Scalar(sum);
     }
   }
 };
 
 /// All columns as the first.
-template <class Vectors>
+template <class Block>
 struct RepeatColumn {
-  Vectors b;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    for (std::size_t c = 1; c < b.extent(1); ++c) b(i, c) = b(i, 0);
+  Block b;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    const auto n = static_cast<std::int64_t>(b.extent(0));
+    for (std::size_t c = 1; c < b.extent(1); ++c)
+      b(place % n, c, place / n) = b(place % n, 0, place / n);
   }
 };
 
-/// Largest distance of x from `wanted`; infinity where one is NaN.
-template <class Vectors>
-struct LargestError {
-  Vectors x, wanted;
+/// Largest magnitude of a - b, or of a where b is empty; huge where one is NaN.
+template <class Scalar>
+struct LargestDistance {
+  const Scalar *a, *b;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place,
                                          double& worst) const {
-    const auto n = static_cast<std::int64_t>(x.extent(0));
-    const double e = x(place % n, place / n) - wanted(place % n, place / n);
-    const double size = e < 0 ? -e : e;
-    if (!(size <= worst)) worst = e == e ? size : 1e300;
+    using To = typename Wide<Scalar>::type;
+    const double size =
+        Wide<Scalar>::size(b ? To(a[place]) - To(b[place]) : To(a[place]));
+    if (!(size <= worst)) worst = size == size ? size : 1e300;
   }
 };
 
-/// The dense matrix of a band.
-template <class Band, class Dense>
-struct FillDense {
-  Band ab;
-  Dense a;
+/// Largest sum of magnitudes of a row of the first system.
+template <class Scalar, class Block>
+struct LargestRowSum {
+  Block ab;
+  std::int64_t n, kl, ku;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& worst) const {
+    double sum = 0;
+    for (std::int64_t j = i > kl ? i - kl : 0; j < n && j <= i + ku; ++j)
+      sum +=
+          Wide<Scalar>::size(typename Wide<Scalar>::type(ab(ku + i - j, j, 0)));
+    if (sum > worst) worst = sum;
+  }
+};
+
+/// The dense matrix of a band, the first system's.
+template <class Scalar, class Block>
+struct FillDenseOfBand {
+  Block ab, a;
   std::int64_t kl, ku;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
     const auto n = static_cast<std::int64_t>(a.extent(0));
     const std::int64_t i = place % n, j = place / n;
-    a(i, j) = i - j <= kl && j - i <= ku ? ab(ku + i - j, j) : 0.0;
+    a(i, j, 0) = i - j <= kl && j - i <= ku ? ab(ku + i - j, j, 0) : Scalar(0);
   }
 };
 

@@ -54,6 +54,7 @@ struct DenseOptions {
   /// Largest n for `lapack` and `textbook`, which run on the host.
   int host_limit = 4096, textbook_limit = 1024;
   bool help = false;
+  bool once = false;       ///< one run of each, for its error
   std::string table_file;  ///< empty: no CSV
 };
 

@@ -30,8 +30,7 @@ struct DenseEntries {
                                            int part) const {
     const double r = random(i, j, part);
     if (kind == 1) return 500.5 + 499.5 * r;
-    if (kind == 2)
-      return r * exp2(-30.0 * static_cast<double>(i + j) / n);
+    if (kind == 2) return r * exp2(-30.0 * static_cast<double>(i + j) / n);
     if (kind == 3 && j == n - 1 && n > 2)
       return random(i, 0, part) + random(i, n / 2, part) + 1e-13 * r;
     return r;

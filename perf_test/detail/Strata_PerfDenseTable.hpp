@@ -24,12 +24,23 @@ inline double dense_speedup(const std::vector<DenseResult>& results,
   return NAN;
 }
 
+/// Backward error over that of LAPACK's gesv on the same system; NaN where
+/// LAPACK did not run, or solved it exactly.
+inline double dense_error_ratio(const std::vector<DenseResult>& results,
+                                const DenseResult& of) {
+  for (const auto& r : results)
+    if (r.algorithm == "lapack" && same_case(r, of) && r.timed() &&
+        r.backward_error > 0)
+      return of.backward_error / r.backward_error;
+  return NAN;
+}
+
 /// The rows of the table, for people and as CSV.
 inline std::vector<std::vector<std::string>> dense_rows(
     const std::vector<DenseResult>& results) {
   std::vector<std::vector<std::string>> rows{
       {"matrix", "n", "task", "algorithm", "ms", "Gflop/s", "backward error",
-       "x cusolver", "x lapack", "x textbook"}};
+       "error/lapack", "x cusolver", "x lapack", "x textbook"}};
   for (const auto& r : results) {
     if (!r.timed()) continue;
     rows.push_back({r.system.kind, std::to_string(r.system.n),
@@ -38,6 +49,7 @@ inline std::vector<std::vector<std::string>> dense_rows(
                     digits(r.operations() / r.seconds * 1e-9),
                     (r.outcome == Outcome::wrong ? "WRONG " : "") +
                         formatted("%.1e", r.backward_error),
+                    digits(dense_error_ratio(results, r)),
                     digits(dense_speedup(results, r, "cusolver")),
                     digits(dense_speedup(results, r, "lapack")),
                     digits(dense_speedup(results, r, "textbook"))});
@@ -46,9 +58,13 @@ inline std::vector<std::vector<std::string>> dense_rows(
 }
 
 inline void print_dense_table(std::ostream& out,
-                              const std::vector<DenseResult>& results) {
+                              const std::vector<DenseResult>& results,
+                              bool once) {
   const auto rows = dense_rows(results);
-  if (!results.empty()) out << '\n' << results.front().scalar << "; medians\n";
+  if (!results.empty())
+    out << '\n'
+        << results.front().scalar
+        << (once ? "; times of one first run\n" : "; medians\n");
   TextTable table(rows[0], 1);
   for (std::size_t k = 1; k < rows.size(); ++k) table.add(rows[k]);
   table.print(out);
@@ -59,6 +75,7 @@ inline void print_dense_table(std::ostream& out,
           << " failed: " << r.message << '\n';
   out << "Gflop/s: operations of LU factorisation and substitution over time, "
          "for all algorithms\n"
+         "error/lapack: backward error over that of gesv\n"
          "x <peer>: the peer's time over ours\n";
 }
 

@@ -51,6 +51,21 @@ foreach(matrix random positive)
   endforeach()
 endforeach()
 
+# Backward errors alone, of every kind of matrix.
+execute_process(
+  COMMAND ${program} --sizes 50 --tasks solve --once --scalar ${scalar}
+    --matrices random,positive,graded,nearly_singular
+    --algorithms strata,textbook --table ${csv_file}
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0)
+  message(SEND_ERROR "--once: exit code ${code}\n${output}\n${errors}")
+endif()
+file(STRINGS ${csv_file} lines)
+list(LENGTH lines count)
+if(NOT count EQUAL 9 OR output MATCHES "WRONG|medians")
+  message(SEND_ERROR "--once: ${count} lines instead of 9\n${output}")
+endif()
+
 function(expect_refused culprit)
   execute_process(COMMAND ${program} ${ARGN}
     RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)

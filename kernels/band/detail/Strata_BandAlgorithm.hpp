@@ -26,6 +26,9 @@ class BandAlgorithm {
                      const BatchVectorRef<const Scalar>& b,
                      const BatchVectorRef<Scalar>& x,
                      std::int64_t columns) const = 0;
+  /// Makes what room solves of up to `columns` right-hand sides need beyond
+  /// that there is, if the algorithm was told to; true if it made some.
+  virtual bool reserve(const ExecutionSpace&, std::int64_t) { return false; }
   virtual std::size_t bytes() const = 0;
   /// Row that each row was exchanged with, system after system; empty where
   /// none is.
@@ -56,7 +59,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   /// reading the factors once for each task costs more.
   static constexpr int block_width = sizeof(Scalar) > 8 ? 4 : 8;
   static constexpr int most_blocks = 16;
+  /// Right-hand sides of a pass where nobody has set a number: their workspace
+  /// is as large as they and the solutions.
+  static constexpr int most_columns = 1024;
 
+  /// @param max_right_hand_sides of a pass; 0: room is made as solves need it
   TileAlgorithm(const ExecutionSpace& exec, std::int64_t size,
                 std::int64_t lower, std::int64_t upper, int batch,
                 int max_right_hand_sides)
@@ -67,31 +74,17 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         above_(std::max(Factors::least_width,
                         static_cast<int>((upper + B - 1) / B))),
         factors_(Factors::make((size + B - 1) / B, below_, above_, batch)),
-        max_blocks_(
-            std::min(most_blocks,
-                     (max_right_hand_sides + block_width - 1) / block_width)),
-        max_groups_(max_right_hand_sides > most_blocks * block_width
-                        ? (max_right_hand_sides + B - 1) / B
-                        : 0) {
+        grows_(max_right_hand_sides == 0) {
     tiles_ =
         allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
     factors_.tiles = tiles_.data();
-    const std::int64_t rows = factors_.blocks * B * batch;
-    one_ = allocate(exec, "Strata::Band::vector", 4 * rows);
+    one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
     reset(exec, one_);
-    if (max_right_hand_sides > 1) {
-      several_ = allocate(exec, "Strata::Band::vectors",
-                          4 * rows * max_blocks_ * block_width);
-      reset(exec, several_);
-    }
-    many_ = allocate(exec, "Strata::Band::right_hand_sides",
-                     2 * rows * B * max_groups_);
     factor_flag_ = State("Strata::Band::factor_flag", factors_.num_tiles());
-    solve_flag_ = State("Strata::Band::solve_flag",
-                        2 * factors_.blocks * batch * max_groups_);
     for (auto* state :
          {&factor_state_, &one_state_, &several_state_, &many_state_})
       *state = State("Strata::Band::state", TaskState::size);
+    make_room(exec, max_right_hand_sides);
   }
 
   void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
@@ -117,9 +110,10 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
              const BatchVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     const std::int64_t capacity =
-        max_groups_ > 0          ? std::int64_t{max_groups_} * B
-        : several_.extent(0) > 0 ? std::int64_t{max_blocks_} * block_width
-                                 : 1;
+        grows_            ? most_columns
+        : max_groups_ > 0 ? std::int64_t{max_groups_} * B
+        : max_blocks_ > 0 ? std::int64_t{max_blocks_} * block_width
+                          : 1;
     for (std::int64_t first = 0; first < columns;) {
       const int now =
           static_cast<int>(std::min<std::int64_t>(columns - first, capacity));
@@ -133,6 +127,16 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         solve_tiles(exec, b.from(first), x.from(first), now);
       first += now;
     }
+  }
+
+  bool reserve(const ExecutionSpace& exec, std::int64_t columns) override {
+    if (!grows_ || !needs_room(std::min<std::int64_t>(columns, most_columns)))
+      return false;
+    // Solves may be under way that use what is given back here.
+    Kokkos::fence();
+    make_room(exec, std::min<std::int64_t>(columns, most_columns));
+    exec.fence();
+    return true;
   }
 
   std::size_t bytes() const override {
@@ -157,6 +161,46 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
             exec, 0, static_cast<std::int64_t>(buffer.extent(0))),
         ResetPending<Scalar, Memory>{buffer});
+  }
+
+  std::int64_t rows() const { return factors_.blocks * B * factors_.batch; }
+  /// Vector tasks and tiles of a block row that `columns` right-hand sides
+  /// need.
+  static int blocks_for(std::int64_t columns) {
+    const std::int64_t blocks = (columns + block_width - 1) / block_width;
+    return columns > 1
+               ? static_cast<int>(std::min<std::int64_t>(most_blocks, blocks))
+               : 0;
+  }
+  static int groups_for(std::int64_t columns) {
+    return columns > most_blocks * block_width
+               ? static_cast<int>((columns + B - 1) / B)
+               : 0;
+  }
+  bool needs_room(std::int64_t columns) const {
+    return blocks_for(columns) > max_blocks_ ||
+           groups_for(columns) > max_groups_;
+  }
+  /// The old workspace goes first, so that both need not fit.
+  void make_room(const ExecutionSpace& exec, std::int64_t columns) {
+    if (const int blocks = blocks_for(columns); blocks > max_blocks_) {
+      several_ = Vector();
+      max_blocks_ = 0;
+      several_ = allocate(exec, "Strata::Band::vectors",
+                          4 * rows() * blocks * block_width);
+      reset(exec, several_);
+      max_blocks_ = blocks;
+    }
+    if (const int groups = groups_for(columns); groups > max_groups_) {
+      many_ = Vector();
+      solve_flag_ = State();
+      max_groups_ = 0;
+      many_ = allocate(exec, "Strata::Band::right_hand_sides",
+                       2 * rows() * B * groups);
+      solve_flag_ = State("Strata::Band::solve_flag",
+                          2 * factors_.blocks * factors_.batch * groups);
+      max_groups_ = groups;
+    }
   }
 
   template <int width>
@@ -204,7 +248,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t size_;
   int units_, below_, above_;
   Factors factors_;
-  int max_blocks_, max_groups_;
+  bool grows_;
+  int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for
   Vector tiles_, one_, several_, many_;
   State factor_flag_, solve_flag_;
   State factor_state_, one_state_, several_state_, many_state_;

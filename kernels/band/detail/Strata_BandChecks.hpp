@@ -81,11 +81,11 @@ BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
 /// @throws OptionError
 template <class Scalar>
 void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
-  if (options.max_right_hand_sides < 1 ||
+  if (options.max_right_hand_sides < 0 ||
       options.max_right_hand_sides > 1 << 20)
     throw OptionError("max_right_hand_sides",
                       "is " + std::to_string(options.max_right_hand_sides),
-                      "at least 1 and at most 1048576 are meant");
+                      "pass 1 to 1048576, or 0 for what solves need");
   if (options.tile != 0 && options.tile != 32 && options.tile != 64)
     throw OptionError("tile", "is " + std::to_string(options.tile),
                       "pass 32, 64, or 0 for a choice by the band");
@@ -164,22 +164,9 @@ void check_band_vectors(const BandReport& report, const B& b, const X& x) {
     const auto of_first = [](const auto& v) {
       return Kokkos::subview(v, Kokkos::ALL(), Kokkos::ALL(), 0);
     };
-    check_vectors<Scalar, ExecutionSpace>(report.rows, of_first(b),
-                                          of_first(x));
-    if (b.size() == 0) return;
-    const auto last = [](const auto& v) {
-      return reinterpret_cast<std::uintptr_t>(
-          v.data() + (v.extent(0) - 1) * v.stride_0() +
-          (v.extent(1) - 1) * v.stride_1() + (v.extent(2) - 1) * v.stride_2());
-    };
-    const auto first_of_b = reinterpret_cast<std::uintptr_t>(b.data());
-    const auto first_of_x = reinterpret_cast<std::uintptr_t>(x.data());
-    const bool same =
-        first_of_b == first_of_x && b.stride_0() == x.stride_0() &&
-        b.stride_1() == x.stride_1() && b.stride_2() == x.stride_2();
-    if (!same && first_of_b <= last(x) && first_of_x <= last(b))
-      throw AliasError("x", "shares part of its memory with b",
-                       "pass b itself to solve in place, or separate views");
+    check_vector_sizes<Scalar, ExecutionSpace>(report.rows, of_first(b),
+                                               of_first(x));
+    check_apart_or_same(b, x);
   }
 }
 

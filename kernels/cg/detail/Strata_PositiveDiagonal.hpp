@@ -6,7 +6,7 @@
 #include <detail/Strata_FindColumn.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_RealPart.hpp>
-#include <detail/Strata_SellCheck.hpp>
+#include <detail/Strata_PatternCheck.hpp>
 #include <limits>
 
 namespace Strata {
@@ -70,7 +70,7 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
         Kokkos::view_alloc("Strata::Jacobi::length",
                            Kokkos::WithoutInitializing),
         rows);
-    check_sell_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
+    check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
                        length);
   }
   const Kokkos::View<RealOf<Scalar>*, Memory> inverse(

@@ -168,14 +168,14 @@ TYPED_TEST(ConjugateGradientPeer, HasTheSameIteratesAndSolution) {
 
 TEST(ConjugateGradientHistory, TakesMemoryAsIterationsAreDone) {
   const Device exec;
-  const auto host = hermitian<double>("grid2d:30", 1.0001);
+  const auto host = hermitian<double>("grid2d:30", 1.001);
   const auto crs = host.to_device<Crs<double>>();
   const Strata::SellMatrix A(exec, crs);
   const auto b = random_vector<double>(host.rows);
   std::vector<double> first;
   for (const int ahead : {1, 2, 3, 4, 7, 100, 100000}) {
     CgOptions options;
-    options.relative_tolerance = 1e-11;
+    options.relative_tolerance = 1e-10;
     options.max_iterations = 100000000;
     options.iterations_ahead = ahead;
     const KokkosEvents events(
@@ -187,7 +187,7 @@ TEST(ConjugateGradientHistory, TakesMemoryAsIterationsAreDone) {
       const Vector<double> x("x", host.rows);
       const auto result = solver.solve(exec, A, b, x);
       ASSERT_TRUE(result.converged());
-      ASSERT_GT(result.iterations, 60);
+      ASSERT_GT(result.iterations, 40);
       ASSERT_EQ(result.history.size(), std::size_t(result.iterations) + 1);
       if (first.empty()) first = result.history;
       EXPECT_EQ(result.history, first) << ahead;

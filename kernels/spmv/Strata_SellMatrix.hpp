@@ -5,7 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <detail/Strata_SellBuild.hpp>
-#include <detail/Strata_SellKernel.hpp>
+#include <detail/Strata_SellLaunch.hpp>
 #include <detail/Strata_SellVectors.hpp>
 #include <memory>
 

@@ -205,13 +205,13 @@ void check_permutation(const ExecutionSpace& exec,
   exec.fence();
   if (first >= rows) return;
   const std::int64_t old = Detail::fetch_element(permutation.old_row, first);
-  const std::string named = "new row " + std::to_string(first) +
-                            " is old row " + std::to_string(old);
+  const std::string named =
+      "new row " + std::to_string(first) + " is old row " + std::to_string(old);
   if (old < 0 || old >= rows)
-    throw PermutationError("permutation.old_row",
-                           named + ", outside [0, " + std::to_string(rows) +
-                               ")",
-                           "name each row once", first, std::to_string(old));
+    throw PermutationError(
+        "permutation.old_row",
+        named + ", outside [0, " + std::to_string(rows) + ")",
+        "name each row once", first, std::to_string(old));
   const std::int64_t back = Detail::fetch_element(permutation.new_row, old);
   throw PermutationError(
       "permutation.new_row",
@@ -245,10 +245,9 @@ CrsMatrix permute_symmetric(
             std::to_string(A.graph.entries.extent(0)) + " entries",
         "pass a value for every entry");
   check_permutation(exec, permutation, rows);
-  Detail::check_crs_pattern(
-      exec, A.graph.row_map, A.graph.entries, rows, rows,
-      Detail::make_unfilled<Kokkos::View<int*, Memory>>(
-          "Strata::PermuteSymmetric::length", rows));
+  Detail::check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
+                            Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+                                "Strata::PermuteSymmetric::length", rows));
   const auto row_map = Detail::make_unfilled<typename Types::RowMap>(
       "Strata::Permuted::row_map", rows + 1);
   const std::int64_t stored =

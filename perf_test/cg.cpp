@@ -61,10 +61,10 @@ struct Options {
 
 Options parse(int& argc, char** argv) {
   Options options;
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           {"--sizes", "--algorithms", "--scalar", "--tolerance", "--solves",
-            "--table"})) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--sizes", "--algorithms", "--scalar", "--tolerance",
+                   "--solves", "--table"})) {
     if (flag == "--help") {
       options.help = true;
     } else if (flag == "--sizes") {
@@ -133,8 +133,7 @@ void print(std::ostream& out, const std::vector<CgPerfResult>& results,
                digits(peer ? peer->iteration_us / r.iteration_us : none),
                digits(peer ? peer->solve_us / r.solve_us : none),
                digits(1e-3 * r.to_device_us), digits(1e-3 * r.from_device_us),
-               digits(1e-3 * r.total_us()),
-               formatted("%.1e", r.residual)});
+               digits(1e-3 * r.total_us()), formatted("%.1e", r.residual)});
   }
   table.print(out);
   for (const auto& r : results)
@@ -155,7 +154,8 @@ void write_csv_of(std::ostream& out, const std::vector<CgPerfResult>& results,
           << csv_number(r.setup_us) << ',' << csv_number(r.solve_us) << ','
           << csv_number(r.iteration_us) << ',' << csv_number(r.floor_us) << ','
           << csv_number(r.to_device_us) << ',' << csv_number(r.from_device_us)
-          << ',' << csv_number(r.total_us()) << ',' << csv_number(r.residual) << ',' << r.right << '\n';
+          << ',' << csv_number(r.total_us()) << ',' << csv_number(r.residual)
+          << ',' << r.right << '\n';
 }
 
 int run_all(const Options& options, const OutputFlags& output) {

@@ -141,10 +141,10 @@ void print(std::ostream& out, const std::vector<SpmvResult>& results,
     const bool own = is_own_spmv(r.algorithm);
     table.add({r.matrix, r.algorithm + (r.right ? "" : " WRONG"),
                std::to_string(r.rows), std::to_string(r.entries),
-               std::to_string(r.vectors),
-               own ? digits(100 * r.padding) : "-", digits(r.build_us),
-               own ? digits(r.update_us) : "-", digits(r.product_us),
-               digits(gbytes(r)), digits(100e9 * gbytes(r) / bandwidth),
+               std::to_string(r.vectors), own ? digits(100 * r.padding) : "-",
+               digits(r.build_us), own ? digits(r.update_us) : "-",
+               digits(r.product_us), digits(gbytes(r)),
+               digits(100e9 * gbytes(r) / bandwidth),
                own ? digits(over_best_peer(results, r)) : "-"});
   }
   table.print(out);
@@ -162,8 +162,9 @@ void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
     if (r.measured)
       out << csv_text(r.matrix) << ',' << r.algorithm << ',' << scalar << ','
           << r.rows << ',' << r.entries << ',' << r.vectors << ','
-          << csv_number(r.padding) << ',' << csv_number(r.build_us) << ',' << csv_number(r.update_us) << ','
-          << csv_number(r.product_us) << ',' << csv_number(gbytes(r)) << ','
+          << csv_number(r.padding) << ',' << csv_number(r.build_us) << ','
+          << csv_number(r.update_us) << ',' << csv_number(r.product_us) << ','
+          << csv_number(gbytes(r)) << ','
           << csv_number(1e9 * gbytes(r) / bandwidth) << ','
           << csv_number(over_best_peer(results, r)) << ',' << r.right << '\n';
 }

@@ -124,7 +124,8 @@ TYPED_TEST(ConjugateGradientPeer, HasTheSameIteratesAndSolution) {
     for (const bool preconditioned : {false, true})
       for (const int launches : {2, 3}) {
         if (preconditioned && launches == 2 && n > 1000) continue;
-        SCOPED_TRACE(std::to_string(n) + (preconditioned ? ", Jacobi, " : ", ") +
+        SCOPED_TRACE(std::to_string(n) +
+                     (preconditioned ? ", Jacobi, " : ", ") +
                      std::to_string(launches) + " launches");
         const auto solve = [&](double tolerance, int most,
                                const Vector<Scalar>& x) {
@@ -140,9 +141,9 @@ TYPED_TEST(ConjugateGradientPeer, HasTheSameIteratesAndSolution) {
         const auto peer = [&](double tolerance, int most,
                               const Vector<Scalar>& y) {
           Kokkos::deep_copy(y, start);
-          return peer_cg<Scalar>(
-              crs, preconditioned ? inverse : Vector<Scalar>(), b, y, tolerance,
-              most);
+          return peer_cg<Scalar>(crs,
+                                 preconditioned ? inverse : Vector<Scalar>(), b,
+                                 y, tolerance, most);
         };
         const Vector<Scalar> x("x", n), y("y", n);
         // Roundings of the two part ways slowly.
@@ -179,8 +180,7 @@ TEST(ConjugateGradientHistory, TakesMemoryAsIterationsAreDone) {
     options.relative_tolerance = 1e-10;
     options.max_iterations = 100000000;
     options.iterations_ahead = ahead;
-    const KokkosEvents events(
-        Strata::Detail::HostVisibleSpace<Device>::name());
+    const KokkosEvents events(Strata::Detail::HostVisibleSpace<Device>::name());
     Strata::ConjugateGradient<double, Device> solver(exec, host.rows, options);
     const auto allowed = std::int64_t{1000000} + 16 * std::int64_t{ahead};
     EXPECT_LE(events.so_far().most_bytes, allowed);

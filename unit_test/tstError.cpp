@@ -23,8 +23,8 @@ class MatrixErrors : public testing::Test {};
 using MatrixErrorTypes =
     testing::Types<NotSquareError, RowMapError, ColumnRangeError,
                    UnsortedRowError, DuplicateEntryError, WrongTriangleError,
-                   MissingDiagonalError, ZeroDiagonalError,
-                   PermutationError, PatternMismatchError>;
+                   MissingDiagonalError, ZeroDiagonalError, PermutationError,
+                   PatternMismatchError>;
 TYPED_TEST_SUITE(MatrixErrors, MatrixErrorTypes);
 
 TYPED_TEST(MatrixErrors, NameRowAndValue) {

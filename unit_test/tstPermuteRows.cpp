@@ -242,8 +242,8 @@ TEST(PermuteRowsOf, SystemsAreSolvedInTheOtherOrder) {
       const auto A =
           hermitian<double>(spec, 1.1).template to_device<Crs<double>>();
       const auto order = level_permutation(exec, A);
-      const auto T = take_triangle(exec, permute_symmetric(exec, A, order),
-                                   uplo);
+      const auto T =
+          take_triangle(exec, permute_symmetric(exec, A, order), uplo);
       const TriangularSolver solver(exec, T, uplo, Diag::non_unit, options);
       const std::int64_t n = A.numRows();
       const Block b("b", n, 3), x("x", n, 3), pb("pb", n, 3), px("px", n, 3);

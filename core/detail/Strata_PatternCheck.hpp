@@ -81,7 +81,7 @@ bool check_crs_pattern(
   const auto stored = static_cast<std::int64_t>(entries.extent(0));
   for_each_row("Strata::PatternCheck::rows", exec, rows, stored,
                PatternCheck<RowMap, Entries, Memory>{row_map, entries, columns,
-                                                  stored, status, length});
+                                                     stored, status, length});
   Kokkos::deep_copy(exec, host, status);
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;

@@ -55,9 +55,9 @@ class Runner : public CgRunner {
       std::vector<double> samples;
       double spent = 0;
       const auto sample = [&] {
-        samples.push_back(
-            solves_ == 1 ? first
-                         : timed([&] { solve(tolerance_, most_iterations); }));
+        samples.push_back(solves_ == 1 ? first : timed([&] {
+          solve(tolerance_, most_iterations);
+        }));
         spent += samples.back();
       };
       for (auto _ : state) {

@@ -45,11 +45,10 @@ class CusparseSpmm {
                                 &zero_, y_, type, algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
     workspace_ = Kokkos::View<char*, Device>("cusparse workspace", bytes + 1);
-    check_cusparse(
-        cusparseSpMM_preprocess(handle_, plain, plain, &one_, matrix_, x_,
-                                &zero_, y_, type, algorithm_,
-                                workspace_.data()),
-        "cusparseSpMM_preprocess");
+    check_cusparse(cusparseSpMM_preprocess(handle_, plain, plain, &one_,
+                                           matrix_, x_, &zero_, y_, type,
+                                           algorithm_, workspace_.data()),
+                   "cusparseSpMM_preprocess");
   }
   CusparseSpmm(const CusparseSpmm&) = delete;
   CusparseSpmm& operator=(const CusparseSpmm&) = delete;
@@ -60,21 +59,21 @@ class CusparseSpmm {
     cusparseDestroy(handle_);
   }
   void multiply() {
-    check_cusparse(cusparseSpMM(handle_, plain, plain, &one_, matrix_, x_,
-                                &zero_, y_, type, algorithm_,
-                                workspace_.data()),
-                   "cusparseSpMM");
+    check_cusparse(
+        cusparseSpMM(handle_, plain, plain, &one_, matrix_, x_, &zero_, y_,
+                     type, algorithm_, workspace_.data()),
+        "cusparseSpMM");
   }
 
  private:
   static cusparseDnMatDescr_t dense(const Vectors& v) {
     cusparseDnMatDescr_t descriptor = nullptr;
     const auto rows = static_cast<std::int64_t>(v.extent(0));
-    check_cusparse(cusparseCreateDnMat(&descriptor, rows,
-                                       static_cast<std::int64_t>(v.extent(1)),
-                                       rows, v.data(), type,
-                                       CUSPARSE_ORDER_COL),
-                   "cusparseCreateDnMat");
+    check_cusparse(
+        cusparseCreateDnMat(&descriptor, rows,
+                            static_cast<std::int64_t>(v.extent(1)), rows,
+                            v.data(), type, CUSPARSE_ORDER_COL),
+        "cusparseCreateDnMat");
     return descriptor;
   }
 

@@ -52,7 +52,7 @@ struct CgScalars {
 /// read, by their last block.
 struct CgShared {
   CgScalars *state, *next;
-  double* history;  // HostVisibleSpace; negative where not known yet
+  double* history;   // HostVisibleSpace; negative where not known yet
   int history_mask;  // an iteration's place: its last bits
   double* signal;    // HostVisibleSpace; the status once it is not running
 

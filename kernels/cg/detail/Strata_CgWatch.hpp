@@ -29,8 +29,8 @@ class CgWatch {
         signal_("Strata::ConjugateGradient::signal", 1) {}
 
   CgShared shared(CgScalars* state, CgScalars* next) const {
-    return {state, next, ring_.data(),
-            static_cast<int>(ring_.extent(0)) - 1, signal_.data()};
+    return {state, next, ring_.data(), static_cast<int>(ring_.extent(0)) - 1,
+            signal_.data()};
   }
   /// Before a solve's first kernel.
   void reset() {
@@ -97,7 +97,8 @@ class CgWatch {
     return size;
   }
   double* slot(int it) const {
-    return ring_.data() + (static_cast<std::size_t>(it) & (ring_.extent(0) - 1));
+    return ring_.data() +
+           (static_cast<std::size_t>(it) & (ring_.extent(0) - 1));
   }
   static double read(const double* p) {
     double value;

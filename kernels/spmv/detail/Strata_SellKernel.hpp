@@ -89,8 +89,8 @@ struct SellRun {
   static constexpr int pair_steps = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
-  static constexpr int blocks_at_once = in_pairs || R > 1 ||
-                                                sizeof(Scalar) > 8          ? 4
+  static constexpr int blocks_at_once = in_pairs || R > 1 || sizeof(Scalar) > 8
+                                            ? 4
                                         : sizeof(Scalar) > 4 || Task::heavy ? 5
                                                                             : 6;
 
@@ -220,8 +220,8 @@ struct SellRun {
   }
 
   /// Chunks on diagonals of at most `pair_steps` steps each, all alike, from c
-  /// on, `stride` apart, two at a time: with scalars of 4 bytes the loads of one
-  /// are too few to keep memory busy until they are back.
+  /// on, `stride` apart, two at a time: with scalars of 4 bytes the loads of
+  /// one are too few to keep memory busy until they are back.
   KOKKOS_INLINE_FUNCTION void pairs_of_chunks(std::int64_t c,
                                               std::int64_t stride,
                                               std::int64_t end, int lane,

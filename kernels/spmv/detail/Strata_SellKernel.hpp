@@ -79,8 +79,12 @@ template <class Scalar, class ExecutionSpace, class Task, bool in_pairs = false>
 struct SellRun {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int R = Task::block;
-  /// Steps whose loads are under way together.
-  static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
+  /// Steps whose loads are under way together: with several vectors each step
+  /// has R. More registers than there are would spill. Measured.
+  static constexpr int batch = R > 4   ? 1
+                               : R > 1 ? (sizeof(Scalar) > 8 ? 2 : 4)
+                               : sizeof(Scalar) > 8 ? 4
+                                                    : 8;
   /// Slots of a lane in several chunks under way together.
   static constexpr int short_batch = R > 1 ? 1 : 4;
   /// Rows that a host's thread works on together.

@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_PatternCheck.hpp>
 
 namespace Strata {
 
@@ -57,6 +58,20 @@ struct RowsOfOrder {
     const std::int64_t at = reversed ? n - 1 - p : p;
     old_row(at) = static_cast<int>(row);
     new_row(row) = static_cast<int>(at);
+  }
+};
+
+/// Finds the first new row that is no old one, or whose old row does not lead
+/// back to it.
+template <class MemorySpace>
+struct PermutationCheck {
+  Kokkos::View<const int*, MemorySpace> old_row, new_row;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& first) const {
+    const std::int64_t old = old_row(row);
+    const bool in_range =
+        old >= 0 && old < static_cast<std::int64_t>(new_row.extent(0));
+    if (!(in_range && new_row(old) == row) && row < first) first = row;
   }
 };
 
@@ -159,27 +174,80 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
   return permutation;
 }
 
+/// Looks whether `permutation` is one of `rows` rows: old_row and new_row name
+/// each row once and are each other's inverse.
+///
+/// @throws SizeMismatchError, PermutationError (with the new row at fault)
+/// Cost: a pass over both orders. Waits for `exec`.
+template <class ExecutionSpace, class MemorySpace>
+void check_permutation(const ExecutionSpace& exec,
+                       const Permutation<MemorySpace>& permutation,
+                       std::int64_t rows) {
+  const auto check_size = [&](const char* name, std::size_t size) {
+    if (static_cast<std::int64_t>(size) != rows)
+      throw SizeMismatchError(name,
+                              "is of " + std::to_string(size) +
+                                  " rows, the matrix has " +
+                                  std::to_string(rows),
+                              "pass a permutation of the matrix's rows");
+  };
+  check_size("permutation.old_row", permutation.old_row.extent(0));
+  check_size("permutation.new_row", permutation.new_row.extent(0));
+  if (rows == 0) return;
+  std::int64_t first = rows;
+  Kokkos::parallel_reduce(
+      "Strata::check_permutation",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, rows),
+      Detail::PermutationCheck<MemorySpace>{permutation.old_row,
+                                            permutation.new_row},
+      Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  if (first >= rows) return;
+  const std::int64_t old = Detail::fetch_element(permutation.old_row, first);
+  const std::string named =
+      "new row " + std::to_string(first) + " is old row " + std::to_string(old);
+  if (old < 0 || old >= rows)
+    throw PermutationError(
+        "permutation.old_row",
+        named + ", outside [0, " + std::to_string(rows) + ")",
+        "name each row once", first, std::to_string(old));
+  const std::int64_t back = Detail::fetch_element(permutation.new_row, old);
+  throw PermutationError(
+      "permutation.new_row",
+      named + ", which new_row makes row " + std::to_string(back),
+      "name each row once, and make both orders each other's inverse", first,
+      std::to_string(back));
+}
+
 /// P A P^T: entry (i, j) becomes (new_row(i), new_row(j)). The result has
 /// memory of its own and sorted rows; returns when it is complete.
 ///
-/// @throws NotSquareError, SizeMismatchError
-/// Cost: two passes over the entries and a sort of the rows, on the device.
+/// @throws NotSquareError, SizeMismatchError, PermutationError, RowMapError,
+///   ColumnRangeError before anything is written
+/// Cost: three passes over the entries and a sort of the rows, on the device.
 template <class CrsMatrix>
 CrsMatrix permute_symmetric(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
+  using Memory = typename CrsMatrix::memory_space;
   const auto rows = static_cast<std::int64_t>(A.numRows());
   if (A.numRows() != A.numCols())
     throw NotSquareError("A",
                          std::to_string(A.numRows()) + " rows but " +
                              std::to_string(A.numCols()) + " columns",
                          "pass a square matrix");
-  if (permutation.size() != rows)
-    throw SizeMismatchError("permutation",
-                            "is of " + std::to_string(permutation.size()) +
-                                " rows, A has " + std::to_string(rows),
-                            "pass a permutation of the rows of A");
+  if (A.values.extent(0) != A.graph.entries.extent(0))
+    throw SizeMismatchError(
+        "A.values",
+        "has " + std::to_string(A.values.extent(0)) + " elements, A " +
+            std::to_string(A.graph.entries.extent(0)) + " entries",
+        "pass a value for every entry");
+  check_permutation(exec, permutation, rows);
+  Detail::check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
+                            Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+                                "Strata::PermuteSymmetric::length", rows));
   const auto row_map = Detail::make_unfilled<typename Types::RowMap>(
       "Strata::Permuted::row_map", rows + 1);
   const std::int64_t stored =

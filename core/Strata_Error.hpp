@@ -99,6 +99,10 @@ struct FactorizationError : MatrixError {
 struct DominanceError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// An order of rows names one that does not exist, or one twice.
+struct PermutationError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// A value is infinite or not a number.
 struct NotFiniteError : MatrixError {
   using MatrixError::MatrixError;

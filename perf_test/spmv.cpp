@@ -28,7 +28,8 @@ std::vector<std::string> spmv_algorithms() {
   std::vector<std::string> names{"strata", "strata_columns", "kokkos_kernels"};
   if (Detail::is_cuda<Space>)
     for (const char* name :
-         {"cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_sell"})
+         {"cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_sell",
+          "cusparse_spmm_alg1", "cusparse_spmm_alg2", "cusparse_spmm_alg3"})
       names.push_back(name);
   return names;
 }
@@ -42,14 +43,17 @@ std::string spmv_usage() {
   --algorithms LIST  comma separated; default all that this build has:
                      strata, strata_columns (no diagonals), kokkos_kernels,
                      cusparse_csr_alg1, cusparse_csr_alg2, cusparse_sell
-  --vectors N        columns of x (default 1); cuSPARSE takes them one by one
+                     (SpMV, one vector after the other), cusparse_spmm_alg1,
+                     ..._alg2, ..._alg3 (SpMM, several vectors at once)
+  --vectors LIST     columns of x, comma separated (default 1)
   --scalar S         float | double (default) | complex_float | complex_double
   --table FILE       write the final table as CSV too
 
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is the median over batches of products. GB/s counts entries,
 columns, x and y once each, for every algorithm alike. Exit code: 0; 1 on a bad
-flag or matrix; 2 where one of our own algorithms failed or was wrong.
+flag or a matrix that can't be read or made; 2 where one of our own algorithms
+failed or was wrong.
 
 )" + gallery_help() +
          "\n";
@@ -59,7 +63,7 @@ struct Options {
   std::vector<MatrixSource> matrices;
   std::vector<std::string> algorithms = spmv_algorithms();
   std::string scalar = "double", table;
-  int vectors = 1;
+  std::vector<int> vectors{1};
   bool help = false;
 };
 
@@ -85,7 +89,9 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--algorithms") {
       options.algorithms = chosen_names(value, spmv_algorithms());
     } else if (flag == "--vectors") {
-      options.vectors = whole_number(flag, value, 1, 65536);
+      options.vectors.clear();
+      for (const auto& part : list_parts(value))
+        options.vectors.push_back(whole_number(flag, part, 1, 65536));
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -100,25 +106,24 @@ Options parse(int& argc, char** argv) {
 }
 
 std::unique_ptr<SpmvRunner> make_runner_of(const Options& options) {
-  if (options.scalar == "float")
-    return make_spmv_runner<float>(options.vectors);
-  if (options.scalar == "double")
-    return make_spmv_runner<double>(options.vectors);
+  if (options.scalar == "float") return make_spmv_runner<float>();
+  if (options.scalar == "double") return make_spmv_runner<double>();
   if (options.scalar == "complex_float")
-    return make_spmv_runner<Kokkos::complex<float>>(options.vectors);
-  return make_spmv_runner<Kokkos::complex<double>>(options.vectors);
+    return make_spmv_runner<Kokkos::complex<float>>();
+  return make_spmv_runner<Kokkos::complex<double>>();
 }
 
 double gbytes(const SpmvResult& r) {
   return r.useful_bytes / r.product_us * 1e-3;
 }
-/// Time of the fastest right peer on the same matrix over that of `r`.
+/// Time of the fastest right peer on the same system over that of `r`.
 double over_best_peer(const std::vector<SpmvResult>& results,
                       const SpmvResult& r) {
   double best = std::numeric_limits<double>::quiet_NaN();
   for (const auto& other : results)
-    if (other.matrix == r.matrix && !is_own_spmv(other.algorithm) &&
-        other.right && !(best <= other.product_us))
+    if (other.matrix == r.matrix && other.vectors == r.vectors &&
+        !is_own_spmv(other.algorithm) && other.right &&
+        !(best <= other.product_us))
       best = other.product_us;
   return best / r.product_us;
 }
@@ -127,37 +132,39 @@ void print(std::ostream& out, const std::vector<SpmvResult>& results,
            double bandwidth) {
   out << "\ncopy bandwidth " << digits(bandwidth * 1e-9)
       << " GB/s; times in microseconds (medians)\n";
-  TextTable table({"matrix", "algorithm", "rows", "nnz", "padding %", "build",
-                   "update", "product", "GB/s", "% of copy", "x best peer"},
-                  2);
+  TextTable table(
+      {"matrix", "algorithm", "rows", "nnz", "vectors", "padding %", "build",
+       "update", "product", "GB/s", "% of copy", "x best peer"},
+      2);
   for (const auto& r : results) {
     if (!r.measured) continue;
     const bool own = is_own_spmv(r.algorithm);
     table.add({r.matrix, r.algorithm + (r.right ? "" : " WRONG"),
                std::to_string(r.rows), std::to_string(r.entries),
-               own ? digits(100 * r.padding) : "-", digits(r.build_us),
-               own ? digits(r.update_us) : "-", digits(r.product_us),
-               digits(gbytes(r)), digits(100e9 * gbytes(r) / bandwidth),
+               std::to_string(r.vectors), own ? digits(100 * r.padding) : "-",
+               digits(r.build_us), own ? digits(r.update_us) : "-",
+               digits(r.product_us), digits(gbytes(r)),
+               digits(100e9 * gbytes(r) / bandwidth),
                own ? digits(over_best_peer(results, r)) : "-"});
   }
   table.print(out);
   for (const auto& r : results)
     if (!r.message.empty())
-      out << r.matrix << ", " << r.algorithm << " failed: " << r.message
-          << '\n';
+      out << r.matrix << ", " << r.algorithm
+          << (r.bad_input ? ": " : " failed: ") << r.message << '\n';
 }
 
 void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
                   double bandwidth, const std::string& scalar) {
-  out << "matrix,algorithm,scalar,rows,nnz,padding,build_us,update_us,product_"
-         "us,"
-         "gbytes_per_second,share_of_copy,over_best_peer,right\n";
+  out << "matrix,algorithm,scalar,rows,nnz,vectors,padding,build_us,update_us,"
+         "product_us,gbytes_per_second,share_of_copy,over_best_peer,right\n";
   for (const auto& r : results)
     if (r.measured)
       out << csv_text(r.matrix) << ',' << r.algorithm << ',' << scalar << ','
-          << r.rows << ',' << r.entries << ',' << csv_number(r.padding) << ','
-          << csv_number(r.build_us) << ',' << csv_number(r.update_us) << ','
-          << csv_number(r.product_us) << ',' << csv_number(gbytes(r)) << ','
+          << r.rows << ',' << r.entries << ',' << r.vectors << ','
+          << csv_number(r.padding) << ',' << csv_number(r.build_us) << ','
+          << csv_number(r.update_us) << ',' << csv_number(r.product_us) << ','
+          << csv_number(gbytes(r)) << ','
           << csv_number(1e9 * gbytes(r) / bandwidth) << ','
           << csv_number(over_best_peer(results, r)) << ',' << r.right << '\n';
 }
@@ -171,27 +178,32 @@ int run_all(const Options& options, const OutputFlags& output) {
                               std::to_string(bandwidth * 1e-9));
   const auto runner = make_runner_of(options);
   std::vector<SpmvResult> results;
+  std::vector<const MatrixSource*> sources;
   for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
-      results.emplace_back();
-      results.back().matrix = source.name;
-      results.back().algorithm = algorithm;
-    }
-  std::size_t index = 0;
-  for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
-      SpmvResult& result = results[index++];
-      const std::string name = "spmv/" + source.name + '/' + algorithm +
-                               "/vectors:" + std::to_string(options.vectors) +
-                               '/' + options.scalar;
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [&runner, &source, algorithm, &result](benchmark::State& state) {
-            runner->run(state, source, algorithm, result);
-          })
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
-    }
+    for (const int vectors : options.vectors)
+      for (const auto& algorithm : options.algorithms) {
+        const bool together = starts_with(algorithm, "cusparse_spmm");
+        if (together && vectors == 1) continue;
+        results.emplace_back();
+        results.back().matrix = source.name;
+        results.back().algorithm = algorithm;
+        results.back().vectors = vectors;
+        sources.push_back(&source);
+      }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    SpmvResult& result = results[i];
+    const MatrixSource& source = *sources[i];
+    const std::string name = "spmv/" + source.name + '/' + result.algorithm +
+                             "/vectors:" + std::to_string(result.vectors) +
+                             '/' + options.scalar;
+    benchmark::RegisterBenchmark(
+        name.c_str(),
+        [&runner, &source, &result](benchmark::State& state) {
+          runner->run(state, source, result);
+        })
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
   run_benchmarks(output.json_file);
   benchmark::Shutdown();
   print(people, results, bandwidth);
@@ -205,6 +217,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   }
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
+    if (r.bad_input) return EXIT_FAILURE;
     const bool bad = !r.message.empty() || (r.measured && !r.right);
     if (bad && is_own_spmv(r.algorithm)) code = 2;
   }

@@ -23,7 +23,7 @@ class MatrixErrors : public testing::Test {};
 using MatrixErrorTypes =
     testing::Types<NotSquareError, RowMapError, ColumnRangeError,
                    UnsortedRowError, DuplicateEntryError, WrongTriangleError,
-                   MissingDiagonalError, ZeroDiagonalError,
+                   MissingDiagonalError, ZeroDiagonalError, PermutationError,
                    PatternMismatchError>;
 TYPED_TEST_SUITE(MatrixErrors, MatrixErrorTypes);
 

@@ -27,9 +27,10 @@ namespace Strata {
 /// so the answer does not depend on that.
 ///
 /// A solver is its workspace: three vectors (another for iterations of two
-/// launches, another for a preconditioner that is no diagonal), max_iterations
-/// + 1 numbers of pinned host memory. One solve at a time; copies share the
-/// workspace.
+/// launches, another for a preconditioner that is no diagonal), and pinned host
+/// memory for at most 2 max(1, iterations_ahead) numbers. The history of a
+/// solve grows on the host by a number an iteration, whatever max_iterations
+/// is. One solve at a time; copies share the workspace.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -60,7 +61,7 @@ class ConjugateGradient {
                                             rows);
     state_ = Detail::make_unfilled<decltype(state_)>(
         "Strata::ConjugateGradient::state", 2);
-    watch_ = Detail::CgWatch<ExecutionSpace>(options.max_iterations);
+    watch_ = Detail::CgWatch<ExecutionSpace>(options.iterations_ahead);
     residual_sum_ = make_sum(exec, 0);
     vector_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
     second_sum_ = make_sum(exec, 0, Detail::uneven_blocks);

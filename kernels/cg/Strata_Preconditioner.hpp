@@ -68,7 +68,8 @@ enum class Factorization {
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
   /// coloured for incomplete Cholesky on a device, where no row of the matrix
-  /// has more than 1,024 entries; else natural.
+  /// has more than 1,024 entries and the options of triangular solvers are left
+  /// at their defaults; else natural.
   automatic,
   /// The order given: fewest iterations, and triangular solves whose chains of
   /// dependencies cost their length whatever the bandwidth.
@@ -96,8 +97,11 @@ template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class IncompletePreconditioner {
  public:
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
-  /// @param options of the triangular solvers of the natural order
-  /// @throws what incomplete_lu() throws; for incomplete_cholesky and the
+  /// @param options of the triangular solvers of the natural order: others than
+  ///   the defaults ask for that order
+  /// @throws OptionError for an `op` other than none, and for options other
+  ///   than the defaults with the coloured order, whose solves have none;
+  ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive)
@@ -113,7 +117,8 @@ class IncompletePreconditioner {
       : kind_(kind),
         order_(order),
         rows_(static_cast<std::int64_t>(A.numRows())) {
-    if (order_ == FactorOrder::coloured || may_colour(exec, A)) {
+    check_options(options);
+    if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
       check(exec, A);
       const auto colours = colour_rows(exec, A);
       order_ = FactorOrder::coloured;
@@ -231,6 +236,18 @@ class IncompletePreconditioner {
     return solver;
   }
 
+  void check_options(const TriangularOptions& options) const {
+    if (options.op != Op::none)
+      throw OptionError("op", "is not none",
+                        "leave it: both factors are solved as they are");
+    if (order_ == FactorOrder::coloured && options != TriangularOptions())
+      throw OptionError("options",
+                        "are of the natural order's triangular solvers, which "
+                        "the coloured order does not have",
+                        "leave them at their defaults, or ask for "
+                        "FactorOrder::natural");
+  }
+
   /// Up to this many, a launch for each colour but one, twice; from there on a
   /// launch for each triangle, in which rows wait.
   static constexpr int most_swept_colours = 2;
@@ -238,9 +255,11 @@ class IncompletePreconditioner {
   /// A launch of sweeps has a lane a row, or a few: very long rows would hold
   /// all others up.
   template <class Matrix>
-  bool may_colour(const ExecutionSpace& exec, const Matrix& A) const {
+  bool may_colour(const ExecutionSpace& exec, const Matrix& A,
+                  const TriangularOptions& options) const {
     if (!Detail::is_cuda<ExecutionSpace> || order_ != FactorOrder::automatic ||
-        kind_ != Factorization::incomplete_cholesky)
+        kind_ != Factorization::incomplete_cholesky ||
+        options != TriangularOptions())
       return false;
     const auto row_map = A.graph.row_map;
     std::int64_t longest = 0;

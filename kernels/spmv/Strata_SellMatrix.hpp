@@ -5,7 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <detail/Strata_SellBuild.hpp>
-#include <detail/Strata_SellKernel.hpp>
+#include <detail/Strata_SellLaunch.hpp>
 #include <detail/Strata_SellVectors.hpp>
 #include <memory>
 
@@ -189,7 +189,7 @@ class SellMatrix {
         Kokkos::view_alloc(exec, "Strata::SellMatrix::length",
                            Kokkos::WithoutInitializing),
         report->rows);
-    const bool ascending = Detail::check_sell_pattern(
+    const bool ascending = Detail::check_crs_pattern(
         exec, row_map, entries, report->rows, columns, length);
     if (report->rows > 0)
       report->entries = static_cast<std::int64_t>(

@@ -113,6 +113,24 @@ struct TriangularOptions {
   /// new values, see docs/algorithms.md.
   std::size_t max_plan_bytes = 0;
   double max_plan_ratio = 0;
+
+  friend bool operator==(const TriangularOptions& a,
+                         const TriangularOptions& b) {
+    return a.algorithm == b.algorithm && a.op == b.op &&
+           a.take_triangle == b.take_triangle && a.sort_rows == b.sort_rows &&
+           a.max_subgraph_rows == b.max_subgraph_rows &&
+           a.team_size == b.team_size &&
+           a.collapsed_levels == b.collapsed_levels &&
+           a.lanes_per_row == b.lanes_per_row && a.partition == b.partition &&
+           a.criterion == b.criterion &&
+           a.max_right_hand_sides == b.max_right_hand_sides &&
+           a.max_plan_bytes == b.max_plan_bytes &&
+           a.max_plan_ratio == b.max_plan_ratio;
+  }
+  friend bool operator!=(const TriangularOptions& a,
+                         const TriangularOptions& b) {
+    return !(a == b);
+  }
 };
 
 }  // namespace Strata

@@ -30,11 +30,12 @@ class Runner : public CgRunner {
   using Solve = std::function<int(double tolerance, int iterations)>;
 
  public:
-  Runner(double tolerance, double bandwidth)
+  Runner(double tolerance, double bandwidth, int solves)
       : tolerance_(tolerance > 0 ? tolerance
                    : narrow      ? 1e-5
                                  : 1e-8),
-        bandwidth_(bandwidth) {}
+        bandwidth_(bandwidth),
+        solves_(static_cast<std::size_t>(solves)) {}
 
   void run(benchmark::State& state, int size, const std::string& algorithm,
            CgPerfResult& result) override {
@@ -44,7 +45,8 @@ class Runner : public CgRunner {
       result.to_device_us = 1e6 * to_device_;
       result.from_device_us = 1e6 * from_device_;
       const Solve solve = make(algorithm, result);
-      result.iterations = solve(tolerance_, most_iterations);
+      const double first = timed(
+          [&] { result.iterations = solve(tolerance_, most_iterations); });
       result.status = status_;
       result.residual = residual();
       result.right =
@@ -52,15 +54,19 @@ class Runner : public CgRunner {
       result.iteration_us = 1e6 * iteration_seconds(solve);
       std::vector<double> samples;
       double spent = 0;
+      const auto sample = [&] {
+        samples.push_back(solves_ == 1 ? first : timed([&] {
+          solve(tolerance_, most_iterations);
+        }));
+        spent += samples.back();
+      };
       for (auto _ : state) {
         (void)_;
-        samples.push_back(timed([&] { solve(tolerance_, most_iterations); }));
-        spent += samples.back();
+        sample();
       }
-      while (samples.size() < 3 || (samples.size() < 7 && spent < 2)) {
-        samples.push_back(timed([&] { solve(tolerance_, most_iterations); }));
-        spent += samples.back();
-      }
+      while (samples.size() < solves_ ||
+             (solves_ > 1 && samples.size() < 7 && spent < 2))
+        sample();
       const double middle = median(samples);
       state.SetIterationTime(middle * static_cast<double>(state.iterations()));
       result.solve_us = 1e6 * middle;
@@ -79,6 +85,7 @@ class Runner : public CgRunner {
     counters["floor_us"] = result.floor_us;
     counters["to_device_us"] = result.to_device_us;
     counters["from_device_us"] = result.from_device_us;
+    counters["total_us"] = result.total_us();
     counters["munknowns_per_second"] =
         static_cast<double>(result.rows) / result.iteration_us;
     counters["relative_residual"] = result.residual;
@@ -221,6 +228,7 @@ class Runner : public CgRunner {
 
   Space exec_;
   double tolerance_, bandwidth_;
+  std::size_t solves_;
   int size_ = 0;
   Matrix A_;
   Vector b_, x_;
@@ -232,11 +240,13 @@ class Runner : public CgRunner {
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth) {
-  return std::make_unique<Runner<Scalar>>(tolerance, bandwidth);
+std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth,
+                                         int solves) {
+  return std::make_unique<Runner<Scalar>>(tolerance, bandwidth, solves);
 }
 template std::unique_ptr<CgRunner> make_cg_runner<STRATA_PERF_SCALAR>(double,
-                                                                      double);
+                                                                      double,
+                                                                      int);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -31,6 +31,11 @@ struct CgPerfResult {
   double floor_us = 0;      ///< its bytes at the copy bandwidth; 0: not counted
   double residual = 0;      ///< ||b - A x|| / ||b|| worked out apart
   bool measured = false, right = false;
+
+  /// From a system in the host's memory to x there.
+  double total_us() const {
+    return to_device_us + setup_us + solve_us + from_device_us;
+  }
 };
 
 inline bool is_own_cg(const std::string& algorithm) {
@@ -45,8 +50,10 @@ class CgRunner {
 };
 /// @param tolerance of the residual, relative to b; 0: 1e-8, or 1e-5 in float
 /// @param bandwidth of copies, bytes a second
+/// @param solves timed at least; 1: the first one, with nothing to warm up
 template <class Scalar>
-std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth);
+std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth,
+                                         int solves);
 
 }  // namespace PerfTest
 }  // namespace Strata

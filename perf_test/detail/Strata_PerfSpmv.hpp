@@ -17,9 +17,10 @@ namespace PerfTest {
 using complex_float = Kokkos::complex<float>;
 using complex_double = Kokkos::complex<double>;
 
-/// One way to multiply one matrix, measured.
+/// One way to multiply one matrix by so many vectors, measured.
 struct SpmvResult {
   std::string matrix, algorithm, message;
+  int vectors = 1;
   std::int64_t rows = 0, entries = 0;
   double build_us = 0, update_us = 0, product_us = 0;
   /// Bytes of entries, columns, x and y, once each.
@@ -27,6 +28,7 @@ struct SpmvResult {
   double padding = 0;
   double error = 0;  ///< largest over the bound of a row's rounding
   bool measured = false, right = false;
+  bool bad_input = false;  ///< the matrix can't be read or made
 };
 
 inline bool is_own_spmv(const std::string& algorithm) {
@@ -37,11 +39,12 @@ inline bool is_own_spmv(const std::string& algorithm) {
 class SpmvRunner {
  public:
   virtual ~SpmvRunner() = default;
+  /// `result` names the algorithm and the number of vectors.
   virtual void run(benchmark::State& state, const MatrixSource& source,
-                   const std::string& algorithm, SpmvResult& result) = 0;
+                   SpmvResult& result) = 0;
 };
 template <class Scalar>
-std::unique_ptr<SpmvRunner> make_spmv_runner(int vectors);
+std::unique_ptr<SpmvRunner> make_spmv_runner();
 
 }  // namespace PerfTest
 }  // namespace Strata

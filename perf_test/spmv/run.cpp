@@ -8,7 +8,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_SellMatrix.hpp>
-#include <complex>
+#include <algorithm>
 #include <cstdlib>
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
@@ -17,6 +17,7 @@
 #include <limits>
 #include <stdexcept>
 #ifdef KOKKOS_ENABLE_CUDA
+#include <detail/Strata_PerfCusparseSpmm.hpp>
 #include <detail/Strata_PerfCusparseSpmv.hpp>
 #endif
 
@@ -25,7 +26,7 @@ namespace PerfTest {
 namespace {
 
 template <class Scalar>
-std::complex<double> wide(const Scalar& v) {
+KOKKOS_INLINE_FUNCTION Kokkos::complex<double> wide(const Scalar& v) {
   if constexpr (std::is_floating_point<Scalar>::value) {
     return {static_cast<double>(v), 0};
   } else {
@@ -41,6 +42,39 @@ Scalar narrow(double real, double imaginary) {
   }
 }
 
+/// How far each element of y is from its row's sum in double (of float, exact
+/// products), over 8 (row length + 8) roundings of the sum of magnitudes. What
+/// is not finite is the worst.
+template <class Matrix, class Vectors>
+struct ProductError {
+  typename Matrix::row_map_type row_map;
+  typename Matrix::index_type entries;
+  typename Matrix::values_type values;
+  Vectors x, y;
+  double roundoff;
+  std::int64_t rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& worst) const {
+    const std::int64_t row = i % rows, column = i / rows;
+    const auto begin = row_map(row), end = row_map(row + 1);
+    double real = 0, imaginary = 0, size = 0;
+    for (auto k = begin; k < end; ++k) {
+      const auto term = wide(values(k)) * wide(x(entries(k), column));
+      real += term.real();
+      imaginary += term.imag();
+      size += fabs(term.real()) + fabs(term.imag());
+    }
+    const auto found = wide(y(row, column));
+    const double off =
+        fabs(found.real() - real) + fabs(found.imag() - imaginary);
+    if (off == 0) return;
+    const double bound =
+        8.0 * (static_cast<double>(end - begin) + 8) * roundoff * size;
+    const double error = off <= 1e300 && bound > 0 ? off / bound : 1e300;
+    worst = error > worst ? error : worst;
+  }
+};
+
 template <class Scalar>
 class Runner : public SpmvRunner {
   using Space = Kokkos::DefaultExecutionSpace;
@@ -48,19 +82,25 @@ class Runner : public SpmvRunner {
   using Vectors = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Space>;
 
  public:
-  explicit Runner(int vectors) : vectors_(vectors) {}
-
   void run(benchmark::State& state, const MatrixSource& source,
-           const std::string& algorithm, SpmvResult& result) override {
+           SpmvResult& result) override {
     try {
       load(source);
+    } catch (const std::exception& error) {
+      result.bad_input = true;
+      result.message = error.what();
+      state.SkipWithError(error.what());
+      return;
+    }
+    try {
+      make_vectors(result.vectors);
       result.rows = A_.numRows();
       result.entries = static_cast<std::int64_t>(A_.nnz());
       result.useful_bytes =
           static_cast<double>(result.entries) * (sizeof(Scalar) + sizeof(int)) +
-          static_cast<double>(result.rows + A_.numCols()) * vectors_ *
+          static_cast<double>(result.rows + A_.numCols()) * result.vectors *
               sizeof(Scalar);
-      const auto multiply = make(algorithm, result);
+      const auto multiply = make(result);
       Kokkos::deep_copy(y_, Scalar(std::numeric_limits<double>::quiet_NaN()));
       multiply();
       exec_.fence();
@@ -78,6 +118,7 @@ class Runner : public SpmvRunner {
     auto& counters = state.counters;
     counters["rows"] = static_cast<double>(result.rows);
     counters["nnz"] = static_cast<double>(result.entries);
+    counters["vectors"] = result.vectors;
     counters["build_us"] = result.build_us;
     counters["update_us"] = result.update_us;
     counters["gbytes_per_second"] =
@@ -89,36 +130,49 @@ class Runner : public SpmvRunner {
  private:
   void load(const MatrixSource& source) {
     if (source_ == &source) {
-      if (A_.numRows() == 0) throw std::runtime_error("no matrix");
+      if (!input_error_.empty()) throw std::runtime_error(input_error_);
       return;
     }
     source_ = &source;
     A_ = Matrix();
-    if (source.is_file)
-      A_ = read_matrix_market<Matrix>(source.spec);
-    else if (starts_with(source.spec, "poisson:"))
-      A_ = poisson_cube<Matrix>(exec_, std::atoll(source.spec.c_str() + 8));
-    else
-      A_ = gallery<Matrix>(exec_, source.spec);
-    x_ = Vectors("x", A_.numCols(), vectors_);
-    y_ = Vectors("y", A_.numRows(), vectors_);
+    x_ = y_ = Vectors();
+    input_error_.clear();
+    try {
+      if (source.is_file)
+        A_ = read_matrix_market<Matrix>(source.spec);
+      else if (starts_with(source.spec, "poisson:"))
+        A_ = poisson_cube<Matrix>(exec_, std::atoll(source.spec.c_str() + 8));
+      else
+        A_ = gallery<Matrix>(exec_, source.spec);
+      if (A_.numRows() == 0) throw std::runtime_error("no rows");
+    } catch (const std::exception& error) {
+      input_error_ = error.what();
+      throw;
+    }
+  }
+
+  void make_vectors(int vectors) {
+    if (static_cast<int>(x_.extent(1)) == vectors) return;
+    x_ = Vectors("x", A_.numCols(), vectors);
+    y_ = Vectors("y", A_.numRows(), vectors);
     const auto x = Kokkos::create_mirror_view(x_);
     std::uint64_t bits = 12345;
     const auto draw = [&] {
       bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
       return static_cast<double>(bits >> 40) * 0x1p-24 - 0.5;
     };
-    for (int c = 0; c < vectors_; ++c)
+    for (int c = 0; c < vectors; ++c)
       for (std::size_t i = 0; i < x.extent(0); ++i) {
         const double real = draw();
         x(i, c) = narrow<Scalar>(real, draw());
       }
     Kokkos::deep_copy(x_, x);
-    host_x_ = x;
   }
 
   /// What multiplies, ready to run; build and update times go to `result`.
-  std::function<void()> make(const std::string& name, SpmvResult& result) {
+  std::function<void()> make(SpmvResult& result) {
+    const std::string& name = result.algorithm;
+    const bool single = result.vectors == 1;
     if (is_own_spmv(name)) {
       SellOptions options;
       options.use_diagonals = name == "strata";
@@ -130,7 +184,7 @@ class Runner : public SpmvRunner {
       result.update_us =
           1e6 * median_seconds(exec_, [&] { A->update_values(exec_, A_); });
       result.padding = A->report().padding();
-      if (vectors_ == 1) {
+      if (single) {
         const auto x = Kokkos::subview(x_, Kokkos::ALL(), 0);
         const auto y = Kokkos::subview(y_, Kokkos::ALL(), 0);
         return [this, A, x, y] { A->apply(exec_, x, y); };
@@ -138,7 +192,7 @@ class Runner : public SpmvRunner {
       return [this, A] { A->apply(exec_, x_, y_); };
     }
     if (name == "kokkos_kernels") {
-      if (vectors_ == 1) {
+      if (single) {
         const auto x = Kokkos::subview(x_, Kokkos::ALL(), 0);
         const auto y = Kokkos::subview(y_, Kokkos::ALL(), 0);
         return [this, x, y] {
@@ -149,70 +203,57 @@ class Runner : public SpmvRunner {
           [this] { KokkosSparse::spmv("N", Scalar(1), A_, x_, Scalar(0), y_); };
     }
 #ifdef KOKKOS_ENABLE_CUDA
-    std::shared_ptr<CusparseSpmv<Matrix>> peer;
-    result.build_us = 1e6 * median_seconds(exec_, [&] {
-                        peer = std::make_shared<CusparseSpmv<Matrix>>(
-                            exec_, name, A_, x_, y_);
-                      });
-    return [peer] { peer->multiply(); };
+    if (starts_with(name, "cusparse_spmm"))
+      return make_peer<CusparseSpmm<Matrix>>(name, result);
+    return make_peer<CusparseSpmv<Matrix>>(name, result);
 #else
     throw std::runtime_error("this build has no " + name);
 #endif
   }
 
-  /// The largest difference of y from host sums in double (of float, exact
-  /// products), over 8 (row length + 8) roundings of the sum of magnitudes.
+#ifdef KOKKOS_ENABLE_CUDA
+  template <class Peer>
+  std::function<void()> make_peer(const std::string& name, SpmvResult& result) {
+    std::shared_ptr<Peer> peer;
+    result.build_us = 1e6 * median_seconds(exec_, [&] {
+                        peer = std::make_shared<Peer>(exec_, name, A_, x_, y_);
+                      });
+    return [peer] { peer->multiply(); };
+  }
+#endif
+
   double error() const {
-    const Kokkos::HostSpace host;
-    const auto row_map =
-        Kokkos::create_mirror_view_and_copy(host, A_.graph.row_map);
-    const auto entries =
-        Kokkos::create_mirror_view_and_copy(host, A_.graph.entries);
-    const auto values = Kokkos::create_mirror_view_and_copy(host, A_.values);
-    const auto y = Kokkos::create_mirror_view_and_copy(host, y_);
-    const double roundoff =
+    constexpr bool short_digits =
         std::is_same<Scalar, float>::value ||
-                std::is_same<Scalar, Kokkos::complex<float>>::value
-            ? 6e-8
-            : 1.2e-16;
+        std::is_same<Scalar, Kokkos::complex<float>>::value;
     double worst = 0;
-    for (int c = 0; c < vectors_; ++c)
-      for (int i = 0; i < A_.numRows(); ++i) {
-        std::complex<double> sum = 0;
-        double size = 0;
-        for (int k = row_map(i); k < row_map(i + 1); ++k) {
-          const auto term = wide(values(k)) * wide(host_x_(entries(k), c));
-          sum += term;
-          size += std::abs(term.real()) + std::abs(term.imag());
-        }
-        const double off = std::abs(wide(y(i, c)) - sum);
-        const double bound =
-            8.0 * (row_map(i + 1) - row_map(i) + 8) * roundoff * size;
-        if (off == 0) continue;
-        // Not-a-number is the worst.
-        if (!(off <= bound * worst))
-          worst = std::isfinite(off) && bound > 0
-                      ? off / bound
-                      : std::numeric_limits<double>::max();
-      }
-    return worst;
+    const auto rows = static_cast<std::int64_t>(A_.numRows());
+    Kokkos::parallel_reduce(
+        "spmv::error",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+            exec_, 0, rows * static_cast<std::int64_t>(y_.extent(1))),
+        ProductError<Matrix, Vectors>{A_.graph.row_map, A_.graph.entries,
+                                      A_.values, x_, y_,
+                                      short_digits ? 6e-8 : 1.2e-16, rows},
+        Kokkos::Max<double>(worst));
+    exec_.fence();
+    return std::max(worst, 0.0);
   }
 
   Space exec_;
-  int vectors_;
   const MatrixSource* source_ = nullptr;
+  std::string input_error_;
   Matrix A_;
   Vectors x_, y_;
-  typename Vectors::HostMirror host_x_;
 };
 
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<SpmvRunner> make_spmv_runner(int vectors) {
-  return std::make_unique<Runner<Scalar>>(vectors);
+std::unique_ptr<SpmvRunner> make_spmv_runner() {
+  return std::make_unique<Runner<Scalar>>();
 }
-template std::unique_ptr<SpmvRunner> make_spmv_runner<STRATA_PERF_SCALAR>(int);
+template std::unique_ptr<SpmvRunner> make_spmv_runner<STRATA_PERF_SCALAR>();
 
 }  // namespace PerfTest
 }  // namespace Strata

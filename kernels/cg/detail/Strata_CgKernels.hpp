@@ -8,7 +8,7 @@
 #include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_RealPart.hpp>
-#include <detail/Strata_SellKernel.hpp>
+#include <detail/Strata_SellLaunch.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -52,8 +52,9 @@ struct CgScalars {
 /// read, by their last block.
 struct CgShared {
   CgScalars *state, *next;
-  double* history;  // HostVisibleSpace; negative where not known yet
-  double* signal;   // HostVisibleSpace; the status once it is not running
+  double* history;   // HostVisibleSpace; negative where not known yet
+  int history_mask;  // an iteration's place: its last bits
+  double* signal;    // HostVisibleSpace; the status once it is not running
 
   KOKKOS_INLINE_FUNCTION void store(const CgScalars& scalars,
                                     CgScalars* to) const {
@@ -153,7 +154,8 @@ struct CgTakeResidual {
       CgScalars all = *shared.state;
       take(all, sum);
       if (was_running && mode == residual)
-        store_for_host(shared.history + iteration, sqrt(sum[0]));
+        store_for_host(shared.history + (iteration & shared.history_mask),
+                       sqrt(sum[0]));
       shared.store(all, shared.next);
     }
     return own;

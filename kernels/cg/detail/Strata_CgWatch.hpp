@@ -2,33 +2,40 @@
 #ifndef STRATA_CG_WATCH_HPP
 #define STRATA_CG_WATCH_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <detail/Strata_CgState.hpp>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
 
 /// The host's view of a running solve: kernels store residuals and the final
-/// status in memory that the host can read meanwhile.
+/// status in memory that the host can read meanwhile. There is room there for
+/// as many residuals as can be on their way at once: the host takes each over
+/// before it enqueues the iteration that has the same place.
 template <class ExecutionSpace>
 class CgWatch {
   using Numbers = Kokkos::View<double*, HostVisibleSpace<ExecutionSpace>>;
 
  public:
   CgWatch() = default;
-  explicit CgWatch(int max_iterations)
-      : history_(Kokkos::view_alloc("Strata::ConjugateGradient::history",
-                                    Kokkos::WithoutInitializing),
-                 static_cast<std::size_t>(max_iterations) + 1),
+  explicit CgWatch(int iterations_ahead)
+      : ring_(Kokkos::view_alloc("Strata::ConjugateGradient::history",
+                                 Kokkos::WithoutInitializing),
+              ring_size(iterations_ahead)),
         signal_("Strata::ConjugateGradient::signal", 1) {}
 
   CgShared shared(CgScalars* state, CgScalars* next) const {
-    return {state, next, history_.data(), signal_.data()};
+    return {state, next, ring_.data(), static_cast<int>(ring_.extent(0)) - 1,
+            signal_.data()};
   }
   /// Before a solve's first kernel.
   void reset() {
-    std::fill(history_.data(), history_.data() + history_.extent(0), unknown);
+    taken_.clear();
+    *slot(0) = unknown;
     resume();
   }
   void resume() { *signal_.data() = cg_running; }
@@ -47,15 +54,18 @@ class CgWatch {
   template <class Enqueue, class Settle>
   bool follow(const ExecutionSpace& exec, const CgOptions& options, int done,
               const Enqueue& enqueue, const Settle& settle) {
-    int enqueued = done, known = done;
+    int enqueued = done;
     for (;;) {
-      while (is_known(known + 1, enqueued)) ++known;
+      take(enqueued);
+      const int known = std::max(done, num_taken() - 1);
       if (!report(options, known)) return true;
       if (over() || (known == enqueued && known == options.max_iterations))
         return false;
       if (enqueued < options.max_iterations &&
           enqueued - known < options.iterations_ahead) {
-        enqueue(++enqueued);
+        // Its place held the number of an iteration before `known`.
+        *slot(++enqueued) = unknown;
+        enqueue(enqueued);
         continue;
       }
       if (known + 1 == enqueued) settle();
@@ -65,38 +75,57 @@ class CgWatch {
 
   /// After a wait for the kernels: what the callback has not been told yet.
   void close(const CgOptions& options, int iterations) {
+    take(iterations);
     report(options, iterations);
   }
 
-  std::vector<double> history(int iterations) const {
-    return {history_.data(), history_.data() + iterations + 1};
+  /// After a wait for the kernels: the numbers of 0 to `iterations`, which are
+  /// given away.
+  std::vector<double> history(int iterations) {
+    take(iterations);
+    taken_.resize(static_cast<std::size_t>(iterations) + 1, unknown);
+    return std::move(taken_);
   }
 
  private:
   static constexpr double unknown = -1;
 
+  /// A power of two above the iterations that can be enqueued at once.
+  static std::size_t ring_size(int iterations_ahead) {
+    std::size_t size = 2;
+    while (size <= static_cast<std::size_t>(iterations_ahead)) size *= 2;
+    return size;
+  }
+  double* slot(int it) const {
+    return ring_.data() +
+           (static_cast<std::size_t>(it) & (ring_.extent(0) - 1));
+  }
   static double read(const double* p) {
     double value;
     __atomic_load(const_cast<double*>(p), &value, __ATOMIC_RELAXED);
     return value;
   }
-  bool is_known(int it, int enqueued) const {
-    // A norm is not negative, but may be NaN.
-    return it <= enqueued && read(history_.data() + it) != unknown;
-  }
+  int num_taken() const { return static_cast<int>(taken_.size()); }
   bool over() const { return read(signal_.data()) != cg_running; }
 
-  /// Tells the callback of the residuals up to `known`.
+  /// Takes over the numbers of iterations up to `last` that are there, in their
+  /// order. A norm is not negative, but may be NaN.
+  void take(int last) {
+    while (num_taken() <= last) {
+      const double norm = read(slot(num_taken()));
+      if (norm == unknown) return;
+      taken_.push_back(norm);
+    }
+  }
+
+  /// Tells the callback of the residuals up to `known`. The start's may still
+  /// be on its way.
   bool report(const CgOptions& options, int known) {
     if (!options.progress) return true;
-    for (; reported_ <= known; ++reported_) {
-      const double norm = read(history_.data() + reported_);
-      // The start's may still be on its way.
-      if (norm == unknown) break;
-      if (!options.progress(reported_, norm)) {
-        ++reported_;
+    while (reported_ <= known && reported_ < num_taken()) {
+      const int it = reported_++;
+      if (!options.progress(it, taken_[static_cast<std::size_t>(it)]))
         return false;
-      }
     }
     return true;
   }
@@ -105,18 +134,19 @@ class CgWatch {
   bool wait_for(const ExecutionSpace& exec, int it) const {
     const auto begin = std::chrono::steady_clock::now();
     for (int turn = 0;; ++turn) {
-      if (over() || read(history_.data() + it) != unknown) return true;
+      if (over() || read(slot(it)) != unknown) return true;
       if (turn % 64 != 63) continue;
       if (std::chrono::steady_clock::now() - begin >
           std::chrono::milliseconds(50)) {
         exec.fence();
-        return over() || read(history_.data() + it) != unknown;
+        return over() || read(slot(it)) != unknown;
       }
       std::this_thread::yield();
     }
   }
 
-  Numbers history_, signal_;
+  Numbers ring_, signal_;
+  std::vector<double> taken_;  // of iterations 0, 1, ...
   int reported_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <detail/Strata_ColouredFactor.hpp>
 #include <detail/Strata_SellBuild.hpp>
-#include <detail/Strata_SellKernel.hpp>
+#include <detail/Strata_SellLaunch.hpp>
 
 namespace Strata {
 namespace Detail {

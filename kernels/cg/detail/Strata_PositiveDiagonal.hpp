@@ -5,8 +5,8 @@
 #include <Strata_Error.hpp>
 #include <detail/Strata_FindColumn.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_PatternCheck.hpp>
 #include <detail/Strata_RealPart.hpp>
-#include <detail/Strata_SellCheck.hpp>
 #include <limits>
 
 namespace Strata {
@@ -70,8 +70,8 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
         Kokkos::view_alloc("Strata::Jacobi::length",
                            Kokkos::WithoutInitializing),
         rows);
-    check_sell_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
-                       length);
+    check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
+                      length);
   }
   const Kokkos::View<RealOf<Scalar>*, Memory> inverse(
       Kokkos::view_alloc("Strata::Jacobi::inverse_diagonal",

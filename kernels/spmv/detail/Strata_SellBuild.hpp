@@ -2,7 +2,7 @@
 #ifndef STRATA_SELL_BUILD_HPP
 #define STRATA_SELL_BUILD_HPP
 
-#include <detail/Strata_SellCheck.hpp>
+#include <detail/Strata_PatternCheck.hpp>
 #include <detail/Strata_SellFill.hpp>
 #include <limits>
 #include <vector>

@@ -2,7 +2,6 @@
 #ifndef STRATA_SELL_KERNEL_HPP
 #define STRATA_SELL_KERNEL_HPP
 
-#include <algorithm>
 #include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_SellStorage.hpp>
@@ -74,19 +73,28 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
 ///
 /// Nobody waits: the last of a long row's pieces to be done adds up all of
 /// them, in their order.
-template <class Scalar, class ExecutionSpace, class Task>
+///
+/// @tparam in_pairs a warp takes two chunks at once: see pairs_of_chunks()
+template <class Scalar, class ExecutionSpace, class Task, bool in_pairs = false>
 struct SellRun {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int R = Task::block;
-  /// Steps whose loads are under way together.
-  static constexpr int batch = R > 1 ? 2 : (sizeof(Scalar) > 8 ? 4 : 8);
+  /// Steps whose loads are under way together: with several vectors each step
+  /// has R. More registers than there are would spill. Measured.
+  static constexpr int batch = R > 4   ? 1
+                               : R > 1 ? (sizeof(Scalar) > 8 ? 2 : 4)
+                               : sizeof(Scalar) > 8 ? 4
+                                                    : 8;
   /// Slots of a lane in several chunks under way together.
   static constexpr int short_batch = R > 1 ? 1 : 4;
   /// Rows that a host's thread works on together.
   static constexpr int host_rows = 8;
+  /// Steps of a chunk of a pair at most.
+  static constexpr int pair_steps = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
-  static constexpr int blocks_at_once = R > 1 || sizeof(Scalar) > 8         ? 4
+  static constexpr int blocks_at_once = in_pairs || R > 1 || sizeof(Scalar) > 8
+                                            ? 4
                                         : sizeof(Scalar) > 4 || Task::heavy ? 5
                                                                             : 6;
 
@@ -215,6 +223,49 @@ struct SellRun {
     }
   }
 
+  /// Chunks on diagonals of at most `pair_steps` steps each, all alike, from c
+  /// on, `stride` apart, two at a time: with scalars of 4 bytes the loads of
+  /// one are too few to keep memory busy until they are back.
+  KOKKOS_INLINE_FUNCTION void pairs_of_chunks(std::int64_t c,
+                                              std::int64_t stride,
+                                              std::int64_t end, int lane,
+                                              double& part) const {
+    static_assert(R == 1, "one vector");
+    const int steps = A.uniform_steps;
+    for (; c < end; c += 2 * stride) {
+      Scalar v[2][pair_steps], x[2][pair_steps];
+      int col[2][pair_steps], row[2];
+      STRATA_IMPL_UNROLL
+      for (int g = 0; g < 2; ++g) {
+        const bool there = c + g * stride < end;
+        const std::int64_t at = there ? c + g * stride : c;
+        row[g] = there ? A.row_at(at * width + lane) : -1;
+        const SellChunk chunk = A.chunk_at(at);
+        const Scalar* value = A.value + chunk.first_slot + lane;
+        const DiagonalStep* step = A.diagonal_steps(chunk);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < pair_steps; ++u) {
+          const bool used = there && u < steps;
+          DiagonalStep d{0, 0};
+          if (used) d = step[u];
+          v[g][u] = used ? load_once(value + u * width) : Scalar(0);
+          col[g][u] = (d.rows >> lane) & 1u ? row[g] + d.offset : -1;
+        }
+      }
+      STRATA_IMPL_UNROLL
+      for (int g = 0; g < 2; ++g) STRATA_IMPL_UNROLL
+      for (int u = 0; u < pair_steps; ++u)
+        x[g][u] = col[g][u] >= 0 ? task.source(col[g][u], 0) : Scalar(0);
+      STRATA_IMPL_UNROLL
+      for (int g = 0; g < 2; ++g) {
+        Scalar sum[R] = {Scalar(0)};
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < pair_steps; ++u) sum[0] += v[g][u] * x[g][u];
+        if (row[g] >= 0) part += task.row(row[g], sum);
+      }
+    }
+  }
+
   /// 32 lanes of chunks of any size; `g` is the lane's number among all.
   KOKKOS_INLINE_FUNCTION void lanes_of_chunks(std::int64_t g,
                                               double& part) const {
@@ -338,7 +389,10 @@ struct SellRun {
       for (; i < A.num_pieces; i += stride) piece(i, lane);
       i += first_chunk - A.num_pieces;
       const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
-      if constexpr (R == 1 && short_batch > 1) {
+      if constexpr (in_pairs) {
+        pairs_of_chunks(i, stride, end, lane, part);
+        i = end;
+      } else if constexpr (R == 1 && short_batch > 1) {
         if (A.short_steps()) {
           if (A.uniform_steps == 1)
             short_chunks<1>(i, stride, end, lane, part);
@@ -374,55 +428,6 @@ struct SellRun {
     (void)part;
   }
 };
-
-/// Blocks of a launch whose kernel goes on until all work is done: as many as
-/// run at once.
-template <class ExecutionSpace>
-int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
-  return (is_cuda<ExecutionSpace> ? blocks_at_once : 8) * device_units(exec);
-}
-/// The most of them that any kernel here has.
-constexpr int most_blocks_at_once = 8;
-/// How many times as many blocks a pass over uneven chunks has: which chunks a
-/// multiprocessor takes is then settled as blocks end. Other chunks do without,
-/// and save the beginning of each block.
-constexpr int uneven_blocks = 4;
-
-/// Some chunks of a matrix: all of them from `first` on where there is no end.
-struct ChunkRange {
-  std::int64_t first = 0, end = -1;
-};
-
-/// Enqueues a pass over a matrix, or over some chunks of one without long rows
-/// whose chunks fill a warp. Returns what it leaves to be added up.
-template <class Scalar, class ExecutionSpace, class Task>
-LateSums run_sell(
-    const char* label, const ExecutionSpace& exec,
-    const SellStorage<Scalar, typename ExecutionSpace::memory_space>& A,
-    const Task& task,
-    const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {},
-    const ChunkRange& range = {}) {
-  using Run = SellRun<Scalar, ExecutionSpace, Task>;
-  constexpr int width = lane_width<ExecutionSpace>;
-  constexpr int warps = is_cuda<ExecutionSpace> ? 256 / width : 1;
-  const std::int64_t chunks =
-      (range.end < 0 ? A.num_chunks() : range.end) - range.first;
-  const std::int64_t tasks =
-      A.num_pieces() +
-      (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
-  std::int64_t blocks = std::min<std::int64_t>(
-      (tasks + warps - 1) / warps,
-      resident_blocks(exec, Run::blocks_at_once) *
-          (is_cuda<ExecutionSpace> && A.uneven ? uneven_blocks : 1));
-  // Finishing a sum is some block's work even where there are no rows.
-  if (Task::reduces)
-    blocks = std::max<std::int64_t>(
-        1, std::min<std::int64_t>(blocks, grid_sum.max_blocks));
-  run_blocks<Run::blocks_at_once>(
-      label, exec, static_cast<int>(blocks),
-      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), range.first, tasks});
-  return {GridSumRef(grid_sum), static_cast<int>(blocks), A.num_long_rows()};
-}
 
 }  // namespace Detail
 }  // namespace Strata

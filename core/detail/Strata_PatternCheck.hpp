@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_SELL_CHECK_HPP
-#define STRATA_SELL_CHECK_HPP
+#ifndef STRATA_PATTERN_CHECK_HPP
+#define STRATA_PATTERN_CHECK_HPP
 
 #include <Strata_Error.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
@@ -15,7 +15,7 @@ namespace Detail {
 /// an atomic minimum of 2 row + (0: row map, 1: column), whether all rows have
 /// ascending columns without repetition, and every row's length.
 template <class RowMap, class Entries, class MemorySpace>
-struct SellCheck {
+struct PatternCheck {
   RowMap row_map;
   Entries entries;
   std::int64_t columns, stored;
@@ -55,9 +55,9 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
   std::uint64_t sums[2] = {0, 0};
   const auto rows = row_map_term(row_map);
   const auto columns = entries_term(entries);
-  Kokkos::parallel_reduce("Strata::SellMatrix::fingerprint",
+  Kokkos::parallel_reduce("Strata::PatternCheck::fingerprint",
                           Range(exec, 0, rows.size()), rows, sums[0]);
-  Kokkos::parallel_reduce("Strata::SellMatrix::fingerprint",
+  Kokkos::parallel_reduce("Strata::PatternCheck::fingerprint",
                           Range(exec, 0, columns.size()), columns, sums[1]);
   exec.fence();
   return combine_fingerprints(sums[0], sums[1]);
@@ -67,21 +67,21 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
 /// @throws RowMapError, ColumnRangeError
 /// @return whether all rows have strictly ascending columns
 template <class ExecutionSpace, class RowMap, class Entries>
-bool check_sell_pattern(
+bool check_crs_pattern(
     const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
     std::int64_t rows, std::int64_t columns,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length) {
   using Memory = typename ExecutionSpace::memory_space;
-  Kokkos::View<std::int64_t[2], Memory> status("Strata::SellCheck::status");
+  Kokkos::View<std::int64_t[2], Memory> status("Strata::PatternCheck::status");
   std::int64_t found[2] = {no_fault, 0};
   const Kokkos::View<std::int64_t[2], Kokkos::HostSpace,
                      Kokkos::MemoryTraits<Kokkos::Unmanaged>>
       host(found);
   Kokkos::deep_copy(exec, status, host);
   const auto stored = static_cast<std::int64_t>(entries.extent(0));
-  for_each_row("Strata::SellMatrix::check", exec, rows, stored,
-               SellCheck<RowMap, Entries, Memory>{row_map, entries, columns,
-                                                  stored, status, length});
+  for_each_row("Strata::PatternCheck::rows", exec, rows, stored,
+               PatternCheck<RowMap, Entries, Memory>{row_map, entries, columns,
+                                                     stored, status, length});
   Kokkos::deep_copy(exec, host, status);
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;

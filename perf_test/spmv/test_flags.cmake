@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Bad flags, values and files end strata_perf_spmv with exit code 1 and a
+# message that names the culprit.   -D program= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE ${work_dir})
+file(MAKE_DIRECTORY ${work_dir})
+
+function(expect_refused culprit)
+  execute_process(COMMAND ${program} ${ARGN}
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT code EQUAL 1)
+    message(SEND_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
+  endif()
+  string(FIND "${output}${errors}" "${culprit}" place)
+  if(place LESS 0)
+    message(SEND_ERROR
+      "${ARGN}: '${culprit}' is not named\n${output}\n${errors}")
+  endif()
+endfunction()
+
+set(good --gallery chain:20 --algorithms strata --benchmark_min_time=0.001)
+expect_refused("no matrix" --algorithms strata)
+expect_refused("no family 'nonsense'" ${good} --gallery nonsense:3)
+expect_refused("--no-such-flag" ${good} --no-such-flag 1)
+expect_refused("--vectors" ${good} --vectors 0)
+expect_refused("--vectors" ${good} --vectors 1,,2)
+expect_refused("--scalar" ${good} --scalar int)
+expect_refused("fastest" ${good} --algorithms fastest)
+expect_refused("absent.mtx" ${good} --matrix ${work_dir}/absent.mtx)
+expect_refused("/nowhere/table.csv" ${good} --table /nowhere/table.csv)
+
+# Found out only when its turn comes; the other matrix is still measured.
+file(WRITE ${work_dir}/cut.mtx
+  "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 2 1\n")
+expect_refused("cut.mtx" ${good} --matrix ${work_dir}/cut.mtx
+  --table ${work_dir}/table.csv)
+file(READ ${work_dir}/table.csv table)
+if(NOT table MATCHES "chain:20,strata,double,20,[0-9]+,1,"
+    OR table MATCHES "\ncut,")
+  message(SEND_ERROR "table beside a bad matrix:\n${table}")
+endif()
+
+# Several numbers of vectors, each a line of the table.
+execute_process(COMMAND ${program} ${good} --vectors 2,5
+    --table ${work_dir}/table.csv
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${work_dir}/table.csv table)
+if(NOT code EQUAL 0 OR NOT table MATCHES "chain:20,strata,double,20,[0-9]+,2,"
+    OR NOT table MATCHES "chain:20,strata,double,20,[0-9]+,5,")
+  message(SEND_ERROR "--vectors 2,5: exit code ${code}\n${table}${errors}")
+endif()

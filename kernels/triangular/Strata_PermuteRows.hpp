@@ -67,19 +67,10 @@ void move_rows(const char* label, const ExecutionSpace& exec,
   if (rows == 0 || columns == 0) return;
   const auto source = multi_vector_ref(from);
   const auto target = multi_vector_ref(to);
-  const auto a = byte_range(from), b = byte_range(to);
-  if (a.first < b.second && b.first < a.second) {
-    // Different columns of one array are apart although their ranges meet.
-    const std::uintptr_t bytes =
-        a.first < b.first ? b.first - a.first : a.first - b.first;
-    if (source.row_stride != target.row_stride ||
-        (columns > 1 && source.column_stride != target.column_stride) ||
-        bytes % sizeof(Scalar) != 0 ||
-        !interleaved(static_cast<std::int64_t>(bytes / sizeof(Scalar)), rows,
-                     columns, source.row_stride, source.column_stride))
-      throw AliasError("to", "shares memory with from",
-                       "pass a vector of its own");
-  }
+  // Different columns of one array are apart although their ranges meet.
+  if (share_elements(from, to))
+    throw AliasError("to", "shares memory with from",
+                     "pass a vector of its own");
   const std::int64_t row_stride =
       scatters ? source.row_stride : target.row_stride;
   const std::int64_t column_stride =

@@ -173,7 +173,7 @@ TYPED_TEST(BandPivotingTest, SolvesDominantMatricesWithoutPivoting) {
 
 TEST(BandPivoting, GivesTheAnswerOfDgbsv) {
 #ifndef STRATA_TEST_LAPACK
-  GTEST_SKIP() << "built without LAPACK: install liblapack-dev";
+  GTEST_SKIP() << "built without LAPACK: install libopenblas-dev";
 #else
   using Band = HostBand<double>;
   std::mt19937 random(random_seed());

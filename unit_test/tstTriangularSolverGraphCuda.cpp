@@ -159,6 +159,40 @@ void expect_all_replay() {
       }
 }
 
+/// Plans follow each other in the same memory: a later one on another stream
+/// must not be written over what solves still read.
+TEST(TriangularSolver, PlansOfAnotherStreamWaitForSolves) {
+  const auto A =
+      make_triangle<double>(random_pattern(4000, 3.0, 60, 9), Uplo::lower);
+  auto other = A;
+  for (auto& value : other.values) value *= 0.5;
+  using Matrix = SolverMatrix<double, Space>;
+  const auto first = A.to_device<Matrix>(), second = other.to_device<Matrix>();
+  const auto b = random_values<double>(4000, 4);
+  const Stream here, there;
+  for (const auto& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    const auto make = [&](const Stream& stream, const Matrix& matrix) {
+      return TriangularSolver<double, Space>(
+          stream.space(), matrix, Uplo::lower, Diag::non_unit, variant.options);
+    };
+    const auto expected = solve(make(here, first), b);
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto from = to_columns<double, Space>(b, 4000, 1);
+      const auto x = to_columns<double, Space>(b, 4000, 1);
+      {
+        // As long as several analyses.
+        const auto solver = make(here, first);
+        for (int i = 0; i < 200; ++i) solver.solve(here.space(), from, x);
+      }
+      const auto next = make(there, second);
+      EXPECT_TRUE(same_bits(to_vector(x), expected));
+      EXPECT_GT(next.report().plan_bytes, 0u);
+    }
+    if (HasFailure()) return;
+  }
+}
+
 TEST(TriangularSolverGraph, DoubleReplays) { expect_all_replay<double>(); }
 TEST(TriangularSolverGraph, ComplexFloatReplays) {
   expect_all_replay<Kokkos::complex<float>>();

@@ -232,8 +232,7 @@ void inspect_values_into(
       result);
 }
 
-/// The same into host memory, which it waits for: the only launch of
-/// update_values that the host waits for.
+/// The same into host memory, which it waits for.
 template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
 ValuesInspection inspect_values(
     const ExecutionSpace& exec,

@@ -28,6 +28,11 @@ struct ForPlans {
   static constexpr std::size_t most_blocks = 4;
 };
 
+inline std::mutex& finalize_hooks_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 /// Memory that outlives its user, for the next one: beyond some hundred
 /// kilobytes, a device takes longer to allocate and to free than all the
 /// kernels of a short analysis. Up to `most_blocks` of at most `most_bytes`
@@ -49,7 +54,11 @@ class KeptWorkspace {
       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const auto wrapped = [](const Block& block) {
       return Pointer(new Block(block), [](const Block* mine) {
-        give_back(*mine);
+        try {
+          give_back(*mine);
+        } catch (...) {
+          // Of a device that has failed: nothing is kept.
+        }
         delete mine;
       });
     };
@@ -86,11 +95,14 @@ class KeptWorkspace {
     Kept& kept = instance();
     Blocks dropped;  // freed out of the lock
     const std::lock_guard<std::mutex> lock(kept.mutex);
+    // Hooks pushed before this one run after it.
+    if (kept.closed) return;
     if (Use::keeps_largest && !kept.blocks.empty() &&
         block.extent(0) <= kept.blocks.back().extent(0))
       return;
     if (!kept.hooked) {
-      Kokkos::push_finalize_hook([] { release(); });
+      const std::lock_guard<std::mutex> of_hooks(finalize_hooks_mutex());
+      Kokkos::push_finalize_hook([] { close(); });
       kept.hooked = true;
     }
     kept.blocks.push_back(block);
@@ -108,8 +120,14 @@ class KeptWorkspace {
   struct Kept {
     std::mutex mutex;
     Blocks blocks;
-    bool hooked = false;
+    bool hooked = false, closed = false;
   };
+  static void close() {
+    release();
+    Kept& kept = instance();
+    const std::lock_guard<std::mutex> lock(kept.mutex);
+    kept.closed = true;
+  }
   static Kept& instance() {
     // Never destroyed: the hook has emptied it by then.
     static Kept* const kept = new Kept;
@@ -117,7 +135,7 @@ class KeptWorkspace {
   }
 };
 
-/// Memory for work; a host keeps none.
+/// Memory for work of an analysis, of which a host keeps none.
 template <class ExecutionSpace>
 typename KeptWorkspace<typename ExecutionSpace::memory_space>::Pointer
 take_workspace(const std::string& label, std::size_t bytes) {

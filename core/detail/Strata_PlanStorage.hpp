@@ -50,8 +50,8 @@ class PlanStorage {
 };
 
 /// Runs `request(storage)` to measure, allocates, and runs it again. The arrays
-/// last as long as what is returned. On a device, the memory of the last plan
-/// that was let go of is used again where it is at most an eighth larger.
+/// last as long as what is returned. On a device, memory of plans that were let
+/// go of is used again where it is at most an eighth larger.
 template <class MemorySpace, class ExecutionSpace, class Request>
 typename PlanStorage<MemorySpace>::Block make_plan_storage(
     const ExecutionSpace& exec, const std::string& label,

@@ -88,7 +88,8 @@ class BandSolver {
 
   /// x = A^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
   /// wait. The exception, with `max_right_hand_sides` 0, are more right-hand
-  /// sides than ever before, for which workspace is made as by reserve().
+  /// sides than ever before, for which workspace is made as by reserve(): see
+  /// there for recorded solves.
   ///
   /// @param b n, or n x k: k right-hand sides; for a batch n x k x batch; any
   ///          layout
@@ -120,7 +121,8 @@ class BandSolver {
   /// none of them allocates or waits: ahead of measurements, or of a capture
   /// into a CUDA graph. Nothing to do where it is there, was sized by
   /// `max_right_hand_sides`, or the method needs none (partial pivoting).
-  /// Otherwise waits for all of the device's work.
+  /// Otherwise waits for all of the device's work, and a CUDA graph that has
+  /// recorded a solve before must be recorded again.
   ///
   /// Bytes: for n rows and k right-hand sides, k up to 128 (64 of 16-byte
   /// scalars), 4 n k scalars; beyond, 2 n min(k, 1024) on top of those of 128.

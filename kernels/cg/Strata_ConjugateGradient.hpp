@@ -143,6 +143,10 @@ class ConjugateGradient {
       if (result.status != CgStatus::converged ||
           state.squared_r <= 4 * squared_limit)
         break;
+      if (stopped) {
+        result.status = CgStatus::stopped;
+        break;
+      }
       if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
         result.status = CgStatus::stagnated;
         break;

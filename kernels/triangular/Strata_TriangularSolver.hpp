@@ -9,6 +9,7 @@
 #include <detail/Strata_ChooseAlgorithm.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
+#include <exception>
 #include <memory>
 
 namespace Strata {
@@ -84,7 +85,8 @@ class TriangularSolver {
   ///
   /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
   ///   ScalingError (see pipelined and pipelined_subgraphs in
-  ///   docs/algorithms.md): the solver then still has its old values
+  ///   docs/algorithms.md), and what Kokkos throws where there is no memory for
+  ///   new ones beside them: the solver then still has its old values
   /// Cost: one pass over the pattern and the diagonal (and over the values,
   /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
   /// time), which the host waits for; then one over the values, enqueued on
@@ -169,7 +171,15 @@ class TriangularSolver {
   using SomeAlgorithm = Detail::TriangularAlgorithm<Scalar, ExecutionSpace>;
   struct ForgetProbe {
     SomeAlgorithm& algorithm;
-    ~ForgetProbe() { algorithm.forget_probe(); }
+    const ExecutionSpace& exec;
+    ~ForgetProbe() {
+      // Whoever throws may not have waited.
+      try {
+        if (std::uncaught_exceptions() > 0) exec.fence();
+      } catch (...) {
+      }
+      algorithm.forget_probe();
+    }
   };
 
   /// What is to be known of values before they are taken; the host waits.
@@ -192,7 +202,7 @@ class TriangularSolver {
                    bool same_sizes) {
     const Detail::ProfilingRegion region(
         "Strata::TriangularSolver::update_values");
-    const ForgetProbe at_the_end{*algorithm_};
+    const ForgetProbe at_the_end{*algorithm_, exec};
     Detail::ValuesInspection found;
     // Values of another pattern do no harm here: where to look is the plan's.
     if (same_sizes) found = inspect(exec, row_map, entries, values);

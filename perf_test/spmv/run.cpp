@@ -153,8 +153,9 @@ class Runner : public SpmvRunner {
 
   void make_vectors(int vectors) {
     if (static_cast<int>(x_.extent(1)) == vectors) return;
-    x_ = Vectors("x", A_.numCols(), vectors);
+    x_ = y_ = Vectors();
     y_ = Vectors("y", A_.numRows(), vectors);
+    x_ = Vectors("x", A_.numCols(), vectors);
     const auto x = Kokkos::create_mirror_view(x_);
     std::uint64_t bits = 12345;
     const auto draw = [&] {

@@ -78,9 +78,13 @@ class AlgorithmChoice {
   Pointer make() {
     std::size_t least = 0;
     for (Way* way = best(); way; way = best()) {
+      // Whoever limits memory has no plan in a larger block, nor any kept.
+      const auto release = [&] {
+        if (budget_.limited()) KeptWorkspace<Memory, ForPlans>::release();
+      };
+      release();
       Pointer made = make_within_budget(*way);
-      // Whoever limits memory has no plans' kept beside this one.
-      if (budget_.limited()) KeptWorkspace<Memory, ForPlans>::release();
+      release();
       if (made) {
         say_why(*way);
         return made;

@@ -118,8 +118,8 @@ class TriangularAlgorithm {
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
   /// Where rows are rewritten: enqueues that with these values, which leaves
-  /// the solver's as they are, and returns what inspect_values is to take
-  /// along. Else null.
+  /// the solver's as they are, if it has any, and returns what inspect_values
+  /// is to take along. Else null.
   virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) {
     return nullptr;
   }

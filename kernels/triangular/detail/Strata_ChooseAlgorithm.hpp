@@ -277,6 +277,8 @@ class AlgorithmChoice {
   bool may_choose_levels() const {
     return may_take_several() && collapse_ == 0;
   }
+  /// (`collapse_` may be what sub-graphs have come down to.)
+  bool levels_are_named() const { return options_.collapsed_levels > 0; }
   /// Times the matrix: what is made, and what is expected of what is chosen.
   static constexpr double most_made = 6, most_size = 6.2;
   /// How many level sets `pipelined` should take at a time.
@@ -411,7 +413,7 @@ class AlgorithmChoice {
       way.bytes = made->bytes();
     }
     if (made && budget_.allows(way.bytes)) {
-      if (way.levels == 1 || collapse_ > 0 ||
+      if (way.levels == 1 || levels_are_named() ||
           double(way.bytes) <= most_made * double(report_.crs_bytes))
         return made;
       take_out(way, needs(way) + ", over " + std::to_string(int(most_made)) +
@@ -424,7 +426,7 @@ class AlgorithmChoice {
     if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
     if (way.algorithm == Algorithm::pipelined_subgraphs) take_fewer_levels();
-    if (way.levels > 1 && collapse_ == 0) take_fewer_levels(way);
+    if (way.levels > 1 && !levels_are_named()) take_fewer_levels(way);
     return nullptr;
   }
   /// A plan of sub-graphs that was too large may fit with fewer level sets at a

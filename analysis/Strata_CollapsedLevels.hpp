@@ -14,9 +14,8 @@ namespace Strata {
 /// multiple of that, are a group. Within a group x_j is replaced by its own
 /// equation:
 ///
-///     x_i = (b_i - sum over terms j of m_j b_j - sum over sources k of c_k
-///     x_k)
-///           / l_ii
+///     l_ii x_i = b_i - sum over terms j of m_j b_j
+///                    - sum over sources k of c_k x_k
 ///
 /// where terms are other vertices of the group and sources are not of it. Rows
 /// that would grow too long stay as they are, and those that need them wait for

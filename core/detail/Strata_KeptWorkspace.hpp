@@ -123,10 +123,12 @@ class KeptWorkspace {
     bool hooked = false, closed = false;
   };
   static void close() {
-    release();
     Kept& kept = instance();
-    const std::lock_guard<std::mutex> lock(kept.mutex);
-    kept.closed = true;
+    {
+      const std::lock_guard<std::mutex> lock(kept.mutex);
+      kept.closed = true;
+    }
+    release();
   }
   static Kept& instance() {
     // Never destroyed: the hook has emptied it by then.

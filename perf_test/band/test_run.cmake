@@ -2,6 +2,7 @@
 # Both modes of strata_perf_band on small systems, and what it has to refuse.
 #   -D program= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/../expect_refused.cmake)
 file(REMOVE_RECURSE ${work_dir})
 file(MAKE_DIRECTORY ${work_dir})
 
@@ -12,13 +13,6 @@ function(run code)
     message(SEND_ERROR "${ARGN}: exit code ${found}\n${output}\n${errors}")
   endif()
   set(output "${output}${errors}" PARENT_SCOPE)
-endfunction()
-function(expect_refused culprit)
-  run(1 ${ARGN})
-  string(FIND "${output}" "${culprit}" place)
-  if(place LESS 0)
-    message(SEND_ERROR "${ARGN}: '${culprit}' is not named\n${output}")
-  endif()
 endfunction()
 
 run(0 --size 40,90 --bandwidth 1,10%,3/20 --rhs 1,9

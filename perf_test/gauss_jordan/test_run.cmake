@@ -2,6 +2,7 @@
 # Runs strata_perf_gauss_jordan on small matrices and checks exit codes, JSON
 # and table.   -D program= -D scalar= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/../expect_refused.cmake)
 file(REMOVE_RECURSE ${work_dir})
 file(MAKE_DIRECTORY ${work_dir})
 set(json_file ${work_dir}/results.json)
@@ -66,17 +67,6 @@ if(NOT count EQUAL 9 OR output MATCHES "WRONG|medians")
   message(SEND_ERROR "--once: ${count} lines instead of 9\n${output}")
 endif()
 
-function(expect_refused culprit)
-  execute_process(COMMAND ${program} ${ARGN}
-    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT code EQUAL 1)
-    message(SEND_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
-  endif()
-  string(FIND "${output}${errors}" "${culprit}" place)
-  if(place LESS 0)
-    message(SEND_ERROR "${ARGN}: '${culprit}' is not named\n${errors}")
-  endif()
-endfunction()
 expect_refused("--sizes" --tasks solve)
 expect_refused("12x" --sizes 12x)
 expect_refused("--no-such-flag" --sizes 4 --no-such-flag)

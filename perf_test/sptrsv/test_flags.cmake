@@ -2,21 +2,9 @@
 # Bad flags, values and files end strata_perf_sptrsv with exit code 1 and a
 # message that names the culprit.   -D program= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/../expect_refused.cmake)
 file(REMOVE_RECURSE ${work_dir})
 file(MAKE_DIRECTORY ${work_dir})
-
-function(expect_refused culprit)
-  execute_process(COMMAND ${program} ${ARGN}
-    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT code EQUAL 1)
-    message(SEND_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
-  endif()
-  string(FIND "${output}${errors}" "${culprit}" place)
-  if(place LESS 0)
-    message(SEND_ERROR
-      "${ARGN}: '${culprit}' is not named\n${output}\n${errors}")
-  endif()
-endfunction()
 
 set(good --gallery chain:20 --algorithms serial --benchmark_min_time=0.001)
 expect_refused("no matrix" --algorithms serial)

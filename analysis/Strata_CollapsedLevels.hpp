@@ -28,10 +28,13 @@ struct CollapsedLevels {
   /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
   Kokkos::View<std::int64_t*, MemorySpace> term_map;
   Kokkos::View<int*, MemorySpace> term;
-  /// Of the rewritten graph; a row counts as long as the longer of its lists.
+  /// Of the rewritten graph; rows follow each other by their ranks, see
+  /// ListsRank, and count as long as these say.
   LevelOrder<MemorySpace> order;
-  /// What new values need.
+  /// What new values need. How many bytes of programs there are is known on
+  /// the device, at `program_bytes`, and to whoever waits for that.
   RewrittenRows<MemorySpace> rows;
+  const std::int64_t* program_bytes = nullptr;
   /// What became of a vertex.
   Kokkos::View<const int*, MemorySpace> fate;
 
@@ -91,19 +94,21 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @param order   of `graph`, which has vertices
 /// @param levels  that are to become one, at least two; all, if there are fewer
 /// @param num_values  values that the user's matrix stores
+/// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 edges and vertices, or terms and sources, or 2^32 bytes of
+///          2^30 edges and vertices, or terms and sources, or 2^32 words of
 ///          programs
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
-/// for few rows of which none stays, for all, a sort as for a LevelOrder; the
-/// host waits twice, or three times for few rows of which one stays.
+/// for few rows of which none stays, for all, a sort as for a LevelOrder, four
+/// passes over the rows' programs; the host waits twice, or three times for few
+/// rows of which one stays.
 template <class ExecutionSpace>
 CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
-    std::int64_t num_values, WithinLevel within,
+    std::int64_t num_values, int max_steps, WithinLevel within,
     Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
@@ -126,9 +131,10 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   phases.levels = levels;
   phases.num_levels = num_levels;
   phases.num_numbers = groups * levels;
+  phases.ranks.max_steps = max_steps;
   for (int** const ints : {&phases.fate, &phases.length, &phases.terms,
                            &phases.program, &phases.depth_in_group,
-                           &phases.width, &phases.new_level, &phases.by_depth})
+                           &phases.rank, &phases.new_level, &phases.by_depth})
     pool.take(*ints, n);
   for (std::int64_t** const map : {&phases.row_map, &phases.term_map})
     pool.take(*map, n + 1);
@@ -208,8 +214,9 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   made.term = pool.template view<int>(total_terms);
   made.order = order_by_known_levels(
       exec, rewritten, Kokkos::View<int*, Memory>(phases.new_level, n),
-      static_cast<int>(found[CollapseSums::levels]), phases.width,
-      static_cast<int>(found[CollapseSums::longest]), within, pool);
+      static_cast<int>(found[CollapseSums::levels]), phases.rank,
+      phases.ranks.at_most(static_cast<int>(found[CollapseSums::longest])),
+      within, pool);
   auto& rows = made.rows;
   rows.most_terms = static_cast<int>(found[CollapseSums::most_terms]) - 1;
   rows.most_sources = static_cast<int>(found[CollapseSums::most_sources]);
@@ -218,7 +225,8 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   rows.unit = num_values == graph.num_edges();
   rows.last_value = num_values - 1;
   const auto take = [&](PlanStorage<Memory> storage) {
-    rows.take(storage, n, graph.num_edges() + n, found[CollapseSums::program],
+    rows.take(storage, n, graph.num_edges() + n,
+              found[CollapseSums::program] * RewrittenRows<Memory>::word,
               RewriteFaults::size, num_values);
     return static_cast<std::int64_t>(storage.bytes());
   };
@@ -226,18 +234,29 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       pool.template take<unsigned char>(take(PlanStorage<Memory>()))));
   phases.new_vertex = made.order.vertex;
   phases.rows = rows;
-  const SumPhase<typename Phases::PlacePrograms> programs{n};
+  using Share = SharePrograms<Memory>;
+  Share& programs = phases.programs;
+  programs.take(pool, n, found[CollapseSums::program]);
+  programs.rows = rows;
+  const EachPhase<typename Phases::ClearTable> clear{programs.table_size};
+  const SumPhase<typename Phases::PlacePrograms> places{n};
   if (rows.values_in_order)
-    sequence.run("Strata::CollapsedLevels::places", phases, programs);
+    sequence.run("Strata::CollapsedLevels::places", phases, clear, places);
   else
-    sequence.run("Strata::CollapsedLevels::places", phases,
-                 SumPhase<typename Phases::PlaceEntries>{n}, programs);
+    sequence.run("Strata::CollapsedLevels::places", phases, clear,
+                 SumPhase<typename Phases::PlaceEntries>{n}, places);
   replace_rows(
       "Strata::CollapsedLevels::fill", exec, n, mean_length,
       FillRewritten<Memory>{edges, phases.fate, phases.row_map, phases.term_map,
                             rewritten.entries.data(), made.term.data(),
-                            made.order.position, rows},
+                            made.order.position, rows, programs},
       lists);
+  sequence.run("Strata::CollapsedLevels::programs", programs,
+               EachPhase<typename Share::Enter>{n},
+               EachPhase<typename Share::Compare>{n},
+               SumPhase<typename Share::Place>{n},
+               EachPhase<typename Share::Copy>{n});
+  made.program_bytes = programs.total;
   made.levels = levels;
   made.fate = Kokkos::View<const int*, Memory>(phases.fate, n);
   return made;

@@ -5,6 +5,7 @@
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
 #include <detail/Strata_FindLevels.hpp>
+#include <detail/Strata_ListsRank.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_WorkPool.hpp>
@@ -74,13 +75,18 @@ struct LevelSizesView {
   }
 };
 
-/// How long a row counts: as many entries as it has, or as given.
+/// What rows are sorted by, the largest first: their numbers of entries, or
+/// ranks that are given (see ListsRank).
 template <class MemorySpace>
 struct CountedLengths {
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
-  const int* given;  // by vertex, or null
+  const int* rank;  // by vertex, or null
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t v) const {
-    return given ? given[v] : row_map(v + 1) - row_map(v);
+    return rank ? rank[v] : row_map(v + 1) - row_map(v);
+  }
+  /// How long a row counts of which that is said.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t said) const {
+    return rank ? ListsRank::length(static_cast<int>(said)) : said;
   }
 };
 
@@ -131,7 +137,7 @@ struct LevelBounds {
     std::int64_t row_length = 0;
     if (any) {
       const int v = vertex(p);
-      row_length = length_of(p, v);
+      row_length = lengths.length(said_of(p, v));
       length(p) = static_cast<int>(row_length);
       position(v) = static_cast<int>(p);
       if (p == 0 || level_at(p - 1) != level) {
@@ -157,11 +163,11 @@ struct LevelBounds {
   }
 
  private:
-  /// The key of a row has its length, where that counts.
-  KOKKOS_INLINE_FUNCTION std::int64_t length_of(std::int64_t p, int v) const {
+  /// The key of a row has what it is sorted by.
+  KOKKOS_INLINE_FUNCTION std::int64_t said_of(std::int64_t p, int v) const {
     if (length_bits == 0) return lengths(v);
-    const auto shorter = key(p) & ((std::uint64_t{1} << length_bits) - 1);
-    return longest_row - static_cast<std::int64_t>(shorter);
+    const auto less = key(p) & ((std::uint64_t{1} << length_bits) - 1);
+    return longest_row - static_cast<std::int64_t>(less);
   }
 };
 
@@ -185,14 +191,14 @@ struct LevelPhases {
 /// vertices.
 /// @param pool  for the order's arrays as well
 /// @param known the levels, where they are known
-/// @param length how long rows count, by vertex; null: as their entries
+/// @param rank  of rows, by vertex, see CountedLengths; null: their entries
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within, WorkPool<ExecutionSpace>& pool,
     const GraphLevels<typename ExecutionSpace::memory_space>& known,
-    const int* length = nullptr) {
+    const int* rank = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -228,7 +234,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                                        1),
       levels};
   auto key = pool.template view<std::uint64_t>(n);
-  const CountedLengths<Memory> lengths{graph.row_map, length};
+  const CountedLengths<Memory> lengths{graph.row_map, rank};
   const int longest = found[LevelCounters::longest_row];
   const int length_bits =
       within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
@@ -271,9 +277,9 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
 template <class Memory>
 LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
                                        WithinLevel within, LevelSets sets,
-                                       const int* given = nullptr) {
+                                       const int* rank = nullptr) {
   const int n = graph.num_vertices;
-  const CountedLengths<Memory> length{graph.row_map, given};
+  const CountedLengths<Memory> said{graph.row_map, rank};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
   order.sizes.least_blocks = levels;
@@ -284,7 +290,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
     for (int l = 0; l < levels; ++l)
       std::stable_sort(sets.vertices.begin() + sets.level_map[l],
                        sets.vertices.begin() + sets.level_map[l + 1],
-                       [&](int a, int b) { return length(a) > length(b); });
+                       [&](int a, int b) { return said(a) > said(b); });
   using Ints = Kokkos::View<int*, Memory>;
   const auto make = [n](const char* label) {
     return Ints(
@@ -302,7 +308,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
     order.level_map(l) = order.sizes.level_map[l];
   for (int p = 0; p < n; ++p) {
     const int v = sets.vertices[p], level = sets.level_of[v];
-    const std::int64_t edges = length(v);
+    const std::int64_t edges = said.length(said(v));
     order.level_of(v) = level;
     order.vertex(p) = v;
     order.position(v) = p;
@@ -332,29 +338,29 @@ LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
   }
 }
 
-/// The order of the vertices by levels that are known, and by how long their
-/// rows count, `longest` at most. Shares `level_of`. The host waits.
+/// The order of the vertices by levels that are known, and by the ranks of
+/// their rows, `highest` at most. Shares `level_of`. The host waits.
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, const int* length, int longest, WithinLevel within,
+    int levels, const int* rank, int highest, WithinLevel within,
     WorkPool<ExecutionSpace>& pool) {
   if constexpr (is_cuda<ExecutionSpace>) {
     GraphLevels<typename ExecutionSpace::memory_space> known;
     known.level_of = level_of;
     known.found[LevelCounters::num_levels] = levels;
-    known.found[LevelCounters::longest_row] = longest;
+    known.found[LevelCounters::longest_row] = highest;
     known.known = true;
-    return level_order_on_device(exec, graph, within, pool, known, length);
+    return level_order_on_device(exec, graph, within, pool, known, rank);
   } else {
     exec.fence();
     return level_order_on_host(
         graph, within,
         sort_by_level({level_of.data(), level_of.data() + graph.num_vertices},
                       levels),
-        length);
+        rank);
   }
 }
 

@@ -18,12 +18,13 @@ namespace Strata {
 /// newest first, so that a slot is final when its turn comes: what it holds
 /// over the diagonal of the term's row is the term's number, and that times the
 /// entries of the term's row is taken from their slots. The program has a byte
-/// each for the numbers of terms and of sources; in the order in which they are
-/// replaced, for the terms' numbers of entries; and for the slots of all
-/// entries, the row's own first. Rows that are as they were have none.
+/// each for the numbers of terms and of sources, and two for that of all
+/// entries, the lower first; in the order in which they are replaced, a byte
+/// for each term's number of entries; and one for the slot of each entry, the
+/// row's own first. Rows that are as they were have none.
 ///
-/// Programs are by position, the place of a row in the order of use: neighbours
-/// there are read together.
+/// Programs say nothing of where numbers stand: rows alike share one (see
+/// SharePrograms).
 ///
 /// The values of the matrix are numbered so that those of a row follow each
 /// other, the entries ascending by source. Where the user's values are in order
@@ -38,10 +39,11 @@ struct RewrittenRows {
   struct Row {
     int first, diagonal;
   };
-  /// Position -> where its program begins; one more at the end.
+  /// Position -> where its program begins, in words of four bytes, if any.
   Kokkos::View<unsigned*, MemorySpace> program_of;
   Kokkos::View<unsigned char*, MemorySpace> program;
-  static constexpr int head = 2;
+  static constexpr int head = 4, word = 4;
+  static constexpr unsigned no_program = 0xffffffffu;
   /// Vertex -> number that its row begins with; one more at the end.
   Kokkos::View<int*, MemorySpace> begin_of;
   Detail::OriginIndex<MemorySpace> origin;
@@ -53,26 +55,26 @@ struct RewrittenRows {
   int most_terms = 0, most_sources = 0;
 
   /// Has the arrays taken out of a storage: again with the numbers of elements
-  /// that they have, to be copied there as a whole.
+  /// that they have, but for programs, to be copied there as a whole.
   void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
             std::int64_t numbers, std::int64_t program_bytes,
             std::int64_t num_faults, std::int64_t num_values) {
     storage.take(faults, num_faults);
     storage.take(origin, values_in_order ? 0 : numbers, num_values);
-    storage.take(program_of, vertices + 1);
+    storage.take(program_of, vertices);
     storage.take(begin_of, vertices + 1);
     storage.take(program, program_bytes);
   }
   void take_again(Detail::PlanStorage<MemorySpace>& storage,
-                  std::int64_t num_values) {
-    take(storage, num_vertices(), origin.size(),
-         static_cast<std::int64_t>(program.extent(0)),
+                  std::int64_t program_bytes, std::int64_t num_values) {
+    take(storage, num_vertices(), origin.size(), program_bytes,
          static_cast<std::int64_t>(faults.extent(0)), num_values);
   }
-  /// Bytes from the first array's beginning to the last one's end.
-  std::size_t extent() const {
+  /// Bytes from the first array's beginning to the last one's end, if there are
+  /// so many of programs.
+  std::size_t extent(std::int64_t program_bytes) const {
     return static_cast<std::size_t>(
-        program.data() + program.extent(0) -
+        program.data() + program_bytes -
         reinterpret_cast<const unsigned char*>(faults.data()));
   }
   std::size_t bytes() const {
@@ -83,6 +85,16 @@ struct RewrittenRows {
 
   KOKKOS_FUNCTION int num_vertices() const {
     return static_cast<int>(begin_of.extent(0)) - 1;
+  }
+  /// A row's program; null: it has none.
+  KOKKOS_INLINE_FUNCTION const unsigned char* program_at(int position) const {
+    const unsigned begin = program_of(position);
+    return begin == no_program ? nullptr
+                               : program.data() + std::size_t{begin} * word;
+  }
+  /// Entries of the row and of its terms' rows.
+  KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* program) {
+    return program[2] | program[3] << 8;
   }
   KOKKOS_INLINE_FUNCTION int vertex(int user_row) const {
     return reversed ? num_vertices() - 1 - user_row : user_row;

@@ -24,16 +24,27 @@ namespace Strata {
 /// step s of lane l is slot first_slot + s * (rows * 2^log_lanes) + l: as in
 /// SELL-C-sigma, the lanes of a step read consecutive slots. Terms of rewritten
 /// rows (see CollapsedLevels) have `term_steps` such steps before first_slot.
+///
+/// Where rows have terms, sources are numbered by chunk, its terms first: from
+/// word source_begin on a word each or, where all of a chunk are near, two in a
+/// word. These say how many positions lie between the source and the chunk, or
+/// how many rows between term and row.
 struct alignas(16) RowChunk {
   /// How many level sets back `gate` lies, and how many more for each time that
   /// the lanes fetch `max_steps` entries after the first.
   static constexpr int gate_levels = 3, gate_levels_more = 2;
 
+  /// How sources are stored: as they are, or, of rows that are not reversed and
+  /// of those that are, by distance.
+  enum Sources : std::uint8_t { whole, near_below, near_above };
+  /// No distance, and the largest one.
+  static constexpr int no_distance = 0xffff, most_distance = 0xfffe;
+
   std::int64_t first_slot;
   int first_position;
-  int rows;
   int steps;
-  std::int16_t log_lanes, term_steps;
+  unsigned source_begin;
+  std::uint8_t rows, log_lanes, term_steps, sources;
   /// A position some level sets back, as far on in its level set as the chunk
   /// is in its own: until that row is solved, there is no use in asking for
   /// the chunk's sources. -1 where there are not as many level sets before, or
@@ -44,7 +55,54 @@ struct alignas(16) RowChunk {
   /// `split_long_rows`.
   static constexpr int whole_rows = -1, adds_pieces = -2;
   int part = whole_rows;
+
+  /// Slots of a step.
+  KOKKOS_INLINE_FUNCTION int stride() const { return rows << log_lanes; }
+  /// The first slot of the chunk, of terms if there are any.
+  KOKKOS_INLINE_FUNCTION std::int64_t begin() const {
+    return first_slot - std::int64_t{term_steps} * stride();
+  }
+  KOKKOS_INLINE_FUNCTION int num_slots() const {
+    return (term_steps + steps) * stride();
+  }
+  /// What is stored for slot begin() + `number`, of words that are sources'.
+  KOKKOS_INLINE_FUNCTION int stored(const int* words, int number) const {
+    const int* const from = words + source_begin;
+    return sources == whole
+               ? from[number]
+               : reinterpret_cast<const unsigned short*>(from)[number];
+  }
+  KOKKOS_INLINE_FUNCTION void store(int* words, int number, int value) const {
+    int* const to = words + source_begin;
+    if (sources == whole)
+      to[number] = value;
+    else
+      reinterpret_cast<unsigned short*>(to)[number] =
+          static_cast<unsigned short>(value);
+  }
+  /// A source's position, or -1, of what is stored.
+  KOKKOS_INLINE_FUNCTION int source_of(int value) const {
+    if (sources == whole) return value;
+    return value == no_distance ? -1 : first_position - 1 - value;
+  }
+  /// A term's row, or -1, of what is stored for `row`.
+  KOKKOS_INLINE_FUNCTION int term_of(int value, int row) const {
+    if (sources == whole) return value;
+    if (value == no_distance) return -1;
+    return sources == near_below ? row - 1 - value : row + 1 + value;
+  }
+  /// What is to be stored for them; -1: padding.
+  KOKKOS_INLINE_FUNCTION int to_store_source(int position) const {
+    if (sources == whole) return position;
+    return position < 0 ? no_distance : first_position - 1 - position;
+  }
+  KOKKOS_INLINE_FUNCTION int to_store_term(int term, int row) const {
+    if (sources == whole) return term;
+    if (term < 0) return no_distance;
+    return sources == near_below ? row - 1 - term : term - 1 - row;
+  }
 };
+static_assert(sizeof(RowChunk) == 32, "two loads");
 
 /// Rows in level order, cut into chunks, with their entries in the order of
 /// use. Pattern only.
@@ -56,7 +114,8 @@ struct RowChunks {
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   /// Slot -> user's row of the source, or its position (see
-  /// `make_row_chunks`); -1 in padding. Of terms, the user's row.
+  /// `make_row_chunks`); -1 in padding. Where rows have terms, words as
+  /// RowChunk says.
   Kokkos::View<int*, MemorySpace> source;
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are rewritten.
@@ -66,6 +125,8 @@ struct RowChunks {
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
+  /// What was at RowTerms::fetched.
+  std::int64_t fetched = 0;
   /// What the arrays above are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
 
@@ -83,6 +144,8 @@ template <class MemorySpace>
 struct RowTerms {
   Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
   Kokkos::View<const int*, MemorySpace> vertex;
+  /// A number in device memory that the host is to get on occasion, or null.
+  const std::int64_t* fetched = nullptr;
   KOKKOS_INLINE_FUNCTION bool exist() const { return map.extent(0) > 0; }
 };
 
@@ -102,9 +165,7 @@ struct FillRowChunks {
   RowTerms<MemorySpace> terms;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t c) const {
-    const RowChunk chunk = chunk_of(c);
-    return static_cast<std::int64_t>(chunk.rows << chunk.log_lanes) *
-           (chunk.steps + chunk.term_steps);
+    return chunk_of(c).num_slots();
   }
   KOKKOS_INLINE_FUNCTION int user_row(int v) const {
     return graph.reversed ? graph.num_vertices - 1 - v : v;
@@ -124,16 +185,13 @@ struct FillRowChunks {
         row(p) = static_cast<unsigned>(user_row(v));
         if (!terms.exist()) diagonal_origin.set(p, graph.diagonal_origin(v));
       }
+      if (terms.exist()) {
+        fill_both(chunk, l, v);
+        continue;
+      }
       for (int s = 0; s < chunk.steps; ++s)
         fill(chunk.first_slot + static_cast<std::int64_t>(s) * active + l,
              begin + static_cast<std::int64_t>(s) * per_row + l % per_row, end);
-      for (int s = 0; s < chunk.term_steps; ++s) {
-        const std::int64_t t =
-            terms.map(v) + static_cast<std::int64_t>(s) * per_row + l % per_row;
-        source(chunk.first_slot -
-               static_cast<std::int64_t>(chunk.term_steps - s) * active + l) =
-            t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
-      }
     }
   }
 
@@ -143,7 +201,29 @@ struct FillRowChunks {
     const bool used = k < end;
     const int j = used ? graph.entries(k) : -1;
     source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
-    if (!terms.exist()) origin.set(slot, used ? graph.origin(k) : -1);
+    origin.set(slot, used ? graph.origin(k) : -1);
+  }
+  /// Terms and sources of lane l, whose row is v.
+  KOKKOS_INLINE_FUNCTION void fill_both(const RowChunk& chunk, int l,
+                                        int v) const {
+    const int per_row = 1 << chunk.log_lanes, active = chunk.stride();
+    const int row_of_v = user_row(v);
+    int number = l;
+    std::int64_t t = terms.map(v) + l % per_row;
+    for (int s = 0; s < chunk.term_steps; ++s) {
+      const int term = t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
+      chunk.store(source.data(), number, chunk.to_store_term(term, row_of_v));
+      t += per_row;
+      number += active;
+    }
+    std::int64_t k = graph.row_map(v) + l % per_row;
+    for (int s = 0; s < chunk.steps; ++s) {
+      const int from =
+          k < graph.row_map(v + 1) ? position(graph.entries(k)) : -1;
+      chunk.store(source.data(), number, chunk.to_store_source(from));
+      k += per_row;
+      number += active;
+    }
   }
 };
 
@@ -210,13 +290,20 @@ template <class MemorySpace>
 struct ChunkPhases {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
-  Kokkos::View<RowChunk*, MemorySpace> chunk;    // at least as many
-  std::int64_t* totals;                          // chunks, slots
-  Kokkos::View<const int*, MemorySpace> vertex;  // position -> vertex
+  Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
+  /// Chunks, slots and, where rows have terms, 32 for each chunk, words of
+  /// sources, what is to be fetched.
+  std::int64_t* totals;
+  static constexpr int num_totals = 5;
+  Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
+  Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  Kokkos::View<const int*, MemorySpace> entries;
   RowTerms<MemorySpace> terms;
-  /// Where rows have terms: most sources and most terms of a chunk's rows.
+  /// Where rows have terms: most sources and most terms of a chunk's rows, and
+  /// later whether one of them is far.
   int* lists;
+  RowChunk::Sources near;
 
   struct Count {};
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
@@ -230,6 +317,7 @@ struct ChunkPhases {
     if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
       totals[0] = sum;
       totals[1] = 0;
+      totals[2] = 32 * sum;
     }
   }
 
@@ -301,14 +389,49 @@ struct ChunkPhases {
     if (terms.exist()) {
       // A row counts as long as the longer of its lists.
       made.steps = steps_for(lists[2 * c]);
-      made.term_steps = static_cast<std::int16_t>(steps_for(lists[2 * c + 1]));
+      made.term_steps = static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
       if (made.steps == 0) made.gate = -1;
+      if (final) lists[2 * c] = 0;
     }
-    const std::int64_t active = made.rows * per_row;
-    made.first_slot = sum + active * made.term_steps;
+    made.first_slot =
+        sum + static_cast<std::int64_t>(made.stride()) * made.term_steps;
     if (final) chunk(c) = made;
-    sum += active * (made.term_steps + made.steps);
+    sum += static_cast<std::int64_t>(made.stride()) *
+           (made.term_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
+  }
+  /// Row i % 32 of chunk i / 32: whether it has a source or a term that is far.
+  struct Reach {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
+    const std::int64_t c = i / 32;
+    const RowChunk made = chunk(c);
+    const int r = static_cast<int>(i % 32);
+    if (r >= made.rows || load_relaxed(lists + 2 * c) != 0) return;
+    const int v = vertex(made.first_position + r);
+    const int nearest = made.first_position - 1 - RowChunk::most_distance;
+    bool far = false;
+    for (std::int64_t k = row_map(v); k < row_map(v + 1); ++k)
+      far = far || position(entries(k)) < nearest;
+    for (std::int64_t t = terms.map(v); t < terms.map(v + 1); ++t)
+      far = far || terms.vertex(t) < v - 1 - RowChunk::most_distance;
+    if (far) store_relaxed(lists + 2 * c, 1);
+  }
+  /// The sum is of words of sources.
+  struct PlaceSources {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceSources, std::int64_t c,
+                                         std::int64_t& sum, bool final) const {
+    RowChunk& made = chunk(c);
+    const bool far = lists[2 * c] != 0;
+    const int slots = made.num_slots();
+    if (final) {
+      made.source_begin = static_cast<unsigned>(sum);
+      made.sources = far ? RowChunk::whole : near;
+    }
+    sum += far ? slots : (slots + 1) / 2;
+    if (final && c + 1 == totals[0]) {
+      totals[3] = sum;
+      totals[4] = terms.fetched ? *terms.fetched : 0;
+    }
   }
 
  private:
@@ -317,19 +440,21 @@ struct ChunkPhases {
                                           std::int64_t& level) const {
     // A chunk of one lane is a row.
     RowChunk made;
+    made.source_begin = 0;
     made.log_lanes = 0;
+    made.sources = RowChunk::whole;
     std::int64_t position = c, left = 1;
     level = 0;
     if (cut.width > 1) {
       level = level_of(c);
       int lanes = 0;
       cut.find(level, c - level_chunk_map(level), position, lanes);
-      made.log_lanes = static_cast<std::int16_t>(lanes);
+      made.log_lanes = static_cast<std::uint8_t>(lanes);
       left = cut.level_map(level + 1) - position;
     }
     const int room = cut.width >> made.log_lanes;
     made.first_position = static_cast<int>(position);
-    made.rows = left < room ? static_cast<int>(left) : room;
+    made.rows = static_cast<std::uint8_t>(left < room ? left : room);
     return made;
   }
 };
@@ -356,7 +481,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
   RowChunks<Memory> plan;
   plan.num_rows = static_cast<int>(n);
   plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
-  std::int64_t chunks = 0;
+  std::int64_t chunks = 0, source_words = 0;
   Kokkos::View<RowChunk*, Memory> found;
   if (n > 0) {
     // Rows of several lanes have more than max_steps / 2 entries a lane, and in
@@ -369,33 +494,51 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
                    (std::int64_t{max_steps} * width) +
                levels * (bits_for(width) + 1));
     found = pool.template view<RowChunk>(most);
-    const std::int64_t words = 2 + (levels + 2) / 2;
-    const auto head = pool.template view<std::int64_t>(words);
     using Phases = ChunkPhases<Memory>;
+    const std::int64_t words = Phases::num_totals + (levels + 2) / 2;
+    const auto head = pool.template view<std::int64_t>(words);
     const Phases phases{
         {order.length, order.level_map, width, max_steps},
-        Kokkos::View<int*, Memory>(reinterpret_cast<int*>(head.data() + 2),
-                                   levels + 1),
+        Kokkos::View<int*, Memory>(
+            reinterpret_cast<int*>(head.data() + Phases::num_totals),
+            levels + 1),
         found,
         head.data(),
         order.vertex,
+        order.position,
         graph.row_map,
+        graph.entries,
         terms,
-        pool.template take<int>(terms.exist() ? 2 * most : 0)};
+        pool.template take<int>(terms.exist() ? 2 * most : 0),
+        graph.reversed ? RowChunk::near_above : RowChunk::near_below};
     PhaseSequence<ExecutionSpace> sequence(exec, pool);
     const SumPhase<typename Phases::Count> count{levels};
     const SumPhase<typename Phases::Place> place{{most, head.data()}};
-    if (terms.exist())
-      sequence.run("Strata::RowChunks::cut", phases, count,
-                   EachPhase<typename Phases::Lists>{{most, head.data()}},
-                   place);
-    else
+    if (terms.exist()) {
+      const EachPhase<typename Phases::Lists> lists{{most, head.data()}};
+      const SumPhase<typename Phases::PlaceSources> sources{
+          {most, head.data()}};
+      // In few rows nothing is far.
+      if (n <= RowChunk::most_distance)
+        sequence.run("Strata::RowChunks::cut", phases, count, lists, place,
+                     sources);
+      else
+        sequence.run(
+            "Strata::RowChunks::cut", phases, count, lists, place,
+            EachPhase<typename Phases::Reach>{{32 * most, head.data() + 2}},
+            sources);
+    } else {
       sequence.run("Strata::RowChunks::cut", phases, count, place);
+    }
     std::vector<std::int64_t> host(words);
     copy_to_host(exec, head, host.data());
     chunks = host[0];
-    plan.num_slots = host[1];
-    std::memcpy(plan.level_chunk_map.data(), host.data() + 2,
+    plan.num_slots = source_words = host[1];
+    if (terms.exist()) {
+      source_words = host[3];
+      plan.fetched = host[4];
+    }
+    std::memcpy(plan.level_chunk_map.data(), host.data() + Phases::num_totals,
                 plan.level_chunk_map.size() * sizeof(int));
   }
   plan.storage = make_plan_storage<Memory>(
@@ -406,7 +549,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
                      num_values);
         storage.take(plan.diagonal_origin, terms.exist() ? 0 : n, num_values);
         storage.take(plan.row, n);
-        storage.take(plan.source, plan.num_slots);
+        storage.take(plan.source, source_words);
       });
   if (n > 0)
     for_each_row("Strata::RowChunks::fill", exec, chunks, plan.num_slots,

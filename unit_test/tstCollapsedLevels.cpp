@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 
 #include "TestGraphs.hpp"
 #include "TriangularPatterns.hpp"
@@ -67,9 +68,12 @@ void expect_program(const Graph& graph, const unsigned char* program,
   const auto number = [](std::int64_t edge) { return double(edge % 5 - 2); };
   ASSERT_EQ(std::size_t(program[0]), lists.terms.size());
   ASSERT_EQ(std::size_t(program[1]), lists.sources.size());
+  int operations = 0;
   std::map<int, double> sums;
   std::vector<double> slot(lists.terms.size() + lists.sources.size(), 0.);
-  const unsigned char* length = program + 2;
+  const int expected = RewrittenRows<Kokkos::HostSpace>::operations(program);
+  const unsigned char* length =
+      program + RewrittenRows<Kokkos::HostSpace>::head;
   program = length + lists.terms.size();
   const auto replace = [&](int v, double by) {
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
@@ -77,6 +81,7 @@ void expect_program(const Graph& graph, const unsigned char* program,
       ASSERT_LT(program, end);
       ASSERT_LT(*program, slot.size());
       slot[*program++] += by * number(e);
+      ++operations;
     }
   };
   replace(row, 1);
@@ -84,7 +89,7 @@ void expect_program(const Graph& graph, const unsigned char* program,
     EXPECT_EQ(*length++, graph.row_map(*t + 1) - graph.row_map(*t));
     replace(*t, -sums[*t]);
   }
-  EXPECT_EQ(program, end);
+  EXPECT_EQ(operations, expected);
   std::size_t next = 0;
   for (const auto* list : {&lists.terms, &lists.sources})
     for (const int v : *list) EXPECT_EQ(slot[next++], sums[v]) << "row " << row;
@@ -98,7 +103,7 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto order = order_by_level(exec, device, WithinLevel::ascending);
   Detail::WorkPool<Space> pool(exec, 0);
   const auto made = collapse_levels(exec, device, order, k, num_values(graph),
-                                    WithinLevel::ascending, pool);
+                                    8, WithinLevel::ascending, pool);
   exec.fence();
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
@@ -110,9 +115,13 @@ int expect_collapsed(const Graph& graph, int k) {
   const auto level = on_host(made.order.level_of);
   const auto vertex = on_host(made.order.vertex);
   const auto rows = rows_on_host(made.rows);
+  const auto program_bytes =
+      on_host(Kokkos::View<const std::int64_t*, Space::memory_space>(
+          made.program_bytes, 1))(0);
   EXPECT_EQ(rows.origin.size(),
             graph.values_in_order ? 0 : graph.num_edges() + graph.num_vertices);
   int rewritten = 0;
+  std::map<std::string, unsigned> place_of;  // of programs
   for (int v = 0; v < graph.num_vertices; ++v) {
     EXPECT_EQ(vertex(position(v)), v);
     const int p = position(v);
@@ -147,10 +156,19 @@ int expect_collapsed(const Graph& graph, int k) {
       ++rewritten;
       EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
       EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
-      expect_program(graph, rows.program.data() + rows.program_of(p),
-                     rows.program.data() + rows.program_of(p + 1), found, v);
+      EXPECT_NE(rows.program_at(p), nullptr);
+      if (!rows.program_at(p)) return rewritten;
+      expect_program(graph, rows.program_at(p),
+                     rows.program.data() + program_bytes, found, v);
+      const std::string program(
+          reinterpret_cast<const char*>(rows.program_at(p)),
+          rows.head + found.terms.size() +
+              static_cast<std::size_t>(rows.operations(rows.program_at(p))));
+      EXPECT_EQ(place_of.emplace(program, rows.program_of(p)).first->second,
+                rows.program_of(p))
+          << "the program of row " << v << " is there twice";
     } else {
-      EXPECT_EQ(rows.program_of(p), rows.program_of(p + 1));
+      EXPECT_EQ(rows.program_at(p), nullptr);
       EXPECT_TRUE(found.terms.empty());
       EXPECT_EQ(found.sources,
                 std::set<int>(graph.entries.data() + graph.row_map(v),
@@ -179,6 +197,31 @@ TEST(CollapsedLevels, HoldWhatReplacingGives) {
   EXPECT_GT(rewritten, 1000);
 }
 
+/// Chunks hold rows of lists of about one length.
+TEST(CollapsedLevels, RanksAskForTheLanesOfTheLongerList) {
+  for (const int max_steps : {4, 8}) {
+    const Detail::ListsRank rank{max_steps};
+    int before = 0;
+    for (const int sources : {0, 1, 3, 8, 9, 16, 17, 40, 128, 255, 256, 70000})
+      for (const int terms : {0, 1, 5, 8, 9, 20, 33, 60}) {
+        const int longer = std::max(terms, sources);
+        const int made = rank(terms, sources);
+        EXPECT_GE(rank.length(made), longer);
+        EXPECT_EQ(rank.log_lanes(rank.length(made)), rank.log_lanes(longer));
+        for (const int longest : {longer, longer + 1, 2 * longer, 300})
+          if (longest >= longer) {
+            EXPECT_LE(made, rank.at_most(longest)) << terms << ' ' << sources;
+          }
+        if (terms == 0) {
+          EXPECT_GE(made, before);
+          before = made;
+        }
+      }
+    EXPECT_GT(rank(9, 5), rank(8, 5));
+    EXPECT_GT(rank(0, max_steps + 1), rank(max_steps, max_steps));
+  }
+}
+
 TEST(CollapsedLevels, OfAChainAreFewer) {
   const auto chain =
       TestGraphs::with_origins(TestGraphs::chain_graph(96), false);
@@ -188,7 +231,7 @@ TEST(CollapsedLevels, OfAChainAreFewer) {
   for (const int k : {2, 4, 8}) {
     Detail::WorkPool<Space> pool(exec, 0);
     const auto made = collapse_levels(exec, graph, order, k, num_values(chain),
-                                      WithinLevel::ascending, pool);
+                                      8, WithinLevel::ascending, pool);
     exec.fence();
     EXPECT_EQ(made.order.num_levels(), 96 / k);
     EXPECT_EQ(expect_collapsed(chain, k), 96 - 96 / k);
@@ -253,6 +296,17 @@ TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
           expect_new_values<Kokkos::complex<float>>(pattern, levels, upper, op);
         }
     }
+}
+
+/// Sources and terms of most chunks are stored as distances, those of others
+/// are too far away.
+TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
+  const auto pattern = random_pattern(150000, 2., 120000, 11);
+  const auto near = random_pattern(150000, 2., 30, 12);
+  for (const bool upper : {false, true}) {
+    expect_new_values<double>(pattern, 2, upper, Op::none);
+    expect_new_values<double>(near, 3, upper, Op::transpose);
+  }
 }
 
 HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {

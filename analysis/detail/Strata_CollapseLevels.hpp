@@ -9,6 +9,7 @@
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ReplaceBySets.hpp>
+#include <detail/Strata_SharePrograms.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -129,8 +130,10 @@ struct CountRewritten {
     if (!rewrites) return;
     length[v] = row.sources;
     terms[v] = row.terms - 1;
-    program[v] =
+    constexpr int word = RewrittenRows<MemorySpace>::word;
+    const int bytes =
         RewrittenRows<MemorySpace>::head + row.terms - 1 + row.operations;
+    program[v] = (bytes + word - 1) / word;
     raise_limit(limits + CollapseLimits::terms, row.terms);
     raise_limit(limits + CollapseLimits::sources, row.sources);
     raise_limit(limits + CollapseLimits::longest,
@@ -147,7 +150,8 @@ struct FillRewritten {
   const std::int64_t *row_map, *term_map;
   int *entries, *terms;
   Kokkos::View<const int*, MemorySpace> position;
-  RewrittenRows<MemorySpace> rows;
+  RewrittenRows<MemorySpace> rows;  // but for programs
+  SharePrograms<MemorySpace> programs;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
@@ -157,7 +161,10 @@ struct FillRewritten {
     const int v = static_cast<int>(number);
     const bool rewrites = v >= 0 && fate[v] == RowFate::rewritten;
     const int p = v < 0 ? 0 : position(v);
-    unsigned char* const program = rows.program.data() + rows.program_of(p);
+    unsigned char* const program = programs.program(p);
+    // The last word may have bytes of no program.
+    if (rewrites && lane == 0) programs.words[programs.word_of[p + 1] - 1] = 0;
+    lane_barrier();
     unsigned char* const slot =
         program + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
     EliminatedRow row;
@@ -192,6 +199,8 @@ struct FillRewritten {
     if (lane == 0) {
       program[0] = static_cast<unsigned char>(others);
       program[1] = static_cast<unsigned char>(row.sources);
+      program[2] = static_cast<unsigned char>(row.operations & 0xff);
+      program[3] = static_cast<unsigned char>(row.operations >> 8);
     }
     if constexpr (!Eliminate::by_sets) {
       for (int o = lane; o < row.operations; o += lanes) {
@@ -247,10 +256,11 @@ struct CollapsePhases {
   int num_vertices, levels, num_levels;
   std::int64_t num_numbers;  // groups * levels
   // By vertex.
-  int *fate, *length, *terms, *program, *depth_in_group, *width, *new_level;
+  int *fate, *length, *terms, *program, *depth_in_group, *rank, *new_level;
   std::int64_t *row_map, *term_map;
   int *by_depth, *level_begin, *number, *limits;
   std::int64_t* sums;
+  ListsRank ranks;
 
   struct Clear {};
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
@@ -325,13 +335,14 @@ struct CollapsePhases {
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
-    width[v] = length[v] > terms[v] ? length[v] : terms[v];
+    rank[v] = ranks(terms[v], length[v]);
     new_level[v] = number[number_of(v)];
   }
 
   // Once the order is known.
   Kokkos::View<const int*, MemorySpace> new_vertex;
   RewrittenRows<MemorySpace> rows;
+  SharePrograms<MemorySpace> programs;
   /// Where the user's values are not in order.
   struct PlaceEntries {};
   KOKKOS_INLINE_FUNCTION void operator()(PlaceEntries, std::int64_t p,
@@ -345,10 +356,14 @@ struct CollapsePhases {
   struct PlacePrograms {};
   KOKKOS_INLINE_FUNCTION void operator()(PlacePrograms, std::int64_t p,
                                          std::int64_t& sum, bool final) const {
-    if (final) rows.program_of(p) = static_cast<unsigned>(sum);
+    if (final) programs.word_of[p] = static_cast<unsigned>(sum);
     sum += program[new_vertex(p)];
     if (final && p + 1 == num_vertices)
-      rows.program_of(p + 1) = static_cast<unsigned>(sum);
+      programs.word_of[p + 1] = static_cast<unsigned>(sum);
+  }
+  struct ClearTable {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearTable, std::int64_t i) const {
+    programs(typename SharePrograms<MemorySpace>::Clear(), i);
   }
 
  private:

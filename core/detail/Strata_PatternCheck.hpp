@@ -3,8 +3,8 @@
 #define STRATA_PATTERN_CHECK_HPP
 
 #include <Strata_Error.hpp>
+#include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
-#include <detail/Strata_PatternFingerprint.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
 
@@ -50,17 +50,11 @@ template <class ExecutionSpace, class RowMap, class Entries>
 std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
                                   const RowMap& row_map,
                                   const Entries& entries) {
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  std::uint64_t sums[2] = {0, 0};
-  const auto rows = row_map_term(row_map);
-  const auto columns = entries_term(entries);
-  Kokkos::parallel_reduce("Strata::PatternCheck::fingerprint",
-                          Range(exec, 0, rows.size()), rows, sums[0]);
-  Kokkos::parallel_reduce("Strata::PatternCheck::fingerprint",
-                          Range(exec, 0, columns.size()), columns, sums[1]);
-  exec.fence();
-  return combine_fingerprints(sums[0], sums[1]);
+  using Memory = typename ExecutionSpace::memory_space;
+  return inspect_values<double>(
+             exec, DiagonalPlaces<Memory>{}, ScaledEntries<Memory>{},
+             static_cast<const double*>(nullptr), row_map, entries)
+      .fingerprint();
 }
 
 /// Checks a pattern and measures its rows.

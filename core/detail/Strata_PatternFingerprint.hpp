@@ -22,10 +22,24 @@ struct FingerprintTerm {
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
     return static_cast<std::int64_t>(view.extent(0));
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k,
-                                         std::uint64_t& sum) const {
-    sum += mix_bits(mix_bits(static_cast<std::uint64_t>(k) + salt) +
-                    static_cast<std::uint64_t>(view(k)));
+  /// Adds the terms of elements `first` + u * `stride` with u < count, as far
+  /// as there are such, all read before any is used.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void add(std::int64_t first, std::int64_t stride,
+                                  std::uint64_t& sum) const {
+    std::uint64_t content[count];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) {
+      const std::int64_t k = first + u * stride;
+      content[u] = k < size() ? static_cast<std::uint64_t>(view(k)) : 0;
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) {
+      const std::int64_t k = first + u * stride;
+      const std::uint64_t place =
+          mix_bits(static_cast<std::uint64_t>(k) + salt);
+      if (k < size()) sum += mix_bits(place + content[u]);
+    }
   }
 };
 

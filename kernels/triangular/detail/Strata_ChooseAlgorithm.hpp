@@ -280,7 +280,7 @@ class AlgorithmChoice {
   /// (`collapse_` may be what sub-graphs have come down to.)
   bool levels_are_named() const { return options_.collapsed_levels > 0; }
   /// Times the matrix: what is made, and what is expected of what is chosen.
-  static constexpr double most_made = 6, most_size = 6.2;
+  static constexpr double most_made = 6, most_size = 5.4;
   /// How many level sets `pipelined` should take at a time.
   LevelsAtATime best_levels() {
     LevelsAtATime found;
@@ -299,7 +299,7 @@ class AlgorithmChoice {
                                  candidates, analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
       // Memory counts, too, which is also what new values take longer for;
-      // and a plan never takes six times the matrix.
+      // and a plan should not take over five times the matrix, never six.
       const double size =
           predict.pipelined_bytes(c, analysis_.graph.values_in_order) /
           double(report_.crs_bytes);
@@ -307,7 +307,7 @@ class AlgorithmChoice {
       if (saves) numbers_of_levels_.push_back({c.levels, us});
       // No host enqueues solves faster than that.
       const double cost =
-          std::max(us, parameters_.alpha) * std::pow(size, 1. / 8);
+          std::max(us, parameters_.alpha) * std::pow(size + 1.5, 1. / 8);
       const bool worthwhile = saves && size < most_size && c.stay < 0.2 &&
                               budget_.allows(static_cast<std::size_t>(
                                   size * double(report_.crs_bytes))) &&

@@ -2,6 +2,7 @@
 #ifndef STRATA_LEVEL_SET_SOLVE_HPP
 #define STRATA_LEVEL_SET_SOLVE_HPP
 
+#include <Strata_RewrittenRows.hpp>
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_SubgraphPlan.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
@@ -53,21 +54,23 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
                           numbering, max_steps, buffers, {}) {}
   /// The same for rewritten rows.
-  /// @param kept_bytes  that the plan is to hold besides
+  /// @param rows  which the plan is to hold besides, once it is known how many
+  ///              bytes their programs take (RowTerms::fetched)
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order, SourceNumbering numbering,
                     int max_steps, int buffers, const RowTerms<Memory>& terms,
-                    std::size_t kept_bytes = 0) {
+                    const RewrittenRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
         exec, graph, order, analysis.num_values, width, max_steps, numbering,
         analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
           // Scalars of 16 bytes follow.
-          storage.take(kept_,
-                       static_cast<std::int64_t>((kept_bytes + 15) / 16 * 2));
+          const std::size_t bytes =
+              terms.exist() ? rows.extent(plan.fetched) : 0;
+          storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);

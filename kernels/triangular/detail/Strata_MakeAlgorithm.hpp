@@ -124,6 +124,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
       if (levels > 1 && columns == 1) {
         const auto collapsed = collapse_levels(
             exec, analysis.graph, analysis.order, levels, analysis.num_values,
+            PipelinedAlgorithm<Scalar, ExecutionSpace>::max_steps,
             TriangularAnalysis<ExecutionSpace>::within_level,
             analysis.work(exec));
         report.collapsed_levels = collapsed.levels;

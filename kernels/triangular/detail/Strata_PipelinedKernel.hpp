@@ -140,16 +140,43 @@ struct PipelinedSolve {
     }
   };
 
+  /// The sources of a chunk, by slot, as RowChunk has them stored where rows
+  /// have terms.
+  template <bool near>
+  struct Sources {
+    using Stored = std::conditional_t<near, unsigned short, int>;
+    const Stored* stored;
+    std::int64_t begin;  // the slot of the first
+    KOKKOS_INLINE_FUNCTION Sources(const int* words, const RowChunk& chunk)
+        : stored(reinterpret_cast<const Stored*>(
+              words + (terms ? chunk.source_begin : 0))),
+          begin(terms ? chunk.begin() : 0) {}
+    KOKKOS_INLINE_FUNCTION int operator()(std::int64_t slot) const {
+      return stored[slot - begin];
+    }
+    static constexpr int none = near ? RowChunk::no_distance : -1;
+  };
+
   /// The next entries of a lane; `left` is the number of its steps to come.
-  template <int count>
-  KOKKOS_INLINE_FUNCTION void load(Batch<count>& entry, std::int64_t& slot,
-                                   int left, int stride) const {
+  /// @param source_of  what becomes of a source that is stored
+  template <int count, bool near, class SourceOf>
+  KOKKOS_INLINE_FUNCTION void load(Batch<count>& entry,
+                                   const Sources<near>& sources,
+                                   std::int64_t& slot, int left, int stride,
+                                   const SourceOf& source_of) const {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
       const bool in = u < left;
-      entry.source[u] = in ? system.source(slot) : -1;
+      entry.source[u] = in ? sources(slot) : Sources<near>::none;
       entry.value[u] = in ? system.value(slot) : Scalar(0);
       slot += stride;
+    }
+    if constexpr (near) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < count; ++u)
+        entry.source[u] = entry.source[u] == Sources<near>::none
+                              ? -1
+                              : source_of(entry.source[u]);
     }
   }
   template <int count>
@@ -189,14 +216,18 @@ struct PipelinedSolve {
   }
 
   /// The terms of a lane: elements of b, which are there.
-  KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk, int lane,
-                                        int stride, Scalar& sum) const {
-    std::int64_t slot = chunk.first_slot + lane -
-                        static_cast<std::int64_t>(chunk.term_steps) * stride;
+  template <bool near>
+  KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk,
+                                        const Sources<near>& sources, int row,
+                                        int lane, int stride,
+                                        Scalar& sum) const {
+    std::int64_t slot = chunk.begin() + lane;
+    const int step = chunk.sources == RowChunk::near_above ? 1 : -1;
     for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
          left -= batch) {
       Batch<batch> entry;
-      load(entry, slot, left, stride);
+      load(entry, sources, slot, left, stride,
+           [&](int distance) { return row + step * (distance + 1); });
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (entry.source[u] >= 0)
@@ -215,37 +246,40 @@ struct PipelinedSolve {
   /// @param turn  its `begin` is called when the loads of the plan are under
   ///              way, before any other; `pass_on` before the warp waits
   /// @return what finish() does, 0 in lanes without a row
-  template <int count, class Turn>
+  /// @tparam near  sources are stored as distances
+  template <int count, bool near, class Turn>
   KOKKOS_INLINE_FUNCTION double solve(const RowChunk& chunk, int lane,
                                       const Buffers& x,
                                       const Turn& turn) const {
-    const int stride = chunk.rows << chunk.log_lanes;
+    const int stride = chunk.stride();
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
     const int position = chunk.first_position + r0;
+    const Sources<near> sources(system.source.data(), chunk);
+    const auto source_of = [&](int distance) {
+      return chunk.first_position - 1 - distance;
+    };
     std::int64_t slot = chunk.first_slot + lane;
     int left = lane < stride ? chunk.steps : 0;
     Batch<count> entry;
-    load(entry, slot, left, stride);
+    load(entry, sources, slot, left, stride, source_of);
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
     const bool finishes = leader && chunk.part < 0;
-    if (finishes) {
-      row = system.row(position);
-      diagonal = system.diagonal(position);
-    }
+    if (near ? lane < stride : finishes) row = system.row(position);
+    if (finishes) diagonal = system.diagonal(position);
     turn.begin();
     if (finishes) right_hand_side = system.b(row, 0);
     turn.pass_on();
     if constexpr (terms) {
-      add_terms(chunk, lane, stride, sum);
+      add_terms(chunk, sources, static_cast<int>(row), lane, stride, sum);
     }
     if (chunk.gate >= 0) wait_for(x.current + chunk.gate, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
     for (int step = count; step < chunk.steps; step += count) {
       left -= count;
-      load(entry, slot, left, stride);
+      load(entry, sources, slot, left, stride, source_of);
       add(entry, x.current, together, sum);
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
@@ -312,9 +346,15 @@ struct PipelinedSolve {
       turn.pass_on();
       return add_pieces(chunk, lane, x);
     }
-    if (chunk.steps <= small_batch)
-      return solve<small_batch>(chunk, lane, x, turn);
-    return solve<batch>(chunk, lane, x, turn);
+    if constexpr (terms) {
+      if (chunk.sources != RowChunk::whole)
+        return chunk.steps <= small_batch
+                   ? solve<small_batch, true>(chunk, lane, x, turn)
+                   : solve<batch, true>(chunk, lane, x, turn);
+    }
+    return chunk.steps <= small_batch
+               ? solve<small_batch, false>(chunk, lane, x, turn)
+               : solve<batch, false>(chunk, lane, x, turn);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {

@@ -24,25 +24,38 @@ struct ResetPipeline {
   }
 };
 
-/// Other names for a plan's rows, and for the terms of rewritten ones.
+/// Other names for a plan's rows, and for the terms of rewritten ones: these
+/// may be far from the rows', so sources are stored whole.
 template <class MemorySpace>
 struct NameRows {
   RowChunks<MemorySpace> chunks;
   Kokkos::View<const int*, MemorySpace> name;
   Kokkos::View<unsigned*, MemorySpace> row;
-  Kokkos::View<int*, MemorySpace> source;  // empty: there are no terms
+  // Empty: there are no terms. By slot.
+  Kokkos::View<RowChunk*, MemorySpace> chunk_of;
+  Kokkos::View<int*, MemorySpace> source;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
     const RowChunk chunk = chunks.chunk(c);
     const int end = chunk.first_position + chunk.rows;
     for (int p = chunk.first_position; p < end; ++p)
       row(p) = static_cast<unsigned>(name(chunks.row(p)));
-    if (source.extent(0) == 0) return;
-    const std::int64_t stride = chunk.rows << chunk.log_lanes;
-    const std::int64_t first = chunk.first_slot - chunk.term_steps * stride;
-    for (std::int64_t k = first; k < chunk.first_slot; ++k)
-      source(k) = chunks.source(k) < 0 ? -1 : name(chunks.source(k));
-    for (std::int64_t k = 0; k < chunk.steps * stride; ++k)
-      source(chunk.first_slot + k) = chunks.source(chunk.first_slot + k);
+    if (chunk_of.extent(0) == 0) return;
+    RowChunk whole = chunk;
+    whole.sources = RowChunk::whole;
+    whole.source_begin = static_cast<unsigned>(chunk.begin());
+    chunk_of(c) = whole;
+    const int stride = chunk.stride(), num_terms = chunk.term_steps * stride;
+    for (int i = 0; i < chunk.num_slots(); ++i) {
+      const int stored = chunk.stored(chunks.source.data(), i);
+      int from = chunk.source_of(stored);
+      if (i < num_terms) {
+        const int r = i % stride >> chunk.log_lanes;
+        const int term = chunk.term_of(
+            stored, static_cast<int>(chunks.row(chunk.first_position + r)));
+        from = term < 0 ? -1 : name(term);
+      }
+      whole.store(source.data(), i, from);
+    }
   }
 };
 
@@ -76,12 +89,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  public:
   using Base::width;
   using typename Base::Memory;
+  /// Steps that a row takes before it gets more lanes.
+  static constexpr int max_steps =
+      PipelinedSolve<Scalar, ExecutionSpace, false>::batch;
 
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position, Solve<false>::batch,
-             2) {
+      : Base(exec, analysis, SourceNumbering::position, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
   /// Level sets taken several at a time, for one right-hand side a launch.
@@ -89,12 +104,13 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                      const TriangularAnalysis<ExecutionSpace>& analysis,
                      const CollapsedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
-             SourceNumbering::position, Solve<false>::batch, 2,
-             RowTerms<Memory>{levels.term_map, levels.term},
-             levels.rows.extent()) {
+             SourceNumbering::position, max_steps, 2,
+             RowTerms<Memory>{levels.term_map, levels.term,
+                              levels.program_bytes},
+             levels.rows) {
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<NewValues>(
-        keep(exec, levels.rows, analysis.num_values), Solve<false>::batch,
+        keep(exec, levels.rows, analysis.num_values), max_steps,
         analysis.conjugated);
     this->diagonal_along_ = true;
   }
@@ -146,13 +162,25 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     const auto& chunks = this->chunks_;
     named_row_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
         "Strata::Pipelined::row", chunks.num_rows);
-    if (rewritten_)
+    Kokkos::View<RowChunk*, Memory> named_chunk;
+    if (rewritten_) {
       named_source_ = make_unfilled<Kokkos::View<int*, Memory>>(
           "Strata::Pipelined::source", chunks.num_slots);
+      named_chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
+          "Strata::Pipelined::chunk", chunks.num_chunks());
+    }
     Kokkos::parallel_for(
         "Strata::Pipelined::name_rows",
         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        NameRows<Memory>{chunks, name, named_row_, named_source_});
+        NameRows<Memory>{chunks, name, named_row_, named_chunk, named_source_});
+    if (rewritten_) {
+      auto named = chunks;
+      named.chunk = named_chunk;
+      if (rows_.num_sums > 0)
+        rows_ = split_long_rows(exec, named, width, chunks.num_rows);
+      else
+        rows_.chunk = named_chunk;
+    }
     exec.fence();
   }
   /// Parts that every block of a later launch may add up for itself.
@@ -199,11 +227,12 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
     auto* const from = reinterpret_cast<unsigned char*>(rows.faults.data());
-    Kokkos::deep_copy(exec, Bytes(to, rows.extent()),
-                      Bytes(from, rows.extent()));
+    const std::int64_t programs = this->chunks_.fetched;
+    Kokkos::deep_copy(exec, Bytes(to, rows.extent(programs)),
+                      Bytes(from, rows.extent(programs)));
     RewrittenRows<Memory> kept = rows;
     PlanStorage<Memory> storage(to);
-    kept.take_again(storage, num_values);
+    kept.take_again(storage, programs, num_values);
     return kept;
   }
 
@@ -272,12 +301,12 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       made = reinterpret_cast<const Scalar*>(made_in_->data());
       made_diagonal = made + slots;
     }
-    Kokkos::parallel_for(
-        "Strata::RewrittenRows::take",
-        RangeOf<ExecutionSpace>(
-            exec, 0, std::max<std::int64_t>(slots, this->chunks_.num_rows)),
-        TakeValues<Scalar>{made, made_diagonal, value, diagonal, slots,
-                           this->chunks_.num_rows, this->divide_});
+    using Take = TakeValues<Scalar>;
+    const std::int64_t rows = this->chunks_.num_rows;
+    run_blocks<4, Take::threads>(
+        "Strata::RewrittenRows::take", exec,
+        static_cast<int>(Take::blocks(slots, rows)),
+        Take{made, made_diagonal, value, diagonal, slots, rows, this->divide_});
     has_values_ = true;
   }
 
@@ -327,6 +356,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
            (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
+           (named_source_.extent(0) > 0 && rows_.num_sums == 0
+                ? rows_.chunk.extent(0) * sizeof(RowChunk)
+                : 0) +
            (blocks_ ? blocks_->bytes() : 0) +
            (rewritten_ ? rewritten_->bytes() : 0);
   }

@@ -6,6 +6,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
 #include <Strata_PerformanceModel.hpp>
+#include <Strata_RowChunks.hpp>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -125,18 +126,21 @@ class SolvePrediction {
                     p_.bytes_per_us);
   }
   /// Bytes of that plan, to about a tenth: more slots are idle where level sets
-  /// are narrow. The programs of new values have a byte for each entry of a
-  /// rewritten row and of its terms' rows.
+  /// are narrow, and sources that are near take half a word. The programs of
+  /// new values have a byte for each entry of a rewritten row and of its terms'
+  /// rows, and rows share some of them.
   /// @param in_order  see DependencyGraph::values_in_order
   double pipelined_bytes(const LevelsCandidate& several, bool in_order) const {
     const double length = edges_ / rows_;
     const double of_level = rows_ / std::max(1, sizes_.num_levels);
-    const double idle = 1.1 + 0.25 * std::min(1., 100 / of_level);
+    const double idle = 1.03 + 0.22 * std::min(1., 100 / of_level);
+    const double reach = std::min(rows_, 2 * several.levels * of_level);
+    const double source = reach <= RowChunk::most_distance ? 2.3 : 4;
     const double program =
         (1 - 1. / several.levels) * (length + 2) + several.terms * (length + 1);
     return rows_ *
-           (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) + program +
-            idle * (scalar_ + 4) * (several.sources + several.terms));
+           (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) + program / 2 +
+            idle * (scalar_ + source) * (several.sources + several.terms));
   }
 
   /// No sub-graphs without rewritten rows can do better than this.

@@ -36,9 +36,9 @@ struct RewriteValues {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool on_device = width > 1;
   static constexpr int team_size = on_device ? 128 : 1;
-  // No bound on the teams of a multiprocessor: Kokkos refuses launches whose
-  // scratch leaves room for fewer.
-  using Policy = LargeFunctorTeams<ExecutionSpace>;
+  /// Teams of a multiprocessor that registers suffice for.
+  static constexpr int most_teams_per_unit = 6;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
   using Member = typename Policy::member_type;
   using Row = typename RewrittenRows<Memory>::Row;
   /// Entries that a lane holds.
@@ -48,7 +48,7 @@ struct RewriteValues {
   RewrittenRows<Memory> rows;
   Kokkos::View<const RowChunk*, Memory> chunk_of;
   Kokkos::View<const unsigned*, Memory> row;  // by position
-  Kokkos::View<const int*, Memory> source;    // by slot
+  Kokkos::View<const int*, Memory> source;    // of RowChunks
   const Scalar* values;
   bool conjugated;
   /// Logarithm of the warps of a chunk; chunks of a team.
@@ -63,28 +63,33 @@ struct RewriteValues {
   KOKKOS_FUNCTION int chunk_bytes() const {
     return most_slots * s + most_terms * (s + 8);
   }
-  int scratch_bytes() const { return team_chunks * chunk_bytes() + 16; }
+  KOKKOS_FUNCTION int scratch_bytes() const {
+    return team_chunks * chunk_bytes() + 16;
+  }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(team_chunks * chunk_bytes() + 16));
-    address = (address + 15) / 16 * 16;
-    const ScratchBytes scratch(reinterpret_cast<void*>(address));
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) *
-                               (on_device ? team_chunks : host_chunks);
-    if constexpr (on_device) {
-      const int log_threads = 5 + log_warps, rank = team.team_rank();
-      const int mine = rank >> log_threads;
-      run(first + mine, rank & ((1 << log_threads) - 1), scratch,
-          mine * chunk_bytes());
-    } else {
-      for (int c = 0; c < host_chunks; ++c) run(first + c, 0, scratch, 0);
-    }
+    const ScratchBytes scratch(
+        aligned(team.team_scratch(0).get_shmem(scratch_bytes())));
+    const std::int64_t first =
+        static_cast<std::int64_t>(team.league_rank()) * host_chunks;
+    for (int c = 0; c < host_chunks; ++c) run(first + c, 0, scratch, 0);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    const ScratchBytes scratch(aligned(block.scratch()));
+    const int log_threads = 5 + log_warps;
+    const int mine = block.rank() >> log_threads;
+    run(static_cast<std::int64_t>(block.number()) * team_chunks + mine,
+        block.rank() & ((1 << log_threads) - 1), scratch, mine * chunk_bytes());
   }
   /// Chunks that a host's thread takes together.
   static constexpr int host_chunks = 64;
 
  private:
+  KOKKOS_INLINE_FUNCTION static void* aligned(const void* scratch) {
+    const auto address = reinterpret_cast<std::uintptr_t>(scratch);
+    return reinterpret_cast<void*>((address + 15) / 16 * 16);
+  }
+
   /// A lane's row and its part of scratch.
   struct Lane {
     ScratchBytes scratch;
@@ -155,9 +160,8 @@ struct RewriteValues {
     const int r = thread >> log_lanes;
     const bool any = r < chunk.rows;
     const int p = chunk.first_position + r;
-    const unsigned program = rows.program_of(any ? p : 0);
-    const unsigned program_end = rows.program_of(any ? p + 1 : 0);
-    const bool rewritten = any && program_end > program;
+    const unsigned char* const program = any ? rows.program_at(p) : nullptr;
+    const bool rewritten = program != nullptr;
     const int user = any ? user_row(p) : -1;
     const bool follows =
         any && !rows.values_in_order && p + 1 < rows.num_vertices();
@@ -175,7 +179,7 @@ struct RewriteValues {
               0,
               0,
               0,
-              rows.program.data() + program};
+              program};
     lane.length = lane.first + most_terms * 4;
     if (rewritten) {
       lane.terms = lane.program[0];
@@ -185,10 +189,9 @@ struct RewriteValues {
     const int end = any ? rows.end(user, following) : 0;
     const Scalar own = number_at(entries.diagonal);
     Look look{1 / double(modulus(own))};
-    prepare(chunk, r, entries.first, end, lane, look);
+    prepare(chunk, r, user, entries.first, end, lane, look);
     if (rewritten) {
-      lane.operations = static_cast<int>(program_end - program) -
-                        RewrittenRows<Memory>::head - lane.terms;
+      lane.operations = RewrittenRows<Memory>::operations(program);
       lane.program += RewrittenRows<Memory>::head + lane.terms;
     }
     if (any && !rewritten) take_as_it_is(chunk, r, lane, entries.first, end);
@@ -209,6 +212,13 @@ struct RewriteValues {
     return chunk.first_slot +
            static_cast<std::int64_t>((e >> log) + step) * (chunk.rows << log) +
            (r << log) + (e & ((1 << log) - 1));
+  }
+
+  /// The number in the chunk of the slot of a row's i-th term.
+  KOKKOS_INLINE_FUNCTION static int number_of(const RowChunk& chunk, int r,
+                                              int i) {
+    const int log = chunk.log_lanes;
+    return (i >> log) * chunk.stride() + (r << log) + (i & ((1 << log) - 1));
   }
 
   /// Numbers of a row that is as it was.
@@ -240,8 +250,8 @@ struct RewriteValues {
   /// Of the terms in the order in which they are replaced, of which 0 is the
   /// row itself: first entries, numbers of entries and reciprocals of
   /// diagonals.
-  KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int first,
-                                      int end, const Lane& lane,
+  KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int user,
+                                      int first, int end, const Lane& lane,
                                       Look& look) const {
     // Padding has no source.
     const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
@@ -251,7 +261,10 @@ struct RewriteValues {
       for (int u = 0; u < held; ++u) {
         const int i = e + u * lane.lanes;
         const int term =
-            i < slots ? source(slot_of(chunk, r, -chunk.term_steps, i)) : -1;
+            i < slots
+                ? chunk.term_of(
+                      chunk.stored(source.data(), number_of(chunk, r, i)), user)
+                : -1;
         of[u] = term < 0 ? Row{-1, -1} : rows.row(term);
       }
       Scalar diagonals[held];
@@ -414,15 +427,42 @@ struct RewriteValues {
 /// Takes over what RewriteValues has packed.
 template <class Scalar>
 struct TakeValues {
+  static constexpr int threads = 256, batch = 4;
   const Scalar *packed, *packed_diagonal;
   Scalar *value, *diagonal;
   std::int64_t slots, rows;
   bool divide;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < slots) value[i] = packed[i];
-    if (i < rows)
-      diagonal[i] =
-          divide ? packed_diagonal[i] : Scalar(1) / packed_diagonal[i];
+
+  /// Parts of a block, or of a host's thread.
+  static std::int64_t blocks(std::int64_t slots, std::int64_t rows) {
+    constexpr std::int64_t each = threads * batch;
+    return (std::max(slots, rows) + each - 1) / each;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+    const std::int64_t first =
+        static_cast<std::int64_t>(block.number()) * threads * batch;
+    if (block.size() == 1) {
+      for (int i = 0; i < threads; ++i) take(first + i);
+    } else {
+      take(first + block.rank());
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void take(std::int64_t first) const {
+    Scalar entry[batch], own[batch];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const std::int64_t i = first + u * threads;
+      if (i < slots) entry[u] = packed[i];
+      if (i < rows) own[u] = packed_diagonal[i];
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const std::int64_t i = first + u * threads;
+      if (i < slots) value[i] = entry[u];
+      if (i < rows) diagonal[i] = divide ? own[u] : Scalar(1) / own[u];
+    }
   }
 };
 
@@ -476,9 +516,15 @@ class RewrittenValues {
       }
       teams = (chunks + run.team_chunks - 1) / run.team_chunks;
     }
-    typename Run::Policy policy(exec, teams, Run::team_size);
-    policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
-    Kokkos::parallel_for("Strata::RewrittenRows::make", policy, run);
+    constexpr const char* label = "Strata::RewrittenRows::make";
+    if constexpr (Run::on_device) {
+      run_blocks<Run::most_teams_per_unit, Run::team_size>(
+          label, exec, teams, run, std::size_t(run.scratch_bytes()));
+    } else {
+      typename Run::Policy policy(exec, teams, Run::team_size);
+      policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
+      Kokkos::parallel_for(label, policy, run);
+    }
     return rows_.faults.data();
   }
   std::size_t bytes() const { return rows_.bytes(); }

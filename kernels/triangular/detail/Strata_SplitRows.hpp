@@ -54,8 +54,11 @@ struct CutPieces {
         made.steps = p + 1 < pieces ? SplitRow::piece_steps
                                     : steps - p * SplitRow::piece_steps;
         split(c + sum + p) = made;
-        made.first_slot += std::int64_t{SplitRow::piece_steps}
-                           << made.log_lanes;
+        const unsigned slots = unsigned{SplitRow::piece_steps}
+                               << made.log_lanes;
+        made.first_slot += slots;
+        made.source_begin +=
+            made.sources == RowChunk::whole ? slots : slots / 2;
       }
       if (pieces > 0) {
         made.first_slot = sum;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_SHARE_PROGRAMS_HPP
+#define STRATA_SHARE_PROGRAMS_HPP
+
+#include <Strata_RewrittenRows.hpp>
+#include <algorithm>
+#include <detail/Strata_PatternFingerprint.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Programs of rows (see RewrittenRows) as they are made, each in a place of
+/// its own, and what it takes to keep one of those that are equal: on grids a
+/// few dozen are left of millions.
+///
+/// Programs are looked up in a table by 64 bits made of their words; the first
+/// row of those that share these owns its place, and rows whose programs are,
+/// word by word, the owner's share the program. What finds no place within a
+/// few steps, or others' bits there, keeps its own. Who owns a place may depend
+/// on who comes first where the table overflows, but not what a row's program
+/// says.
+template <class MemorySpace>
+struct SharePrograms {
+  using Rows = RewrittenRows<MemorySpace>;
+  /// Position -> first of its words; one more at the end.
+  unsigned* word_of = nullptr;
+  unsigned* words = nullptr;
+  std::int64_t num_rows = 0;
+  // The table: bits (0: free) and smallest position that has them.
+  std::uint64_t* bits = nullptr;
+  int* owner = nullptr;
+  unsigned table_size = 0;  // a power of two
+  /// Position -> place in the table (-1: none), and then the position whose
+  /// program the row shares (-1: it has its own).
+  int* shared = nullptr;
+  /// To be made: where programs begin, the programs, their bytes in all.
+  Rows rows;
+  std::int64_t* total = nullptr;
+
+  static constexpr int most_steps = 8;
+  static unsigned size_for(std::int64_t num_rows) {
+    unsigned size = 1024;
+    while (size < 2 * num_rows && size < 1u << 20) size *= 2;
+    return size;
+  }
+  template <class Pool>
+  void take(Pool& pool, std::int64_t vertices, std::int64_t program_words) {
+    num_rows = vertices;
+    table_size = size_for(vertices);
+    pool.take(word_of, vertices + 1);
+    pool.take(words, program_words);
+    pool.take(bits, table_size);
+    pool.take(owner, table_size);
+    pool.take(shared, vertices);
+    pool.take(total, 1);
+  }
+  KOKKOS_INLINE_FUNCTION unsigned char* program(std::int64_t p) const {
+    return reinterpret_cast<unsigned char*>(words + word_of[p]);
+  }
+
+  struct Clear {};
+  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
+    bits[i] = 0;
+    owner[i] = 0x7fffffff;
+  }
+  struct Enter {};
+  KOKKOS_INLINE_FUNCTION void operator()(Enter, std::int64_t p) const {
+    shared[p] = -1;
+    const unsigned begin = word_of[p], end = word_of[p + 1];
+    if (begin == end) return;
+    std::uint64_t sum = end - begin;
+    for (unsigned w = begin; w < end; w += batch) {
+      unsigned word[batch];
+      STRATA_IMPL_UNROLL
+      for (unsigned u = 0; u < batch; ++u)
+        word[u] = w + u < end ? words[w + u] : 0;
+      STRATA_IMPL_UNROLL
+      for (unsigned u = 0; u < batch; ++u)
+        sum +=
+            mix_bits(static_cast<std::uint64_t>(w + u - begin) << 32 | word[u]);
+    }
+    const std::uint64_t mine = mix_bits(sum) | 1;
+    unsigned place = static_cast<unsigned>(mine >> 32) & (table_size - 1);
+    for (int step = 0; step < most_steps; ++step) {
+      std::uint64_t there = load_relaxed(bits + place);
+      if (there == 0)
+        there = Kokkos::atomic_compare_exchange(bits + place, std::uint64_t{0},
+                                                mine);
+      if (there == 0 || there == mine) {
+        const int row = static_cast<int>(p);
+        // Few come before those that have been here.
+        if (load_relaxed(owner + place) > row)
+          Kokkos::atomic_fetch_min(owner + place, row);
+        shared[p] = static_cast<int>(place);
+        return;
+      }
+      place = (place + 1) & (table_size - 1);
+    }
+  }
+  struct Compare {};
+  KOKKOS_INLINE_FUNCTION void operator()(Compare, std::int64_t p) const {
+    if (shared[p] < 0) return;
+    const int from = owner[shared[p]];
+    const unsigned begin = word_of[p], end = word_of[p + 1];
+    const unsigned other = word_of[from];
+    bool equal = from != p && word_of[from + 1] - other == end - begin;
+    for (unsigned w = 0; equal && w < end - begin; w += batch) {
+      unsigned here[batch], there[batch];
+      STRATA_IMPL_UNROLL
+      for (unsigned u = 0; u < batch; ++u) {
+        const bool in = w + u < end - begin;
+        here[u] = in ? words[begin + w + u] : 0;
+        there[u] = in ? words[other + w + u] : 0;
+      }
+      STRATA_IMPL_UNROLL
+      for (unsigned u = 0; u < batch; ++u) equal = equal && here[u] == there[u];
+    }
+    shared[p] = equal ? from : -1;
+  }
+  struct Place {};
+  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t p,
+                                         std::int64_t& sum, bool final) const {
+    const unsigned size = word_of[p + 1] - word_of[p];
+    const bool own = shared[p] < 0;
+    if (final && own)
+      rows.program_of(p) =
+          size == 0 ? Rows::no_program : static_cast<unsigned>(sum);
+    if (own) sum += size;
+    if (final && p + 1 == num_rows) *total = sum * Rows::word;
+  }
+  struct Copy {};
+  KOKKOS_INLINE_FUNCTION void operator()(Copy, std::int64_t p) const {
+    if (shared[p] >= 0) {
+      rows.program_of(p) = rows.program_of(shared[p]);
+      return;
+    }
+    const unsigned begin = word_of[p], end = word_of[p + 1];
+    if (begin == end) return;
+    auto* const to =
+        reinterpret_cast<unsigned*>(rows.program.data()) + rows.program_of(p);
+    for (unsigned w = 0; w < end - begin; ++w) to[w] = words[begin + w];
+  }
+
+ private:
+  static constexpr unsigned batch = 8;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -39,11 +39,14 @@ struct RewrittenRows {
   struct Row {
     int first, diagonal;
   };
-  /// Position -> where its program begins, in words of four bytes, if any.
+  /// Position -> where its program begins, in words of four bytes, if any; and
+  /// the same in half as many bytes, if there are few programs: a plan has one
+  /// of them.
   Kokkos::View<unsigned*, MemorySpace> program_of;
+  Kokkos::View<unsigned short*, MemorySpace> near_program_of;
   Kokkos::View<unsigned char*, MemorySpace> program;
   static constexpr int head = 4, word = 4;
-  static constexpr unsigned no_program = 0xffffffffu;
+  static constexpr unsigned no_program = 0xffffffffu, no_near_program = 0xffff;
   /// Vertex -> number that its row begins with; one more at the end.
   Kokkos::View<int*, MemorySpace> begin_of;
   Detail::OriginIndex<MemorySpace> origin;
@@ -56,29 +59,42 @@ struct RewrittenRows {
 
   /// Has the arrays taken out of a storage: again with the numbers of elements
   /// that they have, but for programs, to be copied there as a whole.
+  /// @param far  with program_of
   void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
             std::int64_t numbers, std::int64_t program_bytes,
-            std::int64_t num_faults, std::int64_t num_values) {
+            std::int64_t num_faults, std::int64_t num_values, bool far = true) {
+    storage.take(program_of, far ? vertices : 0);
     storage.take(faults, num_faults);
     storage.take(origin, values_in_order ? 0 : numbers, num_values);
-    storage.take(program_of, vertices);
     storage.take(begin_of, vertices + 1);
+    // Programs begin with a whole word.
+    storage.take(near_program_of, (vertices + 1) / 2 * 2);
     storage.take(program, program_bytes);
   }
   void take_again(Detail::PlanStorage<MemorySpace>& storage,
                   std::int64_t program_bytes, std::int64_t num_values) {
     take(storage, num_vertices(), origin.size(), program_bytes,
-         static_cast<std::int64_t>(faults.extent(0)), num_values);
+         static_cast<std::int64_t>(faults.extent(0)), num_values,
+         !all_near(program_bytes));
   }
-  /// Bytes from the first array's beginning to the last one's end, if there are
-  /// so many of programs.
+  /// Whether near_program_of will do for so many bytes of programs.
+  static bool all_near(std::int64_t program_bytes) {
+    return program_bytes / word <= no_near_program;
+  }
+  /// The first array that a plan with so many bytes of programs has, and the
+  /// bytes from its beginning to the end of the last.
+  unsigned char* first(std::int64_t program_bytes) const {
+    return all_near(program_bytes)
+               ? reinterpret_cast<unsigned char*>(faults.data())
+               : reinterpret_cast<unsigned char*>(program_of.data());
+  }
   std::size_t extent(std::int64_t program_bytes) const {
-    return static_cast<std::size_t>(
-        program.data() + program_bytes -
-        reinterpret_cast<const unsigned char*>(faults.data()));
+    return static_cast<std::size_t>(program.data() + program_bytes -
+                                    first(program_bytes));
   }
   std::size_t bytes() const {
-    return program_of.extent(0) * sizeof(unsigned) + origin.bytes() +
+    return program_of.extent(0) * sizeof(unsigned) +
+           near_program_of.extent(0) * sizeof(unsigned short) + origin.bytes() +
            program.extent(0) + begin_of.extent(0) * sizeof(int) +
            faults.extent(0) * sizeof(std::int64_t);
   }
@@ -88,9 +104,12 @@ struct RewrittenRows {
   }
   /// A row's program; null: it has none.
   KOKKOS_INLINE_FUNCTION const unsigned char* program_at(int position) const {
-    const unsigned begin = program_of(position);
-    return begin == no_program ? nullptr
-                               : program.data() + std::size_t{begin} * word;
+    const bool near = program_of.extent(0) == 0;
+    const unsigned begin =
+        near ? near_program_of(position) : program_of(position);
+    return begin == (near ? no_near_program : no_program)
+               ? nullptr
+               : program.data() + std::size_t{begin} * word;
   }
   /// Entries of the row and of its terms' rows.
   KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* program) {

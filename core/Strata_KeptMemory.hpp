@@ -15,6 +15,7 @@ void release_kept_memory() {
   using Memory = typename ExecutionSpace::memory_space;
   Detail::KeptWorkspace<Memory, Detail::ForWork>::release();
   Detail::KeptWorkspace<Memory, Detail::ForPlans>::release();
+  Detail::KeptWorkspace<Detail::HostVisibleSpace<ExecutionSpace>>::release();
 }
 
 }  // namespace Strata

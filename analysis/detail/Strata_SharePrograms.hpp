@@ -130,14 +130,15 @@ struct SharePrograms {
   }
   struct Copy {};
   KOKKOS_INLINE_FUNCTION void operator()(Copy, std::int64_t p) const {
+    const unsigned of = rows.program_of(shared[p] >= 0 ? shared[p] : p);
+    rows.near_program_of(p) = static_cast<unsigned short>(of);
     if (shared[p] >= 0) {
-      rows.program_of(p) = rows.program_of(shared[p]);
+      rows.program_of(p) = of;
       return;
     }
     const unsigned begin = word_of[p], end = word_of[p + 1];
     if (begin == end) return;
-    auto* const to =
-        reinterpret_cast<unsigned*>(rows.program.data()) + rows.program_of(p);
+    auto* const to = reinterpret_cast<unsigned*>(rows.program.data()) + of;
     for (unsigned w = 0; w < end - begin; ++w) to[w] = words[begin + w];
   }
 

@@ -935,6 +935,22 @@ int device_units(const ExecutionSpace& exec) {
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
 
+/// Bytes of the cache that all units of a device share; of hosts not asked for.
+template <class ExecutionSpace>
+std::size_t cache_bytes(const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<ExecutionSpace>) {
+    int bytes = 0;
+    if (cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize,
+                               exec.cuda_device()) == cudaSuccess &&
+        bytes > 0)
+      return static_cast<std::size_t>(bytes);
+  }
+#endif
+  (void)exec;
+  return std::size_t{32} << 20;
+}
+
 /// 1 / x to within two units in the last place; infinite, zero or not a number
 /// where x or 1 / x is not a normal number. On CUDA without the branch that a
 /// division has for these.

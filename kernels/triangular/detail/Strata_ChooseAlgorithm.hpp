@@ -349,7 +349,8 @@ class AlgorithmChoice {
             sizeof(Scalar),
             device_units(exec_),
             lane_width<ExecutionSpace>,
-            options_.max_right_hand_sides};
+            options_.max_right_hand_sides,
+            gains_by_blocks(exec_, analysis_.order.sizes, sizeof(Scalar))};
   }
 
   /// Factor on the prediction of sub-graphs in bands, fitted for one to four

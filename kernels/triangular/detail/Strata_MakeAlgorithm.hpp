@@ -5,6 +5,7 @@
 #include <Strata_Partition.hpp>
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_BlockSubstitution.hpp>
+#include <detail/Strata_BlockedOrder.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
 #include <detail/Strata_PipelinedSolve.hpp>
 #include <detail/Strata_StreamAlgorithm.hpp>
@@ -131,6 +132,16 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
               exec, analysis, collapsed);
+      }
+      if (columns == 1 &&
+          gains_by_blocks(exec, analysis.order.sizes, sizeof(Scalar))) {
+        auto in_blocks = analysis;
+        in_blocks.order = order_by_blocks(
+            exec, analysis.graph, analysis.order, vertices_of_block,
+            TriangularAnalysis<ExecutionSpace>::within_level,
+            analysis.work(exec));
+        return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
+            exec, in_blocks, columns);
       }
       return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(
           exec, analysis, columns);

@@ -226,10 +226,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     using Bytes = Kokkos::View<unsigned char*, Memory,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
-    auto* const from = reinterpret_cast<unsigned char*>(rows.faults.data());
     const std::int64_t programs = this->chunks_.fetched;
     Kokkos::deep_copy(exec, Bytes(to, rows.extent(programs)),
-                      Bytes(from, rows.extent(programs)));
+                      Bytes(rows.first(programs), rows.extent(programs)));
     RewrittenRows<Memory> kept = rows;
     PlanStorage<Memory> storage(to);
     kept.take_again(storage, programs, num_values);

@@ -21,9 +21,11 @@ namespace Detail {
 class SolvePrediction {
  public:
   /// `sizes` is referred to as long as predictions are made.
+  /// @param in_blocks  see gains_by_blocks
   SolvePrediction(const PerformanceParameters& parameters,
                   std::int64_t num_edges, const LevelSizes& sizes,
-                  std::size_t scalar_bytes, int units, int width, int columns)
+                  std::size_t scalar_bytes, int units, int width, int columns,
+                  bool in_blocks = false)
       : p_(parameters),
         sizes_(sizes),
         rows_(double(sizes.level_map.back())),
@@ -32,7 +34,8 @@ class SolvePrediction {
         units_(units),
         width_(width),
         slot_bytes_(scalar_ + 4),
-        columns_(columns) {
+        columns_(columns),
+        in_blocks_(in_blocks && columns == 1) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ =
         (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) / p_.bytes_per_us;
@@ -51,6 +54,9 @@ class SolvePrediction {
   double level_sets(int narrow_chunks, int warps) const {
     double total = bytes_us_ + more_vectors(4);
     if (edges_ == 0 && columns_ == 1 && width_ > 1) return begin() + total;
+    // b and x of rows that are not neighbours come in sectors of 32 bytes.
+    if (columns_ == 1 && width_ > 1)
+      total += beside_waiting * 64 * rows_ / p_.bytes_per_us;
     // Right-hand sides in eights: a team has its registers full, and several
     // blocks go side by side.
     const double of_team = columns_ > 1 ? 2.6 : 1.;
@@ -98,7 +104,8 @@ class SolvePrediction {
                 (columns_ > 1 ? turns : std::min(2., turns)));
       // Sources, and b and x of rows that are not neighbours, come in sectors
       // of 32 bytes.
-      total += of_bytes * 32 * (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
+      total += of_bytes * (in_blocks_ ? 0.6 : 1.) * 32 *
+               (double(sizes_.edges[l]) + 2. * sizes_.rows(l)) /
                p_.bytes_per_us;
     }
     return total;
@@ -139,7 +146,7 @@ class SolvePrediction {
     const double program =
         (1 - 1. / several.levels) * (length + 2) + several.terms * (length + 1);
     return rows_ *
-           (3 * scalar_ + 14 + (in_order ? 0 : 4 * (length + 1)) + program / 2 +
+           (3 * scalar_ + 12 + (in_order ? 0 : 4 * (length + 1)) + program / 2 +
             idle * (scalar_ + source) * (several.sources + several.terms));
   }
 
@@ -276,6 +283,7 @@ class SolvePrediction {
   int units_, width_;
   double slot_bytes_;
   int columns_;
+  bool in_blocks_;
   double bytes_us_ = 0;
 };
 

@@ -97,12 +97,12 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 edges and vertices, or terms and sources, or 2^32 words of
-///          programs
+///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
+///          words of programs
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
 /// for few rows of which none stays, for all, a sort as for a LevelOrder, four
-/// passes over the rows' programs; the host waits twice, or three times for few
-/// rows of which one stays.
+/// passes over the rows' programs, which are in memory twice meanwhile; the
+/// host waits twice, or three times for few rows of which one stays.
 template <class ExecutionSpace>
 CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const ExecutionSpace& exec,
@@ -194,9 +194,13 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   }
   const std::int64_t total = found[CollapseSums::sources];
   const std::int64_t total_terms = found[CollapseSums::terms];
+  // A row takes at most 16 slots, or 8 for each element of the longer of its
+  // lists: chunks number those of sources by 32 bits.
+  constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
   if (found[CollapseSums::most_terms] < 2 ||
       total + total_terms >= most_entries ||
-      found[CollapseSums::program] >= std::int64_t{1} << 32)
+      16 * n + 8 * (total + total_terms) >= words ||
+      found[CollapseSums::program] >= words)
     return made;
 
   // The rewritten rows.

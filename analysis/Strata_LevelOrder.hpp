@@ -86,7 +86,7 @@ struct CountedLengths {
   }
   /// How long a row counts of which that is said.
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t said) const {
-    return rank ? ListsRank::length(static_cast<int>(said)) : said;
+    return rank ? ListsRank::counted_length(static_cast<int>(said)) : said;
   }
 };
 
@@ -142,7 +142,8 @@ struct LevelBounds {
       position(v) = static_cast<int>(p);
       if (p == 0 || level_at(p - 1) != level) {
         sizes.first(level) = p;
-        // The longest row is the level set's first.
+        // The longest row is the level set's first; by ranks, that is one of
+        // as many lanes as the longest.
         if (length_bits > 0) sizes.longest_row(level) = row_length;
       }
       if (p + 1 == n) sizes.first(sizes.num_levels) = n;

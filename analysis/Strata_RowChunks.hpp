@@ -125,8 +125,8 @@ struct RowChunks {
   Detail::OriginIndex<MemorySpace> diagonal_origin;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
-  /// What was at RowTerms::fetched.
-  std::int64_t fetched = 0;
+  /// See RowTerms.
+  std::int64_t program_bytes = 0;
   /// What the arrays above are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
 
@@ -144,8 +144,9 @@ template <class MemorySpace>
 struct RowTerms {
   Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
   Kokkos::View<const int*, MemorySpace> vertex;
-  /// A number in device memory that the host is to get on occasion, or null.
-  const std::int64_t* fetched = nullptr;
+  /// How much memory the programs of the rows take: a number in device memory
+  /// that the host gets along with what it waits for anyway; or null.
+  const std::int64_t* program_bytes = nullptr;
   KOKKOS_INLINE_FUNCTION bool exist() const { return map.extent(0) > 0; }
 };
 
@@ -291,8 +292,8 @@ struct ChunkPhases {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
-  /// Chunks, slots and, where rows have terms, 32 for each chunk, words of
-  /// sources, what is to be fetched.
+  /// Chunks, slots and, where rows have terms, places for rows of all chunks,
+  /// words of sources, bytes of programs.
   std::int64_t* totals;
   static constexpr int num_totals = 5;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
@@ -317,7 +318,7 @@ struct ChunkPhases {
     if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
       totals[0] = sum;
       totals[1] = 0;
-      totals[2] = 32 * sum;
+      totals[2] = cut.width * sum;
     }
   }
 
@@ -383,14 +384,12 @@ struct ChunkPhases {
     const auto steps_for = [&](std::int64_t entries) {
       return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
     };
-    made.steps = steps_for(cut.length(made.first_position));
+    made.steps = steps_for(terms.exist() ? lists[2 * c]
+                                         : cut.length(made.first_position));
     made.gate = cut.width > 1 ? gate_of(c, level, made.steps) : -1;
     made.term_steps = 0;
     if (terms.exist()) {
-      // A row counts as long as the longer of its lists.
-      made.steps = steps_for(lists[2 * c]);
       made.term_steps = static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
-      if (made.steps == 0) made.gate = -1;
       if (final) lists[2 * c] = 0;
     }
     made.first_slot =
@@ -400,12 +399,13 @@ struct ChunkPhases {
            (made.term_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
   }
-  /// Row i % 32 of chunk i / 32: whether it has a source or a term that is far.
+  /// Row i % width of chunk i / width: whether it has a source or a term that
+  /// is far.
   struct Reach {};
   KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
-    const std::int64_t c = i / 32;
+    const std::int64_t c = i / cut.width;
     const RowChunk made = chunk(c);
-    const int r = static_cast<int>(i % 32);
+    const int r = static_cast<int>(i % cut.width);
     if (r >= made.rows || load_relaxed(lists + 2 * c) != 0) return;
     const int v = vertex(made.first_position + r);
     const int nearest = made.first_position - 1 - RowChunk::most_distance;
@@ -430,7 +430,7 @@ struct ChunkPhases {
     sum += far ? slots : (slots + 1) / 2;
     if (final && c + 1 == totals[0]) {
       totals[3] = sum;
-      totals[4] = terms.fetched ? *terms.fetched : 0;
+      totals[4] = terms.program_bytes ? *terms.program_bytes : 0;
     }
   }
 
@@ -525,7 +525,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
       else
         sequence.run(
             "Strata::RowChunks::cut", phases, count, lists, place,
-            EachPhase<typename Phases::Reach>{{32 * most, head.data() + 2}},
+            EachPhase<typename Phases::Reach>{{width * most, head.data() + 2}},
             sources);
     } else {
       sequence.run("Strata::RowChunks::cut", phases, count, place);
@@ -536,7 +536,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     plan.num_slots = source_words = host[1];
     if (terms.exist()) {
       source_words = host[3];
-      plan.fetched = host[4];
+      plan.program_bytes = host[4];
     }
     std::memcpy(plan.level_chunk_map.data(), host.data() + Phases::num_totals,
                 plan.level_chunk_map.size() * sizeof(int));

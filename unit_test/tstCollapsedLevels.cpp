@@ -206,8 +206,9 @@ TEST(CollapsedLevels, RanksAskForTheLanesOfTheLongerList) {
       for (const int terms : {0, 1, 5, 8, 9, 20, 33, 60}) {
         const int longer = std::max(terms, sources);
         const int made = rank(terms, sources);
-        EXPECT_GE(rank.length(made), longer);
-        EXPECT_EQ(rank.log_lanes(rank.length(made)), rank.log_lanes(longer));
+        EXPECT_GE(rank.counted_length(made), longer);
+        EXPECT_EQ(rank.log_lanes(rank.counted_length(made)),
+                  rank.log_lanes(longer));
         for (const int longest : {longer, longer + 1, 2 * longer, 300})
           if (longest >= longer) {
             EXPECT_LE(made, rank.at_most(longest)) << terms << ' ' << sources;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <Strata_CollapsedLevels.hpp>
 #include <Strata_RowChunks.hpp>
+
+#include <detail/Strata_SplitRows.hpp>
+#include <vector>
 
 #include "TestGraphs.hpp"
 
@@ -113,6 +117,130 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
     }
   EXPECT_EQ(next_position, n);
   EXPECT_EQ(next_slot, plan.num_slots);
+}
+
+/// Chunks of rewritten rows hold their lists, as distances wherever these fit,
+/// without gaps; pieces of a long row hold what it holds.
+/// @returns chunks whose sources are stored as they are
+int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
+                 int width) {
+  const Space exec;
+  using Memory = Space::memory_space;
+  const auto graph = mirror_graph(exec, host);
+  const auto within =
+      width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending;
+  const auto by_level = order_by_level(exec, graph, within);
+  const auto num_values = TestGraphs::num_values(host);
+  Detail::WorkPool<Space> pool(exec, 0);
+  const auto made = collapse_levels(exec, graph, by_level, levels, num_values,
+                                    max_steps, within, pool);
+  if (!made.exist()) return 0;
+  const auto plan = Detail::make_row_chunks_with(
+      exec, made.graph, made.order, num_values, width, max_steps,
+      SourceNumbering::position, pool, [](auto&, auto&) {},
+      RowTerms<Memory>{made.term_map, made.term, made.program_bytes});
+  const auto pieces = Detail::split_long_rows(
+      exec, plan, width, width > 1 ? host.num_vertices : 0);
+  exec.fence();
+  const auto row_map = on_host(made.graph.row_map);
+  const auto entries = on_host(made.graph.entries);
+  const auto term_map = on_host(made.term_map);
+  const auto term = on_host(made.term);
+  const auto vertex = on_host(made.order.vertex);
+  const auto position = on_host(made.order.position);
+  const auto source = on_host(plan.source);
+  const auto chunk = on_host(plan.chunk);
+  const auto split = on_host(pieces.chunk);
+  std::int64_t slot = 0;
+  int next = 0, whole = 0;
+  unsigned word = 0;
+  std::size_t piece = 0;
+  for (int c = 0; c < plan.num_chunks(); ++c) {
+    const RowChunk& own = chunk(c);
+    EXPECT_EQ(own.begin(), slot);
+    EXPECT_EQ(own.first_position, next);
+    EXPECT_EQ(own.source_begin, word);
+    EXPECT_LT(own.gate, own.first_position);
+    const int lanes = 1 << own.log_lanes;
+    bool far = false;
+    for (int r = 0; r < own.rows; ++r) {
+      const int v = vertex(own.first_position + r), row = host.row_of(v);
+      std::vector<int> terms, sources, expected_terms, expected_sources;
+      for (int i = r * lanes; i < own.num_slots(); ++i) {
+        if (i % own.stride() / lanes != r) continue;
+        const int stored = own.stored(source.data(), i);
+        const bool is_term = i < own.term_steps * own.stride();
+        const int found =
+            is_term ? own.term_of(stored, row) : own.source_of(stored);
+        if (found >= 0) (is_term ? terms : sources).push_back(found);
+      }
+      for (auto t = term_map(v); t < term_map(v + 1); ++t) {
+        expected_terms.push_back(host.row_of(term(t)));
+        far = far || v - 1 - term(t) > RowChunk::most_distance;
+      }
+      for (auto e = row_map(v); e < row_map(v + 1); ++e) {
+        expected_sources.push_back(position(entries(e)));
+        far = far || own.first_position - 1 - position(entries(e)) >
+                         RowChunk::most_distance;
+      }
+      EXPECT_EQ(terms, expected_terms) << "of row " << row;
+      EXPECT_EQ(sources, expected_sources) << "of row " << row;
+    }
+    EXPECT_EQ(own.sources == RowChunk::whole, far) << "chunk " << c;
+    whole += far;
+    // A host's thread takes long rows whole.
+    const int parts = width > 1 ? Detail::SplitRow::pieces(own) : 0;
+    std::vector<int> all, of_parts;
+    for (int i = 0; parts > 0 && i < own.num_slots(); ++i)
+      all.push_back(own.source_of(own.stored(source.data(), i)));
+    for (int p = 0; p < parts; ++p, ++piece)
+      for (int i = 0; i < split(piece).num_slots(); ++i)
+        of_parts.push_back(
+            split(piece).source_of(split(piece).stored(source.data(), i)));
+    EXPECT_EQ(of_parts, all);
+    ++piece;
+    next += own.rows;
+    slot += own.num_slots();
+    word += static_cast<unsigned>(far ? own.num_slots()
+                                      : (own.num_slots() + 1) / 2);
+    if (testing::Test::HasFailure()) return whole;
+  }
+  EXPECT_EQ(next, host.num_vertices);
+  EXPECT_EQ(slot, plan.num_slots);
+  EXPECT_EQ(std::size_t(word), source.extent(0));
+  EXPECT_EQ(piece, split.extent(0));
+  return whole;
+}
+
+TEST(RowChunks, OfRewrittenRowsHoldTheirLists) {
+  using namespace TestGraphs;
+  for (const bool reversed : {false, true})
+    for (const int width : {1, 32})
+      for (const int max_steps : {4, 8})
+        for (const int levels : {2, 3, 8})
+          for (const auto& graph :
+               {random_graph(700, 2.5, 40, 3), random_graph(900, 9., 25, 4),
+                random_graph(900, 40., 250, 5), arrow_graph(9000)}) {
+            expect_lists(with_origins(graph, reversed), levels, max_steps,
+                         width);
+            if (HasFailure()) return;
+          }
+}
+
+TEST(RowChunks, OfRewrittenRowsReachNearAndFar) {
+  using namespace TestGraphs;
+  for (const bool reversed : {false, true})
+    for (const int width : {1, 32}) {
+      for (const int n : {65534, 65535, 65536, 65537}) {
+        SCOPED_TRACE(n);
+        const auto graph = with_origins(random_graph(n, 1.2, n, 6), reversed);
+        EXPECT_EQ(expect_lists(graph, 2, 8, width), 0);
+      }
+      EXPECT_GT(expect_lists(
+                    with_origins(random_graph(90000, 1.2, 90000, 7), reversed),
+                    2, 8, width),
+                0);
+    }
 }
 
 TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {

@@ -109,6 +109,60 @@ int fences_of_a_reduction() {
   return events.so_far().fences - before;
 }
 
+/// What blocks of threads find is what a reduction finds: of several blocks
+/// with a ragged end, and of what stands in the last places.
+TEST(InspectValues, ByBlocksFindsTheSame) {
+  using Detail::ValuesInspection;
+  const Space exec;
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  for (const int n : {1, 31, 255, 5000, 70001})
+    for (const double last : {1., 0., tiny, std::nan("")}) {
+      SCOPED_TRACE(std::to_string(n) + " rows, the last has " +
+                   std::to_string(last));
+      std::vector<int> counted(n + 1);
+      std::vector<std::int64_t> origin(n);
+      std::vector<double> number(n, 2.);
+      for (int i = 0; i < n; ++i) {
+        counted[i + 1] = i + 1;
+        origin[i] = (i + n / 2) % n;
+      }
+      number[origin[n - 1]] = last;
+      const auto index = Detail::to_device<int, Memory>("index", counted);
+      const auto values = Detail::to_device<double, Memory>("values", number);
+      Detail::DiagonalPlaces<Memory> places;
+      places.origin = Detail::OriginIndex<Memory>("origin", origin, n);
+      using Index = std::decay_t<decltype(index)>;
+      using Look = Detail::InspectValues<double, Memory, Index, Index>;
+      const Look look{places,
+                      {},
+                      values.data(),
+                      Detail::row_map_term(index),
+                      Detail::entries_term(index)};
+      ValuesInspection whole, direct, by_blocks;
+      Detail::inspect_values_into<double>(exec, places, {}, values.data(),
+                                          index, index, whole);
+      direct = Detail::inspect_values<double>(exec, places, {}, values.data(),
+                                              index, index);
+      if constexpr (!Detail::is_cuda<Space>) {
+        constexpr int blocks = 7;
+        std::vector<ValuesInspection> found(blocks);
+        for (int b = 0; b < blocks; ++b)
+          Detail::InspectByBlocks<Look>{
+              look, found.data()}(Detail::ThreadBlock(b, blocks));
+        for (const auto& part : found) Look::join_parts(by_blocks, part);
+      } else {
+        by_blocks = direct;
+      }
+      for (const auto& found : {direct, by_blocks}) {
+        EXPECT_EQ(found.fingerprint(), whole.fingerprint());
+        EXPECT_EQ(found.zero_row, whole.zero_row);
+        EXPECT_EQ(found.divide, whole.divide);
+      }
+      EXPECT_EQ(whole.zero_row, last == 0 ? n - 1 : ValuesInspection::no_row);
+      EXPECT_EQ(whole.divide, last == 1 || last == 0 ? 0 : 1);
+    }
+}
+
 TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
   const int once = fences_of_a_reduction();
   for (const auto& pattern : patterns())

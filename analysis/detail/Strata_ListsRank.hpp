@@ -17,8 +17,10 @@ namespace Detail {
 /// to whole steps, which asks for the same lanes.
 struct ListsRank {
   static constexpr int width = 32;
-  /// Entries of a list up to which ranks are of `bits` bits.
+  /// Lists of more entries are long: such a row ranks above all others.
   static constexpr int long_list = 255;
+  /// Steps of a list that is not long, with max_steps up to that.
+  static constexpr int most_steps = (long_list + width) / width;
   /// Steps that a row should take before it gets more lanes.
   int max_steps;
 
@@ -39,7 +41,7 @@ struct ListsRank {
     if (longer > long_list) return (*this)(0, longer);
     return ((log_lanes(longer) + 1) << 2 * step_bits) - 1;
   }
-  KOKKOS_INLINE_FUNCTION static int length(int rank) {
+  KOKKOS_INLINE_FUNCTION static int counted_length(int rank) {
     if (rank >= first_long) return (rank - first_long) << log_width;
     const int terms = rank >> step_bits & ((1 << step_bits) - 1);
     const int sources = rank & ((1 << step_bits) - 1);
@@ -47,9 +49,9 @@ struct ListsRank {
   }
 
  private:
-  // No list of up to 255 entries takes more than 8 steps, with max_steps of 4
-  // or 8.
   static constexpr int step_bits = 4, log_width = 5;
+  static_assert(most_steps < 1 << step_bits && 1 << log_width == width,
+                "room for them");
   static constexpr int first_long = (log_width + 1) << 2 * step_bits;
 
   KOKKOS_INLINE_FUNCTION static int steps(int entries, int lanes) {

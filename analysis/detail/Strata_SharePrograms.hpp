@@ -16,9 +16,9 @@ namespace Detail {
 /// Programs are looked up in a table by 64 bits made of their words; the first
 /// row of those that share these owns its place, and rows whose programs are,
 /// word by word, the owner's share the program. What finds no place within a
-/// few steps, or others' bits there, keeps its own. Who owns a place may depend
-/// on who comes first where the table overflows, but not what a row's program
-/// says.
+/// few steps, or others' bits there, keeps its own. What is shared, and the
+/// bytes of all, may depend on who comes first where the table overflows, but
+/// not what a row's program says.
 template <class MemorySpace>
 struct SharePrograms {
   using Rows = RewrittenRows<MemorySpace>;

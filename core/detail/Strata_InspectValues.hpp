@@ -244,7 +244,9 @@ struct InspectValues {
 
 /// The same by blocks, each of which leaves what it has found in memory that
 /// the host can read. Where there are RewriteFaults, only these are read after
-/// the wait for what finds them: the pattern is older than that.
+/// the wait for what finds them: values and pattern are older than that, and
+/// whoever finds faults has waited for all that is older before it lets this
+/// one begin (see TriangularAlgorithm::probe).
 template <class Look>
 struct InspectByBlocks {
   static constexpr bool awaits_previous = true;
@@ -260,7 +262,8 @@ struct InspectByBlocks {
     ValuesInspection mine;
     look.take(std::int64_t{block.number()} * block.size() + block.rank(),
               std::int64_t{block.count()} * block.size(), mine);
-    for (int mask = width / 2; mask > 0; mask /= 2) {
+    // A host's block is one thread.
+    for (int mask = block.size() < width ? 0 : width / 2; mask > 0; mask /= 2) {
       const ValuesInspection other = lane_xor(mine, mask);
       Look::join_parts(mine, other);
     }

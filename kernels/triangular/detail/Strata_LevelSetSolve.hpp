@@ -55,7 +55,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                           numbering, max_steps, buffers, {}) {}
   /// The same for rewritten rows.
   /// @param rows  which the plan is to hold besides, once it is known how many
-  ///              bytes their programs take (RowTerms::fetched)
+  ///              bytes their programs take
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
@@ -69,7 +69,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
           // Scalars of 16 bytes follow.
           const std::size_t bytes =
-              terms.exist() ? rows.extent(plan.fetched) : 0;
+              terms.exist() ? rows.extent(plan.program_bytes) : 0;
           storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);

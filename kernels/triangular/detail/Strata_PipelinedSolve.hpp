@@ -92,6 +92,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// Steps that a row takes before it gets more lanes.
   static constexpr int max_steps =
       PipelinedSolve<Scalar, ExecutionSpace, false>::batch;
+  static_assert(max_steps <= ListsRank::most_steps, "of a short list");
 
   PipelinedAlgorithm(const ExecutionSpace& exec,
                      const TriangularAnalysis<ExecutionSpace>& analysis,
@@ -226,7 +227,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     using Bytes = Kokkos::View<unsigned char*, Memory,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
-    const std::int64_t programs = this->chunks_.fetched;
+    const std::int64_t programs = this->chunks_.program_bytes;
     Kokkos::deep_copy(exec, Bytes(to, rows.extent(programs)),
                       Bytes(rows.first(programs), rows.extent(programs)));
     RewrittenRows<Memory> kept = rows;

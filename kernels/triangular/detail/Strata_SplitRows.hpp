@@ -57,6 +57,7 @@ struct CutPieces {
         const unsigned slots = unsigned{SplitRow::piece_steps}
                                << made.log_lanes;
         made.first_slot += slots;
+        // Rows that are split have no terms, and `slots` is even.
         made.source_begin +=
             made.sources == RowChunk::whole ? slots : slots / 2;
       }

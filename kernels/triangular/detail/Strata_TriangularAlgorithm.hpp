@@ -119,7 +119,8 @@ class TriangularAlgorithm {
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
   /// Where rows are rewritten: enqueues that with these values, which leaves
   /// the solver's as they are, if it has any, and returns what inspect_values
-  /// is to take along. Else null.
+  /// is to take along. Else null. What it enqueues last lets no later kernel
+  /// begin before all of its threads have waited for what is before it.
   virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) {
     return nullptr;
   }

@@ -37,10 +37,10 @@ struct SharePrograms {
   Rows rows;
   std::int64_t* total = nullptr;
 
-  static constexpr int most_steps = 8;
+  static constexpr int most_steps = 16;
   static unsigned size_for(std::int64_t num_rows) {
     unsigned size = 1024;
-    while (size < 2 * num_rows && size < 1u << 20) size *= 2;
+    while (size < 4 * num_rows && size < 1u << 20) size *= 2;
     return size;
   }
   template <class Pool>

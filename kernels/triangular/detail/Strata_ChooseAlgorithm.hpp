@@ -293,22 +293,24 @@ class AlgorithmChoice {
             ? CollapseCandidates{{collapse_}, 1}
             : CollapseCandidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
     numbers_of_levels_.clear();
-    double least = std::numeric_limits<double>::max();
+    double least = std::numeric_limits<double>::max(), size = 0;
     for (const LevelsCandidate& c :
          sample_collapsed_levels(exec_, analysis_.graph, analysis_.order,
                                  candidates, analysis_.work(exec_))) {
       const double us = predict.pipelined(c);
       // Memory counts, too, which is also what new values take longer for;
       // and a plan should not take over five times the matrix, never six.
-      const double size =
-          predict.pipelined_bytes(c, analysis_.graph.values_in_order) /
-          double(report_.crs_bytes);
-      const bool saves = us < 0.95 * one_by_one;
+      // Plans grow with the number of level sets, whatever is predicted: if
+      // not, less memory allowed could make for the faster choice.
+      size = std::max(
+          size, predict.pipelined_bytes(c, analysis_.graph.values_in_order) /
+                    double(report_.crs_bytes));
+      const bool saves = us < 0.95 * one_by_one && c.stay < 0.2;
       if (saves) numbers_of_levels_.push_back({c.levels, us});
       // No host enqueues solves faster than that.
       const double cost =
           std::max(us, parameters_.alpha) * std::pow(size + 1.5, 1. / 8);
-      const bool worthwhile = saves && size < most_size && c.stay < 0.2 &&
+      const bool worthwhile = saves && size < most_size &&
                               budget_.allows(static_cast<std::size_t>(
                                   size * double(report_.crs_bytes))) &&
                               cost < 0.995 * least;

@@ -82,7 +82,7 @@ TEST(KeptWorkspace, HoldsTheLastBlocks) {
   for (const std::size_t bytes : {10000, 20000, 30000, 40000, 50000})
     EXPECT_EQ(Kept::take("one more", bytes)->extent(0), bytes);
   EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
-  Kept::take("too large", Kept::most_bytes + 1);
+  Kept::take("too large", Kept::most_bytes() + 1);
   EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
   release_kept_memory<Space>();
   EXPECT_EQ(events.so_far().bytes, 0);

@@ -15,8 +15,9 @@ namespace Detail {
 /// Memory for the temporary arrays of one analysis, given back as a whole: on a
 /// device, to allocate and to free an array costs as much as several launches.
 /// There, arrays come out of one block, or a few where that is too small, and a
-/// block of up to 128 MiB is kept for the next analysis (KeptWorkspace). A host
-/// allocates arrays by themselves, unless they are small.
+/// block of up to a sixty-fourth of the device's memory is kept for the next
+/// analysis (KeptWorkspace). A host allocates arrays by themselves, unless they
+/// are small.
 ///
 /// Kernels must be done with the arrays before the pool ends, unless an
 /// exception ends it.
@@ -36,7 +37,7 @@ class WorkPool {
     for (const auto& block : blocks_) all += block->extent(0);
     const bool several = blocks_.size() > 1;
     blocks_.clear();
-    if (!keeps || !several || all > Kept::most_bytes) return;
+    if (!keeps || !several || all > Kept::most_bytes()) return;
     // Next time one is enough.
     try {
       Kept::take(label, all);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <detail/Strata_KokkosCompat.hpp>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -35,7 +36,7 @@ inline std::mutex& finalize_hooks_mutex() {
 
 /// Memory that outlives its user, for the next one: beyond some hundred
 /// kilobytes, a device takes longer to allocate and to free than all the
-/// kernels of a short analysis. Up to `most_blocks` of at most `most_bytes`
+/// kernels of a short analysis. Up to `most_blocks` of at most most_bytes()
 /// together are kept for each memory space and use until Kokkos is finalized.
 /// Users take them out, so two at a time do not share one: the second allocates
 /// its own.
@@ -46,7 +47,12 @@ class KeptWorkspace {
   /// A block that goes back when it is let go of: nothing may work with it any
   /// more.
   using Pointer = std::shared_ptr<const Block>;
-  static constexpr std::size_t most_bytes = std::size_t{128} << 20;
+  /// A sixty-fourth of the device's memory, and 128 MiB at least.
+  static std::size_t most_bytes() {
+    static const std::size_t bytes = std::max<std::size_t>(
+        std::size_t{128} << 20, memory_of_device<MemorySpace>() / 64);
+    return bytes;
+  }
 
   /// A block of at least `bytes`, and of no more than `most` unless it is new.
   static Pointer take(
@@ -72,8 +78,14 @@ class KeptWorkspace {
           return wrapped(block);
         }
     }
-    return wrapped(
-        Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes));
+    try {
+      return wrapped(allocate(label, bytes));
+    } catch (const std::exception&) {
+      // What is kept may be what is missing.
+      KeptWorkspace<MemorySpace, ForWork>::release();
+      KeptWorkspace<MemorySpace, ForPlans>::release();
+      return wrapped(allocate(label, bytes));
+    }
   }
 
   /// Frees what is kept.
@@ -87,8 +99,12 @@ class KeptWorkspace {
  private:
   using Blocks = std::vector<Block>;  // the newest last
 
+  static Block allocate(const std::string& label, std::size_t bytes) {
+    return Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+  }
+
   static void give_back(const Block& block) {
-    if (block.extent(0) > most_bytes || block.extent(0) == 0 ||
+    if (block.extent(0) > most_bytes() || block.extent(0) == 0 ||
         !Kokkos::is_initialized())
       return;
     if (Use::may_be_in_use) Kokkos::fence();
@@ -109,7 +125,7 @@ class KeptWorkspace {
     std::size_t bytes = 0, keep = 0;
     while (keep < std::min(Use::most_blocks, kept.blocks.size())) {
       bytes += kept.blocks[kept.blocks.size() - 1 - keep].extent(0);
-      if (bytes > most_bytes) break;
+      if (bytes > most_bytes()) break;
       ++keep;
     }
     const auto first = kept.blocks.end() - static_cast<std::ptrdiff_t>(keep);

@@ -951,6 +951,18 @@ std::size_t cache_bytes(const ExecutionSpace& exec) {
   return std::size_t{32} << 20;
 }
 
+/// Bytes of memory that a device has; of hosts not asked for.
+template <class MemorySpace>
+std::size_t memory_of_device() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<MemorySpace, Kokkos::CudaSpace>::value) {
+    std::size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) == cudaSuccess) return total;
+  }
+#endif
+  return 0;
+}
+
 /// 1 / x to within two units in the last place; infinite, zero or not a number
 /// where x or 1 / x is not a normal number. On CUDA without the branch that a
 /// division has for these.

@@ -209,21 +209,39 @@ struct FillRowChunks {
                                         int v) const {
     const int per_row = 1 << chunk.log_lanes, active = chunk.stride();
     const int row_of_v = user_row(v);
+    // Several reads, then as many writes: else each waits for those before.
+    constexpr int batch = 4;
     int number = l;
-    std::int64_t t = terms.map(v) + l % per_row;
-    for (int s = 0; s < chunk.term_steps; ++s) {
-      const int term = t < terms.map(v + 1) ? user_row(terms.vertex(t)) : -1;
-      chunk.store(source.data(), number, chunk.to_store_term(term, row_of_v));
-      t += per_row;
-      number += active;
+    std::int64_t at = terms.map(v) + l % per_row, end = terms.map(v + 1);
+    for (int s = 0; s < chunk.term_steps; s += batch) {
+      int term[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u, at += per_row)
+        term[u] = at < end ? user_row(terms.vertex(at)) : -1;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (s + u < chunk.term_steps)
+          chunk.store(source.data(), number + u * active,
+                      chunk.to_store_term(term[u], row_of_v));
+      number += batch * active;
     }
-    std::int64_t k = graph.row_map(v) + l % per_row;
-    for (int s = 0; s < chunk.steps; ++s) {
-      const int from =
-          k < graph.row_map(v + 1) ? position(graph.entries(k)) : -1;
-      chunk.store(source.data(), number, chunk.to_store_source(from));
-      k += per_row;
-      number += active;
+    number = l + chunk.term_steps * active;
+    at = graph.row_map(v) + l % per_row;
+    end = graph.row_map(v + 1);
+    for (int s = 0; s < chunk.steps; s += batch) {
+      int from[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u, at += per_row)
+        from[u] = at < end ? graph.entries(at) : -1;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (from[u] >= 0) from[u] = position(from[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (s + u < chunk.steps)
+          chunk.store(source.data(), number + u * active,
+                      chunk.to_store_source(from[u]));
+      number += batch * active;
     }
   }
 };
@@ -410,10 +428,22 @@ struct ChunkPhases {
     const int v = vertex(made.first_position + r);
     const int nearest = made.first_position - 1 - RowChunk::most_distance;
     bool far = false;
-    for (std::int64_t k = row_map(v); k < row_map(v + 1); ++k)
-      far = far || position(entries(k)) < nearest;
-    for (std::int64_t t = terms.map(v); t < terms.map(v + 1); ++t)
-      far = far || terms.vertex(t) < v - 1 - RowChunk::most_distance;
+    constexpr int batch = 4;
+    const std::int64_t end = row_map(v + 1);
+    for (std::int64_t k = row_map(v); k < end; k += batch) {
+      // Reads side by side.
+      int from[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        from[u] = entries(k + u < end ? k + u : end - 1);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) from[u] = position(from[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
+    }
+    // Terms ascend.
+    if (terms.map(v) < terms.map(v + 1))
+      far = far || terms.vertex(terms.map(v)) < v - 1 - RowChunk::most_distance;
     if (far) store_relaxed(lists + 2 * c, 1);
   }
   /// The sum is of words of sources.

@@ -316,7 +316,9 @@ struct CollapsePhases {
   /// without gaps.
   struct Mark {};
   KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
-    number[number_of(v)] = 1;
+    // Few numbers: stores to the same place wait for each other.
+    int* const own = number + number_of(v);
+    if (load_relaxed(own) == 0) store_relaxed(own, 1);
   }
   struct Number {};
   KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,

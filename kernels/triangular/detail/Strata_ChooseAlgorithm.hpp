@@ -253,18 +253,20 @@ class AlgorithmChoice {
   bool sub_graphs_suit(const LevelsAtATime& several) const {
     if (!is_cuda<ExecutionSpace>) return false;
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
+    // With a limit on memory they are looked at whatever `pipelined` can do
+    // within it: else more memory could make for the slower choice.
+    const bool compared = several.levels > 1 && !budget_.limited();
     const double bound = prediction().pipelined_subgraphs_at_least();
     if (stream_shape(options_, collapse_, n, levels, sizes_.edges)
             .band_levels == 0)
       // With so few level sets they are taken one by one, and never come near
       // the bound.
-      return several.levels == 1 ||
-             several.us > (levels < 64 ? 1.3 : 1.) * bound ||
+      return !compared || several.us > (levels < 64 ? 1.3 : 1.) * bound ||
              (levels >= 64 && (n < 32 * levels || several.us > bound / 2));
-    const double widest = several.levels > 1 ? 600 : 1500;
+    const double widest = compared ? 600 : 1500;
     return n < widest * levels && levels >= 64 &&
            double(sizes_.edges) < 16. * n &&
-           (several.levels == 1 || several.us > bound / 1.5);
+           (!compared || several.us > bound / 1.5);
   }
 
   /// Whether `pipelined` may take level sets several at a time: one right-hand

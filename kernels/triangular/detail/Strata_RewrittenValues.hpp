@@ -454,8 +454,8 @@ struct TakeValues {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
       const std::int64_t i = first + u * threads;
-      if (i < slots) entry[u] = packed[i];
-      if (i < rows) own[u] = packed_diagonal[i];
+      entry[u] = i < slots ? packed[i] : Scalar(0);
+      own[u] = i < rows ? packed_diagonal[i] : Scalar(1);
     }
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {

@@ -4,6 +4,7 @@
 
 #include <Strata_LevelOrder.hpp>
 #include <algorithm>
+#include <detail/Strata_UsedNumbers.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -44,14 +45,12 @@ struct BlockLevels {
   }
   struct Mark {};
   KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
-    number[number_of(v)] = 1;
+    mark_used(number + number_of(v));
   }
   struct Number {};
   KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,
                                          std::int64_t& sum, bool final) const {
-    const int own = number[i];
-    if (final) number[i] = static_cast<int>(sum);
-    sum += own;
+    number_used(number + i, sum, final);
     if (final && i + 1 == num_numbers) *count = sum;
   }
   struct Take {};

@@ -10,6 +10,7 @@
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ReplaceBySets.hpp>
 #include <detail/Strata_SharePrograms.hpp>
+#include <detail/Strata_UsedNumbers.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -316,16 +317,12 @@ struct CollapsePhases {
   /// without gaps.
   struct Mark {};
   KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
-    // Few numbers: stores to the same place wait for each other.
-    int* const own = number + number_of(v);
-    if (load_relaxed(own) == 0) store_relaxed(own, 1);
+    mark_used(number + number_of(v));
   }
   struct Number {};
   KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,
                                          std::int64_t& sum, bool final) const {
-    const int own = number[i];
-    if (final) number[i] = static_cast<int>(sum);
-    sum += own;
+    number_used(number + i, sum, final);
     if (!final || i + 1 < num_numbers) return;
     sums[CollapseSums::sources] = row_map[num_vertices];
     sums[CollapseSums::terms] = term_map[num_vertices];

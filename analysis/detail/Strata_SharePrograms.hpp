@@ -3,7 +3,6 @@
 #define STRATA_SHARE_PROGRAMS_HPP
 
 #include <Strata_RewrittenRows.hpp>
-#include <algorithm>
 #include <detail/Strata_PatternFingerprint.hpp>
 
 namespace Strata {

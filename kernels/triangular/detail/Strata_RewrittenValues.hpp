@@ -215,8 +215,8 @@ struct RewriteValues {
   }
 
   /// The number in the chunk of the slot of a row's i-th term.
-  KOKKOS_INLINE_FUNCTION static int number_of(const RowChunk& chunk, int r,
-                                              int i) {
+  KOKKOS_INLINE_FUNCTION static int place_of_term(const RowChunk& chunk, int r,
+                                                  int i) {
     const int log = chunk.log_lanes;
     return (i >> log) * chunk.stride() + (r << log) + (i & ((1 << log) - 1));
   }
@@ -261,10 +261,10 @@ struct RewriteValues {
       for (int u = 0; u < held; ++u) {
         const int i = e + u * lane.lanes;
         const int term =
-            i < slots
-                ? chunk.term_of(
-                      chunk.stored(source.data(), number_of(chunk, r, i)), user)
-                : -1;
+            i < slots ? chunk.term_of(chunk.stored(source.data(),
+                                                   place_of_term(chunk, r, i)),
+                                      user)
+                      : -1;
         of[u] = term < 0 ? Row{-1, -1} : rows.row(term);
       }
       Scalar diagonals[held];

@@ -142,6 +142,9 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   pool.take(phases.number, phases.num_numbers);
   pool.take(phases.limits, CollapseLimits::size);
   pool.take(phases.sums, CollapseSums::size);
+  using Share = SharePrograms<Memory>;
+  Share& programs = phases.programs;
+  programs.take(pool, n);
   PhaseSequence<ExecutionSpace> sequence(exec, pool);
   const LevelGroups<Memory> edges{graph, order.level_of.data(), phases.fate,
                                   levels};
@@ -151,6 +154,11 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       count += order.sizes.rows(l);
     return count;
   };
+  const ListLengths to_find = lists_to_find<ExecutionSpace>(
+      mean_length,
+      *std::max_element(order.sizes.longest_row.begin(),
+                        order.sizes.longest_row.end()),
+      levels);
   // Vertices by depth: `count` of them from `first` on.
   const auto count_rows = [&](std::int64_t first, std::int64_t count,
                               bool at_once) {
@@ -160,7 +168,8 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
         "Strata::CollapsedLevels::count", exec, count, mean_length,
         CountRewritten<Memory>{known, phases.by_depth + first, phases.fate,
                                phases.length, phases.terms, phases.program,
-                               phases.depth_in_group, phases.limits, at_once});
+                               phases.depth_in_group, phases.limits, at_once},
+        to_find);
   };
   // A launch for each depth takes long where there are few rows, of which none
   // stays as a rule.
@@ -238,23 +247,20 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       pool.template take<unsigned char>(take(PlanStorage<Memory>()))));
   phases.new_vertex = made.order.vertex;
   phases.rows = rows;
-  using Share = SharePrograms<Memory>;
-  Share& programs = phases.programs;
-  programs.take(pool, n, found[CollapseSums::program]);
+  programs.take_words(pool, found[CollapseSums::program]);
+  programs.vertex = made.order.vertex;
   programs.rows = rows;
   const EachPhase<typename Phases::ClearTable> clear{programs.table_size};
-  const SumPhase<typename Phases::PlacePrograms> places{n};
   if (rows.values_in_order)
-    sequence.run("Strata::CollapsedLevels::places", phases, clear, places);
+    sequence.run("Strata::CollapsedLevels::places", phases, clear);
   else
     sequence.run("Strata::CollapsedLevels::places", phases, clear,
-                 SumPhase<typename Phases::PlaceEntries>{n}, places);
-  replace_rows(
-      "Strata::CollapsedLevels::fill", exec, n, mean_length,
-      FillRewritten<Memory>{edges, phases.fate, phases.row_map, phases.term_map,
-                            rewritten.entries.data(), made.term.data(),
-                            made.order.position, rows, programs},
-      lists);
+                 SumPhase<typename Phases::PlaceEntries>{n});
+  replace_rows("Strata::CollapsedLevels::fill", exec, n, mean_length,
+               FillRewritten<Memory>{edges, phases.fate, phases.row_map,
+                                     phases.term_map, rewritten.entries.data(),
+                                     made.term.data(), rows, programs},
+               lists);
   sequence.run("Strata::CollapsedLevels::programs", programs,
                EachPhase<typename Share::Enter>{n},
                EachPhase<typename Share::Compare>{n},

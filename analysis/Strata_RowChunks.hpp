@@ -371,16 +371,18 @@ struct ChunkPhases {
   struct Lists {};
   KOKKOS_INLINE_FUNCTION void operator()(Lists, std::int64_t c) const {
     std::int64_t level;
-    const RowChunk chunk = rows_of(c, level);
+    RowChunk made = rows_of(c, level);
+    made.gate = static_cast<int>(level);  // until it has its place
+    chunk(c) = made;
     int most[2] = {0, 0};
     constexpr int batch = 8;
-    for (int first = 0; first < chunk.rows; first += batch) {
+    for (int first = 0; first < made.rows; first += batch) {
       // Reads side by side.
       int own[batch][2];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
-        const int r = first + u < chunk.rows ? first + u : chunk.rows - 1;
-        const int v = vertex(chunk.first_position + r);
+        const int r = first + u < made.rows ? first + u : made.rows - 1;
+        const int v = vertex(made.first_position + r);
         own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
         own[u][1] = static_cast<int>(terms.map(v + 1) - terms.map(v));
       }
@@ -397,7 +399,13 @@ struct ChunkPhases {
   KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t c,
                                          std::int64_t& sum, bool final) const {
     std::int64_t level;
-    RowChunk made = rows_of(c, level);
+    RowChunk made;
+    if (terms.exist()) {
+      made = chunk(c);
+      level = made.gate;
+    } else {
+      made = rows_of(c, level);
+    }
     const int per_row = 1 << made.log_lanes;
     const auto steps_for = [&](std::int64_t entries) {
       return static_cast<int>((entries + per_row - 1) >> made.log_lanes);

@@ -310,6 +310,19 @@ TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
   }
 }
 
+/// Rows of so many entries that a warp has one are found where there are few of
+/// a depth, and written where there are many: a lane's own lists are shorter
+/// than theirs.
+TEST(LevelsTogether, OfManyRowsAreLongHereAndThere) {
+  auto pattern = random_pattern(150000, 1.5, 200, 13);
+  for (int i = 1000; i < pattern.size(); i += 293) {
+    pattern.rows[i].clear();
+    for (int j = 0; j < 50; ++j) pattern.rows[i].push_back(i - 900 + 17 * j);
+  }
+  for (const int levels : {2, 3, 6})
+    expect_new_values<double>(pattern, levels, levels == 3, Op::none);
+}
+
 HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {
   HostMatrix<double> strict;
   strict.rows = A.rows;

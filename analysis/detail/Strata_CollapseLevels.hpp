@@ -150,7 +150,6 @@ struct FillRewritten {
   const int* fate;
   const std::int64_t *row_map, *term_map;
   int *entries, *terms;
-  Kokkos::View<const int*, MemorySpace> position;
   RewrittenRows<MemorySpace> rows;  // but for programs
   SharePrograms<MemorySpace> programs;
 
@@ -161,10 +160,9 @@ struct FillRewritten {
     constexpr int head = RewrittenRows<MemorySpace>::head;
     const int v = static_cast<int>(number);
     const bool rewrites = v >= 0 && fate[v] == RowFate::rewritten;
-    const int p = v < 0 ? 0 : position(v);
-    unsigned char* const program = programs.program(p);
+    unsigned char* const program = programs.program(v < 0 ? 0 : v);
     // The last word may have bytes of no program.
-    if (rewrites && lane == 0) programs.words[programs.word_of[p + 1] - 1] = 0;
+    if (rewrites && lane == 0) programs.words[programs.word_of[v + 1] - 1] = 0;
     lane_barrier();
     unsigned char* const slot =
         program + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
@@ -176,7 +174,7 @@ struct FillRewritten {
       row = eliminate.run(rewrites ? v : -1, edges, ProgramNotes{slot});
     }
     if (v < 0) return;
-    keep(v, p, lane, lanes);
+    keep(v, lane, lanes);
     int* const source = entries + row_map[v];
     if (!rewrites) {
       for (std::int64_t k = lane; k < edges.end(v) - edges.first(v); k += lanes)
@@ -216,7 +214,7 @@ struct FillRewritten {
   }
 
  private:
-  KOKKOS_FUNCTION void keep(int v, int p, int lane, int lanes) const {
+  KOKKOS_FUNCTION void keep(int v, int lane, int lanes) const {
     const std::int64_t first = edges.first(v), end = edges.end(v);
     if (rows.values_in_order) {
       const int diagonals = rows.unit ? 0 : 1;
@@ -229,7 +227,7 @@ struct FillRewritten {
         rows.origin.set(at + 1 + (k - first), edges.graph.origin(k));
       if (lane == 0) rows.origin.set(at, edges.graph.diagonal_origin(v));
     }
-    if (lane == 0 && p == 0) ClearRewriteFaults{rows.faults.data()}(0);
+    if (lane == 0 && v == 0) ClearRewriteFaults{rows.faults.data()}(0);
   }
 };
 
@@ -310,8 +308,11 @@ struct CollapsePhases {
   struct ProgramSizes {};
   KOKKOS_INLINE_FUNCTION void operator()(ProgramSizes, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
+    if (final) programs.word_of[v] = static_cast<unsigned>(sum);
     sum += program[v];
-    if (final && v + 1 == num_vertices) sums[CollapseSums::program] = sum;
+    if (!final || v + 1 < num_vertices) return;
+    programs.word_of[v + 1] = static_cast<unsigned>(sum);
+    sums[CollapseSums::program] = sum;
   }
   /// Level sets anew: of a group those that its vertices' depths make, numbered
   /// without gaps.
@@ -351,14 +352,6 @@ struct CollapsePhases {
     sum += given_map(v + 1) - given_map(v) + 1;
     if (final && p + 1 == num_vertices)
       rows.begin_of(p + 1) = static_cast<int>(sum);
-  }
-  struct PlacePrograms {};
-  KOKKOS_INLINE_FUNCTION void operator()(PlacePrograms, std::int64_t p,
-                                         std::int64_t& sum, bool final) const {
-    if (final) programs.word_of[p] = static_cast<unsigned>(sum);
-    sum += program[new_vertex(p)];
-    if (final && p + 1 == num_vertices)
-      programs.word_of[p + 1] = static_cast<unsigned>(sum);
   }
   struct ClearTable {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearTable, std::int64_t i) const {

@@ -3,6 +3,7 @@
 #define STRATA_ELIMINATE_ROWS_HPP
 
 #include <Strata_DependencyGraph.hpp>
+#include <algorithm>
 #include <detail/Strata_KokkosCompat.hpp>
 
 namespace Strata {
@@ -232,7 +233,7 @@ struct EliminateRows {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool interleaved = lanes < width && lanes == 1;
-  static constexpr int team_size = interleaved ? width : 2 * width;
+  static constexpr int team_size = 2 * width;
   static constexpr int teams_rows = width == 1 ? 1 : team_size / lanes;
   static constexpr int threads = width == 1 ? 1 : team_size;
   using Eliminate = EliminateRow<lanes, interleaved ? teams_rows : 1>;
@@ -272,6 +273,29 @@ void with_lanes_for(double mean_length, const Launch& launch) {
   } else {
     launch(std::integral_constant<int, 32>());
   }
+}
+
+/// The longest lists that rows may have which eliminate_rows is to find to fit:
+/// no longer than needed where rows have up to `longest_row` entries, and
+/// groups so many level sets.
+template <class ExecutionSpace>
+ListLengths lists_to_find(double mean_length, std::int64_t longest_row,
+                          int levels) {
+  ListLengths lists{0, 0};
+  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+    constexpr int lanes = decltype(shared)::value;
+    lists = EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
+  });
+  std::int64_t terms = 1;
+  for (int l = 1; l < levels && terms < lists.terms; ++l)
+    terms = std::min<std::int64_t>(lists.terms, 1 + longest_row * terms);
+  // A row of that many terms may have more, and does not fit.
+  const std::int64_t sources =
+      std::min<std::int64_t>(lists.sources, longest_row * terms);
+  const auto whole = [](std::int64_t length) {
+    return static_cast<int>(length + 3) / 4 * 4;
+  };
+  return {whole(terms), whole(sources)};
 }
 
 /// @param lists  the longest lists of rows known to fit, if they are known

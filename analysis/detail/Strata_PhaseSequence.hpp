@@ -96,6 +96,7 @@ template <class... Phase>
 struct PhaseList {};
 template <class First, class... Rest>
 struct PhaseList<First, Rest...> {
+  static constexpr bool one = sizeof...(Rest) == 0;
   First first;
   PhaseList<Rest...> rest;
 };
@@ -109,8 +110,10 @@ PhaseList<First, Rest...> phase_list(const First& first, const Rest&... rest) {
 /// and prefix sums. All threads of all teams have to make the same calls.
 class TeamsTogether {
  public:
-  /// Words of scratch, one for each warp.
-  static constexpr int scratch_bytes = 32 * sizeof(std::int64_t);
+  /// Tiles of a sum that a team takes at a time: an index of each a thread.
+  static constexpr int batch = 4;
+  /// Words of scratch, one for each warp and tile, and their sum.
+  static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);
   /// Teams at most.
   static constexpr int most_teams = 1024;
 
@@ -149,7 +152,6 @@ class TeamsTogether {
   template <class Call>
   KOKKOS_INLINE_FUNCTION void rows(std::int64_t rows, int lanes,
                                    const Call& call) const {
-    constexpr int width = 32;
     const int lane = team_.team_rank % width;
     for (std::int64_t first = thread() - lane; first < rows * lanes;
          first += threads()) {
@@ -172,56 +174,114 @@ class TeamsTogether {
     const std::int64_t begin = per_team * team_.league_rank;
     const std::int64_t end =
         begin + per_team < count ? begin + per_team : count;
-    std::int64_t before = 0;
+    std::int64_t before = 0, all;
+    Sums<batch> mine = {};
     if (team_.league_size > 1) {
-      std::int64_t mine = 0;
-      for (std::int64_t i = begin + team_.team_rank; i < end; i += size)
-        call(i, mine, false);
-      std::int64_t total;
-      exclusive(mine, total);
+      Sums<1> total = {};
+      for (std::int64_t first = begin; first < end; first += size * batch) {
+        mine = own(first, end, call);
+        for (int u = 0; u < batch; ++u) total.of[0] += mine.of[u];
+      }
+      exclusive(total, all);
       // The sums of this phase and of the next one are apart.
       std::int64_t* const partial = partial_ + odd_ * most_teams;
       odd_ = 1 - odd_;
-      if (team_.team_rank == 0) partial[team_.league_rank] = total;
+      if (team_.team_rank == 0) partial[team_.league_rank] = all;
       barrier();
-      mine = 0;
+      total = {};
       for (int t = team_.team_rank; t < team_.league_rank; t += team_.team_size)
-        mine += load_relaxed(partial + t);
-      exclusive(mine, before);
+        total.of[0] += load_relaxed(partial + t);
+      exclusive(total, before);
     }
-    for (std::int64_t first = begin; first < end; first += size) {
-      const std::int64_t i = first + team_.team_rank;
-      std::int64_t mine = 0, total;
-      if (i < end) call(i, mine, false);
-      std::int64_t sum = before + exclusive(mine, total);
-      if (i < end) call(i, sum, true);
-      before += total;
+    // The sums of a team's only batch are known.
+    const bool known = team_.league_size > 1 && per_team <= size * batch;
+    for (std::int64_t first = begin; first < end; first += size * batch) {
+      if (!known) mine = own(first, end, call);
+      exclusive(mine, all);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        const std::int64_t i = first + u * size + team_.team_rank;
+        std::int64_t sum = before + mine.of[u];
+        if (i < end) call(i, sum, true);
+      }
+      before += all;
     }
   }
 
  private:
-  /// Sum over the team's threads before this one, and over all.
-  KOKKOS_INLINE_FUNCTION std::int64_t exclusive(std::int64_t value,
-                                                std::int64_t& total) const {
-    constexpr int width = 32;
+  static constexpr int width = 32;
+  /// Of this thread's index in each of `tiles` tiles: what the call adds, and
+  /// then the sum over all indices before.
+  template <int tiles>
+  struct Sums {
+    std::int64_t of[tiles];
+  };
+  /// Of the batch of tiles that begins with index `first`.
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION Sums<batch> own(std::int64_t first, std::int64_t end,
+                                         const Call& call) const {
+    const std::int64_t size = team_.team_size;
+    Sums<batch> sums = {};
+    const std::int64_t i = first + team_.team_rank;
+    if (first + size * batch <= end) {
+      // Without branches the calls read side by side.
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) call(i + u * size, sums.of[u], false);
+    } else {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) call(i + u * size, sums.of[u], false);
+    }
+    return sums;
+  }
+  /// @param all  of the team's threads
+  template <int tiles>
+  KOKKOS_INLINE_FUNCTION void exclusive(Sums<tiles>& sums,
+                                        std::int64_t& all) const {
     std::int64_t* const of_warp =
         reinterpret_cast<std::int64_t*>(team_.scratch);
     const int lane = team_.team_rank % width, warp = team_.team_rank / width;
-    std::int64_t sum = value;
+    const int warps = team_.team_size / width;
+    const Sums<tiles> added = sums;
+    up_to(sums, lane);
+    team_.barrier();
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < tiles; ++u)
+      if (lane == width - 1) of_warp[u * warps + warp] = sums.of[u];
+    team_.barrier();
+    if (warp == 0) {
+      Sums<tiles> of_lane = {};
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u)
+        if (lane < warps) of_lane.of[u] = of_warp[u * warps + lane];
+      const Sums<tiles> given = of_lane;
+      up_to(of_lane, lane);
+      std::int64_t before = 0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u) {
+        if (lane < warps)
+          of_warp[u * warps + lane] = before + of_lane.of[u] - given.of[u];
+        before += lane_broadcast(of_lane.of[u], width - 1);
+      }
+      if (lane == 0) of_warp[tiles * warps] = before;
+    }
+    team_.barrier();
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < tiles; ++u)
+      sums.of[u] += of_warp[u * warps + warp] - added.of[u];
+    all = of_warp[tiles * warps];
+  }
+  /// Of each tile the sum over the lanes up to this one.
+  template <int tiles>
+  KOKKOS_INLINE_FUNCTION static void up_to(Sums<tiles>& sums, int lane) {
+    STRATA_IMPL_UNROLL
     for (int distance = 1; distance < width; distance *= 2) {
-      const std::int64_t lower = lane_broadcast_up(sum, distance);
-      if (lane >= distance) sum += lower;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u) {
+        const std::int64_t lower = lane_broadcast_up(sums.of[u], distance);
+        if (lane >= distance) sums.of[u] += lower;
+      }
     }
-    team_.barrier();
-    if (lane == width - 1) of_warp[warp] = sum;
-    team_.barrier();
-    std::int64_t before = 0;
-    total = 0;
-    for (int w = 0; w < team_.team_size / width; ++w) {
-      if (w == warp) before = total;
-      total += of_warp[w];
-    }
-    return before + sum - value;
   }
   KOKKOS_INLINE_FUNCTION static std::int64_t lane_broadcast_up(
       std::int64_t value, int distance) {
@@ -245,7 +305,7 @@ class TeamsTogether {
 /// same for all of them.
 template <class Phases, class List>
 struct PhasesOfTeams {
-  static constexpr int max_team_size = 512;
+  static constexpr int max_team_size = List::one ? 1024 : 512;
   Phases phases;
   List list;
   std::int64_t *arrived, *partial;
@@ -385,10 +445,15 @@ class PhaseSequence {
   }
   template <class Phases, class Tag>
   void apart(const char* name, const Phases& phases,
-             const SumPhase<Tag>& phase) const {
-    if (phase.count.most > 0)
-      Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
-                            SumOfPhase<Phases, Tag>{phases, phase.count});
+             const SumPhase<Tag>& phase) {
+    if (phase.count.most == 0) return;
+    // Kokkos' own takes three times as long: it has a thread read what is not
+    // beside its neighbours', one after the other.
+    if constexpr (is_cuda<ExecutionSpace>)
+      if (launches_ < most_launches && launch(phases, phase.count.most, phase))
+        return;
+    Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
+                          SumOfPhase<Phases, Tag>{phases, phase.count});
   }
   template <class Phases, class Tag>
   void apart(const char* name, const Phases& phases,

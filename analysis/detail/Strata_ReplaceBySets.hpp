@@ -56,8 +56,8 @@ class ReplaceBySets {
     result.terms = 1;
     lane_barrier();
     for (int begin = 0; begin < result.terms && result.fits;) {
-      const int end = begin + num_lanes < result.terms ? begin + num_lanes
-                                                       : result.terms;
+      const int end =
+          begin + num_lanes < result.terms ? begin + num_lanes : result.terms;
       const Rows rows(begin + lane_ < end ? list_[begin + lane_] : -1, lane_,
                       edges);
       for (int first = 0; first < rows.all && result.fits; first += num_lanes) {
@@ -79,9 +79,9 @@ class ReplaceBySets {
     return result;
   }
 
-  /// Of a row that has been run and fits, see RewrittenRows: entries of the terms
-  /// other than the row, the newest first, and the places of all entries among
-  /// these terms, ascending, and then the sources, ascending.
+  /// Of a row that has been run and fits, see RewrittenRows: entries of the
+  /// terms other than the row, the newest first, and the places of all entries
+  /// among these terms, ascending, and then the sources, ascending.
   template <class Edges>
   KOKKOS_FUNCTION void write_program(const EliminatedRow& row,
                                      const Edges& edges, unsigned char* length,
@@ -209,13 +209,20 @@ struct ReplaceRowsBySets {
 /// As many warps as a device holds a dozen times over.
 constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
+/// Terms up to which a few lanes are done with a row as soon as a warp is.
+constexpr int few_terms_to_replace = 8;
+
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
 template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0}) {
   if constexpr (is_cuda<ExecutionSpace>) {
-    if (count > 0 && count <= few_rows_to_replace) {
+    // Short enough for a lane.
+    const bool short_lists = lists.all() > 0 &&
+                             lists.terms <= few_terms_to_replace &&
+                             lists.sources <= max_sources_of_lane;
+    if (count > 0 && count <= few_rows_to_replace && !short_lists) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(
           exec, static_cast<int>((count + Kernel::rows - 1) / Kernel::rows),

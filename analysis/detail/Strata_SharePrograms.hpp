@@ -21,18 +21,21 @@ namespace Detail {
 template <class MemorySpace>
 struct SharePrograms {
   using Rows = RewrittenRows<MemorySpace>;
-  /// Position -> first of its words; one more at the end.
+  /// Vertex -> first of its words; one more at the end.
   unsigned* word_of = nullptr;
   unsigned* words = nullptr;
   std::int64_t num_rows = 0;
-  // The table: bits (0: free) and smallest position that has them.
+  // The table: bits (0: free) and smallest vertex that has them.
   std::uint64_t* bits = nullptr;
   int* owner = nullptr;
   unsigned table_size = 0;  // a power of two
-  /// Position -> place in the table (-1: none), and then the position whose
-  /// program the row shares (-1: it has its own).
+  /// Vertex -> place in the table (-1: none), and then the vertex whose program
+  /// the row shares (-1: it has its own).
   int* shared = nullptr;
+  /// Vertex -> where its own program is to begin.
+  unsigned* begin = nullptr;
   /// To be made: where programs begin, the programs, their bytes in all.
+  Kokkos::View<const int*, MemorySpace> vertex;  // by position
   Rows rows;
   std::int64_t* total = nullptr;
 
@@ -42,19 +45,24 @@ struct SharePrograms {
     while (size < 4 * num_rows && size < 1u << 20) size *= 2;
     return size;
   }
+  /// Before the programs' sizes are known, and then.
   template <class Pool>
-  void take(Pool& pool, std::int64_t vertices, std::int64_t program_words) {
+  void take(Pool& pool, std::int64_t vertices) {
     num_rows = vertices;
     table_size = size_for(vertices);
     pool.take(word_of, vertices + 1);
-    pool.take(words, program_words);
     pool.take(bits, table_size);
     pool.take(owner, table_size);
     pool.take(shared, vertices);
+    pool.take(begin, vertices);
     pool.take(total, 1);
   }
-  KOKKOS_INLINE_FUNCTION unsigned char* program(std::int64_t p) const {
-    return reinterpret_cast<unsigned char*>(words + word_of[p]);
+  template <class Pool>
+  void take_words(Pool& pool, std::int64_t program_words) {
+    pool.take(words, program_words);
+  }
+  KOKKOS_INLINE_FUNCTION unsigned char* program(std::int64_t v) const {
+    return reinterpret_cast<unsigned char*>(words + word_of[v]);
   }
 
   struct Clear {};
@@ -63,12 +71,12 @@ struct SharePrograms {
     owner[i] = 0x7fffffff;
   }
   struct Enter {};
-  KOKKOS_INLINE_FUNCTION void operator()(Enter, std::int64_t p) const {
-    shared[p] = -1;
-    const unsigned begin = word_of[p], end = word_of[p + 1];
-    if (begin == end) return;
-    std::uint64_t sum = end - begin;
-    for (unsigned w = begin; w < end; w += batch) {
+  KOKKOS_INLINE_FUNCTION void operator()(Enter, std::int64_t v) const {
+    shared[v] = -1;
+    const unsigned first = word_of[v], end = word_of[v + 1];
+    if (first == end) return;
+    std::uint64_t sum = end - first;
+    for (unsigned w = first; w < end; w += batch) {
       unsigned word[batch];
       STRATA_IMPL_UNROLL
       for (unsigned u = 0; u < batch; ++u)
@@ -76,7 +84,7 @@ struct SharePrograms {
       STRATA_IMPL_UNROLL
       for (unsigned u = 0; u < batch; ++u)
         sum +=
-            mix_bits(static_cast<std::uint64_t>(w + u - begin) << 32 | word[u]);
+            mix_bits(static_cast<std::uint64_t>(w + u - first) << 32 | word[u]);
     }
     const std::uint64_t mine = mix_bits(sum) | 1;
     unsigned place = static_cast<unsigned>(mine >> 32) & (table_size - 1);
@@ -86,59 +94,59 @@ struct SharePrograms {
         there = Kokkos::atomic_compare_exchange(bits + place, std::uint64_t{0},
                                                 mine);
       if (there == 0 || there == mine) {
-        const int row = static_cast<int>(p);
+        const int row = static_cast<int>(v);
         // Few come before those that have been here.
         if (load_relaxed(owner + place) > row)
           Kokkos::atomic_fetch_min(owner + place, row);
-        shared[p] = static_cast<int>(place);
+        shared[v] = static_cast<int>(place);
         return;
       }
       place = (place + 1) & (table_size - 1);
     }
   }
   struct Compare {};
-  KOKKOS_INLINE_FUNCTION void operator()(Compare, std::int64_t p) const {
-    if (shared[p] < 0) return;
-    const int from = owner[shared[p]];
-    const unsigned begin = word_of[p], end = word_of[p + 1];
+  KOKKOS_INLINE_FUNCTION void operator()(Compare, std::int64_t v) const {
+    if (shared[v] < 0) return;
+    const int from = owner[shared[v]];
+    const unsigned first = word_of[v], end = word_of[v + 1];
     const unsigned other = word_of[from];
-    bool equal = from != p && word_of[from + 1] - other == end - begin;
-    for (unsigned w = 0; equal && w < end - begin; w += batch) {
+    bool equal = from != v && word_of[from + 1] - other == end - first;
+    for (unsigned w = 0; equal && w < end - first; w += batch) {
       unsigned here[batch], there[batch];
       STRATA_IMPL_UNROLL
       for (unsigned u = 0; u < batch; ++u) {
-        const bool in = w + u < end - begin;
-        here[u] = in ? words[begin + w + u] : 0;
+        const bool in = w + u < end - first;
+        here[u] = in ? words[first + w + u] : 0;
         there[u] = in ? words[other + w + u] : 0;
       }
       STRATA_IMPL_UNROLL
       for (unsigned u = 0; u < batch; ++u) equal = equal && here[u] == there[u];
     }
-    shared[p] = equal ? from : -1;
+    shared[v] = equal ? from : -1;
   }
   struct Place {};
-  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t p,
+  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
-    const unsigned size = word_of[p + 1] - word_of[p];
-    const bool own = shared[p] < 0;
+    const unsigned size = word_of[v + 1] - word_of[v];
+    const bool own = shared[v] < 0;
     if (final && own)
-      rows.program_of(p) =
-          size == 0 ? Rows::no_program : static_cast<unsigned>(sum);
+      begin[v] = size == 0 ? Rows::no_program : static_cast<unsigned>(sum);
     if (own) sum += size;
-    if (final && p + 1 == num_rows) *total = sum * Rows::word;
+    if (final && v + 1 == num_rows) *total = sum * Rows::word;
   }
+  /// The program of vertex `i`, and where that of position `i` begins.
   struct Copy {};
-  KOKKOS_INLINE_FUNCTION void operator()(Copy, std::int64_t p) const {
-    const unsigned of = rows.program_of(shared[p] >= 0 ? shared[p] : p);
-    rows.near_program_of(p) = static_cast<unsigned short>(of);
-    if (shared[p] >= 0) {
-      rows.program_of(p) = of;
-      return;
-    }
-    const unsigned begin = word_of[p], end = word_of[p + 1];
-    if (begin == end) return;
-    auto* const to = reinterpret_cast<unsigned*>(rows.program.data()) + of;
-    for (unsigned w = 0; w < end - begin; ++w) to[w] = words[begin + w];
+  KOKKOS_INLINE_FUNCTION void operator()(Copy, std::int64_t i) const {
+    const int v = vertex(i);
+    const unsigned of = begin[shared[v] >= 0 ? shared[v] : v];
+    rows.program_of(i) = of;
+    rows.near_program_of(i) = static_cast<unsigned short>(of);
+    if (shared[i] >= 0) return;
+    const unsigned first = word_of[i], end = word_of[i + 1];
+    if (first == end) return;
+    auto* const to =
+        reinterpret_cast<unsigned*>(rows.program.data()) + begin[i];
+    for (unsigned w = 0; w < end - first; ++w) to[w] = words[first + w];
   }
 
  private:

@@ -33,9 +33,11 @@ class WorkPool {
   ~WorkPool() {
     // Whoever throws has not waited.
     if (std::uncaught_exceptions() > 0) exec_.fence();
-    std::size_t all = 0;
-    for (const auto& block : blocks_) all += block->extent(0);
+    // What would have been enough.
+    std::size_t all = offset_;
     const bool several = blocks_.size() > 1;
+    for (const auto& block : blocks_)
+      if (block != blocks_.back()) all += block->extent(0);
     blocks_.clear();
     if (!keeps || !several || all > Kept::most_bytes()) return;
     // Next time one is enough.

@@ -154,11 +154,10 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
       count += order.sizes.rows(l);
     return count;
   };
-  const ListLengths to_find = lists_to_find<ExecutionSpace>(
-      mean_length,
-      *std::max_element(order.sizes.longest_row.begin(),
-                        order.sizes.longest_row.end()),
-      levels);
+  const ListLengths longest =
+      longest_lists(*std::max_element(order.sizes.longest_row.begin(),
+                                      order.sizes.longest_row.end()),
+                    levels);
   // Vertices by depth: `count` of them from `first` on.
   const auto count_rows = [&](std::int64_t first, std::int64_t count,
                               bool at_once) {
@@ -169,7 +168,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
         CountRewritten<Memory>{known, phases.by_depth + first, phases.fate,
                                phases.length, phases.terms, phases.program,
                                phases.depth_in_group, phases.limits, at_once},
-        to_find);
+        lists_to_find<ExecutionSpace>(mean_length, longest), longest);
   };
   // A launch for each depth takes long where there are few rows, of which none
   // stays as a rule.
@@ -260,7 +259,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
                FillRewritten<Memory>{edges, phases.fate, phases.row_map,
                                      phases.term_map, rewritten.entries.data(),
                                      made.term.data(), rows, programs},
-               lists);
+               lists, lists);
   sequence.run("Strata::CollapsedLevels::programs", programs,
                EachPhase<typename Share::Enter>{n},
                EachPhase<typename Share::Compare>{n},

@@ -239,6 +239,20 @@ TEST(CollapsedLevels, OfAChainAreFewer) {
   }
 }
 
+/// A row of few terms has more sources than a lane finds by itself.
+TEST(CollapsedLevels, RowsFitWhoeverFindsThem) {
+  constexpr int rows = 6, roots = rows * rows;
+  std::vector<std::set<int>> sources(2 * roots + rows + 1);
+  for (int i = 0; i < roots; ++i) {
+    sources[roots + i] = {i};
+    sources[2 * roots + i / rows].insert(roots + i);
+  }
+  for (int i = 0; i < rows; ++i) sources.back().insert(2 * roots + i);
+  const auto graph =
+      TestGraphs::with_origins(TestGraphs::make_graph(sources), false);
+  EXPECT_EQ(expect_collapsed(graph, 2), roots + 1);
+}
+
 }  // namespace
 
 namespace SolverTest {
@@ -252,8 +266,9 @@ TriangularOptions together(int levels) {
 }
 
 /// New values are those of a new solver, and solve as substitution does.
+/// @returns the number of level sets that were taken at a time
 template <class Scalar>
-void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
+int expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   auto options = together(levels);
   options.op = op;
   const auto uplo = upper ? Uplo::upper : Uplo::lower;
@@ -268,7 +283,8 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   for (std::size_t k = 0; k < factor.size(); ++k)
     other.values[k] *= Scalar(1) + Scalar(0.25) * factor[k];
   auto solver = make(A, options);
-  if (solver.report().collapsed_levels == 1) return;
+  const int together = solver.report().collapsed_levels;
+  if (together == 1) return together;
   solver.update_values(Space(), other.template to_device<Matrix>());
   const auto b = random_values<Scalar>(A.rows, 6);
   const auto x = solve(solver, b);
@@ -282,6 +298,7 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   }
   constexpr bool is_double = std::is_same<Scalar, double>::value;
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
+  return together;
 }
 
 TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
@@ -320,7 +337,8 @@ TEST(LevelsTogether, OfManyRowsAreLongHereAndThere) {
     for (int j = 0; j < 50; ++j) pattern.rows[i].push_back(i - 900 + 17 * j);
   }
   for (const int levels : {2, 3, 6})
-    expect_new_values<double>(pattern, levels, levels == 3, Op::none);
+    EXPECT_EQ(expect_new_values<double>(pattern, levels, levels == 3, Op::none),
+              levels);
 }
 
 HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {

@@ -57,7 +57,7 @@ std::vector<T> on_host(const Kokkos::View<T*, Memory>& view) {
 }
 
 /// @param count  of the sums; all but `count` of `size` places stay untouched
-/// @param told   whether the count is found in device memory only
+/// @param told   whether the host knows the count; else it is in device memory
 void check_sums(std::int64_t size, std::int64_t count, bool told) {
   SCOPED_TRACE(testing::Message()
                << count << " of " << size << ", " << (told ? "told" : "found"));
@@ -97,8 +97,9 @@ void check_sums(std::int64_t size, std::int64_t count, bool told) {
 }
 
 TEST(PhaseSequence, SumsAreThoseOfOneLoop) {
-  // About a warp, a team's tile, a batch of these, what several teams share,
-  // and as many as have a launch of their own.
+  // About a warp, a team's tile, a batch of these, a batch for each team, and
+  // as many as have a launch of their own.
+  const std::int64_t batches = std::int64_t{2048} * device_units(Space());
   for (const std::int64_t size : {1,
                                   2,
                                   31,

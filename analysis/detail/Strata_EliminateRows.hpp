@@ -259,6 +259,9 @@ struct EliminateRows {
   }
 };
 
+/// Mean number of entries of a row from which on lanes share one.
+constexpr double least_shared = 4;
+
 /// Calls `launch` with the lanes that share a row, as an integral constant.
 /// @param mean_length  mean number of entries of a row: few lanes for short
 ///                     rows
@@ -266,7 +269,7 @@ template <class ExecutionSpace, class Launch>
 void with_lanes_for(double mean_length, const Launch& launch) {
   if constexpr (!is_cuda<ExecutionSpace>) {
     launch(std::integral_constant<int, 1>());
-  } else if (mean_length < 4) {
+  } else if (mean_length < least_shared) {
     launch(std::integral_constant<int, 1>());
   } else if (mean_length < 12) {
     launch(std::integral_constant<int, 8>());
@@ -275,35 +278,43 @@ void with_lanes_for(double mean_length, const Launch& launch) {
   }
 }
 
-/// The longest lists that rows may have which eliminate_rows is to find to fit:
-/// no longer than needed where rows have up to `longest_row` entries, and
-/// groups so many level sets.
-template <class ExecutionSpace>
-ListLengths lists_to_find(double mean_length, std::int64_t longest_row,
-                          int levels) {
-  ListLengths lists{0, 0};
-  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
-    constexpr int lanes = decltype(shared)::value;
-    lists = EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
-  });
+/// Lists that no row outgrows, or none that fits anywhere, where rows have up
+/// to `longest_row` entries and groups so many level sets.
+inline ListLengths longest_lists(std::int64_t longest_row, int levels) {
   std::int64_t terms = 1;
-  for (int l = 1; l < levels && terms < lists.terms; ++l)
-    terms = std::min<std::int64_t>(lists.terms, 1 + longest_row * terms);
-  // A row of that many terms may have more, and does not fit.
+  for (int l = 1; l < levels && terms < max_terms; ++l)
+    terms = std::min<std::int64_t>(max_terms, 1 + longest_row * terms);
   const std::int64_t sources =
-      std::min<std::int64_t>(lists.sources, longest_row * terms);
+      std::min<std::int64_t>(max_sources, longest_row * terms);
   const auto whole = [](std::int64_t length) {
     return static_cast<int>(length + 3) / 4 * 4;
   };
   return {whole(terms), whole(sources)};
 }
 
-/// @param lists  the longest lists of rows known to fit, if they are known
+/// As much of these as eliminate_rows finds to fit.
+template <class ExecutionSpace>
+ListLengths lists_to_find(double mean_length, ListLengths longest) {
+  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+    constexpr int lanes = decltype(shared)::value;
+    const ListLengths most =
+        EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
+    longest.terms = std::min(longest.terms, most.terms);
+    longest.sources = std::min(longest.sources, most.sources);
+  });
+  return longest;
+}
+
+/// @param lists  the longest ones of rows that are to be found to fit, or are
+///               known to; {0, 0}: those that fit at all
 template <class ExecutionSpace, class Task>
 void eliminate_rows(const char* label, const ExecutionSpace& exec,
                     std::int64_t count, double mean_length, const Task& task,
                     ListLengths lists = {0, 0}) {
   if (count == 0) return;
+  // For longer lists than a lane finds, a team's scratch has no room for each.
+  if (lists.all() > max_terms + max_sources_of_lane)
+    mean_length = std::max(mean_length, least_shared);
   with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
     constexpr int lanes = decltype(shared)::value;
     using Kernel = EliminateRows<ExecutionSpace, lanes, Task>;

@@ -42,6 +42,7 @@ struct SumPhase {
 /// rows of so many entries together; phases.length(row) tells those of one.
 template <class Tag>
 struct RowsPhase {
+  static constexpr bool sums = false;
   PhaseCount count;
   std::int64_t entries;
 };
@@ -50,6 +51,7 @@ struct RowsPhase {
 /// alone, it gets `teams_per_unit` teams of `team_size` for a multiprocessor.
 template <class Tag>
 struct TeamPhase {
+  static constexpr bool sums = false;
   static constexpr int team_size = 128, teams_per_unit = 8;
   PhaseCount count;
 };
@@ -96,7 +98,7 @@ template <class... Phase>
 struct PhaseList {};
 template <class First, class... Rest>
 struct PhaseList<First, Rest...> {
-  static constexpr bool one = sizeof...(Rest) == 0;
+  static constexpr bool one_sum = sizeof...(Rest) == 0 && First::sums;
   First first;
   PhaseList<Rest...> rest;
 };
@@ -305,7 +307,7 @@ class TeamsTogether {
 /// same for all of them.
 template <class Phases, class List>
 struct PhasesOfTeams {
-  static constexpr int max_team_size = List::one ? 1024 : 512;
+  static constexpr int max_team_size = List::one_sum ? 1024 : 512;
   Phases phases;
   List list;
   std::int64_t *arrived, *partial;
@@ -449,9 +451,10 @@ class PhaseSequence {
     if (phase.count.most == 0) return;
     // Kokkos' own takes three times as long: it has a thread read what is not
     // beside its neighbours', one after the other.
-    if constexpr (is_cuda<ExecutionSpace>)
+    if constexpr (is_cuda<ExecutionSpace>) {
       if (launches_ < most_launches && launch(phases, phase.count.most, phase))
         return;
+    }
     Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
                           SumOfPhase<Phases, Tag>{phases, phase.count});
   }

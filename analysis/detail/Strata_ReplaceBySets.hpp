@@ -209,20 +209,21 @@ struct ReplaceRowsBySets {
 /// As many warps as a device holds a dozen times over.
 constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
-/// Terms up to which a few lanes are done with a row as soon as a warp is.
-constexpr int few_terms_to_replace = 8;
+/// Whether a lane is done with rows of such lists as soon as a warp is.
+inline bool short_lists(ListLengths lists) {
+  return lists.terms <= 8 && lists.sources <= max_sources_of_lane;
+}
 
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
+/// @param lists    as for eliminate_rows; ReplaceBySets has room for all
+/// @param longest  lists that no row outgrows, or none that fits
 template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
-                  ListLengths lists = {0, 0}) {
+                  ListLengths lists = {0, 0},
+                  ListLengths longest = {max_terms, max_sources}) {
   if constexpr (is_cuda<ExecutionSpace>) {
-    // Short enough for a lane.
-    const bool short_lists = lists.all() > 0 &&
-                             lists.terms <= few_terms_to_replace &&
-                             lists.sources <= max_sources_of_lane;
-    if (count > 0 && count <= few_rows_to_replace && !short_lists) {
+    if (count > 0 && count <= few_rows_to_replace && !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(
           exec, static_cast<int>((count + Kernel::rows - 1) / Kernel::rows),
@@ -232,6 +233,7 @@ void replace_rows(const char* label, const ExecutionSpace& exec,
       return;
     }
   }
+  (void)longest;
   eliminate_rows(label, exec, count, mean_length, task, lists);
 }
 

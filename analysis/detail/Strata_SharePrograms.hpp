@@ -34,8 +34,8 @@ struct SharePrograms {
   int* shared = nullptr;
   /// Vertex -> where its own program is to begin.
   unsigned* begin = nullptr;
-  /// To be made: where programs begin, the programs, their bytes in all.
   Kokkos::View<const int*, MemorySpace> vertex;  // by position
+  /// To be made: where programs begin, the programs, their bytes in all.
   Rows rows;
   std::int64_t* total = nullptr;
 

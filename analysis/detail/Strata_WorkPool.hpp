@@ -33,11 +33,11 @@ class WorkPool {
   ~WorkPool() {
     // Whoever throws has not waited.
     if (std::uncaught_exceptions() > 0) exec_.fence();
-    // What would have been enough.
+    // What would have been enough: arrays begin on cache lines.
     std::size_t all = offset_;
     const bool several = blocks_.size() > 1;
     for (const auto& block : blocks_)
-      if (block != blocks_.back()) all += block->extent(0);
+      if (block != blocks_.back()) all += (block->extent(0) + 127) / 128 * 128;
     blocks_.clear();
     if (!keeps || !several || all > Kept::most_bytes()) return;
     // Next time one is enough.

@@ -39,14 +39,6 @@ class SolvePrediction {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ =
         (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) / p_.bytes_per_us;
-    if (width_ > 1) return;
-    // One thread of many gets less of the memory's bandwidth than all together,
-    // and waits: for memory, for the row before, for a guess at a row's length
-    // that was wrong. The last two go with the rows, as most bytes do.
-    const double share = std::min(4., std::max(1., units_ / 4.));
-    waits_ = std::max(1., share * bytes_us_ /
-                              std::max(1e-9, rows_ * p_.serial_row +
-                                                 edges_ * p_.serial_entry));
   }
 
   double substitution() const {
@@ -81,11 +73,9 @@ class SolvePrediction {
       if (!narrow || !open) total += p_.alpha;
       open = narrow;
       // Level order scatters what substitution reads in a row: twice the time.
-      // Where threads share a level set, another one's core has the source.
-      const double entry =
-          2 * p_.serial_entry + (narrow || units_ == 1 ? 0. : from_other_core);
       if (width_ == 1)
-        total += of_thread * (rows * p_.narrow_level + entries * entry) /
+        total += of_thread *
+                 (rows * p_.narrow_level + 2 * entries * p_.serial_entry) /
                  (narrow ? std::min(units_, blocks) : units_);
       else
         total += of_team * p_.narrow_level *
@@ -256,8 +246,6 @@ class SolvePrediction {
   }
 
  private:
-  /// An element of x that another core has written, microseconds.
-  static constexpr double from_other_core = 0.012;
   /// The share of the time for bytes that does not pass while others wait.
   static constexpr double beside_waiting = 0.7;
   /// All teams wait for the block before: two hand-overs and the last row.
@@ -282,7 +270,12 @@ class SolvePrediction {
   /// A launch that may begin while the one before it ends (see run_blocks).
   double begin() const { return (columns_ == 1 ? 0.45 : 1.) * p_.alpha; }
   double serial(double rows, double entries) const {
-    return waits_ * (rows * p_.serial_row + entries * p_.serial_entry);
+    const double apart = rows * p_.serial_row + entries * p_.serial_entry;
+    // The parameters are of rows that wait for nothing. On a host they wait for
+    // the row before, for memory, or for a wrong guess at a row's length: three
+    // systems of four take 0.2 to 0.5 of what `level_sets` takes for a row of a
+    // chain.
+    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 4);
   }
   /// So many vectors of each right-hand side but the first through memory.
   double more_vectors(int vectors) const {
@@ -297,9 +290,6 @@ class SolvePrediction {
   int columns_;
   bool in_blocks_;
   double bytes_us_ = 0;
-  /// How much longer a row takes a host's thread than where nothing is waited
-  /// for.
-  double waits_ = 1;
 };
 
 }  // namespace Detail

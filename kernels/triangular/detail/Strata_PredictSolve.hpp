@@ -272,10 +272,10 @@ class SolvePrediction {
   double serial(double rows, double entries) const {
     const double apart = rows * p_.serial_row + entries * p_.serial_entry;
     // The parameters are of rows that wait for nothing. On a host they wait for
-    // the row before, for memory, or for a wrong guess at a row's length: three
-    // systems of four take 0.2 to 0.5 of what `level_sets` takes for a row of a
-    // chain.
-    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 4);
+    // the row before, for memory, or for a wrong guess at a row's length: half
+    // of the systems take more than half of what `level_sets` takes for a row
+    // of a chain.
+    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 2);
   }
   /// So many vectors of each right-hand side but the first through memory.
   double more_vectors(int vectors) const {

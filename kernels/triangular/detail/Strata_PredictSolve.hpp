@@ -70,7 +70,9 @@ class SolvePrediction {
           width_ > 1 ? std::max(rows / double(width_), entries / (4. * width_))
                      : rows;
       const bool narrow = chunks <= narrow_chunks;
-      if (!narrow || !open) total += p_.alpha;
+      // A host's threads take longer to begin together than one by itself.
+      if (!narrow || !open)
+        total += (width_ == 1 && !narrow ? 1.5 : 1.) * p_.alpha;
       open = narrow;
       // Level order scatters what substitution reads in a row: twice the time.
       if (width_ == 1)

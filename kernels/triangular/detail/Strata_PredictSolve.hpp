@@ -274,10 +274,10 @@ class SolvePrediction {
   double serial(double rows, double entries) const {
     const double apart = rows * p_.serial_row + entries * p_.serial_entry;
     // The parameters are of rows that wait for nothing. On a host they wait for
-    // the row before, for memory, or for a wrong guess at a row's length: half
-    // of the systems take more than half of what `level_sets` takes for a row
-    // of a chain.
-    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 2);
+    // the row before, for memory, or for a wrong guess at a row's length: most
+    // systems take more than a third of what `level_sets` takes for a row of a
+    // chain.
+    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 3);
   }
   /// So many vectors of each right-hand side but the first through memory.
   double more_vectors(int vectors) const {

@@ -97,30 +97,18 @@ void check_sums(std::int64_t size, std::int64_t count, bool told) {
 }
 
 TEST(PhaseSequence, SumsAreThoseOfOneLoop) {
-  // About a warp, a team's tile, a batch of these, a batch for each team, and
-  // as many as have a launch of their own.
+  // About a warp, a team's tile and a batch of these, and as many as have a
+  // launch of their own.
+  std::vector<std::int64_t> sizes{
+      1,      2,    31,   32,   33,   511,    512,
+      513,    2047, 2048, 2049, 4097, 100003, (1 << 20) + 77,
+      3000001};
+  // A batch for each team where phases share a launch, and where one has it to
+  // itself: its teams are twice as large.
   const std::int64_t batches = std::int64_t{2048} * device_units(Space());
-  for (const std::int64_t size : {1,
-                                  2,
-                                  31,
-                                  32,
-                                  33,
-                                  511,
-                                  512,
-                                  513,
-                                  2047,
-                                  2048,
-                                  2049,
-                                  4097,
-                                  100003,
-                                  540671,
-                                  540672,
-                                  540673,
-                                  (1 << 19) - 1,
-                                  1 << 19,
-                                  (1 << 19) + 1,
-                                  (1 << 20) + 77,
-                                  3000001}) {
+  for (const std::int64_t most : {std::int64_t{1} << 19, batches, 2 * batches})
+    for (const int more : {-1, 0, 1}) sizes.push_back(most + more);
+  for (const std::int64_t size : sizes) {
     check_sums(size, size, true);
     check_sums(size, size, false);
     std::uniform_int_distribution<std::int64_t> part(0, size);

@@ -34,7 +34,9 @@ struct PerformanceParameters {
   // Ours, for the algorithms that 004 does not have.
   /// One narrow level set by one team of `level_sets`.
   double narrow_level = 1.0;
-  /// One level set of `pipelined`: a value handed on through memory.
+  /// One level set of `pipelined`: a value handed on through memory; on a host
+  /// with several threads, what a level set of `level_sets` that they share
+  /// takes longer than its rows.
   double handover = 1.0;
   /// One step of `pipelined_subgraphs`, barrier included.
   double pass = 0.4;

@@ -55,6 +55,8 @@ TEST(TriangularSolver, WideAndNarrowLevelsInTurn) {
   expect_no_deadlock(wave_pattern({900, 1, 700, 1, 1, 800, 2, 1}), Uplo::lower,
                      5);
   expect_no_deadlock(wave_pattern(std::vector<int>(120, 4)), Uplo::upper, 5);
+  // Level sets that the threads of a host share, one after the other.
+  expect_no_deadlock(wave_pattern(std::vector<int>(20, 300)), Uplo::lower, 5);
 }
 
 /// Every row waits for the last rows before it as well as for the first ones.

@@ -198,11 +198,14 @@ class AlgorithmChoice {
 
   void consider_all() {
     parameters_ = performance_parameters<Scalar>(exec_);
+    if constexpr (!is_cuda<ExecutionSpace>)
+      host_rows_ = sample_host_rows(analysis_.graph);
     const SolvePrediction predict = prediction();
     consider(Algorithm::substitution, predict.substitution(), "");
     using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
     consider(Algorithm::level_sets,
-             predict.level_sets(Solve::narrow_chunks, Solve::warps), "");
+             predict.level_sets(Solve::narrow_chunks, Solve::team_warps(exec_)),
+             "");
     consider(Algorithm::pipelined, predict.pipelined(), "");
     const LevelsAtATime several = best_levels();
     if (several.levels > 1) {
@@ -354,7 +357,8 @@ class AlgorithmChoice {
             device_units(exec_),
             lane_width<ExecutionSpace>,
             options_.max_right_hand_sides,
-            gains_by_blocks(exec_, analysis_.order.sizes, sizeof(Scalar))};
+            gains_by_blocks(exec_, analysis_.order.sizes, sizeof(Scalar)),
+            host_rows_};
   }
 
   /// Factor on the prediction of sub-graphs in bands, fitted for one to four
@@ -534,6 +538,7 @@ class AlgorithmChoice {
   PlanBudget budget_;
   PlanSizes sizes_{};
   PerformanceParameters parameters_;
+  HostRows host_rows_;
   std::deque<Way> ways_;  // whose elements stay where they are
   std::vector<LevelsAtATime> numbers_of_levels_;  // that pipelined may take
   std::optional<StreamBuilder<ExecutionSpace>> stream_;

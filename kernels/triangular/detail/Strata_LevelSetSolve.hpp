@@ -3,6 +3,7 @@
 #define STRATA_LEVEL_SET_SOLVE_HPP
 
 #include <Strata_RewrittenRows.hpp>
+#include <detail/Strata_LevelTasks.hpp>
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_SubgraphPlan.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
@@ -119,7 +120,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 };
 
 /// A launch a level set, except that neighbouring narrow ones are run by one
-/// team in one launch.
+/// team in one launch; on a host, for one right-hand side, a single launch, in
+/// which threads wait for those whose rows they need (see LevelTasks).
 template <class Scalar, class ExecutionSpace>
 class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
@@ -137,6 +139,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     level_chunk_map_ =
         to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
     runs_ = make_runs(map, device_units(exec));
+    if constexpr (!is_cuda<ExecutionSpace>) share_level_sets(exec, analysis);
   }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
@@ -145,10 +148,12 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
         columns == 1)
       this->solve_diagonal(exec, b, x);
-    else if (columns == 1)
+    else if (columns > 1)
+      launch<8>(exec, b, x, static_cast<int>(columns));
+    else if constexpr (is_cuda<ExecutionSpace>)
       launch<1>(exec, b, x, 1);
     else
-      launch<8>(exec, b, x, static_cast<int>(columns));
+      run_tasks(exec, b, x);
   }
 
   /// Consecutive level sets of one launch.
@@ -183,6 +188,15 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     return runs;
   }
 
+  /// Warps of a team; of a host, the threads that a team may have.
+  static int team_warps(const ExecutionSpace& exec) {
+    if (is_cuda<ExecutionSpace>) return warps;
+    const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
+                         .team_size_max(NoTeamWork<ExecutionSpace>{},
+                                        Kokkos::ParallelForTag());
+    return std::max(1, std::min(most, device_units(exec)));
+  }
+
  private:
   template <int R>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
@@ -197,12 +211,43 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
               this->system(b, x), level_chunk_map_, run.first_level,
               run.last_level, run.teams, columns});
   }
+  void share_level_sets(const ExecutionSpace& exec,
+                        const TriangularAnalysis<ExecutionSpace>& analysis) {
+    const auto& chunks = this->chunks_;
+    const Kokkos::View<std::int64_t*, Memory> first_slot(
+        Kokkos::view_alloc("Strata::LevelSets::first_slot",
+                           Kokkos::WithoutInitializing),
+        std::size_t(chunks.num_rows) + 1);
+    // A chunk is a row.
+    for (int p = 0; p < chunks.num_rows; ++p)
+      first_slot(p) = chunks.chunk(p).first_slot;
+    first_slot(chunks.num_rows) = chunks.num_slots;
+    tasks_ = make_level_tasks(exec, analysis.graph, analysis.order, first_slot,
+                              team_warps(exec));
+    // A host's Kokkos allocates at the first launch of so large a team.
+    Kokkos::parallel_for(
+        "Strata::LevelSets::reserve_team",
+        Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, tasks_.threads),
+        NoTeamWork<ExecutionSpace>{});
+  }
+  void run_tasks(const ExecutionSpace& exec,
+                 const MultiVectorRef<const Scalar>& b,
+                 const MultiVectorRef<Scalar>& x) const {
+    const int team = team_warps(exec) < tasks_.threads ? 1 : tasks_.threads;
+    Kokkos::parallel_for("Strata::Triangular::solve::level_sets",
+                         Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team),
+                         LevelTaskRun<Scalar, ExecutionSpace>{
+                             this->system(b, x), tasks_,
+                             static_cast<int>(this->chunks_.num_rows)});
+  }
   std::size_t entry_bytes() const override {
-    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int);
+    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int) +
+           tasks_.bytes();
   }
 
   Kokkos::View<int*, Memory> level_chunk_map_;
   std::vector<Run> runs_;
+  LevelTasks<ExecutionSpace> tasks_;
 };
 
 }  // namespace Detail

@@ -37,7 +37,12 @@ class ParameterMeasurement {
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
     p.narrow_level =
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
-    p.handover = positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
+    const int threads =
+        is_cuda<ExecutionSpace> ? 1 : LevelSetsOf::team_warps(exec_);
+    p.handover =
+        threads > 1
+            ? positive(time_shared_level(threads, p))
+            : positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
     auto in_one = Stream::make_builder(exec_, chain.graph, nullptr, n, 1, {});
     // Without room for a stream in scratch there is none to choose either.
     if (in_one.possible())
@@ -105,6 +110,30 @@ class ParameterMeasurement {
     result.find_order(exec_);
     result.num_values = static_cast<std::int64_t>(entries.size());
     return result;
+  }
+
+  /// What a level set that the threads of a host share takes longer than its
+  /// rows: of as few as all threads share, each of which needs one that another
+  /// thread has solved.
+  double time_shared_level(int threads, const PerformanceParameters& p) const {
+    const int levels = 64;
+    const int part = static_cast<int>(std::ceil(
+        std::max(LevelShares::least_part, LevelShares::least_shared / threads) /
+        3));
+    const int rows = part * threads, n = levels * rows;
+    std::vector<std::int64_t> row_map(1, 0);
+    std::vector<int> entries;
+    for (int i = 0; i < n; ++i) {
+      if (i >= rows)
+        entries.push_back((i / rows - 1) * rows + (i + part) % rows);
+      row_map.push_back(static_cast<std::int64_t>(entries.size()));
+    }
+    const auto system = analysis(row_map, entries);
+    const double us =
+        (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n) -
+         p.alpha) /
+        levels;
+    return std::max(us - part * p.narrow_level, us / 4);
   }
 
   BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(

@@ -9,6 +9,8 @@
 #include <Strata_RowChunks.hpp>
 #include <algorithm>
 #include <cmath>
+#include <detail/Strata_HostRows.hpp>
+#include <detail/Strata_LevelTasks.hpp>
 #include <vector>
 
 namespace Strata {
@@ -22,10 +24,11 @@ class SolvePrediction {
  public:
   /// `sizes` is referred to as long as predictions are made.
   /// @param in_blocks  see gains_by_blocks
+  /// @param host_rows  of a host
   SolvePrediction(const PerformanceParameters& parameters,
                   std::int64_t num_edges, const LevelSizes& sizes,
                   std::size_t scalar_bytes, int units, int width, int columns,
-                  bool in_blocks = false)
+                  bool in_blocks = false, const HostRows& host_rows = {})
       : p_(parameters),
         sizes_(sizes),
         rows_(double(sizes.level_map.back())),
@@ -35,23 +38,26 @@ class SolvePrediction {
         width_(width),
         slot_bytes_(scalar_ + 4),
         columns_(columns),
-        in_blocks_(in_blocks && columns == 1) {
+        in_blocks_(in_blocks && columns == 1),
+        host_rows_(host_rows) {
     // Packed entries and rows: values, columns, b, x and two copies of x.
     bytes_us_ =
         (edges_ * (scalar_ + 4) + rows_ * (4 * scalar_ + 8)) / p_.bytes_per_us;
   }
 
   double substitution() const {
-    const double one = serial(rows_, edges_);
     // A device has a thread for each; a host's threads share right-hand sides
     // and take four at a time, which takes about as long as two.
-    if (width_ > 1) return one * std::max(1., columns_ / (32. * units_));
+    if (width_ > 1)
+      return serial(rows_, edges_) * std::max(1., columns_ / (32. * units_));
+    const double one = substitution_on_host();
     const int mine = (columns_ + units_ - 1) / units_;
     return one * (mine / 4 * 2.2 + mine % 4);
   }
 
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
+    if (width_ == 1 && columns_ == 1) return shared_level_sets(warps);
     double total = bytes_us_ + more_vectors(4);
     if (edges_ == 0 && columns_ == 1 && width_ > 1) return begin() + total;
     // b and x of rows that are not neighbours come in sectors of 32 bytes.
@@ -90,7 +96,7 @@ class SolvePrediction {
   double pipelined() const {
     if (width_ == 1)
       return 2 * p_.alpha +
-             4 * std::max(1., 0.5 * columns_) * serial(rows_, edges_);
+             4 * std::max(1., 0.5 * columns_) * substitution_on_host();
     const double of_bytes = columns_ > 1 ? 1. : beside_waiting;
     double total = begin() + of_bytes * bytes_us_ + more_vectors(6);
     // A block of right-hand sides takes longer from hand to hand than one.
@@ -170,7 +176,7 @@ class SolvePrediction {
                              double step_cost, int hop, int subgraphs,
                              std::int64_t imports) const {
     if (width_ == 1)
-      return 2 * p_.alpha + 4. * columns_ * serial(rows_, edges_);
+      return 2 * p_.alpha + 4. * columns_ * substitution_on_host();
     // Teams begin with a ticket, their part of b, and outside values.
     const double first = begin() + 3 * p_.handover;
     // Outside values come 64 at a time; on the longest path some of that is
@@ -205,7 +211,7 @@ class SolvePrediction {
       double total = 0;
       for (const auto& run : runs) {
         const double alone =
-            rows_ > 0 ? run.rows / rows_ * serial(rows_, edges_) : 0.;
+            rows_ > 0 ? run.rows / rows_ * substitution_on_host() : 0.;
         total += run.wide ? p_.alpha * run.blocks() + wide_on_host(alone)
                           : narrow_on_host(alone);
       }
@@ -231,8 +237,10 @@ class SolvePrediction {
   double blocks_at_least() const {
     if (width_ == 1) {
       double total = 0;
+      const double longer = substitution_on_host() / serial(rows_, edges_);
       for (int l = 0; l < sizes_.num_levels; ++l) {
-        const double alone = serial(sizes_.rows(l), double(sizes_.edges[l]));
+        const double alone =
+            longer * serial(sizes_.rows(l), double(sizes_.edges[l]));
         total +=
             std::min(narrow_on_host(alone), p_.alpha + wide_on_host(alone));
       }
@@ -248,6 +256,42 @@ class SolvePrediction {
   }
 
  private:
+  /// By one thread of a host, in the order of the rows.
+  double substitution_on_host() const {
+    const double apart = serial(rows_, edges_);
+    if (rows_ == 0) return apart;
+    // Rows that wait take about as long as those of a chain; of sums that lie
+    // further apart several are under way at once.
+    const double longer = host_rows_.after_previous *
+                              std::max(0., p_.narrow_level - apart / rows_) +
+                          host_rows_.unforeseen * p_.narrow_level;
+    // One thread has its share of the bandwidth and somewhat more.
+    return std::max(apart + 0.6 * rows_ * longer, 0.6 * bytes_us_ * units_);
+  }
+  /// By the threads of a host, one right-hand side.
+  double shared_level_sets(int threads) const {
+    // Rows are scattered, and most sources come from other threads' caches.
+    const double row =
+        3 * p_.serial_row + 0.6 * host_rows_.unforeseen * p_.narrow_level;
+    double total = 0;
+    bool alone = true;
+    for (int l = 0; l < sizes_.num_levels; ++l) {
+      const double rows = sizes_.rows(l), entries = double(sizes_.edges[l]);
+      const int parts = LevelShares::parts(rows, entries, threads);
+      if (parts == 1) {
+        total +=
+            0.7 * p_.narrow_level + rows * row + 2 * entries * p_.serial_entry;
+        continue;
+      }
+      alone = false;
+      total +=
+          0.8 * p_.handover +
+          (rows * row + entries * (p_.serial_entry + p_.handover / 80)) / parts;
+    }
+    // A team takes longer to begin than one thread, and all wait for its
+    // slowest thread.
+    return 1.1 * (std::max(total, bytes_us_) + (alone ? 1. : 2.8) * p_.alpha);
+  }
   /// The share of the time for bytes that does not pass while others wait.
   static constexpr double beside_waiting = 0.7;
   /// All teams wait for the block before: two hand-overs and the last row.
@@ -272,12 +316,7 @@ class SolvePrediction {
   /// A launch that may begin while the one before it ends (see run_blocks).
   double begin() const { return (columns_ == 1 ? 0.45 : 1.) * p_.alpha; }
   double serial(double rows, double entries) const {
-    const double apart = rows * p_.serial_row + entries * p_.serial_entry;
-    // The parameters are of rows that wait for nothing. On a host they wait for
-    // the row before, for memory, or for a wrong guess at a row's length: most
-    // systems take more than a third of what `level_sets` takes for a row of a
-    // chain.
-    return width_ > 1 ? apart : std::max(apart, rows * p_.narrow_level / 3);
+    return rows * p_.serial_row + entries * p_.serial_entry;
   }
   /// So many vectors of each right-hand side but the first through memory.
   double more_vectors(int vectors) const {
@@ -291,6 +330,7 @@ class SolvePrediction {
   double slot_bytes_;
   int columns_;
   bool in_blocks_;
+  HostRows host_rows_;
   double bytes_us_ = 0;
 };
 

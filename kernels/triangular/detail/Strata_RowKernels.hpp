@@ -101,30 +101,13 @@ struct LevelSetRun {
         const std::int64_t count = end - begin;
         const int last = begin + static_cast<int>(count * (rank + 1) / teams);
         int c = begin + static_cast<int>(count * rank / teams);
-        if constexpr (R == 1) {
-          for (; c < last; ++c) solve_row(system.chunk(c), first_column);
-        } else {
-          for (; c < last; ++c) solve(system.chunk(c), lane, first_column);
-        }
+        for (; c < last; ++c) solve(system.chunk(c), lane, first_column);
       } else {
         for (int c = begin + rank * warps + warp; c < end; c += stride)
           solve(system.chunk(c), lane, first_column);
       }
       if (level + 1 < last_level) team.team_barrier();
     }
-  }
-
-  /// A chunk of one lane is a row, whose entries follow each other.
-  KOKKOS_INLINE_FUNCTION void solve_row(const RowChunk& chunk,
-                                        int column) const {
-    Scalar sum(0);
-    const std::int64_t end = chunk.first_slot + chunk.steps;
-    for (std::int64_t slot = chunk.first_slot; slot < end; ++slot)
-      sum += system.value(slot) * system.x(system.source(slot), column);
-    const int position = chunk.first_position;
-    const std::int64_t row = system.row(position);
-    system.x(row, column) =
-        system.finish(system.b(row, column) - sum, position);
   }
 
   KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,

@@ -198,8 +198,9 @@ class AlgorithmChoice {
 
   void consider_all() {
     parameters_ = performance_parameters<Scalar>(exec_);
-    if constexpr (!is_cuda<ExecutionSpace>)
+    if constexpr (!is_cuda<ExecutionSpace>) {
       host_rows_ = sample_host_rows(analysis_.graph);
+    }
     const SolvePrediction predict = prediction();
     consider(Algorithm::substitution, predict.substitution(), "");
     using Solve = LevelSetSolve<Scalar, ExecutionSpace>;

@@ -139,21 +139,25 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     level_chunk_map_ =
         to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
     runs_ = make_runs(map, device_units(exec));
-    if constexpr (!is_cuda<ExecutionSpace>) share_level_sets(exec, analysis);
+    if constexpr (!is_cuda<ExecutionSpace>) {
+      share_level_sets(exec, analysis);
+    }
   }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
-        columns == 1)
-      this->solve_diagonal(exec, b, x);
-    else if (columns > 1)
+    if (columns > 1) {
       launch<8>(exec, b, x, static_cast<int>(columns));
-    else if constexpr (is_cuda<ExecutionSpace>)
-      launch<1>(exec, b, x, 1);
-    else
-      run_tasks(exec, b, x);
+    } else if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0) {
+      this->solve_diagonal(exec, b, x);
+    } else {
+      if constexpr (is_cuda<ExecutionSpace>) {
+        launch<1>(exec, b, x, 1);
+      } else {
+        run_tasks(exec, b, x);
+      }
+    }
   }
 
   /// Consecutive level sets of one launch.

@@ -130,32 +130,36 @@ void expect_complete(const Plan& plan, int threads) {
 
 /// Solves with made-up values as often as there are `starts`, each with the
 /// counters at that number before, and compares with a plain loop.
-void expect_solutions(const Plan& plan, const std::vector<unsigned>& starts) {
+void expect_solutions(const Plan& plan, int columns,
+                      const std::vector<unsigned>& starts) {
   using Values = Kokkos::View<double*, Kokkos::HostSpace>;
   const Host exec;
   const int n = plan.graph.num_vertices;
   const auto entries = plan.graph.num_edges();
   const Kokkos::View<unsigned*, Kokkos::HostSpace> row("row", n);
   const Kokkos::View<int*, Kokkos::HostSpace> source("source", entries);
-  const Values value("value", entries), diagonal("diagonal", n), b("b", n),
-      x("x", n);
+  const Values value("value", entries), diagonal("diagonal", n),
+      by_position("by position", n), b("b", std::size_t(n) * columns),
+      x("x", b.extent(0));
   std::mt19937 random(random_seed());
   std::uniform_real_distribution<double> any(-0.3, 0.3);
-  std::vector<double> expected(n);
-  for (int v = 0; v < n; ++v) b(v) = 1 + any(random);
+  std::vector<double> expected(b.extent(0));
+  for (std::size_t i = 0; i < expected.size(); ++i) b(i) = 1 + any(random);
   for (int p = 0; p < n; ++p) {
     const int v = plan.order.vertex(p);
     row(p) = static_cast<unsigned>(v);
     diagonal(p) = 1 + any(random);
-    double sum = 0;
+    for (int c = 0; c < columns; ++c) expected[c * n + v] = b(c * n + v);
     auto slot = plan.tasks.first_slot(p);
     for (auto k = plan.graph.row_map(v); k < plan.graph.row_map(v + 1); ++k) {
+      const int j = plan.graph.entries(k);
       value(slot) = any(random);
-      source(slot) = plan.graph.entries(k);
-      sum += value(slot) * expected[source(slot)];
+      source(slot) = plan.order.position(j);
+      for (int c = 0; c < columns; ++c)
+        expected[c * n + v] -= value(slot) * expected[c * n + j];
       ++slot;
     }
-    expected[v] = (b(v) - sum) * diagonal(p);
+    for (int c = 0; c < columns; ++c) expected[c * n + v] *= diagonal(p);
   }
   Detail::RowSystem<double, Host> system{};
   system.row = row;
@@ -171,13 +175,14 @@ void expect_solutions(const Plan& plan, const std::vector<unsigned>& starts) {
     for (int u = 0; plan.tasks.threads > 1 && u < plan.tasks.threads; ++u)
       plan.tasks.done(u * Tasks::apart) = start;
     Kokkos::deep_copy(x, std::numeric_limits<double>::quiet_NaN());
-    Kokkos::parallel_for(
-        "solve", Kokkos::TeamPolicy<Host>(exec, 1, team),
-        Detail::LevelTaskRun<double, Host>{system, plan.tasks, n});
+    Kokkos::deep_copy(by_position, std::numeric_limits<double>::quiet_NaN());
+    Kokkos::parallel_for("solve", Kokkos::TeamPolicy<Host>(exec, 1, team),
+                         Detail::LevelTaskRun<double, Host>{
+                             system, plan.tasks, by_position, n, columns});
     exec.fence();
-    for (int v = 0; v < n; ++v)
-      ASSERT_NEAR(x(v), expected[v], 1e-9 * (1 + std::abs(expected[v])))
-          << "row " << v << ", team of " << team;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(x(i), expected[i], 1e-9 * (1 + std::abs(expected[i])))
+          << "row " << i % n << ", column " << i / n << ", team of " << team;
     for (int u = 0; team > 1 && u < team; ++u)
       ASSERT_EQ(plan.tasks.done(u * Tasks::apart),
                 start + static_cast<unsigned>(plan.tasks.num_levels));
@@ -234,7 +239,9 @@ TEST(LevelTasks, SolveWithEveryTeam) {
   for (const auto& [name, graph] : graphs())
     for (const int threads : {1, 2, most, most + 1}) {
       SCOPED_TRACE(name + ", " + std::to_string(threads) + " threads");
-      expect_solutions(make_plan(graph, threads), {0, 5, last - 3, last});
+      const Plan plan = make_plan(graph, threads);
+      for (const int columns : {1, 7})
+        expect_solutions(plan, columns, {0, 5, last - 3, last});
       if (HasFatalFailure()) return;
     }
 }
@@ -246,7 +253,7 @@ TEST(LevelTasks, ThousandsOfSolves) {
       make_plan(waves(std::vector<int>(30, 150), 2, random_seed()), most);
   std::vector<unsigned> starts;
   for (unsigned i = 0; i < 2000; ++i) starts.push_back(i * 2000003u);
-  expect_solutions(plan, starts);
+  expect_solutions(plan, 1, starts);
 }
 
 }  // namespace

@@ -119,9 +119,9 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   Kokkos::View<std::int64_t*, Memory> kept_;
 };
 
-/// A launch a level set, except that neighbouring narrow ones are run by one
-/// team in one launch; on a host, for one right-hand side, a single launch, in
-/// which threads wait for those whose rows they need (see LevelTasks).
+/// On a device a launch a level set, except that neighbouring narrow ones are
+/// run by one team in one launch. On a host a single launch, in which threads
+/// wait for those whose rows they need (see LevelTasks).
 template <class Scalar, class ExecutionSpace>
 class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
@@ -129,17 +129,21 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  public:
   using Base::width;
   using typename Base::Memory;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
+  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr int team_size = on_device ? 256 : 1;
   static constexpr int warps = team_size / width;
 
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis)
-      : Base(exec, analysis, SourceNumbering::row, 4) {
-    const auto& map = this->chunks_.level_chunk_map;
-    level_chunk_map_ =
-        to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
-    runs_ = make_runs(map, device_units(exec));
-    if constexpr (!is_cuda<ExecutionSpace>) {
+      : Base(exec, analysis,
+             on_device ? SourceNumbering::row : SourceNumbering::position, 4,
+             on_device ? 0 : 1) {
+    if constexpr (on_device) {
+      const auto& map = this->chunks_.level_chunk_map;
+      level_chunk_map_ =
+          to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
+      runs_ = make_runs(map, device_units(exec));
+    } else {
       share_level_sets(exec, analysis);
     }
   }
@@ -147,16 +151,16 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (columns > 1) {
-      launch<8>(exec, b, x, static_cast<int>(columns));
-    } else if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0) {
-      this->solve_diagonal(exec, b, x);
-    } else {
-      if constexpr (is_cuda<ExecutionSpace>) {
+    if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
+        columns == 1)
+      return this->solve_diagonal(exec, b, x);
+    if constexpr (on_device) {
+      if (columns == 1)
         launch<1>(exec, b, x, 1);
-      } else {
-        run_tasks(exec, b, x);
-      }
+      else
+        launch<8>(exec, b, x, static_cast<int>(columns));
+    } else {
+      run_tasks(exec, b, x, columns);
     }
   }
 
@@ -166,8 +170,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   };
   /// Chunks up to which a level set is left to one team: what costs that team
   /// about as long as a launch costs.
-  static constexpr int narrow_chunks =
-      is_cuda<ExecutionSpace> ? 4 * warps : 512;
+  static constexpr int narrow_chunks = 4 * warps;
 
   static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
                                     int units) {
@@ -183,9 +186,8 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           runs.push_back({level, level + 1, 1});
         open = true;
       } else {
-        const int enough = is_cuda<ExecutionSpace> ? 16 * units : units;
-        runs.push_back(
-            {level, level + 1, std::min((chunks + warps - 1) / warps, enough)});
+        runs.push_back({level, level + 1,
+                        std::min((chunks + warps - 1) / warps, 16 * units)});
         open = false;
       }
     }
@@ -194,7 +196,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   /// Warps of a team; of a host, the threads that a team may have.
   static int team_warps(const ExecutionSpace& exec) {
-    if (is_cuda<ExecutionSpace>) return warps;
+    if (on_device) return warps;
     const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
                          .team_size_max(NoTeamWork<ExecutionSpace>{},
                                         Kokkos::ParallelForTag());
@@ -215,6 +217,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
               this->system(b, x), level_chunk_map_, run.first_level,
               run.last_level, run.teams, columns});
   }
+
   void share_level_sets(const ExecutionSpace& exec,
                         const TriangularAnalysis<ExecutionSpace>& analysis) {
     const auto& chunks = this->chunks_;
@@ -236,22 +239,23 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
   void run_tasks(const ExecutionSpace& exec,
                  const MultiVectorRef<const Scalar>& b,
-                 const MultiVectorRef<Scalar>& x) const {
+                 const MultiVectorRef<Scalar>& x, std::int64_t columns) const {
     const int team = team_warps(exec) < tasks_.threads ? 1 : tasks_.threads;
-    Kokkos::parallel_for("Strata::Triangular::solve::level_sets",
-                         Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team),
-                         LevelTaskRun<Scalar, ExecutionSpace>{
-                             this->system(b, x), tasks_,
-                             static_cast<int>(this->chunks_.num_rows)});
+    Kokkos::parallel_for(
+        "Strata::Triangular::solve::level_sets",
+        Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team),
+        LevelTaskRun<Scalar, ExecutionSpace>{
+            this->system(b, x), tasks_, this->buffers_,
+            static_cast<int>(this->chunks_.num_rows), columns});
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int) +
            tasks_.bytes();
   }
 
-  Kokkos::View<int*, Memory> level_chunk_map_;
+  Kokkos::View<int*, Memory> level_chunk_map_;  // of a device, as runs_
   std::vector<Run> runs_;
-  LevelTasks<ExecutionSpace> tasks_;
+  LevelTasks<ExecutionSpace> tasks_;  // of a host
 };
 
 }  // namespace Detail

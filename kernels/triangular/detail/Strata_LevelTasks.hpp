@@ -222,7 +222,7 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   return made;
 }
 
-/// Solves one right-hand side by a team of a host's threads.
+/// Solves by a team of a host's threads. Sources are numbered by position.
 ///
 /// Why it can't deadlock: a task waits for tasks of earlier level sets only,
 /// and every thread takes its tasks in the order of level sets. So of all tasks
@@ -236,7 +236,11 @@ struct LevelTaskRun {
 
   RowSystem<Scalar, ExecutionSpace> system;
   LevelTasks<ExecutionSpace> tasks;
+  /// Position -> x, of a single right-hand side: sources of a level set lie
+  /// side by side there.
+  Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> x;
   int num_rows;
+  std::int64_t columns;  // right-hand sides
 
   void operator()(const Member& team) const {
     const int thread = team.team_rank();
@@ -269,16 +273,46 @@ struct LevelTaskRun {
       // The thread waited for is at work, or the system has taken its core.
       if (turn > 2000) pause_while_waiting(turn);
   }
-  /// Rows one by one: each has its entries one after the other.
   void solve(int first, int last) const {
+    if (columns == 1) return solve_one(first, last);
+    std::int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) solve_some<4>(first, last, c);
+    if (c + 2 <= columns) {
+      solve_some<2>(first, last, c);
+      c += 2;
+    }
+    if (c < columns) solve_some<1>(first, last, c);
+  }
+  void solve_one(int first, int last) const {
     std::int64_t slot = tasks.first_slot(first);
     for (int position = first; position < last; ++position) {
       const std::int64_t end = tasks.first_slot(position + 1);
       Scalar sum(0);
       for (; slot < end; ++slot)
-        sum += system.value(slot) * system.x(system.source(slot), 0);
+        sum += system.value(slot) * x(system.source(slot));
       const std::int64_t row = system.row(position);
-      system.x(row, 0) = system.finish(system.b(row, 0) - sum, position);
+      x(position) = system.finish(system.b(row, 0) - sum, position);
+      system.x(row, 0) = x(position);
+    }
+  }
+  /// R right-hand sides while a row's entries are at hand.
+  template <int R>
+  void solve_some(int first, int last, std::int64_t column) const {
+    std::int64_t slot = tasks.first_slot(first);
+    for (int position = first; position < last; ++position) {
+      const std::int64_t end = tasks.first_slot(position + 1);
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      for (; slot < end; ++slot) {
+        const Scalar value = system.value(slot);
+        const std::int64_t from = system.row(system.source(slot));
+        for (int r = 0; r < R; ++r)
+          sum[r] += value * system.x(from, column + r);
+      }
+      const std::int64_t row = system.row(position);
+      for (int r = 0; r < R; ++r)
+        system.x(row, column + r) =
+            system.finish(system.b(row, column + r) - sum[r], position);
     }
   }
 };

@@ -46,49 +46,34 @@ class SolvePrediction {
   }
 
   double substitution() const {
-    // A device has a thread for each; a host's threads share right-hand sides
-    // and take four at a time, which takes about as long as two.
+    // A device has a thread for each; a host's threads share them.
     if (width_ > 1)
       return serial(rows_, edges_) * std::max(1., columns_ / (32. * units_));
-    const double one = substitution_on_host();
-    const int mine = (columns_ + units_ - 1) / units_;
-    return one * (mine / 4 * 2.2 + mine % 4);
+    return substitution_on_host() *
+           side_by_side((columns_ + units_ - 1) / units_);
   }
 
   /// `narrow_chunks` and `warps` as in LevelSetSolve.
   double level_sets(int narrow_chunks, int warps) const {
-    if (width_ == 1 && columns_ == 1) return shared_level_sets(warps);
+    if (width_ == 1) return shared_level_sets(warps);
     double total = bytes_us_ + more_vectors(4);
-    if (edges_ == 0 && columns_ == 1 && width_ > 1) return begin() + total;
+    if (edges_ == 0 && columns_ == 1) return begin() + total;
     // b and x of rows that are not neighbours come in sectors of 32 bytes.
-    if (columns_ == 1 && width_ > 1)
-      total += beside_waiting * 64 * rows_ / p_.bytes_per_us;
+    if (columns_ == 1) total += beside_waiting * 64 * rows_ / p_.bytes_per_us;
     // Right-hand sides in eights: a team has its registers full, and several
     // blocks go side by side.
     const double of_team = columns_ > 1 ? 2.6 : 1.;
-    const double of_thread = columns_ > 1 ? std::max(1., 0.5 * columns_) : 1.;
-    const int blocks = (columns_ + 7) / 8;
     bool open = false;
     for (int l = 0; l < sizes_.num_levels; ++l) {
-      const int rows = sizes_.rows(l);
       const double entries = double(sizes_.edges[l]);
       const double chunks =
-          width_ > 1 ? std::max(rows / double(width_), entries / (4. * width_))
-                     : rows;
+          std::max(sizes_.rows(l) / double(width_), entries / (4. * width_));
       const bool narrow = chunks <= narrow_chunks;
-      // A host's threads take longer to begin together than one by itself.
-      if (!narrow || !open)
-        total += (width_ == 1 && !narrow ? 1.5 : 1.) * p_.alpha;
+      if (!narrow || !open) total += p_.alpha;
       open = narrow;
-      // Level order scatters what substitution reads in a row: twice the time.
-      if (width_ == 1)
-        total += of_thread *
-                 (rows * p_.narrow_level + 2 * entries * p_.serial_entry) /
-                 (narrow ? std::min(units_, blocks) : units_);
-      else
-        total += of_team * p_.narrow_level *
-                 ((narrow ? std::max(1., chunks / warps) : 1.) +
-                  longest_row(l) / (4. * width_));
+      total += of_team * p_.narrow_level *
+               ((narrow ? std::max(1., chunks / warps) : 1.) +
+                longest_row(l) / (4. * width_));
     }
     return total;
   }
@@ -256,41 +241,50 @@ class SolvePrediction {
   }
 
  private:
-  /// By one thread of a host, in the order of the rows.
+  /// One right-hand side by one thread of a host, in the order of the rows.
   double substitution_on_host() const {
     const double apart = serial(rows_, edges_);
     if (rows_ == 0) return apart;
     // Rows that wait take about as long as those of a chain; of sums that lie
     // further apart several are under way at once.
-    const double longer = host_rows_.after_previous *
+    const double longer = 0.75 * host_rows_.after_previous *
                               std::max(0., p_.narrow_level - apart / rows_) +
-                          host_rows_.unforeseen * p_.narrow_level;
+                          0.8 * host_rows_.unforeseen * p_.narrow_level;
     // One thread has its share of the bandwidth and somewhat more.
-    return std::max(apart + 0.6 * rows_ * longer, 0.6 * bytes_us_ * units_);
+    return std::max(apart + rows_ * longer, 0.8 * bytes_us_ * units_);
   }
-  /// By the threads of a host, one right-hand side.
+  /// By `threads` of a host, which share level sets.
   double shared_level_sets(int threads) const {
-    // Rows are scattered, and most sources come from other threads' caches.
-    const double row =
-        3 * p_.serial_row + 0.6 * host_rows_.unforeseen * p_.narrow_level;
-    double total = 0;
+    // Rows are scattered. The more threads, the more sources come from another
+    // one's cache.
+    const double wrong = host_rows_.unforeseen * p_.narrow_level;
+    const double alone_row = 3 * p_.serial_row + wrong;
+    const double row = 3.5 * p_.serial_row + wrong;
+    const double entry = (2 + 0.45 * threads) * p_.serial_entry;
+    double waits = 0, work = 0;
     bool alone = true;
     for (int l = 0; l < sizes_.num_levels; ++l) {
       const double rows = sizes_.rows(l), entries = double(sizes_.edges[l]);
       const int parts = LevelShares::parts(rows, entries, threads);
       if (parts == 1) {
-        total +=
-            0.7 * p_.narrow_level + rows * row + 2 * entries * p_.serial_entry;
-        continue;
+        waits += 0.7 * p_.narrow_level;
+        work += rows * alone_row + 1.5 * entries * p_.serial_entry;
+      } else {
+        waits += p_.handover;
+        work += (rows * row + entries * entry) / parts;
+        alone = false;
       }
-      alone = false;
-      total +=
-          0.8 * p_.handover +
-          (rows * row + entries * (p_.serial_entry + p_.handover / 80)) / parts;
     }
-    // A team takes longer to begin than one thread, and all wait for its
-    // slowest thread.
-    return 1.1 * (std::max(total, bytes_us_) + (alone ? 1. : 2.8) * p_.alpha);
+    // A team takes longer to begin than one thread; and its slowest thread
+    // counts, whatever slowed it down.
+    return 1.2 * (std::max(waits + side_by_side(columns_) * work,
+                           bytes_us_ + more_vectors(4)) +
+                  (alone ? 1. : 1 + 0.1 * threads) * p_.alpha);
+  }
+  /// Right-hand sides that a host's thread takes four at a time, relative to
+  /// one.
+  static double side_by_side(int columns) {
+    return columns / 4 * 2.2 + columns % 4;
   }
   /// The share of the time for bytes that does not pass while others wait.
   static constexpr double beside_waiting = 0.7;

@@ -74,7 +74,7 @@ struct ReadFinished {
 
 /// Solves the chunks [first_chunk, last_chunk) that lie in the level sets
 /// [first_level, last_level): one level spread over many teams, or several
-/// narrow ones by one team with a barrier after each.
+/// narrow ones by one team with a barrier after each. On a device.
 template <class Scalar, class ExecutionSpace, int R>
 struct LevelSetRun {
   using Memory = typename ExecutionSpace::memory_space;
@@ -96,16 +96,8 @@ struct LevelSetRun {
     for (int level = first_level; level < last_level; ++level) {
       const int begin = level_chunk_map(level);
       const int end = level_chunk_map(level + 1);
-      if constexpr (width == 1) {
-        // A host's thread takes neighbours: they share cache lines.
-        const std::int64_t count = end - begin;
-        const int last = begin + static_cast<int>(count * (rank + 1) / teams);
-        int c = begin + static_cast<int>(count * rank / teams);
-        for (; c < last; ++c) solve(system.chunk(c), lane, first_column);
-      } else {
-        for (int c = begin + rank * warps + warp; c < end; c += stride)
-          solve(system.chunk(c), lane, first_column);
-      }
+      for (int c = begin + rank * warps + warp; c < end; c += stride)
+        solve(system.chunk(c), lane, first_column);
       if (level + 1 < last_level) team.team_barrier();
     }
   }

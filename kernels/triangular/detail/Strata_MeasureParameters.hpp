@@ -23,7 +23,9 @@ class ParameterMeasurement {
   /// Nothing where the machine was too busy for the differences to make sense.
   std::optional<PerformanceParameters> run() const {
     PerformanceParameters p;
-    const int n = 1024;
+    // A host takes less for a thousand rows than its launches differ by.
+    constexpr bool on_host = !is_cuda<ExecutionSpace>;
+    const int n = on_host ? 8192 : 1024;
     bool sound = true;
     const auto one = band(1, 1), chain = band(n, 1);
     const auto positive = [&sound](double us) {
@@ -37,8 +39,7 @@ class ParameterMeasurement {
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
     p.narrow_level =
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
-    const int threads =
-        is_cuda<ExecutionSpace> ? 1 : LevelSetsOf::team_warps(exec_);
+    const int threads = on_host ? LevelSetsOf::team_warps(exec_) : 1;
     p.handover =
         threads > 1
             ? positive(time_shared_level(threads, p))
@@ -52,18 +53,24 @@ class ParameterMeasurement {
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
     // One row that needs many of another sub-graph: a slot for each.
-    const int sources = 255;
-    std::vector<int> apart(sources + 1, 0);
-    apart.back() = 1;
-    p.tau_external = positive(
-        (time_subgraphs(star(sources), apart) - 2 * p.alpha) / sources);
+    const auto time_star = [this](int sources) {
+      std::vector<int> apart(sources + 1, 0);
+      apart.back() = 1;
+      return time_subgraphs(star(sources), apart);
+    };
+    const int sources = on_host ? 8192 : 255;
+    p.tau_external =
+        positive((time_star(sources) - (on_host ? time_star(1) : 2 * p.alpha)) /
+                 sources);
     // On a host, rows that need nothing recent: what they cost, not how long
     // they wait. A device's single thread does wait.
-    const int apart_by = is_cuda<ExecutionSpace> ? 0 : 256;
-    const double narrow = time(Substitution(exec_, band(n, 1, apart_by)), n);
-    const double wide = time(Substitution(exec_, band(n, 17, apart_by)), n);
-    p.serial_entry = positive((wide - narrow) / (16. * (n - apart_by)));
-    p.serial_row = positive(narrow / n - p.serial_entry);
+    const int rows = 1024, apart_by = on_host ? 256 : 0;
+    const double narrow =
+        time(Substitution(exec_, band(rows, 1, apart_by)), rows);
+    const double wide =
+        time(Substitution(exec_, band(rows, 17, apart_by)), rows);
+    p.serial_entry = positive((wide - narrow) / (16. * (rows - apart_by)));
+    p.serial_row = positive(narrow / rows - p.serial_entry);
     p.bytes_per_us = bandwidth();
     if (!sound) return std::nullopt;
     return p;
@@ -205,8 +212,24 @@ class ParameterMeasurement {
   ExecutionSpace exec_;
 };
 
+/// Where they can't be measured: the defaults, or what a server's cores take.
+template <class ExecutionSpace>
+PerformanceParameters unmeasured_parameters() {
+  PerformanceParameters p;
+  if (is_cuda<ExecutionSpace>) return p;
+  p.alpha = 4;
+  p.tau = p.tau_external = 0.006;
+  p.narrow_level = p.block = 0.005;
+  p.handover = 0.4;
+  p.pass = 0.01;
+  p.bytes_per_us = 1e5;
+  p.serial_row = 0.0008;
+  p.serial_entry = 0.0004;
+  return p;
+}
+
 /// The parameters for this device and scalar: from this process, else from the
-/// cache file, else measured now and kept in both, else the defaults.
+/// cache file, else measured now and kept in both, else the unmeasured ones.
 template <class Scalar, class ExecutionSpace>
 PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
   static std::mutex mutex;
@@ -224,7 +247,7 @@ PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
     if (cached)
       write_performance_cache(key, *cached);
     else
-      cached = PerformanceParameters{};
+      cached = unmeasured_parameters<ExecutionSpace>();
   }
   return known[key] = *cached;
 }

@@ -200,17 +200,15 @@ class SolvePrediction {
         total += run.wide ? p_.alpha * run.blocks() + wide_on_host(alone)
                           : narrow_on_host(alone);
       }
-      return total;
+      // A thread reads the longest row alone.
+      return total + 1.5 * p_.serial_entry * longest_row();
     }
     const double padding =
         (double(slots) - edges_) * slot_bytes_ / p_.bytes_per_us;
     double total =
         bytes_us_ + std::max(0., padding) + more_vectors(4) + p_.alpha / 2;
     // A team reads the longest row alone.
-    double longest = 0;
-    for (int l = 0; l < sizes_.num_levels; ++l)
-      longest = std::max(longest, longest_row(l));
-    total += p_.handover * std::max(0., longest - 2000) / 800;
+    total += p_.handover * std::max(0., longest_row() - 2000) / 800;
     for (const auto& run : runs)
       total +=
           p_.alpha / 2 +
@@ -306,6 +304,12 @@ class SolvePrediction {
   }
   double longest_row(int level) const {
     return double(sizes_.longest_row[level]);
+  }
+  double longest_row() const {
+    std::int64_t longest = 0;
+    for (const std::int64_t row : sizes_.longest_row)
+      longest = std::max(longest, row);
+    return double(longest);
   }
   /// A launch that may begin while the one before it ends (see run_blocks).
   double begin() const { return (columns_ == 1 ? 0.45 : 1.) * p_.alpha; }

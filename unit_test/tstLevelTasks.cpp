@@ -61,15 +61,14 @@ struct Plan {
 
 Plan make_plan(const Graph& graph, int threads) {
   const Host exec;
-  Plan plan{graph, order_by_level(exec, graph, WithinLevel::ascending), {}};
-  const Kokkos::View<std::int64_t*, Kokkos::HostSpace> first_slot(
-      "first_slot", graph.num_vertices + 1);
-  for (int p = 0; p < graph.num_vertices; ++p) {
-    const int v = plan.order.vertex(p);
-    first_slot(p + 1) = first_slot(p) + graph.row_map(v + 1) - graph.row_map(v);
-  }
+  Plan plan{TestGraphs::with_origins(graph, false),
+            order_by_level(exec, graph, WithinLevel::ascending),
+            {}};
+  const auto chunks = make_row_chunks(exec, plan.graph, plan.order,
+                                      TestGraphs::num_values(plan.graph), 1, 4,
+                                      SourceNumbering::position);
   plan.tasks =
-      Detail::make_level_tasks(exec, graph, plan.order, first_slot, threads);
+      Detail::make_level_tasks(exec, plan.graph, plan.order, chunks, threads);
   return plan;
 }
 

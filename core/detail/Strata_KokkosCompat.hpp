@@ -28,6 +28,9 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <cub/device/device_radix_sort.cuh>
 #endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
 
 #if !defined(KOKKOS_VERSION) || KOKKOS_VERSION < 30400
 #error "Strata needs Kokkos 3.4 or newer"
@@ -915,6 +918,30 @@ void reserve_team_scratch(const ExecutionSpace& exec, std::size_t bytes) {
     Kokkos::parallel_for("Strata::reserve_team_scratch", policy,
                          NoTeamWork<ExecutionSpace>{});
   }
+}
+
+/// Threads of a host that one team may have. Within a parallel region of the
+/// caller's, where Kokkos speaks of the threads of that: one.
+template <class ExecutionSpace>
+int max_host_team(const ExecutionSpace& exec) {
+  static_assert(!is_cuda<ExecutionSpace>, "of hosts");
+#if defined(KOKKOS_ENABLE_OPENMP)
+  if (is_openmp<ExecutionSpace> && omp_in_parallel()) return 1;
+#endif
+  const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
+                       .team_size_max(NoTeamWork<ExecutionSpace>{},
+                                      Kokkos::ParallelForTag());
+  return std::max(1, std::min(most, static_cast<int>(exec.concurrency())));
+}
+
+/// Has a host's Kokkos allocate what it would else allocate in the first launch
+/// of so large a team. It keeps what it has.
+template <class ExecutionSpace>
+void reserve_host_team(const ExecutionSpace& exec, int threads) {
+  static_assert(!is_cuda<ExecutionSpace>, "of hosts");
+  Kokkos::parallel_for("Strata::reserve_team",
+                       Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, threads),
+                       NoTeamWork<ExecutionSpace>{});
 }
 
 /// Number of units that run teams independently (multiprocessors, or threads

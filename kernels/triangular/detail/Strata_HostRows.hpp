@@ -22,7 +22,8 @@ struct HostRows {
 
 /// Of some 131,072 rows at most. The processor is taken to remember what length
 /// came after each of 8192 histories, from one solve to the next.
-/// Cost: two passes over them by one thread, under two milliseconds.
+/// Cost: two passes over these rows by one thread, a few nanoseconds a row and
+/// in the second a line of a cache.
 template <class MemorySpace>
 HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
   constexpr int of_run = 1 << 14, most_runs = 8, log_histories = 13;
@@ -49,11 +50,9 @@ HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
             next[history * 0x9e3779b97f4a7c15u >> (64 - log_histories)];
         if (pass == 1) {
           found.unforeseen += guess != length;
-          for (std::int64_t k = last; k-- > first;)
-            if (graph.entries(k) == v - 1) {
-              found.after_previous += 1;
-              break;
-            }
+          // Sources are in ascending order.
+          found.after_previous +=
+              last > first && graph.entries(last - 1) == v - 1;
         }
         guess = length;
         history = (history << 5 | length) & ((std::uint64_t{1} << 60) - 1);

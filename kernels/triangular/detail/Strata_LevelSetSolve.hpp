@@ -196,11 +196,11 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   /// Warps of a team; of a host, the threads that a team may have.
   static int team_warps(const ExecutionSpace& exec) {
-    if (on_device) return warps;
-    const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
-                         .team_size_max(NoTeamWork<ExecutionSpace>{},
-                                        Kokkos::ParallelForTag());
-    return std::max(1, std::min(most, device_units(exec)));
+    if constexpr (on_device) {
+      return warps;
+    } else {
+      return max_host_team(exec);
+    }
   }
 
  private:
@@ -220,22 +220,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   void share_level_sets(const ExecutionSpace& exec,
                         const TriangularAnalysis<ExecutionSpace>& analysis) {
-    const auto& chunks = this->chunks_;
-    const Kokkos::View<std::int64_t*, Memory> first_slot(
-        Kokkos::view_alloc("Strata::LevelSets::first_slot",
-                           Kokkos::WithoutInitializing),
-        std::size_t(chunks.num_rows) + 1);
-    // A chunk is a row.
-    for (int p = 0; p < chunks.num_rows; ++p)
-      first_slot(p) = chunks.chunk(p).first_slot;
-    first_slot(chunks.num_rows) = chunks.num_slots;
-    tasks_ = make_level_tasks(exec, analysis.graph, analysis.order, first_slot,
-                              team_warps(exec));
-    // A host's Kokkos allocates at the first launch of so large a team.
-    Kokkos::parallel_for(
-        "Strata::LevelSets::reserve_team",
-        Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, tasks_.threads),
-        NoTeamWork<ExecutionSpace>{});
+    tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
+                              this->chunks_, team_warps(exec));
+    reserve_host_team(exec, tasks_.threads);
   }
   void run_tasks(const ExecutionSpace& exec,
                  const MultiVectorRef<const Scalar>& b,

@@ -4,10 +4,13 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
+#include <Strata_RowChunks.hpp>
 #include <algorithm>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <new>
+#include <string>
 #include <vector>
 
 namespace Strata {
@@ -34,14 +37,18 @@ struct LevelShares {
   /// Work that a level set shared by several threads has to have at least (to
   /// wait for each other takes them a few hundred nanoseconds), and that of one
   /// of its parts.
-  static constexpr double least_shared = 400, least_part = 60;
+  static constexpr double least_shared = 400;
+  static double least_part(int threads) {
+    // A part may have to look at the counter of every other thread.
+    return std::max(60., 4. * threads);
+  }
 
   static double work(double rows, double entries) { return 2 * rows + entries; }
   static int parts(double rows, double entries, int threads) {
     const double all = work(rows, entries);
     if (threads == 1 || all < least_shared) return 1;
-    return static_cast<int>(
-        std::max(1., std::min({double(threads), rows, all / least_part})));
+    return static_cast<int>(std::max(
+        1., std::min({double(threads), rows, all / least_part(threads)})));
   }
 };
 
@@ -60,7 +67,8 @@ struct LevelTasks {
   Kokkos::View<LevelWait*, Memory> wait;
   /// Position -> first slot; one more at the end.
   Kokkos::View<std::int64_t*, Memory> first_slot;
-  /// Level sets that each thread has done its part of, in all solves.
+  /// Level sets that each thread has done its part of, in all solves by as many
+  /// threads as have tasks.
   Kokkos::View<unsigned*, Memory> done;
 
   std::size_t bytes() const {
@@ -72,29 +80,51 @@ struct LevelTasks {
   }
 };
 
-/// Which task each position is in, and then what each thread has to wait for:
-/// an index is a thread.
+/// The first slots of rows, chunks of which are rows: an index is a position.
+template <class Memory>
+struct CopyFirstSlots {
+  Kokkos::View<const RowChunk*, Memory> chunk;
+  Kokkos::View<std::int64_t*, Memory> first_slot;
+  std::int64_t num_slots;
+  void operator()(std::int64_t p) const {
+    const auto rows = static_cast<std::int64_t>(chunk.extent(0));
+    first_slot(p) = p < rows ? chunk(p).first_slot : num_slots;
+  }
+};
+
+/// Who solves each vertex, and then what each thread has to wait for: an index
+/// is a thread.
 template <class ExecutionSpace>
 struct FindLevelWaits {
   using Memory = typename ExecutionSpace::memory_space;
   Kokkos::View<const int*, Memory> thread_map;
   Kokkos::View<LevelTask*, Memory> task;
-  Kokkos::View<int*, Memory> task_of, thread_of;  // position, task ->
+  Kokkos::View<LevelWait*, Memory> solved_by;  // by vertex
   DependencyGraph<Memory> graph;
-  Kokkos::View<const int*, Memory> vertex, position;
-  std::vector<LevelWait>* waits;  // of each thread
+  Kokkos::View<const int*, Memory> vertex;  // by position
+  /// Of each thread; and whether there was no memory for them.
+  std::vector<LevelWait>* waits;
+  char* no_memory;
 
   struct Mark {};
   void operator()(Mark, int thread) const {
-    for (int t = thread_map(thread); t < thread_map(thread + 1); ++t) {
-      thread_of(t) = thread;
+    for (int t = thread_map(thread); t < thread_map(thread + 1); ++t)
       for (int p = task(t).first_position; p < task(t).last_position; ++p)
-        task_of(p) = t;
-    }
+        solved_by(vertex(p)) = {thread, task(t).levels};
   }
 
   struct Find {};
   void operator()(Find, int thread) const {
+    // No exception may leave a parallel region.
+    try {
+      find(thread);
+    } catch (const std::bad_alloc&) {
+      no_memory[thread] = 1;
+    }
+  }
+
+ private:
+  void find(int thread) const {
     const auto threads = static_cast<int>(thread_map.extent(0)) - 1;
     std::vector<LevelWait>& found = waits[thread];
     // What it needs of each thread, and what it has waited for before.
@@ -104,9 +134,9 @@ struct FindLevelWaits {
       for (int p = own.first_position; p < own.last_position; ++p) {
         const int v = vertex(p);
         for (std::int64_t k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
-          const int other = task_of(position(graph.entries(k)));
-          int& levels = needed[thread_of(other)];
-          levels = std::max(levels, task(other).levels);
+          const LevelWait source = solved_by(graph.entries(k));
+          needed[source.thread] =
+              std::max(needed[source.thread], source.levels);
         }
       }
       own.first_wait = static_cast<std::int64_t>(found.size());
@@ -120,21 +150,30 @@ struct FindLevelWaits {
   }
 };
 
-/// Cost: O(rows + entries) over the threads.
-/// @param first_slot  position -> first slot of its row; one more at the end
+/// @param chunks  of one row each
+/// Cost: O(rows + entries), by each thread for its tasks: level sets that are
+/// not shared fall to one; and for each part of a level set O(threads).
 template <class ExecutionSpace>
 LevelTasks<ExecutionSpace> make_level_tasks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
-    const Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space>&
-        first_slot,
+    const RowChunks<typename ExecutionSpace::memory_space>& chunks,
     int threads) {
   using Memory = typename ExecutionSpace::memory_space;
+  const std::string label = "Strata::LevelTasks";
   const LevelSizes& sizes = order.sizes;
+  const std::int64_t n = chunks.num_rows;
   LevelTasks<ExecutionSpace> made;
-  made.first_slot = first_slot;
   made.num_levels = sizes.num_levels;
+  const auto without_values =
+      Kokkos::view_alloc(label, Kokkos::WithoutInitializing);
+  made.first_slot = Kokkos::View<std::int64_t*, Memory>(without_values, n + 1);
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n + 1),
+      CopyFirstSlots<Memory>{chunks.chunk, made.first_slot, chunks.num_slots});
+  exec.fence();
+  const auto& first_slot = made.first_slot;
   std::vector<std::vector<LevelTask>> tasks(threads);
   const auto work_before = [&](int position) {
     return LevelShares::work(position, double(first_slot(position)));
@@ -180,7 +219,6 @@ LevelTasks<ExecutionSpace> make_level_tasks(
     all.insert(all.end(), of_thread.begin(), of_thread.end());
     thread_map.push_back(static_cast<int>(all.size()));
   }
-  const std::string label = "Strata::LevelTasks";
   made.thread_map = to_device<int, Memory>(label, thread_map);
   made.task = to_device<LevelTask, Memory>(label, all);
   if (used == 1) return made;
@@ -188,15 +226,15 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   made.done = Kokkos::View<unsigned*, Memory>(
       label, std::size_t(used) * LevelTasks<ExecutionSpace>::apart);
   std::vector<std::vector<LevelWait>> waits(used);
-  const Kokkos::View<int*, Memory> task_of(
-      Kokkos::view_alloc(label, Kokkos::WithoutInitializing),
-      order.num_vertices());
-  const Kokkos::View<int*, Memory> thread_of(
-      Kokkos::view_alloc(label, Kokkos::WithoutInitializing), all.size());
-  const FindLevelWaits<ExecutionSpace> find{
-      made.thread_map, made.task,    task_of,        thread_of,
-      graph,           order.vertex, order.position, waits.data()};
+  std::vector<char> no_memory(used, 0);
   using Find = FindLevelWaits<ExecutionSpace>;
+  const Find find{made.thread_map,
+                  made.task,
+                  Kokkos::View<LevelWait*, Memory>(without_values, n),
+                  graph,
+                  order.vertex,
+                  waits.data(),
+                  no_memory.data()};
   Kokkos::parallel_for(
       label,
       Kokkos::RangePolicy<ExecutionSpace, typename Find::Mark,
@@ -209,6 +247,8 @@ LevelTasks<ExecutionSpace> make_level_tasks(
                           Kokkos::IndexType<int>>(exec, 0, used),
       find);
   exec.fence();
+  if (std::count(no_memory.begin(), no_memory.end(), 0) != used)
+    throw std::bad_alloc();
   std::vector<LevelWait> joined;
   for (int u = 0; u < used; ++u) {
     const auto before = static_cast<std::int64_t>(joined.size());

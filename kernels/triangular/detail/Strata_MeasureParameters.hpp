@@ -5,6 +5,7 @@
 #include <Strata_PerformanceCache.hpp>
 #include <algorithm>
 #include <detail/Strata_MakeAlgorithm.hpp>
+#include <detail/Strata_PredictSolve.hpp>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -39,11 +40,6 @@ class ParameterMeasurement {
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
     p.narrow_level =
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
-    const int threads = on_host ? LevelSetsOf::team_warps(exec_) : 1;
-    p.handover =
-        threads > 1
-            ? positive(time_shared_level(threads, p))
-            : positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
     auto in_one = Stream::make_builder(exec_, chain.graph, nullptr, n, 1, {});
     // Without room for a stream in scratch there is none to choose either.
     if (in_one.possible())
@@ -71,6 +67,12 @@ class ParameterMeasurement {
         time(Substitution(exec_, band(rows, 17, apart_by)), rows);
     p.serial_entry = positive((wide - narrow) / (16. * (rows - apart_by)));
     p.serial_row = positive(narrow / rows - p.serial_entry);
+    // What `level_sets` has in place of a hand-over on a host.
+    const int threads = on_host ? LevelSetsOf::team_warps(exec_) : 1;
+    p.handover =
+        threads > 1
+            ? positive(time_shared_level(threads, p))
+            : positive((time(Pipelined(exec_, chain, 1), n) - p.alpha) / n);
     p.bytes_per_us = bandwidth();
     if (!sound) return std::nullopt;
     return p;
@@ -120,13 +122,14 @@ class ParameterMeasurement {
   }
 
   /// What a level set that the threads of a host share takes longer than its
-  /// rows: of as few as all threads share, each of which needs one that another
-  /// thread has solved.
+  /// rows (see SolvePrediction): of as few as all threads share, each of which
+  /// needs one that another thread has solved.
   double time_shared_level(int threads, const PerformanceParameters& p) const {
     const int levels = 64;
-    const int part = static_cast<int>(std::ceil(
-        std::max(LevelShares::least_part, LevelShares::least_shared / threads) /
-        3));
+    const int part = static_cast<int>(
+        std::ceil(std::max(LevelShares::least_part(threads),
+                           LevelShares::least_shared / threads) /
+                  LevelShares::work(1, 1)));
     const int rows = part * threads, n = levels * rows;
     std::vector<std::int64_t> row_map(1, 0);
     std::vector<int> entries;
@@ -140,7 +143,8 @@ class ParameterMeasurement {
         (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n) -
          p.alpha) /
         levels;
-    return std::max(us - part * p.narrow_level, us / 4);
+    return std::max(us - part * SolvePrediction::shared_row(p, threads, 1),
+                    us / 4);
   }
 
   BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(

@@ -53,7 +53,8 @@ class SolvePrediction {
            side_by_side((columns_ + units_ - 1) / units_);
   }
 
-  /// `narrow_chunks` and `warps` as in LevelSetSolve.
+  /// `narrow_chunks` and `warps` as LevelSetSolve's narrow_chunks and
+  /// team_warps().
   double level_sets(int narrow_chunks, int warps) const {
     if (width_ == 1) return shared_level_sets(warps);
     double total = bytes_us_ + more_vectors(4);
@@ -233,6 +234,13 @@ class SolvePrediction {
            sizes_.least_blocks * std::min(narrow_block(), wide_block());
   }
 
+  /// A row of a level set that `threads` of a host share. Rows are scattered;
+  /// the more threads, the more sources come from another one's cache.
+  static double shared_row(const PerformanceParameters& p, int threads,
+                           double entries) {
+    return 3.5 * p.serial_row + (2 + 0.45 * threads) * entries * p.serial_entry;
+  }
+
   /// No partition can do better than this: a slot a level set.
   double subgraphs_at_least() const {
     return p_.alpha + sizes_.num_levels * p_.tau + bytes_us_;
@@ -248,17 +256,17 @@ class SolvePrediction {
     const double longer = 0.75 * host_rows_.after_previous *
                               std::max(0., p_.narrow_level - apart / rows_) +
                           0.8 * host_rows_.unforeseen * p_.narrow_level;
-    // One thread has its share of the bandwidth and somewhat more.
-    return std::max(apart + rows_ * longer, 0.8 * bytes_us_ * units_);
+    // Through memory, or a cache that cores share, one thread has its share of
+    // the bandwidth and somewhat more.
+    const double bytes = bytes_us_ * p_.bytes_per_us;
+    const double through_memory =
+        bytes > 2 * 1024 * 1024 ? 0.8 * bytes_us_ * std::min(units_, 16) : 0.;
+    return std::max(apart + rows_ * longer, through_memory);
   }
   /// By `threads` of a host, which share level sets.
   double shared_level_sets(int threads) const {
-    // Rows are scattered. The more threads, the more sources come from another
-    // one's cache.
     const double wrong = host_rows_.unforeseen * p_.narrow_level;
     const double alone_row = 3 * p_.serial_row + wrong;
-    const double row = 3.5 * p_.serial_row + wrong;
-    const double entry = (2 + 0.45 * threads) * p_.serial_entry;
     double waits = 0, work = 0;
     bool alone = true;
     for (int l = 0; l < sizes_.num_levels; ++l) {
@@ -269,7 +277,8 @@ class SolvePrediction {
         work += rows * alone_row + 1.5 * entries * p_.serial_entry;
       } else {
         waits += p_.handover;
-        work += (rows * row + entries * entry) / parts;
+        work +=
+            rows / parts * (shared_row(p_, threads, entries / rows) + wrong);
         alone = false;
       }
     }

@@ -63,8 +63,8 @@ class TriangularSolver {
 
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
   /// wait (but Kokkos allocates for OpenMP teams in the first solve on another
-  /// instance than that of the analysis). A CUDA graph that recorded it must be recorded again after
-  /// update_values.
+  /// instance than that of the analysis). A CUDA graph that recorded it must be
+  /// recorded again after update_values.
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself

@@ -12,9 +12,9 @@ namespace Detail {
 
 /// Shares of the rows that make a host's thread wait.
 struct HostRows {
-  /// Rows that need the row just before them: their sums begin when that one is
-  /// done.
-  double after_previous = 0;
+  /// Rows that need the row just before them, as do the sixteen before: of
+  /// shorter chains, several are under way at once.
+  double in_chains = 0;
   /// Rows of a length that the lengths of the twelve rows before did not
   /// foretell: the loop over their entries ends with a wrong guess.
   double unforeseen = 0;
@@ -26,7 +26,8 @@ struct HostRows {
 /// in the second a line of a cache.
 template <class MemorySpace>
 HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
-  constexpr int of_run = 1 << 14, most_runs = 8, log_histories = 13;
+  constexpr int of_run = 1 << 14, most_runs = 8, log_histories = 13,
+                short_chain = 16;
   const int n = graph.num_vertices;
   HostRows found;
   if (n == 0) return found;
@@ -40,6 +41,7 @@ HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
           runs == 1
               ? 0
               : static_cast<int>(std::int64_t{n - rows} * run / (runs - 1));
+      int chain = 0;
       for (int v = begin; v < begin + rows; ++v) {
         const std::int64_t first = graph.row_map(v),
                            last = graph.row_map(v + 1);
@@ -51,14 +53,15 @@ HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
         if (pass == 1) {
           found.unforeseen += guess != length;
           // Sources are in ascending order.
-          found.after_previous +=
-              last > first && graph.entries(last - 1) == v - 1;
+          const bool goes_on = last > first && graph.entries(last - 1) == v - 1;
+          chain = goes_on ? chain + 1 : 0;
+          found.in_chains += chain > short_chain;
         }
         guess = length;
         history = (history << 5 | length) & ((std::uint64_t{1} << 60) - 1);
       }
     }
-  found.after_previous /= double(runs) * rows;
+  found.in_chains /= double(runs) * rows;
   found.unforeseen /= double(runs) * rows;
   return found;
 }

@@ -251,16 +251,16 @@ class SolvePrediction {
   double substitution_on_host() const {
     const double apart = serial(rows_, edges_);
     if (rows_ == 0) return apart;
-    // Rows that wait take about as long as those of a chain; of sums that lie
-    // further apart several are under way at once.
-    const double longer = 0.75 * host_rows_.after_previous *
+    // What a row of a chain takes is how long it waits for the row before; to
+    // recover from a wrong guess takes longer.
+    const double longer = 0.8 * host_rows_.in_chains *
                               std::max(0., p_.narrow_level - apart / rows_) +
-                          0.8 * host_rows_.unforeseen * p_.narrow_level;
+                          1.2 * host_rows_.unforeseen * p_.narrow_level;
     // Through memory, or a cache that cores share, one thread has its share of
-    // the bandwidth and somewhat more.
+    // the bandwidth.
     const double bytes = bytes_us_ * p_.bytes_per_us;
     const double through_memory =
-        bytes > 2 * 1024 * 1024 ? 0.8 * bytes_us_ * std::min(units_, 16) : 0.;
+        bytes > 2 * 1024 * 1024 ? bytes_us_ * std::min(units_, 16) : 0.;
     return std::max(apart + rows_ * longer, through_memory);
   }
   /// By `threads` of a host, which share level sets.
@@ -284,7 +284,7 @@ class SolvePrediction {
     }
     // A team takes longer to begin than one thread; and its slowest thread
     // counts, whatever slowed it down.
-    return 1.2 * (std::max(waits + side_by_side(columns_) * work,
+    return 1.1 * (std::max(waits + side_by_side(columns_) * work,
                            bytes_us_ + more_vectors(4)) +
                   (alone ? 1. : 1 + 0.1 * threads) * p_.alpha);
   }

@@ -908,40 +908,35 @@ struct NoTeamWork {
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type&) const {}
 };
 
-/// Has a host's Kokkos allocate team scratch that it would else allocate in the
-/// first launch that asks for so many bytes of it. It keeps what it has.
+/// Has a host's Kokkos allocate what it would else allocate in the first launch
+/// of teams of so many threads, with so many bytes of scratch. It keeps what it
+/// has.
 template <class ExecutionSpace>
-void reserve_team_scratch(const ExecutionSpace& exec, std::size_t bytes) {
+void reserve_team(const ExecutionSpace& exec, int threads,
+                  std::size_t scratch_bytes) {
   if constexpr (!is_cuda<ExecutionSpace>) {
-    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)));
-    Kokkos::parallel_for("Strata::reserve_team_scratch", policy,
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, threads);
+    policy.set_scratch_size(0,
+                            Kokkos::PerTeam(static_cast<int>(scratch_bytes)));
+    Kokkos::parallel_for("Strata::reserve_team", policy,
                          NoTeamWork<ExecutionSpace>{});
   }
 }
 
 /// Threads of a host that one team may have. Within a parallel region of the
-/// caller's, where Kokkos speaks of the threads of that: one.
+/// caller's, where Kokkos speaks of the threads of that, and where OpenMP may
+/// start fewer than it is asked for (OMP_DYNAMIC): one.
 template <class ExecutionSpace>
 int max_host_team(const ExecutionSpace& exec) {
   static_assert(!is_cuda<ExecutionSpace>, "of hosts");
 #if defined(KOKKOS_ENABLE_OPENMP)
-  if (is_openmp<ExecutionSpace> && omp_in_parallel()) return 1;
+  if (is_openmp<ExecutionSpace> && (omp_in_parallel() || omp_get_dynamic()))
+    return 1;
 #endif
   const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
                        .team_size_max(NoTeamWork<ExecutionSpace>{},
                                       Kokkos::ParallelForTag());
   return std::max(1, std::min(most, static_cast<int>(exec.concurrency())));
-}
-
-/// Has a host's Kokkos allocate what it would else allocate in the first launch
-/// of so large a team. It keeps what it has.
-template <class ExecutionSpace>
-void reserve_host_team(const ExecutionSpace& exec, int threads) {
-  static_assert(!is_cuda<ExecutionSpace>, "of hosts");
-  Kokkos::parallel_for("Strata::reserve_team",
-                       Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, threads),
-                       NoTeamWork<ExecutionSpace>{});
 }
 
 /// Number of units that run teams independently (multiprocessors, or threads

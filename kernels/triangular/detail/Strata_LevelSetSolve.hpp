@@ -222,7 +222,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                         const TriangularAnalysis<ExecutionSpace>& analysis) {
     tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
                               this->chunks_, team_warps(exec));
-    reserve_host_team(exec, tasks_.threads);
+    reserve_team(exec, tasks_.threads, 0);
   }
   void run_tasks(const ExecutionSpace& exec,
                  const MultiVectorRef<const Scalar>& b,

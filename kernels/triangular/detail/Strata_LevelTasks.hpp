@@ -11,6 +11,7 @@
 #include <detail/Strata_ToDevice.hpp>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace Strata {
@@ -235,18 +236,17 @@ LevelTasks<ExecutionSpace> make_level_tasks(
                   order.vertex,
                   waits.data(),
                   no_memory.data()};
-  Kokkos::parallel_for(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, typename Find::Mark,
-                          Kokkos::IndexType<int>>(exec, 0, used),
-      find);
-  exec.fence();
-  Kokkos::parallel_for(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, typename Find::Find,
-                          Kokkos::IndexType<int>>(exec, 0, used),
-      find);
-  exec.fence();
+  const auto for_each_thread = [&](const auto& phase) {
+    using Phase = std::decay_t<decltype(phase)>;
+    Kokkos::parallel_for(
+        label,
+        Kokkos::RangePolicy<ExecutionSpace, Phase, Kokkos::IndexType<int>>(
+            exec, 0, used),
+        find);
+    exec.fence();
+  };
+  for_each_thread(typename Find::Mark{});
+  for_each_thread(typename Find::Find{});
   if (std::count(no_memory.begin(), no_memory.end(), 0) != used)
     throw std::bad_alloc();
   std::vector<LevelWait> joined;

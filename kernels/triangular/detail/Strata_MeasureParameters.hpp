@@ -140,7 +140,7 @@ class ParameterMeasurement {
     }
     const auto system = analysis(row_map, entries);
     const double us =
-        (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n) -
+        (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n, 1) -
          p.alpha) /
         levels;
     return std::max(us - part * SolvePrediction::shared_row(p, threads, 1),
@@ -171,10 +171,11 @@ class ParameterMeasurement {
   /// Time of a solve, in microseconds, in the fastest of some batches without a
   /// wait in between: others may use the machine. Small values keep every
   /// solution finite.
+  /// @param row_values  values a row that the system's matrix has at most
   template <class Solve>
-  double time(Solve&& solve, int n) const {
+  double time(Solve&& solve, int n, int row_values = 64) const {
     Kokkos::View<Scalar*, Memory> values("Strata::MeasureParameters::values",
-                                         64 * n + 64);
+                                         std::size_t(row_values) * n + 64);
     Kokkos::View<Scalar*, Memory> b("Strata::MeasureParameters::b", n);
     Kokkos::View<Scalar*, Memory> x("Strata::MeasureParameters::x", n);
     Kokkos::deep_copy(values, Scalar(0.01));

@@ -122,7 +122,7 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              : Kernel<1>::scratch_bytes(stream_.max_local,
                                         stream_.max_steps)) <=
         team_scratch_bytes(exec);
-    reserve_team_scratch(exec, launch_scratch());
+    reserve_team(exec, 1, launch_scratch());
   }
   /// All are divided by the diagonal beforehand. Where rows are rewritten,
   /// there is more to look at: see unsuitable.

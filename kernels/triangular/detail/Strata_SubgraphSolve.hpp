@@ -43,7 +43,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                             ", this device runs at most " +
                             std::to_string(largest),
                         "pass a smaller number, or 0 for a size that suits");
-    reserve_team_scratch(exec, scratch_);
+    reserve_team(exec, 1, scratch_);
     plan_ = make_subgraph_plan<Memory>(analysis.host().graph, subgraphs,
                                        schedule, analysis.num_values);
     external_value_ = Base::make_values(plan_.external.origin.size());

@@ -96,6 +96,8 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @param num_values  values that the user's matrix stores
 /// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
+/// @param unmerged  by vertex, other than 0: the row stays as it is, and others
+///                  wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
 ///          words of programs
@@ -109,7 +111,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
     std::int64_t num_values, int max_steps, WithinLevel within,
-    Detail::WorkPool<ExecutionSpace>& pool) {
+    Detail::WorkPool<ExecutionSpace>& pool, const int* unmerged = nullptr) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
@@ -132,6 +134,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   phases.num_levels = num_levels;
   phases.num_numbers = groups * levels;
   phases.ranks.max_steps = max_steps;
+  phases.unmerged = unmerged;
   for (int** const ints : {&phases.fate, &phases.length, &phases.terms,
                            &phases.program, &phases.depth_in_group,
                            &phases.rank, &phases.new_level, &phases.by_depth})
@@ -173,7 +176,7 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
   // A launch for each depth takes long where there are few rows, of which none
   // stays as a rule.
   std::int64_t found[CollapseSums::size];
-  for (bool at_once = levels > 2 && n <= few_rows_to_replace;;
+  for (bool at_once = levels > 2 && n <= few_rows_to_replace && !unmerged;;
        at_once = false) {
     sequence.run("Strata::CollapsedLevels::begin", phases,
                  EachPhase<typename Phases::Clear>{std::max<std::int64_t>(

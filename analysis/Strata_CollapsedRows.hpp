@@ -19,8 +19,9 @@ namespace Strata {
 ///
 /// where terms are of the group and sources are not: what were `levels` steps
 /// one after the other has become one. It is the exact inverse of the group's
-/// diagonal block, applied to both sides. Rows that would grow too long stay as
-/// they are, and have one term.
+/// diagonal block, applied to both sides. Rows that would grow too long, or too
+/// inaccurate, stay as they are, and have one term: others that need them have
+/// them as sources.
 ///
 /// All arrays are by position, the place of a row in the stream. Which numbers
 /// meet in a rewritten row is written down as a program, so that new values
@@ -51,10 +52,9 @@ struct CollapsedRows {
   /// Words. Of a rewritten position: the number of its sources; where the
   /// row's records begin (see byte_of); the program, four bytes a word, the
   /// first in the lowest bits. Of one with one term: where its records begin,
-  /// then a byte for each entry, its rank among the sources; the top bit marks
-  /// entries within the group. A row too long for that has a word for each
-  /// entry instead, its place in the stream, counted in four bytes, and the
-  /// same mark.
+  /// then a byte for each entry, its rank among the sources. A row too long for
+  /// that has a word for each entry instead, its place in the stream, counted
+  /// in four bytes.
   Kokkos::View<int*, MemorySpace> word_map;
   Kokkos::View<unsigned*, MemorySpace> word;
 
@@ -93,7 +93,6 @@ struct CollapsedRows {
                 word.extent(0)) +
            2 * term.extent(0) + origin.bytes();
   }
-  static constexpr unsigned inner_entry = 0x80000000u, inner_rank = 0x80u;
   static constexpr int task_place_bits = 28;
   static constexpr unsigned task_place = (1u << task_place_bits) - 1;
   /// Entries of a row whose ranks are bytes.

@@ -65,6 +65,11 @@ struct alignas(16) RowChunk {
   KOKKOS_INLINE_FUNCTION int num_slots() const {
     return (term_steps + steps) * stride();
   }
+  /// The number in the chunk of the slot of row r's i-th term.
+  KOKKOS_INLINE_FUNCTION int place_of_term(int r, int i) const {
+    return (i >> log_lanes) * stride() + (r << log_lanes) +
+           (i & ((1 << log_lanes) - 1));
+  }
   /// What is stored for slot begin() + `number`, of words that are sources'.
   KOKKOS_INLINE_FUNCTION int stored(const int* words, int number) const {
     const int* const from = words + source_begin;

@@ -406,8 +406,7 @@ TEST(LevelsTogether, MayOverwriteTheRightHandSide) {
 TEST(LevelsTogether, LeaveBlocksThatWouldCostDigitsAlone) {
   const auto A = chain(200, 1e5);
   const auto solver = make_solver(A, together(8));
-  EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
-      << solver.report().reason;
+  EXPECT_GT(solver.report().unmerged_rows, 70) << to_string(solver.report());
   EXPECT_EQ(solver.report().algorithm, Algorithm::pipelined);
   // A product that vanishes is nothing beside the other terms.
   const auto small = make_solver(chain(200, 1e-200), together(8));
@@ -420,7 +419,7 @@ TEST(LevelsTogether, LeaveNumbersOutOfRangeAlone) {
   auto A = make_triangle<double>(chain_pattern(3), Uplo::lower);
   A.values = {1e-200, 1e200, 1e250, 1, 1};
   const auto solver = make_solver(A, together(2));
-  EXPECT_NE(solver.report().reason.find("row 1"), std::string::npos)
+  EXPECT_NE(solver.report().reason.find("none are merged"), std::string::npos)
       << solver.report().reason;
   const auto x = solve(solver, std::vector<double>{1e-250, 0, 0});
   EXPECT_DOUBLE_EQ(x[0], 1e-50);

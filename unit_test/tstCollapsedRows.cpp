@@ -3,6 +3,7 @@
 // of it, in exact integers, and the solver that uses it.
 #include <cmath>
 
+#include "RowwiseAccuracy.hpp"
 #include "StreamCheck.hpp"
 #include "TriangularSolverCases.hpp"
 
@@ -65,6 +66,17 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
     std::memcpy(&bytes.at(byte), &number, 8);
     ++put;
   };
+  // A row of one term stays as it is where it has a source of its group that
+  // does not: others that need it wait for it.
+  std::vector<bool> stays(n, false);
+  for (int v = 0; v < n; ++v) {
+    const int p = position[v];
+    if (term_map(p + 1) - term_map(p) > 1) continue;
+    for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+      const int from = graph.entries(k);
+      if (same_group(from, v) && !stays[from]) stays[v] = true;
+    }
+  }
   std::vector<std::uint64_t> terms(term.extent(0), 1);
   int rewritten = 0, most_slots = 0;
   for (int p = 0; p < n; ++p) {
@@ -93,11 +105,9 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
       for (int i = 0; i < length; ++i) {
         const auto k = graph.row_map(v) + i;
         const unsigned noted = places ? words[i] : ranks[i];
-        const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
-        EXPECT_EQ((noted & mark) != 0, same_group(graph.entries(k), v));
-        put_at(places ? 4 * std::size_t(noted & ~mark)
-                      : rows.byte_of(words, int(noted & ~mark)),
-               StreamTest::number(graph.origin(k)));
+        put_at(
+            places ? 4 * std::size_t(noted) : rows.byte_of(words, int(noted)),
+            StreamTest::number(graph.origin(k)));
       }
       continue;
     }
@@ -120,7 +130,7 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
       }
       for (auto k = graph.row_map(j); k < graph.row_map(j + 1); ++k) {
         const int at = *program++, from = graph.entries(k);
-        EXPECT_EQ(at < count, same_group(from, j));
+        EXPECT_EQ(at < count, same_group(from, j) && !stays[from]);
         EXPECT_TRUE(at > t || at >= count);
         if (vertex_of.at(at) < 0) vertex_of[at] = from;
         EXPECT_EQ(vertex_of[at], from);
@@ -134,7 +144,7 @@ int expect_collapsed(const Graph& graph, const Collapse& collapse) {
     for (int s = 0; s < sources; ++s)
       put_at(rows.byte_of(words + 1, s), slot[count + s]);
   }
-  EXPECT_EQ(most_slots, rows.max_slots);
+  EXPECT_LE(most_slots, rows.max_slots);
   EXPECT_EQ(put, builder.num_sources());
 
   // A solve step by step.
@@ -277,8 +287,7 @@ TEST(CollapsedSolver, MayOverwriteTheRightHandSide) {
 /// Where the inverse of a block grows out of all bounds, rows stay as they are.
 TEST(CollapsedSolver, LeavesBlocksThatWouldCostDigitsAlone) {
   const auto solver = make_solver(chain(200, 1e5), collapsing(8));
-  EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
-      << solver.report().reason;
+  EXPECT_GT(solver.report().unmerged_rows, 70) << to_string(solver.report());
   // A product that vanishes is nothing beside the other terms.
   const auto small = make_solver(chain(200, 1e-200), collapsing(8));
   EXPECT_EQ(small.report().reason.find("range of normal"), std::string::npos)
@@ -304,15 +313,16 @@ TEST(CollapsedSolver, LeavesRowsThatCannotBeScaledAlone) {
   }
 }
 
-/// A row that stays as it is counts where others are rewritten through it.
-TEST(CollapsedSolver, SeesBlocksThroughRowsThatStay) {
+/// How rows are scaled against each other does not count.
+TEST(CollapsedSolver, MergesRowsOfAnyScale) {
   auto A = make_triangle<double>(chain_pattern(40), Uplo::lower);
   for (std::int64_t i = 0; i < 40; ++i)
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       A.values[k] = A.entries[k] == i ? 1. : i % 2 ? 1e9 : -1e-9;
   const auto solver = make_solver(A, collapsing(4));
-  EXPECT_NE(solver.report().reason.find("condition number"), std::string::npos)
-      << solver.report().reason;
+  EXPECT_EQ(solver.report().collapsed_levels, 4);
+  EXPECT_EQ(solver.report().unmerged_rows, 0);
+  expect_rowwise(A, random_values<double>(40, 3), solver);
 }
 
 TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
@@ -326,7 +336,7 @@ TEST(CollapsedSolver, RefusesNewValuesThatWouldCostDigits) {
                ScalingError);
   EXPECT_TRUE(same_bits(solve(solver, b), x)) << "it has its old values";
   // What was found then is not found again.
-  const auto other = chain(100, -2);
+  const auto other = chain(100, -0.5);
   const auto other_x = solve(make_solver(other, collapsing(8)), b);
   for (int repeat = 0; repeat < 2; ++repeat) {
     solver.update_values(Space(),

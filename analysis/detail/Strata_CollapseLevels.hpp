@@ -15,14 +15,6 @@
 namespace Strata {
 namespace Detail {
 
-/// What became of a vertex when level sets were taken together.
-struct RowFate {
-  enum : int {
-    as_it_was,  // no source of its group that is replaced
-    rewritten,
-    stays  // it would grow too long: others wait for it
-  };
-};
 /// Found over all rows: most terms and sources of a rewritten one, the longer
 /// of both lists of any, and whether one stays.
 struct CollapseLimits {
@@ -107,7 +99,8 @@ struct CountRewritten {
     const EliminatedRow row = eliminate.run(v, edges, NoNotes());
     if (v < 0) return;
     const bool any = !row.fits || row.terms > 1;
-    const bool rewrites = any && edges.worthwhile(v, row);
+    const bool known = edges.fate && edges.fate[v] == RowFate::stays;
+    const bool rewrites = any && !known && edges.worthwhile(v, row);
     int depth = 0;
     const auto behind = [&](int from) {
       if (edges.same_group(from, v) && depth_in_group[from] >= depth)
@@ -126,7 +119,7 @@ struct CountRewritten {
     }
     if (lane != 0) return;
     depth_in_group[v] = depth;
-    if (any) fate[v] = rewrites ? RowFate::rewritten : RowFate::stays;
+    if (any && !known) fate[v] = rewrites ? RowFate::rewritten : RowFate::stays;
     if (any && !rewrites) raise_limit(limits + CollapseLimits::stays, 1);
     if (!rewrites) return;
     length[v] = row.sources;
@@ -258,6 +251,7 @@ struct CollapsePhases {
   int *fate, *length, *terms, *program, *depth_in_group, *rank, *new_level;
   std::int64_t *row_map, *term_map;
   int *by_depth, *level_begin, *number, *limits;
+  const int* unmerged;  // other than 0: stays; or null
   std::int64_t* sums;
   ListsRank ranks;
 
@@ -289,7 +283,7 @@ struct CollapsePhases {
     const int level = level_of(v);
     const auto own = static_cast<int>(given_map(v + 1) - given_map(v));
     by_depth[level_begin[level] + (position(v) - level_map(level))] = v;
-    fate[v] = RowFate::as_it_was;
+    fate[v] = unmerged && unmerged[v] ? RowFate::stays : RowFate::as_it_was;
     length[v] = own;
     terms[v] = program[v] = depth_in_group[v] = 0;
     raise_limit(limits + CollapseLimits::longest, own);

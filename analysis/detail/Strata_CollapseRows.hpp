@@ -10,20 +10,34 @@
 namespace Strata {
 namespace Detail {
 
+/// What became of a vertex when level sets were merged.
+struct RowFate {
+  enum : int {
+    as_it_was,  // no source of its group that is replaced
+    rewritten,
+    stays  // it would grow too long or too inaccurate: others wait for it
+  };
+};
+
 /// The edges of a graph as EliminateRow wants them: a group is a sub-graph's
-/// rows in `levels` consecutive level sets.
+/// rows in `levels` consecutive level sets, and rows that stay are not
+/// replaced.
 template <class MemorySpace>
 struct GroupedEdges {
   DependencyGraph<MemorySpace> graph;
   const int *subgraph_of, *level;
   int levels;
+  const int* fate;  // by vertex; null: none is known yet
 
   KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
   KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
   KOKKOS_FUNCTION int entry(std::int64_t k) const { return graph.entries(k); }
   KOKKOS_FUNCTION bool inner(std::int64_t, int from, int to) const {
     return subgraph_of[from] == subgraph_of[to] &&
-           level[from] / levels == level[to] / levels;
+           level[from] / levels == level[to] / levels && !stays(from);
+  }
+  KOKKOS_FUNCTION bool stays(int v) const {
+    return fate && fate[v] == RowFate::stays;
   }
   /// Whether a row of so many sources is worth its length.
   KOKKOS_FUNCTION bool worthwhile(int v, const EliminatedRow& row) const {
@@ -32,23 +46,41 @@ struct GroupedEdges {
   }
 };
 
-/// Lengths of the rewritten rows.
+/// Lengths of the rewritten rows, and which rows stay: of one depth in the
+/// groups, those before it known, or of all depths at once. What is found of
+/// all at once holds up to the first depth with a row that stays but is not one
+/// of those known before.
 template <class MemorySpace>
 struct CountCollapsed {
+  static constexpr int all_depths = -1;
   GroupedEdges<MemorySpace> edges;
-  int *terms, *sources;
+  int depth;
+  const int* unmerged;  // by vertex, RowFate::stays: has to stay; or null
+  int *fate, *terms, *sources;
   int* words;  // see CollapsedRows
   CollapsedRows<MemorySpace> shape;
-  // Of the rewritten rows: most terms, most sources, most of both together.
+  // Of the rewritten rows: most terms, most sources, most of both together; and
+  // how many depths there are from the first row on that stays, but was not
+  // known to.
   int* longest;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
-    const int v = static_cast<int>(number);
+    const bool counted =
+        number >= 0 &&
+        (depth == all_depths || edges.level[number] % edges.levels == depth);
+    const int v = counted ? static_cast<int>(number) : -1;
     const EliminatedRow row = eliminate.run(v, edges, NoNotes());
     if (v < 0 || lane != 0) return;
-    const bool collapsed = edges.worthwhile(v, row);
+    const bool known = unmerged && unmerged[v] == RowFate::stays;
+    const bool collapsed = !known && edges.worthwhile(v, row);
+    const bool stays = known || (!collapsed && (!row.fits || row.terms > 1));
+    fate[v] = stays       ? RowFate::stays
+              : collapsed ? RowFate::rewritten
+                          : RowFate::as_it_was;
+    if (stays && !known)
+      raise_limit(longest + 3, edges.levels - edges.level[v] % edges.levels);
     if (collapsed) {
       raise_limit(longest, row.terms);
       raise_limit(longest + 1, row.sources);
@@ -279,14 +311,10 @@ struct WriteCollapsed {
     if (rows.has_origins)
       for (std::int64_t k = first + lane; k < end; k += lanes)
         rows.origin.set(rows.row_map(p) + (k - first), edges.graph.origin(k));
-    const auto is_inner = [&](std::int64_t k) {
-      return edges.inner(k, edges.entry(k), v);
-    };
     if (!collapsed && lane == 0) rows.term(first_term) = 0;
     if (!collapsed && sources > Rows::max_ranks) {
       for (std::int64_t k = first + lane; k < end; k += lanes)
-        word[k - first] = place[first_source + (k - first)] |
-                          (is_inner(k) ? Rows::inner_entry : 0u);
+        word[k - first] = place[first_source + (k - first)];
       return;
     }
     for (int q = lane; q < tasks; q += lanes)
@@ -295,8 +323,7 @@ struct WriteCollapsed {
       auto* const ranks = reinterpret_cast<unsigned char*>(word + tasks);
       for (std::int64_t k = first + lane; k < end; k += lanes)
         ranks[k - first] =
-            static_cast<unsigned char>(rank[first_source + (k - first)] |
-                                       (is_inner(k) ? Rows::inner_rank : 0u));
+            static_cast<unsigned char>(rank[first_source + (k - first)]);
       return;
     }
     if (lane == 0) word[0] = static_cast<unsigned>(row.sources);

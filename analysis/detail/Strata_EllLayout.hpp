@@ -112,7 +112,7 @@ struct EllHead {
     num_wide,
     num_irregular,  // in narrow blocks: rows apart, and blocks of many steps
     inspection,     // a ValuesInspection
-    size = inspection + 8
+    size = inspection + 7
   };
 };
 

@@ -38,6 +38,9 @@ struct StreamShape {
   /// of many entries. 0 or 1 for that team, -1: what the sample says is better.
   StreamTeam team[2] = {};
   int which_team = 0;
+  /// By vertex, other than 0: the row is not merged with others, and others
+  /// wait for it. Null: no row has to.
+  const int* unmerged = nullptr;
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;
@@ -350,13 +353,39 @@ class StreamBuilder {
          p.source_bits + bits_for(p.num_subgraphs - 1));
   }
 
-  GroupedEdges<Memory> grouped(const Graph& graph) const {
-    return {graph, phases_.subgraph_of, phases_.level, collapse_};
+  GroupedEdges<Memory> grouped(const Graph& graph, const int* fate) const {
+    return {graph, phases_.subgraph_of, phases_.level, collapse_, fate};
   }
   static double mean_length(const Graph& graph) {
     return double(graph.num_edges()) / graph.num_vertices;
   }
 
+  /// Lengths of the rewritten rows: of all depths in the groups at once, then,
+  /// from the first row on that stays, of one depth after the other. The host
+  /// waits. @param longest  see CountCollapsed
+  void count_collapsed(int* sources, int (&longest)[4]) {
+    const Kokkos::View<int[4], Memory> found("Strata::StreamBuilder::longest");
+    const auto count = [&](int depth, const int* fate) {
+      eliminate_rows(
+          "Strata::StreamBuilder::count_collapsed", exec_, given_.num_vertices,
+          mean_length(given_),
+          CountCollapsed<Memory>{grouped(given_, fate), depth, shape_.unmerged,
+                                 fate_, terms_, sources, words_,
+                                 collapsed_shape(), found.data()});
+    };
+    const auto fetch = [&] {
+      const auto host = Kokkos::create_mirror_view(found);
+      Kokkos::deep_copy(exec_, host, found);
+      exec_.fence();
+      for (int i = 0; i < 4; ++i) longest[i] = host(i);
+    };
+    count(CountCollapsed<Memory>::all_depths, shape_.unmerged);
+    fetch();
+    if (longest[3] < 2) return;
+    for (int depth = collapse_ - longest[3] + 1; depth < collapse_; ++depth)
+      count(depth, fate_);
+    fetch();
+  }
   /// Puts the rewritten rows in the place of the graph.
   void collapse_rows() {
     auto& p = phases_;
@@ -368,22 +397,18 @@ class StreamBuilder {
       collapse_ = 1;
       return;
     }
-    const auto edges = grouped(given_);
     int* sources = nullptr;
     std::int64_t* sums = nullptr;
-    const Kokkos::View<int[3], Memory> longest(
-        "Strata::StreamBuilder::longest");
     collapsed_ = make_arena<Memory>("Strata::StreamBuilder::collapsed",
                                     [&](Arena<Memory>& arena) {
+                                      arena.take(fate_, n);
                                       arena.take(terms_, n);
                                       arena.take(sources, n);
                                       arena.take(words_, n);
                                       arena.take(sums, n + 1);
                                     });
-    eliminate_rows("Strata::StreamBuilder::count_collapsed", exec_, n,
-                   mean_length(given_),
-                   CountCollapsed<Memory>{edges, terms_, sources, words_,
-                                          collapsed_shape(), longest.data()});
+    int longest[4];
+    count_collapsed(sources, longest);
     Graph rewritten;
     rewritten.num_vertices = given_.num_vertices;
     rewritten.reversed = given_.reversed;
@@ -413,11 +438,8 @@ class StreamBuilder {
       collapse_ = 1;
       return;
     }
-    const auto longest_host = Kokkos::create_mirror_view(longest);
-    Kokkos::deep_copy(exec_, longest_host, longest);
-    exec_.fence();
-    lists_ = {(longest_host(0) + 3) / 4 * 4, (longest_host(1) + 3) / 4 * 4};
-    max_slots_ = longest_host(2);
+    lists_ = {(longest[0] + 3) / 4 * 4, (longest[1] + 3) / 4 * 4};
+    max_slots_ = longest[2];
     if (lists_.terms == 0) {
       collapse_ = 1;  // nothing to rewrite
       return;
@@ -425,11 +447,12 @@ class StreamBuilder {
     rewritten.entries = Kokkos::View<int*, Memory>(
         view_alloc("Strata::StreamBuilder::entries", WithoutInitializing),
         num_sources);
-    eliminate_rows(
-        "Strata::StreamBuilder::fill_collapsed", exec_, n, mean_length(given_),
-        FillCollapsed<Memory>{edges, terms_, rewritten.row_map.data(),
-                              rewritten.entries.data()},
-        lists_);
+    eliminate_rows("Strata::StreamBuilder::fill_collapsed", exec_, n,
+                   mean_length(given_),
+                   FillCollapsed<Memory>{grouped(given_, fate_), terms_,
+                                         rewritten.row_map.data(),
+                                         rewritten.entries.data()},
+                   lists_);
     p.graph = rewritten;
   }
   /// The number of level sets at a time, and the team, with which a sample of
@@ -467,7 +490,7 @@ class StreamBuilder {
     eliminate_rows(
         "Strata::StreamBuilder::sample_collapsed", exec_,
         samples * candidates.count, mean_length(p.graph),
-        SampleCollapsed<Memory>{grouped(p.graph), sums.data(), samples,
+        SampleCollapsed<Memory>{grouped(p.graph, nullptr), sums.data(), samples,
                                 candidates, p.record.entries,
                                 shape_.team[1].row_lanes * p.record.entries});
     std::vector<std::int64_t> host(size);
@@ -561,11 +584,11 @@ class StreamBuilder {
         "Strata::StreamBuilder::collapsed_maps",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
             exec_, 0, 3 * n),
-        CollapsedMaps<Memory>{grouped(given_), p.stream.row, kept, terms_,
-                              words_, given_.num_edges(), num_terms_});
+        CollapsedMaps<Memory>{grouped(given_, fate_), p.stream.row, kept,
+                              terms_, words_, given_.num_edges(), num_terms_});
     eliminate_rows(
         "Strata::StreamBuilder::write_collapsed", exec_, n, mean_length(given_),
-        WriteCollapsed<Memory>{grouped(given_), kept, p.position_of,
+        WriteCollapsed<Memory>{grouped(given_, fate_), kept, p.position_of,
                                p.graph.row_map.data(), p.value_rank,
                                p.value_place, p.first_task, p.task_place},
         lists_);
@@ -660,7 +683,7 @@ class StreamBuilder {
   std::int64_t num_words_ = 0;
   ListLengths lists_{0, 0};
   int max_slots_ = 0;
-  int *terms_ = nullptr, *words_ = nullptr;
+  int *fate_ = nullptr, *terms_ = nullptr, *words_ = nullptr;
   Arena<Memory> collapsed_;
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false;

@@ -50,13 +50,13 @@ struct ScaledEntries {
   int entries = 0;
 };
 
-/// What rewriting rows (see CollapsedRows) would do to accuracy, as words in
-/// device memory: the first row in which numbers are lost, and the largest row
-/// sums of the groups' inverses and of the groups themselves (unit diagonal) as
-/// the bits of doubles, which compare as the numbers do. Where the same look is
-/// at the diagonal, zero_row and divide of ValuesInspection, too.
+/// What merging of level sets would do to accuracy, as words in device memory:
+/// the first row that can't be scaled, and the largest spread of a row (see
+/// Strata_MergedGrowth.hpp) as the bits of a double, which compare as the
+/// numbers do. Where the same look is at the diagonal, zero_row and divide of
+/// ValuesInspection, too.
 struct RewriteFaults {
-  enum : int { row, inverse, block, zero, divide, size };
+  enum : int { row, spread, zero, divide, size };
 };
 
 /// Numbers that are not negative compare as these do; 0 for what is no number.
@@ -93,7 +93,14 @@ struct ValuesInspection {
   /// 1 if some diagonal value, or its reciprocal, is not a normal number.
   std::int64_t divide = 0;
   /// RewriteFaults.
-  std::int64_t lost_row = no_row, inverse = 0, block = 0;
+  std::int64_t lost_row = no_row, spread_bits = 0;
+
+  /// Largest spread of a row, merged or not; 0 where no rows are merged.
+  double spread() const {
+    double value;
+    memcpy(&value, &spread_bits, sizeof(value));
+    return value;
+  }
 
   std::uint64_t fingerprint() const {
     return combine_fingerprints(row_map, entries);
@@ -105,8 +112,7 @@ struct ClearRewriteFaults {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
     faults[RewriteFaults::row] = faults[RewriteFaults::zero] =
         ValuesInspection::no_row;
-    faults[RewriteFaults::inverse] = faults[RewriteFaults::block] =
-        faults[RewriteFaults::divide] = 0;
+    faults[RewriteFaults::spread] = faults[RewriteFaults::divide] = 0;
   }
 };
 
@@ -149,8 +155,7 @@ struct InspectValues {
   KOKKOS_INLINE_FUNCTION void take_rewrite(ValuesInspection& found) const {
     if (!rewrite) return;
     found.lost_row = rewrite[RewriteFaults::row];
-    found.inverse = rewrite[RewriteFaults::inverse];
-    found.block = rewrite[RewriteFaults::block];
+    found.spread_bits = rewrite[RewriteFaults::spread];
     const std::int64_t zero = rewrite[RewriteFaults::zero];
     found.zero_row = zero < found.zero_row ? zero : found.zero_row;
     if (rewrite[RewriteFaults::divide] > 0) found.divide = 1;
@@ -237,8 +242,8 @@ struct InspectValues {
     into.entries = into.entries + from.entries;
     if (from.divide > into.divide) into.divide = from.divide;
     if (from.lost_row < into.lost_row) into.lost_row = from.lost_row;
-    if (from.inverse > into.inverse) into.inverse = from.inverse;
-    if (from.block > into.block) into.block = from.block;
+    if (from.spread_bits > into.spread_bits)
+      into.spread_bits = from.spread_bits;
   }
 };
 

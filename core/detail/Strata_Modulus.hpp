@@ -17,6 +17,17 @@ KOKKOS_INLINE_FUNCTION Real modulus(const Kokkos::complex<Real>& value) {
   return Kokkos::abs(value);
 }
 
+/// The moduli of the parts, added up: |value| at least, and at most sqrt(2)
+/// times that. Cheaper than the modulus of a complex number.
+template <class Real>
+KOKKOS_INLINE_FUNCTION double one_norm(const Real& value) {
+  return modulus(double(value));
+}
+template <class Real>
+KOKKOS_INLINE_FUNCTION double one_norm(const Kokkos::complex<Real>& value) {
+  return one_norm(value.real()) + one_norm(value.imag());
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -80,14 +80,15 @@ void sptrsv_symbolic(KernelHandle* handle, const RowMap& row_map,
 /// given here.
 ///
 /// @param b, x of rank 1 or 2, see TriangularSolver::solve
-/// @throws HandleError, SizeMismatchError, AliasError, ZeroDiagonalError,
-///   ScalingError;
+/// @throws HandleError, SizeMismatchError, AliasError, ZeroDiagonalError, and
+///   what sptrsv_symbolic throws where the matrix is analysed once more;
 ///   nothing is written to x then
 /// Cost: the values may have changed in place, so every solve packs them
 /// again, which reads them once, writes them once and waits for a look at
 /// them: more than the solve itself on many matrices. A caller whose values
 /// stay says so by set_values_fixed(true) of the handle, after which only the
-/// first solve packs, or uses TriangularSolver, whose solves never do. Only the
+/// first solve packs, or uses TriangularSolver, whose solves never do. Values
+/// with which the plan would be too inaccurate cost another analysis. Only the
 /// extents of row map and entries are held against the analysed ones.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
           class Values, class B, class X>
@@ -100,7 +101,7 @@ void sptrsv_solve(const ExecutionSpace& exec, KernelHandle* handle,
       "Strata: the execution space instance must be of the handle's type");
   auto& system = Detail::sptrsv_handle<RowMap, Entries>(handle);
   system.check(row_map, entries, b, x);
-  system.take_values(exec, values);
+  system.take_values(exec, row_map, entries, values);
   system.solve(exec, b, x);
 }
 
@@ -164,7 +165,8 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
         .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
   }
   for (std::size_t i = 0; i < count; ++i)
-    handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], values_v[i]);
+    handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], rowmap_v[i],
+                                                  entries_v[i], values_v[i]);
   for (std::size_t i = 0; i < count; ++i)
     handle_v[i]->get_sptrsv_handle()->solve(execspace_v[i], b_v[i], x_v[i]);
 }

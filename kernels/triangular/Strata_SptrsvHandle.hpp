@@ -142,9 +142,7 @@ class SPTRSVHandle {
           "create the handle with the number of rows of the matrix");
     solver_.reset();
     packed_from_ = nullptr;
-    solver_.emplace(exec, row_map, entries, values,
-                    lower_tri_ ? Uplo::lower : Uplo::upper,
-                    unit_diagonal_ ? Diag::unit : Diag::non_unit, options_);
+    solver_.emplace(make_solver(exec, row_map, entries, values));
     num_entries_ = entries.extent(0);
   }
 
@@ -158,12 +156,19 @@ class SPTRSVHandle {
     Detail::check_vectors<Scalar, ExecutionSpace>(
         static_cast<std::int64_t>(nrows_), b, x);
   }
-  /// takes the values, unless they are those it has;
-  template <class Values>
-  void take_values(const ExecutionSpace& exec, const Values& values) {
+  /// takes the values, unless they are those it has; where the plan is not for
+  /// such values, because merged rows would be too inaccurate or scaled ones
+  /// out of range, the matrix is analysed once more, with these values;
+  template <class RowMap, class Entries, class Values>
+  void take_values(const ExecutionSpace& exec, const RowMap& row_map,
+                   const Entries& entries, const Values& values) {
     if (values_fixed_ && packed_from_ == values.data()) return;
     packed_from_ = nullptr;
-    solver_->update_values(exec, values);
+    try {
+      solver_->update_values(exec, values);
+    } catch (const ScalingError&) {
+      solver_ = make_solver(exec, row_map, entries, values);
+    }
     packed_from_ = values.data();
   }
   /// and solves.
@@ -173,6 +178,13 @@ class SPTRSVHandle {
   }
 
  private:
+  template <class RowMap, class Entries, class Values>
+  Solver make_solver(const ExecutionSpace& exec, const RowMap& row_map,
+                     const Entries& entries, const Values& values) const {
+    return Solver(exec, row_map, entries, values,
+                  lower_tri_ ? Uplo::lower : Uplo::upper,
+                  unit_diagonal_ ? Diag::unit : Diag::non_unit, options_);
+  }
   static void check_extent(const char* name, std::size_t given,
                            std::size_t analysed) {
     const bool no_rows = analysed == 1 && given == 0;

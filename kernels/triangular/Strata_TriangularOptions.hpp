@@ -60,6 +60,46 @@ inline Algorithm algorithm_from_string(const std::string& name) {
                     "pipelined, pipelined_subgraphs or blocks");
 }
 
+/// What a solve promises of its rounding errors, row by row: r = b - op(A) x is
+/// the residual, m the longest row, diagonal included, and eps the distance
+/// from one to the next number of the scalar's precision (four times that for
+/// complex scalars). To first order, and where nothing overflows or underflows;
+/// docs/accuracy.md has the proofs.
+enum class Accuracy {
+  /// |r_i| <= 100 m eps (sum_j |a_ij| max|x| + |b_i|). Level sets may be
+  /// merged,
+  /// but for rows with which that would not hold.
+  rowwise,
+  /// |r_i| <= (m + 4) eps (sum_j |a_ij| |x_j| + |b_i|), which is what plain
+  /// substitution has: small elements of x are as accurate as large ones. No
+  /// level sets are merged.
+  componentwise,
+  /// |r_i| <= m 10^-d (sum_j |a_ij| max|x| + |b_i|), with `accuracy_digits` for
+  /// d.
+  relaxed
+};
+
+inline const char* to_string(Accuracy a) {
+  switch (a) {
+    case Accuracy::rowwise:
+      return "rowwise";
+    case Accuracy::componentwise:
+      return "componentwise";
+    case Accuracy::relaxed:
+      return "relaxed";
+  }
+  return "unknown";
+}
+
+/// The contract of that name. @throws OptionError
+inline Accuracy accuracy_from_string(const std::string& name) {
+  for (const Accuracy a :
+       {Accuracy::rowwise, Accuracy::componentwise, Accuracy::relaxed})
+    if (name == to_string(a)) return a;
+  throw OptionError("accuracy", "'" + name + "' is unknown",
+                    "use rowwise, componentwise or relaxed");
+}
+
 struct TriangularOptions {
   Algorithm algorithm = Algorithm::automatic;
   /// op(A) x = b is solved.
@@ -80,10 +120,15 @@ struct TriangularOptions {
   /// Level sets that `pipelined` (for one right-hand side at a time) and
   /// `pipelined_subgraphs` take at a time, by rewriting rows with the inverses
   /// of small diagonal blocks (see docs/algorithms.md): 1
-  /// forbids that, 0 leaves it to the analysis. The error of a solve is at most
-  /// that of substitution times the largest condition number of such a block;
-  /// blocks that could cost more than half of the digits are not used.
+  /// forbids that, 0 leaves it to the analysis. Rows with which `accuracy`
+  /// would not hold are not merged with others; where these are many, fewer
+  /// level sets are taken at a time, or one.
   int collapsed_levels = 0;
+  /// What is promised of rounding errors.
+  Accuracy accuracy = Accuracy::rowwise;
+  /// The d of Accuracy::relaxed, more than 0 and no more than the scalar's
+  /// digits; 0 with the others.
+  double accuracy_digits = 0;
   /// Lanes that share a row in a step of `pipelined_subgraphs` on CUDA: 1, with
   /// four warps a team, or 4, with eight, for rows of many entries; 0 leaves it
   /// to the analysis. Hosts have one lane.
@@ -121,6 +166,7 @@ struct TriangularOptions {
            a.max_subgraph_rows == b.max_subgraph_rows &&
            a.team_size == b.team_size &&
            a.collapsed_levels == b.collapsed_levels &&
+           a.accuracy == b.accuracy && a.accuracy_digits == b.accuracy_digits &&
            a.lanes_per_row == b.lanes_per_row && a.partition == b.partition &&
            a.criterion == b.criterion &&
            a.max_right_hand_sides == b.max_right_hand_sides &&

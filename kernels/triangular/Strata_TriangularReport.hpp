@@ -35,6 +35,16 @@ struct TriangularReport {
   int levels = 0;
   /// Level sets that `pipelined` or `pipelined_subgraphs` take at a time.
   int collapsed_levels = 1;
+  /// The contract that solves keep (TriangularOptions::accuracy), the d of
+  /// Accuracy::relaxed, and rows that are not merged for its sake.
+  Accuracy accuracy = Accuracy::rowwise;
+  double accuracy_digits = 0;
+  std::int64_t unmerged_rows = 0;
+  /// A bound on the growth of merged rows with the values of the constructor:
+  /// |r_i| <= growth m eps (sum_j |a_ij| max|x| + |b_i|), and what `accuracy`
+  /// allows; 0 where no rows are merged. The largest growth itself where it had
+  /// to be looked at.
+  double growth = 0, max_growth = 0;
   /// Diagonal blocks of `blocks`, the launches of a solve, and the slots of
   /// their storage; 0 for the others.
   int blocks = 0, block_runs = 0;
@@ -84,10 +94,20 @@ inline std::string to_string(const TriangularReport& report) {
   if (report.levels > 0 || report.blocks == 0)
     line("level sets") << report.levels
                        << (report.collapsed_levels > 1
-                               ? ", " + std::to_string(report.collapsed_levels) +
+                               ? ", " +
+                                     std::to_string(report.collapsed_levels) +
                                      " at a time"
                                : "")
                        << '\n';
+  line("accuracy") << to_string(report.accuracy);
+  if (report.accuracy == Accuracy::relaxed)
+    out << ", " << report.accuracy_digits << " digits";
+  if (report.growth > 0)
+    out << ", growth of merged rows " << std::setprecision(3) << report.growth
+        << " of " << report.max_growth << " allowed";
+  if (report.unmerged_rows > 0)
+    out << ", " << report.unmerged_rows << " rows unmerged";
+  out << '\n';
   if (report.blocks > 0)
     line("diagonal blocks")
         << report.blocks << " in " << report.block_runs << " launches, "

@@ -195,6 +195,23 @@ class TriangularSolver {
         algorithm_->probe(exec, values.data()));
   }
 
+  /// Whether the algorithm can't take values that were inspected. The host
+  /// waits where that is not plain to see.
+  /// @param growth  becomes what merged rows grow by, at most
+  template <class Values>
+  Detail::UnsuitableValues why_unsuitable(const ExecutionSpace& exec,
+                                          const Values& values,
+                                          const Detail::ValuesInspection& found,
+                                          double& growth) const {
+    const auto limit = algorithm_->growth_limit();
+    growth = found.spread() / limit.longest_row;
+    const auto unsuitable = algorithm_->unsuitable(found);
+    if (unsuitable.any || growth <= limit.limit) return unsuitable;
+    const auto looked = algorithm_->check_growth(exec, values.data());
+    growth = looked.largest;
+    return Detail::why_unsuitable(looked, limit.limit);
+  }
+
   /// Inspects, which the host waits for, then enqueues the packing. A row map
   /// and entries without elements stand for the analysed ones.
   template <class RowMap, class Entries, class Values>
@@ -220,12 +237,12 @@ class TriangularSolver {
           "make a new solver, which will choose an algorithm that does not "
           "divide them, or set the option `algorithm` to pipelined",
           found.unscalable_row);
-    const auto unsuitable = algorithm_->unsuitable(found);
+    const auto unsuitable = why_unsuitable(exec, values, found);
     if (unsuitable.any)
       throw ScalingError(
           "values", unsuitable.why,
-          "make a new solver, which will take level sets one by one, or set "
-          "the option `collapsed_levels` to 1",
+          "make a new solver, which will merge fewer rows, or set the option "
+          "`collapsed_levels` to 1",
           unsuitable.row);
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     if (algorithm_->holds_probe()) exec.fence();
@@ -240,9 +257,12 @@ class TriangularSolver {
     check_index_view<RowMap>();
     check_index_view<Entries>();
     Detail::check_options(options);
+    Detail::check_accuracy<Scalar>(options);
     const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
     Kokkos::Timer timer;
     auto report = std::make_shared<TriangularReport>();
+    report->accuracy = options.accuracy;
+    report->accuracy_digits = options.accuracy_digits;
     Detail::TriangularAnalysis<ExecutionSpace> analysis;
     TriangleInput input;
     input.uplo = uplo;
@@ -277,6 +297,7 @@ class TriangularSolver {
         &analysis.levels);
     analysis.num_values = static_cast<std::int64_t>(values.extent(0));
     analysis.conjugated = options.op == Op::conjugate_transpose;
+    analysis.growth_limit = Detail::growth_limit<Scalar>(options);
 
     report->entries =
         analysis.graph.num_edges() + (diag == Diag::unit ? 0 : columns);
@@ -289,22 +310,37 @@ class TriangularSolver {
     Detail::require_nonzero_diagonal(found);
     // Every turn takes a way out, and `pipelined` with level sets one by one
     // takes all values. A plan's memory is released before the next is made.
+    std::string too_inaccurate;
     for (;;) {
       const bool unscalable =
           found.unscalable_row != Detail::ValuesInspection::no_row;
-      const auto unsuitable = algorithm_->unsuitable(found);
+      const auto unsuitable = why_unsuitable(exec, values, found);
       if (!unscalable && !unsuitable.any) break;
-      algorithm_.reset();
-      if (unscalable)
+      if (unscalable) {
+        algorithm_.reset();
         choice.rule_out(report->algorithm, cannot_scale(found));
-      else
+      } else if (unsuitable.too_inaccurate) {
+        too_inaccurate = unsuitable.why;
+        choice.merge_less(*algorithm_, values.data(), too_inaccurate);
+        algorithm_.reset();
+      } else {
+        algorithm_.reset();
         choice.forbid_collapse(unsuitable.why);
+      }
       algorithm_ = choice.make();
       found = inspect(exec, row_map, entries, values);
     }
+    if (report->collapsed_levels > 1)
+      report->growth = algorithm_->check_growth(exec, values.data()).largest;
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();
     algorithm_->forget_probe();
+    if (report->collapsed_levels > 1) {
+      report->max_growth = analysis.growth_limit;
+    } else if (report->unmerged_rows > 0) {
+      report->unmerged_rows = 0;
+      report->reason += "; " + too_inaccurate + ", so that none are merged";
+    }
     report->plan_bytes = algorithm_->bytes();
     report->analysis_us = timer.seconds() * 1e6;
     report_ = report;

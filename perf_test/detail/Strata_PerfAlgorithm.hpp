@@ -40,7 +40,7 @@ class Algorithm {
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
-                                            const PlanLimits& limits);
+                                            const PlanWishes& wishes);
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
                                              const Problem<Scalar>& problem);

@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <Strata_Gallery.hpp>
+#include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -93,8 +94,7 @@ inline double parse_limit(const std::string& flag, const std::string& value,
     throw OptionError(flag,
                       "'" + value + "' is not a positive " +
                           (whole ? "whole number" : "number"),
-                      whole ? "give the bytes that a plan may hold"
-                            : "give a multiple of the CRS matrix's bytes");
+                      "see --help");
   return number;
 }
 
@@ -112,12 +112,12 @@ inline Reorder reorder_from_string(const std::string& name) {
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--matrix", "--gallery", "--factor", "--reorder",
-                   "--algorithms", "--rhs", "--scalar", "--max-plan-bytes",
-                   "--max-plan-ratio", "--table"},
-                  {"--explain"})) {
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           {"--matrix", "--gallery", "--factor", "--reorder", "--algorithms",
+            "--rhs", "--scalar", "--max-plan-bytes", "--max-plan-ratio",
+            "--accuracy", "--accuracy-digits", "--collapsed-levels", "--table"},
+           {"--explain"})) {
     if (flag == "--help") {
       options.help = true;
       continue;
@@ -143,10 +143,17 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--rhs") {
       options.rhs = whole_number(flag, value, 1, 65536);
     } else if (flag == "--max-plan-bytes") {
-      options.plan_limits.bytes =
+      options.wishes.bytes =
           static_cast<std::size_t>(parse_limit(flag, value, true));
     } else if (flag == "--max-plan-ratio") {
-      options.plan_limits.ratio = parse_limit(flag, value, false);
+      options.wishes.ratio = parse_limit(flag, value, false);
+    } else if (flag == "--accuracy") {
+      accuracy_from_string(value);
+      options.wishes.accuracy = value;
+    } else if (flag == "--accuracy-digits") {
+      options.wishes.accuracy_digits = parse_limit(flag, value, false);
+    } else if (flag == "--collapsed-levels") {
+      options.wishes.collapsed_levels = whole_number(flag, value, 0, 1 << 30);
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -179,6 +186,10 @@ inline std::string usage() {
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
   --max-plan-ratio R  left out by automatic and fails by name; R: times the CRS
                       matrix (default: no limit)
+  --accuracy A        rowwise (default) | componentwise | relaxed
+  --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
+  --collapsed-levels K  level sets taken at a time; 1: one by one (default: what
+                      the analysis finds best)
   --scalar S          float | double (default) | complex_float | complex_double
   --explain           print what the solver chose, and why
   --table FILE        write the final table as CSV too

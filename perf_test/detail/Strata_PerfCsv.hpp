@@ -48,7 +48,9 @@ inline void write_csv(std::ostream& out,
   out << "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,subgraphs,"
          "subgraph_levels,external_share,plan_bytes,predicted_us,analysis_us,"
          "update_us,solve_us,relative_error,outcome,speedup_serial,"
-         "speedup_kokkos_kernels,speedup_cusparse,pays_after,message\n";
+         "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
+         "normwise_error,componentwise_error,merged_levels,growth,"
+         "unmerged_rows,message\n";
   for (const auto& r : results) {
     if (r.outcome == Outcome::not_run) continue;
     const auto own = [&](double value) {
@@ -69,7 +71,12 @@ inline void write_csv(std::ostream& out,
     out << ','
         << csv_number(
                solves_to_break_even(r, break_even_peer(results, r.matrix)))
-        << ',' << csv_text(r.message) << '\n';
+        << ',' << csv_number(r.rowwise_error) << ','
+        << csv_number(r.normwise_error) << ','
+        << csv_number(r.componentwise_error) << ',' << own(r.plan.merged_levels)
+        << ',' << own(r.plan.growth) << ','
+        << own(static_cast<double>(r.plan.unmerged_rows)) << ','
+        << csv_text(r.message) << '\n';
   }
 }
 

@@ -20,10 +20,15 @@ struct MatrixSource {
   std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
 };
 
-/// Memory that our plans may hold; 0: no limit.
-struct PlanLimits {
+/// What our plans are asked for.
+struct PlanWishes {
+  /// Memory that they may hold; 0: no limit. `ratio` is of the CRS matrix.
   std::size_t bytes = 0;
-  double ratio = 0;  ///< of the CRS matrix
+  double ratio = 0;
+  /// TriangularOptions of these names.
+  std::string accuracy = "rowwise";
+  double accuracy_digits = 0;
+  int collapsed_levels = 0;
 };
 
 /// The order of rows and columns in which the system is made.
@@ -37,7 +42,7 @@ struct SptrsvOptions {
   Reorder reorder = Reorder::none;
   std::string scalar = "double";
   int rhs = 1;
-  PlanLimits plan_limits;
+  PlanWishes wishes;
   bool explain = false;
   bool help = false;
   std::string table_file;  ///< empty: no CSV

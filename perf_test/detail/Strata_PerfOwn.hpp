@@ -41,6 +41,9 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.external_share = report.external_share;
     facts.plan_bytes = report.plan_bytes;
     facts.predicted_us = report.predicted_solve_us;
+    facts.merged_levels = report.collapsed_levels;
+    facts.growth = report.growth;
+    facts.unmerged_rows = report.unmerged_rows;
     return facts;
   }
   void explain(std::ostream& out) const override {

@@ -157,14 +157,6 @@ void make_vectors(Problem<Scalar>& problem, int rhs) {
                               64 * problem.substitution_error));
 }
 
-/// relative_error() of what x on the device holds.
-template <class Scalar>
-double relative_error(const Problem<Scalar>& problem) {
-  const auto x =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem.x);
-  return relative_error(problem.reference, x.data());
-}
-
 }  // namespace PerfTest
 }  // namespace Strata
 

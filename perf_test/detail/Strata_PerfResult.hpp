@@ -17,6 +17,9 @@ struct PlanFacts {
   double external_share = 0;  ///< of the edges, 0 to 1
   std::int64_t plan_bytes = 0;
   double predicted_us = 0;  ///< a solve, by the performance model
+  int merged_levels = 1;    ///< level sets taken at a time
+  double growth = 0;        ///< TriangularReport::growth
+  std::int64_t unmerged_rows = 0;
 };
 
 enum class Outcome {
@@ -36,6 +39,8 @@ struct SptrsvResult {
   PlanFacts plan;
   double analysis_us = NAN, update_us = NAN, solve_us = NAN;
   double relative_error = NAN;  ///< |x - x_ref|_inf / |x_ref|_inf
+  /// In units of eps, see BackwardErrors.
+  double rowwise_error = NAN, normwise_error = NAN, componentwise_error = NAN;
   Outcome outcome = Outcome::not_run;
   std::string message;  ///< of bad_input and failed
 

@@ -10,17 +10,20 @@ namespace PerfTest {
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
-                                            const PlanLimits& limits) {
+                                            const PlanWishes& wishes) {
   TriangularOptions options;
   options.algorithm = algorithm_from_string(name);
   options.max_right_hand_sides = problem.rhs();
-  options.max_plan_bytes = limits.bytes;
-  options.max_plan_ratio = limits.ratio;
+  options.max_plan_bytes = wishes.bytes;
+  options.max_plan_ratio = wishes.ratio;
+  options.accuracy = accuracy_from_string(wishes.accuracy);
+  options.accuracy_digits = wishes.accuracy_digits;
+  options.collapsed_levels = wishes.collapsed_levels;
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 
 template std::unique_ptr<Algorithm<STRATA_PERF_SCALAR>> make_own(
-    const std::string&, const Problem<STRATA_PERF_SCALAR>&, const PlanLimits&);
+    const std::string&, const Problem<STRATA_PERF_SCALAR>&, const PlanWishes&);
 
 }  // namespace PerfTest
 }  // namespace Strata

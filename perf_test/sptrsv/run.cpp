@@ -2,6 +2,7 @@
 // Matrices and measurements for one scalar type, STRATA_PERF_SCALAR.
 #include <Kokkos_Core.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
+#include <detail/Strata_PerfBackwardErrors.hpp>
 #include <detail/Strata_PerfInput.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTiming.hpp>
@@ -71,9 +72,8 @@ class Runner : public SptrsvRunner {
     if (!algorithm_ || name != algorithm_name_) {
       algorithm_.reset();
       algorithm_name_ = name;
-      algorithm_ = is_own(name)
-                       ? make_own(name, *problem_, options_.plan_limits)
-                       : make_peer(name, *problem_);
+      algorithm_ = is_own(name) ? make_own(name, *problem_, options_.wishes)
+                                : make_peer(name, *problem_);
       analysis_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
       update_us_ =
@@ -85,6 +85,9 @@ class Runner : public SptrsvRunner {
     result.analysis_us = analysis_us_;
     result.update_us = update_us_;
     result.relative_error = relative_error_;
+    result.rowwise_error = backward_.rowwise;
+    result.normwise_error = backward_.normwise;
+    result.componentwise_error = backward_.componentwise;
     result.plan = algorithm_->plan();
   }
 
@@ -95,7 +98,10 @@ class Runner : public SptrsvRunner {
     algorithm_->solve();
     exec_.fence();
     algorithm_->publish();
-    relative_error_ = relative_error(*problem_);
+    const auto x =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem_->x);
+    relative_error_ = relative_error(problem_->reference, x.data());
+    backward_ = backward_errors(*problem_, x.data());
   }
 
   void measure(benchmark::State& state, SptrsvResult& result) {
@@ -112,8 +118,13 @@ class Runner : public SptrsvRunner {
     counters["analysis_us"] = result.analysis_us;
     counters["update_us"] = result.update_us;
     // JSON has no infinity.
-    counters["relative_error"] =
-        std::min(result.relative_error, std::numeric_limits<double>::max());
+    const auto finite = [](double error) {
+      return std::min(error, std::numeric_limits<double>::max());
+    };
+    counters["relative_error"] = finite(result.relative_error);
+    counters["rowwise_error"] = finite(result.rowwise_error);
+    counters["normwise_error"] = finite(result.normwise_error);
+    counters["componentwise_error"] = finite(result.componentwise_error);
     counters["wrong"] = right ? 0 : 1;
     if (result.own) {
       counters["subgraphs"] = static_cast<double>(result.plan.subgraphs);
@@ -121,6 +132,10 @@ class Runner : public SptrsvRunner {
       counters["external_share"] = result.plan.external_share;
       counters["plan_bytes"] = static_cast<double>(result.plan.plan_bytes);
       counters["predicted_us"] = result.plan.predicted_us;
+      counters["merged_levels"] = result.plan.merged_levels;
+      counters["growth"] = result.plan.growth;
+      counters["unmerged_rows"] =
+          static_cast<double>(result.plan.unmerged_rows);
     }
   }
 
@@ -140,6 +155,7 @@ class Runner : public SptrsvRunner {
   std::string algorithm_name_;
   std::unique_ptr<Algorithm<Scalar>> algorithm_;
   double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
+  BackwardErrors backward_;
   int batch_ = 1;
 };
 

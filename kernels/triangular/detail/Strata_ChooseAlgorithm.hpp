@@ -20,8 +20,10 @@ namespace Detail {
 /// nothing to gain from taking several of them at a time, nor from looking at
 /// rows for that.
 inline StreamShape stream_shape(const TriangularOptions& options, int collapse,
-                                int n, int levels, std::int64_t edges) {
+                                int n, int levels, std::int64_t edges,
+                                const int* unmerged = nullptr) {
   StreamShape shape;
+  shape.unmerged = unmerged;
   const bool narrow = double(n) < 150. * std::max(1, levels);
   shape.band_levels = narrow ? 0 : 64;
   shape.collapse = collapse;
@@ -55,7 +57,9 @@ class AlgorithmChoice {
         analysis_(analysis),
         options_(options),
         report_(report),
-        collapse_(options.collapsed_levels),
+        collapse_(options.accuracy == Accuracy::componentwise
+                      ? 1
+                      : options.collapsed_levels),
         budget_(report.rows > 0 ? PlanBudget(options, report.crs_bytes)
                                 : PlanBudget({}, 0)) {
     // Named blocks do without.
@@ -106,6 +110,49 @@ class AlgorithmChoice {
     forget_plan();
     instead_ = why + ", which rules out " + to_string(algorithm);
   }
+  /// Merged rows of the report's algorithm, `made`, are too inaccurate with
+  /// these values, of which `why` tells: the first of them in each group, and
+  /// after some turns all of them, are left unmerged and the plan is made
+  /// again. Where they are many, or that has not been enough, fewer level sets
+  /// are taken at a time.
+  void merge_less(TriangularAlgorithm<Scalar, ExecutionSpace>& made,
+                  const Scalar* values, const std::string& why) {
+    constexpr int most_turns = 6, turns_of_first_only = 3;
+    const int levels = report_.collapsed_levels;
+    Way* const way = best();
+    // Each of them makes for one more level set in its group, at most.
+    const std::int64_t groups = report_.levels / levels + 1;
+    if (turns_ < most_turns) {
+      if (analysis_.unmerged.extent(0) == 0)
+        analysis_.unmerged = Kokkos::View<int*, Memory>(
+            "Strata::Triangular::unmerged", analysis_.graph.num_vertices);
+      const int rows =
+          made.mark_unmerged(exec_, values, analysis_.unmerged.data(),
+                             turns_ < turns_of_first_only);
+      ++turns_;
+      report_.unmerged_rows += rows;
+      if (rows > 0 && (levels_are_named() || rows <= 1 + groups / 4)) {
+        make_again(levels);
+        return;
+      }
+    }
+    analysis_.unmerged = {};
+    report_.unmerged_rows = 0;
+    turns_ = 0;
+    const bool stream = report_.algorithm == Algorithm::pipelined_subgraphs;
+    LevelsAtATime next{levels / 2, way->us};
+    if (!stream && !levels_are_named()) next = fewer_levels(levels / 2);
+    if (next.levels < 2) return forbid_collapse(why);
+    take_out(*way, why);
+    instead_ = why + ", so that fewer are taken at a time";
+    if (stream) {
+      make_again(next.levels);
+    } else {
+      add_instead(*way, next);
+      forget_plan();
+    }
+  }
+
   /// Takes the way of the report's algorithm out, whose level sets can't be
   /// taken several at a time with these values, of which `why` tells: from now
   /// on one by one. Sub-graphs take fewer at a time than `pipelined`, and have
@@ -135,6 +182,22 @@ class AlgorithmChoice {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr std::size_t not_considered = ~std::size_t{0};
 
+  /// The plan of the report's algorithm once more, with so many level sets at a
+  /// time.
+  void make_again(int levels) {
+    const bool stream = report_.algorithm == Algorithm::pipelined_subgraphs;
+    forget_plan();
+    if (!stream) return;
+    // A builder makes one stream.
+    for (Way& way : ways_)
+      if (way.algorithm == Algorithm::pipelined_subgraphs)
+        take_out(way, "made again with fewer merged rows");
+    collapse_ = levels;
+    stream_.reset();
+    consider_stream(prediction());
+    if (!best()) add(Algorithm::pipelined);
+  }
+
   struct Way {
     Algorithm algorithm;
     double us;              // predicted; 0: it was asked for
@@ -153,6 +216,14 @@ class AlgorithmChoice {
 
   void add(Algorithm a) {
     ways_.push_back({a, 0, not_considered, false, 0, false});
+  }
+  /// `pipelined` with other level sets at a time than `way`.
+  void add_instead(const Way& way, const LevelsAtATime& other) {
+    if (way.candidate == not_considered)
+      add(Algorithm::pipelined);
+    else
+      consider(Algorithm::pipelined, other.us, levels_note(other.levels));
+    ways_.back().levels = other.levels;
   }
   void consider(Algorithm a, double us, const std::string& note) {
     ways_.push_back({a, us, report_.candidates.size(), false, 0, false});
@@ -371,7 +442,8 @@ class AlgorithmChoice {
   void consider_stream(const SolvePrediction& predict) {
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
     const StreamShape shape =
-        stream_shape(options_, collapse_, n, levels, sizes_.edges);
+        stream_shape(options_, collapse_, n, levels, sizes_.edges,
+                     analysis_.unmerged_rows());
     const auto& longest = analysis_.order.sizes.longest_row;
     auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
@@ -453,17 +525,17 @@ class AlgorithmChoice {
   /// One way more for `pipelined` with level sets at a time: the best of those
   /// with fewer, which take less memory.
   void take_fewer_levels(const Way& way) {
+    const LevelsAtATime next = fewer_levels(way.levels - 1);
+    if (next.levels > 1) add_instead(way, next);
+  }
+  /// The best number of level sets that `pipelined` may take up to `most`; one,
+  /// if none of them is worthwhile.
+  LevelsAtATime fewer_levels(int most) const {
     LevelsAtATime next;
     for (const LevelsAtATime& fewer : numbers_of_levels_)
-      if (fewer.levels < way.levels &&
-          (next.levels == 1 || fewer.us <= next.us))
+      if (fewer.levels <= most && (next.levels == 1 || fewer.us <= next.us))
         next = fewer;
-    if (next.levels == 1) return;
-    if (way.candidate == not_considered)
-      add(Algorithm::pipelined);
-    else
-      consider(Algorithm::pipelined, next.us, levels_note(next.levels));
-    ways_.back().levels = next.levels;
+    return next;
   }
   static std::string levels_note(int levels) {
     return std::to_string(levels) + " level sets at a time";
@@ -545,6 +617,7 @@ class AlgorithmChoice {
   std::optional<StreamBuilder<ExecutionSpace>> stream_;
   std::optional<GraphBlocks<ExecutionSpace>> blocks_;
   std::string instead_;  // why the first choice was not to be had
+  int turns_ = 0;        // of merge_less with one number of level sets
 };
 
 }  // namespace Detail

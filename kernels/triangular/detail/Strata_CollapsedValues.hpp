@@ -5,7 +5,7 @@
 #include <Strata_CollapsedRows.hpp>
 #include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
-#include <detail/Strata_Modulus.hpp>
+#include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
 
@@ -22,11 +22,11 @@ namespace Detail {
 /// origin, value), of which each term makes one while the terms before it are
 /// at the others: a term costs about one read of memory, not four.
 ///
-/// @tparam packs  false: a look, which writes RewriteFaults. Numbers are lost
-///                where they are not finite although what they are made of is,
-///                or are no normal numbers where an entry is divided by its
-///                row's diagonal. (That a product of several numbers vanishes
-///                is no loss beside the others.)
+/// @tparam packs  false: a look, which writes each row's spread (see
+/// SpreadSums)
+///                and the first row whose entries over its diagonal are no
+///                normal numbers. Where a merged row is not finite although
+///                what it is made of is, its spread is the largest number.
 template <class Scalar, class ExecutionSpace, int lanes, bool packs>
 struct CollapsedValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -51,6 +51,7 @@ struct CollapsedValues {
   // For a look.
   Kokkos::View<const unsigned*, Memory> row;
   std::int64_t* faults;
+  float* spread;  // by position
 
   int scratch_bytes() const {
     return team_rows * rows.max_slots * int(sizeof(Scalar)) + 16;
@@ -76,7 +77,7 @@ struct CollapsedValues {
     rewrite(p, lane, look);
     take_as_they_are(p, lane, rank % width, look);
     if constexpr (!packs) {
-      report(any ? p : -1, rank % width == 0, look);
+      report(any ? p : -1, lane, rank % width, look);
     }
   }
 
@@ -97,7 +98,7 @@ struct CollapsedValues {
   };
   /// What a look has found so far.
   struct Look {
-    double inverse = 0, block = 0;
+    SpreadSums<Scalar> sums;
     bool lost = false, special = false, finite = true;
   };
   // The entries of a term's row, as far as they have been read.
@@ -195,8 +196,11 @@ struct CollapsedValues {
       for (int i = lane.rank; i < sources; i += lanes)
         put(rows.byte_of(word + 1, i), lane.load(lane.terms + i));
     } else {
-      for (int i = lane.rank; i < sources; i += lanes)
-        look.finite = look.finite && is_finite(lane.load(lane.terms + i));
+      for (int i = lane.rank; i < sources; i += lanes) {
+        const Scalar c = lane.load(lane.terms + i);
+        look.finite = look.finite && is_finite(c);
+        look.sums.source(one_norm(c));
+      }
     }
   }
   /// Term t by its own equation.
@@ -207,15 +211,18 @@ struct CollapsedValues {
     if constexpr (packs) {
       if (lane.rank == 0) term_value[lane.first_term + t] = m;
     } else {
-      look.inverse += double(modulus(before));
+      if (lane.rank == 0)
+        look.sums.term(one_norm(before), one_norm(m), one_norm(now.diagonal));
       note_diagonal(t == 0, now.diagonal, by, look);
     }
     const auto take = [&](int slot, const Scalar& value) {
       const bool inner = slot < lane.terms;
       const Scalar product = m * value, sum = lane.load(slot);
-      lane.store(slot, inner ? sum - product : sum + product);
+      const Scalar result = inner ? sum - product : sum + product;
+      lane.store(slot, result);
       if constexpr (!packs) {
-        note_entry(t == 0, value, now.diagonal, by, inner, look);
+        look.sums.update(one_norm(m), one_norm(value), one_norm(result));
+        note_entry(t == 0, value, now.diagonal, by, look);
       }
     };
     STRATA_IMPL_UNROLL
@@ -240,6 +247,7 @@ struct CollapsedValues {
         if (lane.rank == 0) term_value[lane.first_term] = by;
       } else {
         note_diagonal(true, d, by, look);
+        if (lane.rank == 0) look.sums.term(1, one_norm(by), one_norm(d));
       }
       if (!is_long) take_entries(p, lane.rank, lanes, d, by, look);
     }
@@ -250,11 +258,13 @@ struct CollapsedValues {
       Look found;
       take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
       if constexpr (!packs) {
-        found.block = lane_group_sum(found.block, width);
+        found.sums.sources = lane_group_sum(found.sums.sources, width);
+        found.sums.products = lane_group_sum(found.sums.products, width);
         found.lost = lane_any(found.lost);
         found.special = lane_any(found.special);
         if (warp_lane == owner) {
-          look.block += found.block;
+          look.sums.sources += found.sums.sources;
+          look.sums.products += found.sums.products;
           look.lost = look.lost || found.lost;
           look.special = look.special || found.special;
         }
@@ -274,13 +284,14 @@ struct CollapsedValues {
     for (int k = first + rank; k < end; k += stride) {
       const Scalar value = value_at(rows.origin_of(k, end, diagonal_origin(p)));
       const unsigned noted = places ? word[k - first] : ranks[k - first];
-      const unsigned mark = places ? Rows::inner_entry : Rows::inner_rank;
       if constexpr (packs) {
-        put(places ? 4 * std::size_t{noted & ~mark}
-                   : rows.byte_of(word, static_cast<int>(noted & ~mark)),
+        put(places ? 4 * std::size_t{noted}
+                   : rows.byte_of(word, static_cast<int>(noted)),
             value * by);
       } else {
-        note_entry(true, value, d, by, (noted & mark) != 0, look);
+        note_entry(true, value, d, by, look);
+        look.sums.products += one_norm(value) * one_norm(by);
+        look.sums.source(one_norm(value * by));
       }
     }
   }
@@ -303,32 +314,109 @@ struct CollapsedValues {
   }
   KOKKOS_INLINE_FUNCTION static void note_entry(bool own, const Scalar& value,
                                                 const Scalar& d,
-                                                const Scalar& by, bool inner,
-                                                Look& look) {
+                                                const Scalar& by, Look& look) {
     if (!is_finite(value)) look.special = true;
     if (!own) return;
     const Scalar ratio = value * by;
     if (usable_reciprocal(value) && usable_reciprocal(d) &&
         !usable_reciprocal(ratio))
       look.lost = true;
-    if (inner) look.block += double(modulus(ratio));
   }
 
   /// @param p  the row's position, -1: there is none
-  KOKKOS_INLINE_FUNCTION void report(int p, bool leads,
+  KOKKOS_INLINE_FUNCTION void report(int p, const Lane& lane, int warp_lane,
                                      const Look& look) const {
-    const bool finite = look.finite && look.inverse - look.inverse == 0 &&
-                        look.block - look.block == 0;
-    const double block = lane_group_sum(look.block, lanes);
-    const int special = lane_group_sum(look.special ? 1 : 0, lanes);
-    if (p >= 0 && (look.lost || (!finite && special == 0)))
-      Kokkos::atomic_fetch_min(faults + RewriteFaults::row,
-                               std::int64_t{row(p)});
-    // Rows that stay as they are may be terms of others.
-    raise_word<width>(faults + RewriteFaults::block, leads,
-                      p < 0 ? 0 : bits_of(1 + block));
-    raise_word<width>(faults + RewriteFaults::inverse, leads,
-                      bits_of(look.inverse));
+    SpreadSums<Scalar> sums = look.sums;
+    sums.products = lane_group_sum(sums.products, lanes);
+    sums.results = lane_group_sum(sums.results, lanes);
+    sums.eliminated = lane_group_sum(sums.eliminated, lanes);
+    sums.sources = lane_group_sum(sums.sources, lanes);
+    const int flags =
+        lane_group_sum((look.special ? 1 : 0) | (look.finite ? 0 : 1 << 8) |
+                           (look.lost ? 1 << 16 : 0),
+                       lanes);
+    const bool special = (flags & 0xff) != 0, leads = p >= 0 && lane.rank == 0;
+    float found = 0;
+    if (leads) {
+      if (flags >> 16 != 0)
+        Kokkos::atomic_fetch_min(faults + RewriteFaults::row,
+                                 std::int64_t{row(p)});
+      const bool overflows = (flags >> 8 & 0xff) != 0;
+      const int depth =
+          lane.terms +
+          rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
+      found = special
+                  ? special_spread
+                  : kept_spread(overflows ? most_growth : sums.spread(depth));
+      spread[p] = found;
+    }
+    raise_word<width>(faults + RewriteFaults::spread, warp_lane == 0,
+                      found > 0 ? bits_of(double(found)) : 0);
+  }
+  KOKKOS_INLINE_FUNCTION int sources_of(int p, const Lane& lane) const {
+    return lane.terms > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
+                          : rows.row_map(p + 1) - rows.row_map(p);
+  }
+};
+
+/// Where CheckGrowth finds merged rows of sub-graphs: by position. A group has
+/// as many as `lanes` a row leave room for.
+template <class Scalar, class MemorySpace>
+struct MergedSubgraphRows {
+  CollapsedRows<MemorySpace> rows;
+  const Scalar* values;
+  OriginIndex<MemorySpace> diagonal_origin;
+  Kokkos::View<const unsigned*, MemorySpace> user_row;
+  bool reversed;
+  int num_rows, group_rows, lanes;
+
+  std::int64_t num_groups() const {
+    return (std::int64_t{num_rows} + group_rows - 1) / group_rows;
+  }
+  struct Row {
+    int lanes, position, terms, first_term, first, end;
+    const unsigned char* slots;
+  };
+  KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
+    Row none{};
+    none.lanes = lanes;
+    const std::int64_t number = group * group_rows + thread / lanes;
+    if (number >= num_rows) return none;
+    const int p = static_cast<int>(number), first_term = rows.term_map(p);
+    const int terms = rows.term_map(p + 1) - first_term;
+    if (terms == 1) return none;
+    const unsigned* const word = rows.word.data() + rows.word_map(p);
+    return {lanes,
+            p,
+            terms,
+            first_term,
+            rows.row_map(p),
+            rows.row_map(p + 1),
+            reinterpret_cast<const unsigned char*>(
+                word + 1 + rows.tasks_of(static_cast<int>(word[0])))};
+  }
+  KOKKOS_INLINE_FUNCTION int entries(const Row& row) const {
+    return row.end - row.first;
+  }
+  // A program begins with the row's own entries.
+  KOKKOS_INLINE_FUNCTION int slot(const Row& row, int q) const {
+    return row.slots[q];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
+    return values[rows.origin_of(row.first + q, row.end,
+                                 diagonal_origin(row.position))];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
+    const std::int64_t k = diagonal_origin(row.position);
+    return k < 0 ? Scalar(1) : values[k];
+  }
+  KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.position; }
+  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
+    return row.position - rows.term(row.first_term + slot);
+  }
+  KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
+    const int user = static_cast<int>(user_row(row.position) & 0x7fffffffu);
+    return reversed ? num_rows - 1 - user : user;
   }
 };
 
@@ -358,13 +446,13 @@ void run_collapsed(
     Scalar* term_value,
     const Kokkos::View<const unsigned*, typename ExecutionSpace::memory_space>&
         row,
-    std::int64_t* faults) {
+    std::int64_t* faults, float* spread) {
   with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
     using Run =
         CollapsedValues<Scalar, ExecutionSpace, decltype(shared)::value, packs>;
-    const Run run{rows,       values,   diagonal_origin,
-                  conjugated, num_rows, bytes,
-                  term_value, row,      faults};
+    const Run run{rows,     values, diagonal_origin, conjugated,
+                  num_rows, bytes,  term_value,      row,
+                  faults,   spread};
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));

@@ -127,7 +127,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_algorithm(
             exec, analysis.graph, analysis.order, levels, analysis.num_values,
             PipelinedAlgorithm<Scalar, ExecutionSpace>::max_steps,
             TriangularAnalysis<ExecutionSpace>::within_level,
-            analysis.work(exec));
+            analysis.work(exec), analysis.unmerged_rows());
         report.collapsed_levels = collapsed.levels;
         if (collapsed.exist())
           return std::make_shared<PipelinedAlgorithm<Scalar, ExecutionSpace>>(

@@ -4,9 +4,67 @@
 
 #include <Strata_TriangularOptions.hpp>
 #include <cmath>
+#include <detail/Strata_RealPart.hpp>
+#include <string>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
+
+/// Digits of a number of such a scalar.
+template <class Scalar>
+constexpr int digits_of = sizeof(RealOf<Scalar>) == sizeof(float) ? 7 : 15;
+
+/// How much the rounding errors of merged rows may grow, in units of the
+/// scalar's eps times the longest row: the c of Accuracy::rowwise.
+constexpr double rowwise_growth = 100;
+template <class Scalar>
+double growth_limit(const TriangularOptions& options) {
+  constexpr double eps =
+      (sizeof(RealOf<Scalar>) == sizeof(float) ? 0x1p-23 : 0x1p-52) *
+      (std::is_same<RealOf<Scalar>, Scalar>::value ? 1 : 4);
+  return options.accuracy == Accuracy::relaxed
+             ? std::pow(10, -options.accuracy_digits) / eps
+             : rowwise_growth;
+}
+
+/// @throws OptionError
+template <class Scalar>
+void check_accuracy(const TriangularOptions& options) {
+  const auto refuse = [](const char* name, const std::string& problem,
+                         const std::string& remedy) {
+    throw OptionError(name, problem, remedy);
+  };
+  const double digits = options.accuracy_digits;
+  const std::string most = std::to_string(digits_of<Scalar>);
+  switch (options.accuracy) {
+    case Accuracy::relaxed:
+      if (!(digits > 0 && digits <= digits_of<Scalar>))
+        refuse("accuracy_digits", "is " + std::to_string(digits),
+               "name more than 0 and at most " + most +
+                   " digits, or choose another accuracy");
+      return;
+    case Accuracy::componentwise:
+      if (options.collapsed_levels > 1)
+        refuse("collapsed_levels",
+               "is " + std::to_string(options.collapsed_levels) +
+                   ", and accuracy is componentwise",
+               "leave it at 0, or choose another accuracy: merged level sets "
+               "have no small componentwise errors");
+      break;
+    case Accuracy::rowwise:
+      break;
+    default:
+      refuse("accuracy",
+             "is " + std::to_string(static_cast<int>(options.accuracy)),
+             "use rowwise, componentwise or relaxed");
+  }
+  if (digits != 0)
+    refuse("accuracy_digits",
+           "is " + std::to_string(digits) + ", and accuracy is " +
+               to_string(options.accuracy),
+           "leave it at 0, or choose Accuracy::relaxed");
+}
 
 /// Options that no device and no matrix could honour. @throws OptionError
 inline void check_options(const TriangularOptions& options) {

@@ -112,8 +112,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     make_workspace(exec, analysis, 1);
     rewritten_ = std::make_shared<NewValues>(
         keep(exec, levels.rows, analysis.num_values), max_steps,
-        analysis.conjugated);
+        analysis.conjugated, analysis.limit_of_growth());
     this->diagonal_along_ = true;
+    growth_.borrow(analysis.work(exec), this->chunks_.num_rows);
   }
 
   std::int64_t* probe(const ExecutionSpace& exec,
@@ -121,20 +122,33 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     if (!rewritten_) return nullptr;
     // Nobody solves before the first ones are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
+    const std::int64_t rows = this->chunks_.num_rows;
     if (has_values_) {
-      made_in_ = KeptWorkspace<Memory>::take(
-          "Strata::Pipelined::new_values",
-          sizeof(Scalar) * static_cast<std::size_t>(this->chunks_.num_slots +
-                                                    this->chunks_.num_rows));
+      made_in_ = growth_.take(
+          rows, sizeof(Scalar) *
+                    static_cast<std::size_t>(this->chunks_.num_slots + rows));
       made = reinterpret_cast<Scalar*>(made_in_->data());
       diagonal = made + this->chunks_.num_slots;
     }
-    return rewritten_->make(exec, this->chunks_, values, made, diagonal);
+    return rewritten_->make(exec, this->chunks_, values, made, diagonal,
+                            growth_);
   }
   bool holds_probe() const override { return made_in_ != nullptr; }
-  void forget_probe() override { made_in_.reset(); }
-  UnsuitableValues unsuitable(const ValuesInspection& values) const override {
-    return rewritten_ ? why_unsuitable<Scalar>(values) : UnsuitableValues{};
+  void forget_probe() override {
+    made_in_.reset();
+    growth_.release();
+  }
+  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
+                    int* unmerged, bool first_only) override {
+    return static_cast<int>(
+        look_at_growth(exec, values, unmerged, first_only).rows_over);
+  }
+  GrowthLimit growth_limit() const override {
+    return rewritten_ ? rewritten_->limit() : GrowthLimit{};
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec,
+                            const Scalar* values) override {
+    return look_at_growth(exec, values, nullptr, false);
   }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
@@ -216,6 +230,14 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
+                              int* unmerged, bool first_only) const {
+    if (!rewritten_) return {};
+    const auto rows = rewritten_->merged_rows(this->chunks_, values);
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
+                                        rewritten_->limit(), growth_, unmerged,
+                                        first_only);
+  }
   using NewValues = RewrittenValues<Scalar, ExecutionSpace>;
   template <bool divide, bool terms = false, class Sum = NoSolveSum>
   using Solve = PipelinedSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
@@ -369,6 +391,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::shared_ptr<const NewValues> rewritten_;
   bool has_values_ = false;
   typename KeptWorkspace<Memory>::Pointer made_in_;  // what `probe` has made
+  GrowthWorkspace<Memory> growth_;                   // and found
   Kokkos::View<unsigned*, Memory> named_row_;        // see name_rows; or empty
   Kokkos::View<int*, Memory> named_source_;
 };

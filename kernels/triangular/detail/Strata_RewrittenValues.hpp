@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
-#include <detail/Strata_Modulus.hpp>
+#include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 
@@ -25,11 +25,9 @@ namespace Detail {
 /// the sums: a row takes about six of them one after the other, however many
 /// terms it has, as long as its lanes hold its entries in two batches.
 ///
-/// What it finds are RewriteFaults. Numbers are lost where they are not finite
-/// although what they are made of is, or where an entry over the diagonal of
-/// the term that it belongs to, or that diagonal's reciprocal, is no normal
-/// number. (That a product of several numbers vanishes is no loss beside the
-/// others.)
+/// It leaves each row's spread (see SpreadSums), which is the largest number
+/// where a merged row is not finite although what it is made of is, or where
+/// the diagonal of a term or its reciprocal is no normal number.
 template <class Scalar, class ExecutionSpace>
 struct RewriteValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -57,6 +55,7 @@ struct RewriteValues {
   int most_terms, most_slots;
   // To pack into: by slot, and by position.
   Scalar *value, *diagonal;
+  float* spread;  // by row
 
   /// Of one chunk: slots, terms' reciprocals, first entries and numbers of
   /// entries.
@@ -116,12 +115,12 @@ struct RewriteValues {
     }
   };
   /// What a lane has seen of its row: whether all numbers given are finite, and
-  /// none is lost; the sum of the moduli of its own entries that are terms,
-  /// over that of its diagonal.
+  /// none is lost; the moduli of its own entries added up, and the sums of its
+  /// spread, both not yet over the row's diagonal.
   struct Look {
-    double scale;  // 1 over the diagonal's modulus
+    SpreadSums<Scalar> sums;
+    double own = 0;
     bool finite = true, lost = false;
-    double block = 0;
   };
   /// Where a lane is in the entries of the terms' rows.
   struct Cursor {
@@ -188,22 +187,26 @@ struct RewriteValues {
     const auto entries = any ? rows.row(user) : Row{0, -1};
     const int end = any ? rows.end(user, following) : 0;
     const Scalar own = number_at(entries.diagonal);
-    Look look{1 / double(modulus(own))};
+    Look look;
     prepare(chunk, r, user, entries.first, end, lane, look);
     if (rewritten) {
       lane.operations = RewrittenRows<Memory>::operations(program);
       lane.program += RewrittenRows<Memory>::head + lane.terms;
     }
-    if (any && !rewritten) take_as_it_is(chunk, r, lane, entries.first, end);
+    if (any && !rewritten)
+      take_as_it_is(chunk, r, lane, entries.first, end, look);
     if (any && lane.rank == 0) {
       diagonal[p] = own;
       inspect(p, own);
     }
-    if (!lane_any(rewritten)) return;
-    lane_barrier();
-    sum_up(lane, thread % width, look);
-    if (rewritten) put(chunk, r, lane);
-    report(rewritten, own, lane, thread % width, look);
+    if (lane_any(rewritten)) {
+      lane_barrier();
+      sum_up(lane, thread % width, look);
+      if (rewritten) put(chunk, r, lane, look);
+    }
+    report(any, user, own, lane,
+           chunk.term_steps + chunk.steps + chunk.log_lanes + 2, thread % width,
+           look);
   }
 
   KOKKOS_INLINE_FUNCTION static std::int64_t slot_of(const RowChunk& chunk,
@@ -214,17 +217,10 @@ struct RewriteValues {
            (r << log) + (e & ((1 << log) - 1));
   }
 
-  /// The number in the chunk of the slot of a row's i-th term.
-  KOKKOS_INLINE_FUNCTION static int place_of_term(const RowChunk& chunk, int r,
-                                                  int i) {
-    const int log = chunk.log_lanes;
-    return (i >> log) * chunk.stride() + (r << log) + (i & ((1 << log) - 1));
-  }
-
   /// Numbers of a row that is as it was.
   KOKKOS_INLINE_FUNCTION void take_as_it_is(const RowChunk& chunk, int r,
                                             const Lane& lane, int first,
-                                            int end) const {
+                                            int end, Look& look) const {
     const int slots = chunk.steps << chunk.log_lanes;
     for (int e = lane.rank; e < slots; e += held * lane.lanes) {
       std::int64_t origin[held];
@@ -238,9 +234,11 @@ struct RewriteValues {
       for (int u = 0; u < held; ++u)
         numbers[u] = origin[u] < 0 ? Scalar(0) : value_at(origin[u]);
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < held; ++u)
+      for (int u = 0; u < held; ++u) {
         if (e + u * lane.lanes < slots)
           value[slot_of(chunk, r, 0, e + u * lane.lanes)] = numbers[u];
+        take_own(numbers[u], look);
+      }
     }
     for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
          t += lane.lanes)
@@ -262,7 +260,7 @@ struct RewriteValues {
         const int i = e + u * lane.lanes;
         const int term =
             i < slots ? chunk.term_of(chunk.stored(source.data(),
-                                                   place_of_term(chunk, r, i)),
+                                                   chunk.place_of_term(r, i)),
                                       user)
                       : -1;
         of[u] = term < 0 ? Row{-1, -1} : rows.row(term);
@@ -353,31 +351,49 @@ struct RewriteValues {
   }
   KOKKOS_INLINE_FUNCTION void replace(const Lane& lane, int term, int slot,
                                       const Scalar& number, Look& look) const {
-    look.finite = look.finite && is_finite(number);
-    if (term == 0 && slot < lane.terms) {
-      const Scalar by = lane.reciprocal_of(lane.terms - slot);
-      look.lost = look.lost || (usable_reciprocal(number) &&
-                                !usable_reciprocal(number * by));
-      look.block += double(modulus(number)) * look.scale;
-    }
     const Scalar sum = lane.load(slot);
-    lane.scratch.store(
-        lane.slot(slot),
-        term == 0 ? sum + number : sum - number_of(lane, term) * number);
+    if (term == 0) {
+      take_own(number, look);
+      lane.scratch.store(lane.slot(slot), sum + number);
+      return;
+    }
+    look.finite = look.finite && is_finite(number);
+    const Scalar by = number_of(lane, term), result = sum - by * number;
+    look.sums.update(one_norm(by), one_norm(number), one_norm(result));
+    lane.scratch.store(lane.slot(slot), result);
+  }
+  /// One of the row's own entries, which nothing has rounded.
+  KOKKOS_INLINE_FUNCTION static void take_own(const Scalar& number,
+                                              Look& look) {
+    look.finite = look.finite && is_finite(number);
+    look.own += one_norm(number);
   }
   KOKKOS_INLINE_FUNCTION static Scalar number_of(const Lane& lane, int term) {
     return lane.load(lane.terms - term) * lane.reciprocal_of(term);
   }
 
   KOKKOS_INLINE_FUNCTION void put(const RowChunk& chunk, int r,
-                                  const Lane& lane) const {
-    for (int e = lane.rank; e < chunk.steps << chunk.log_lanes; e += lane.lanes)
-      value[slot_of(chunk, r, 0, e)] =
-          e < lane.sources ? lane.load(lane.terms + e) : Scalar(0);
+                                  const Lane& lane, Look& look) const {
+    bool finite = true;
+    for (int e = lane.rank; e < chunk.steps << chunk.log_lanes;
+         e += lane.lanes) {
+      const bool any = e < lane.sources;
+      const Scalar c = any ? lane.load(lane.terms + e) : Scalar(0);
+      value[slot_of(chunk, r, 0, e)] = c;
+      finite = finite && is_finite(c);
+      if (any) look.sums.source(one_norm(c));
+    }
     for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
-         t += lane.lanes)
-      value[slot_of(chunk, r, -chunk.term_steps, t)] =
-          t < lane.terms ? number_of(lane, lane.terms - t) : Scalar(0);
+         t += lane.lanes) {
+      const bool any = t < lane.terms;
+      const Scalar y = any ? number_of(lane, lane.terms - t) : Scalar(0);
+      value[slot_of(chunk, r, -chunk.term_steps, t)] = y;
+      finite = finite && is_finite(y);
+      if (any)
+        look.sums.term(one_norm(lane.load(t)), one_norm(y),
+                       1 / one_norm(lane.reciprocal_of(lane.terms - t)));
+    }
+    look.lost = look.lost || !finite;
   }
 
   KOKKOS_INLINE_FUNCTION int user_row(int p) const {
@@ -392,35 +408,102 @@ struct RewriteValues {
       store_relaxed(rows.faults.data() + RewriteFaults::divide,
                     std::int64_t{1});
   }
-  /// The rows of the groups' inverses and of the groups, unit diagonals.
-  KOKKOS_INLINE_FUNCTION void report(bool any, const Scalar& own,
-                                     const Lane& lane, int warp_lane,
+  /// The row's spread. It is a term itself, whose entries nothing has rounded,
+  /// and all is over its diagonal.
+  KOKKOS_INLINE_FUNCTION void report(bool any, int user, const Scalar& own,
+                                     const Lane& lane, int depth, int warp_lane,
                                      const Look& look) const {
-    double inverse = 0;
-    bool made = true;
-    for (int i = lane.rank; any && i < lane.terms + lane.sources;
-         i += lane.lanes) {
-      const Scalar sum = lane.load(i);
-      made = made && is_finite(sum);
-      if (i >= lane.terms) continue;
-      made = made && is_finite(number_of(lane, lane.terms - i));
-      inverse += double(modulus(sum)) * look.scale;
-    }
-    inverse = 1 + lane_group_sum(inverse, lane.lanes);
-    const double block = 1 + lane_group_sum(look.block, lane.lanes);
-    const bool bounded = inverse - inverse == 0 && block - block == 0;
-    const bool given = look.finite && is_finite(own);
+    SpreadSums<Scalar> sums = look.sums;
+    sums.products = lane_group_sum(sums.products, lane.lanes);
+    sums.results = lane_group_sum(sums.results, lane.lanes);
+    sums.eliminated = lane_group_sum(sums.eliminated, lane.lanes);
+    sums.sources = lane_group_sum(sums.sources, lane.lanes);
+    const double entries = lane_group_sum(look.own, lane.lanes);
     const int faults = lane_group_sum(
-        (given ? 0 : 1) | (made ? 0 : 1 << 8) | (look.lost ? 1 << 16 : 0),
+        (look.finite && is_finite(own) ? 0 : 1) | (look.lost ? 1 << 8 : 0),
         lane.lanes);
-    const bool sound = any && (faults & 0xff) == 0;
-    if (sound && lane.rank == 0 && (faults != 0 || !bounded))
-      Kokkos::atomic_fetch_min(rows.faults.data() + RewriteFaults::row,
-                               std::int64_t{user_row(lane.position)});
-    raise_word<width>(rows.faults.data() + RewriteFaults::inverse,
-                      warp_lane == 0, sound ? bits_of(inverse) : 0);
-    raise_word<width>(rows.faults.data() + RewriteFaults::block, warp_lane == 0,
-                      sound ? bits_of(block) : 0);
+    const double diagonal = one_norm(own);
+    sums.eliminated += diagonal;
+    // A row that is as it was has its own entries as sources.
+    if (lane.terms == 0) sums.sources += entries;
+    const double found =
+        (sums.spread(depth) + 0.5 * (depth + 1) * entries) / diagonal;
+    const float kept = (faults & 0xff) != 0 ? special_spread
+                       : faults != 0        ? kept_spread(most_growth)
+                                            : kept_spread(found);
+    if (any && lane.rank == 0) spread[user] = kept;
+    raise_word<width>(rows.faults.data() + RewriteFaults::spread,
+                      warp_lane == 0,
+                      any && kept > 0 ? bits_of(double(kept)) : 0);
+  }
+};
+
+/// Where CheckGrowth finds merged rows of the whole graph: a group is a chunk.
+/// Spreads are numbered by the user's rows.
+template <class Scalar, class MemorySpace>
+struct MergedChunkRows {
+  RewrittenRows<MemorySpace> rows;
+  Kokkos::View<const RowChunk*, MemorySpace> chunk;
+  Kokkos::View<const unsigned*, MemorySpace> user_row;
+  Kokkos::View<const int*, MemorySpace> source;
+  const Scalar* values;
+
+  std::int64_t num_groups() const {
+    return static_cast<std::int64_t>(chunk.extent(0));
+  }
+  struct Row {
+    RowChunk chunk;
+    int lanes, r, user, terms, entries;
+    typename RewrittenRows<MemorySpace>::Row own;
+    const unsigned char* slots;
+  };
+  KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
+    const RowChunk found = chunk(group);
+    const int r = thread >> found.log_lanes;
+    Row row{};
+    row.lanes = 1 << found.log_lanes;
+    if (r >= found.rows) return row;
+    const int p = found.first_position + r;
+    const unsigned char* const program = rows.program_at(p);
+    if (!program) return row;
+    row.chunk = found;
+    row.r = r;
+    row.user = user_of(p);
+    row.terms = program[0];
+    row.own = rows.row(row.user);
+    const bool follows = !rows.values_in_order && p + 1 < rows.num_vertices();
+    row.entries =
+        rows.end(row.user, follows ? user_of(p + 1) : -1) - row.own.first;
+    // A program begins with the row's own entries.
+    row.slots = program + RewrittenRows<MemorySpace>::head + row.terms;
+    return row;
+  }
+  KOKKOS_INLINE_FUNCTION int entries(const Row& row) const {
+    return row.entries;
+  }
+  KOKKOS_INLINE_FUNCTION int slot(const Row& row, int q) const {
+    return row.slots[q];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
+    return values[rows(row.own.first + q)];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
+    const std::int64_t k = row.own.diagonal < 0 ? -1 : rows(row.own.diagonal);
+    return k < 0 ? Scalar(1) : values[k];
+  }
+  KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.user; }
+  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
+    return row.chunk.term_of(
+        row.chunk.stored(source.data(), row.chunk.place_of_term(row.r, slot)),
+        row.user);
+  }
+  KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
+    return rows.vertex(row.user);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION int user_of(int p) const {
+    return static_cast<int>(user_row(p) & 0x7fffffffu);
   }
 };
 
@@ -476,14 +559,18 @@ class RewrittenValues {
 
   /// @param max_steps  entries of a row from which on it has more lanes
   RewrittenValues(const RewrittenRows<Memory>& rows, int max_steps,
-                  bool conjugated)
-      : rows_(rows), max_steps_(max_steps), conjugated_(conjugated) {}
+                  bool conjugated, const GrowthLimit& limit)
+      : rows_(rows),
+        max_steps_(max_steps),
+        conjugated_(conjugated),
+        limit_(limit) {}
 
   /// Enqueues the making of new values, by slot, and of the diagonal as it is,
   /// by position; returns what is found on the way, once that is done.
+  /// @param workspace  for as many keys as there are rows
   std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
-                     const Scalar* values, Scalar* value,
-                     Scalar* diagonal) const {
+                     const Scalar* values, Scalar* value, Scalar* diagonal,
+                     const GrowthWorkspace<Memory>& workspace) const {
     using Run = RewriteValues<Scalar, ExecutionSpace>;
     const int chunks = plan.num_chunks();
     Run run{rows_,
@@ -497,7 +584,8 @@ class RewrittenValues {
             rows_.most_terms + 1,
             rows_.most_terms + rows_.most_sources,
             value,
-            diagonal};
+            diagonal,
+            workspace.spread()};
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
       // Several warps a chunk as long as there are lanes to spare.
@@ -527,12 +615,19 @@ class RewrittenValues {
     }
     return rows_.faults.data();
   }
+  /// Where check_growth finds the rows.
+  MergedChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
+                                              const Scalar* values) const {
+    return {rows_, plan.chunk, plan.row, plan.source, values};
+  }
+  const GrowthLimit& limit() const { return limit_; }
   std::size_t bytes() const { return rows_.bytes(); }
 
  private:
   RewrittenRows<Memory> rows_;
   int max_steps_;
   bool conjugated_;
+  GrowthLimit limit_;
 };
 
 }  // namespace Detail

@@ -79,7 +79,10 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const TriangularAnalysis<ExecutionSpace>& analysis, Builder& builder,
       int max_right_hand_sides,
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
-      : stream_(builder.finish(analysis.num_values)), team_(builder.team()) {
+      : stream_(builder.finish(analysis.num_values)),
+        team_(builder.team()),
+        reversed_(analysis.graph.reversed),
+        limit_(analysis.limit_of_growth()) {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, stream_.num_exports) +
         sizeof(unsigned);
@@ -123,6 +126,8 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                                         stream_.max_steps)) <=
         team_scratch_bytes(exec);
     reserve_team(exec, 1, launch_scratch());
+    if (stream_.collapsed.exist())
+      growth_.borrow(analysis.work(exec), stream_.num_rows);
   }
   /// All are divided by the diagonal beforehand. Where rows are rewritten,
   /// there is more to look at: see unsuitable.
@@ -132,13 +137,25 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) override {
     if (!stream_.collapsed.exist()) return nullptr;
+    if (!growth_.borrowed()) growth_.take(stream_.num_rows);
     run_programs<false>("Strata::Stream::probe", exec, values);
     return faults_.data();
   }
-  /// Whether rewritten rows would lose more than half of the digits, or numbers
-  /// in them leave the range of normal ones.
+  void forget_probe() override { growth_.release(); }
+  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
+                    int* unmerged, bool first_only) override {
+    return static_cast<int>(
+        look_at_growth(exec, values, unmerged, first_only).rows_over);
+  }
+  GrowthLimit growth_limit() const override {
+    return stream_.collapsed.exist() ? limit_ : GrowthLimit{};
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec,
+                            const Scalar* values) override {
+    return look_at_growth(exec, values, nullptr, false);
+  }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
-    return why_unsuitable<Scalar>(values);
+    return why_unsuitable(values);
   }
   int num_subgraphs() const {
     return static_cast<int>(stream_.subgraph.extent(0));
@@ -218,10 +235,26 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void run_programs(const char* label, const ExecutionSpace& exec,
                     const Scalar* values) const {
     const auto& rows = stream_.collapsed;
-    run_collapsed<packs>(
-        label, exec, rows, values, stream_.diagonal_origin, this->conjugated_,
-        stream_.num_rows, double(rows.num_entries) / stream_.num_rows,
-        stream_.bytes.data(), term_value_.data(), this->row_, faults_.data());
+    run_collapsed<packs>(label, exec, rows, values, stream_.diagonal_origin,
+                         this->conjugated_, stream_.num_rows, mean_length(),
+                         stream_.bytes.data(), term_value_.data(), this->row_,
+                         faults_.data(), packs ? nullptr : growth_.spread());
+  }
+  double mean_length() const {
+    return double(stream_.collapsed.num_entries) / stream_.num_rows;
+  }
+  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
+                              int* unmerged, bool first_only) const {
+    if (!stream_.collapsed.exist()) return {};
+    constexpr int width = lane_width<ExecutionSpace>;
+    const int lanes =
+        lanes_for_rows(stream_.num_rows, stream_.collapsed.num_entries, width);
+    const MergedSubgraphRows<Scalar, Memory> rows{
+        stream_.collapsed, values,    stream_.diagonal_origin,
+        this->row_,        reversed_, stream_.num_rows,
+        width / lanes,     lanes};
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(), limit_,
+                                        growth_, unmerged, first_only);
   }
 
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
@@ -250,7 +283,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   SubgraphStream<Memory> stream_;
   typename PlanStorage<Memory>::Block storage_;
   int team_ = 0, export_columns_ = 1;
-  bool steps_in_scratch_ = true;
+  bool steps_in_scratch_ = true, reversed_;
+  GrowthLimit limit_;
+  GrowthWorkspace<Memory> growth_;  // what `probe` has found
   Kokkos::View<Scalar*, Memory> exports_, term_value_;
   Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are rewritten
   Kokkos::View<unsigned*, Memory> state_;

@@ -4,12 +4,16 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelOrder.hpp>
+#include <algorithm>
 #include <cstring>
 #include <detail/Strata_InspectValues.hpp>
+#include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <iomanip>
 #include <memory>
+#include <sstream>
 #include <string>
 
 namespace Strata {
@@ -33,6 +37,20 @@ struct TriangularAnalysis {
   LevelOrder<Memory> order;     // of the graph's vertices
   std::int64_t num_values = 0;  // values the user's matrix stores
   bool conjugated = false;
+  /// How much rounding errors of merged rows may grow.
+  double growth_limit = 0;
+  /// Rows that must not be merged, by vertex: RowFate::stays. Empty: none.
+  Kokkos::View<int*, Memory> unmerged;
+  const int* unmerged_rows() const {
+    return unmerged.extent(0) > 0 ? unmerged.data() : nullptr;
+  }
+  GrowthLimit limit_of_growth() const {
+    const auto& longest = order.sizes.longest_row;
+    return {growth_limit,
+            1. + double(longest.empty() ? 0
+                                        : *std::max_element(longest.begin(),
+                                                            longest.end()))};
+  }
 
   /// Within a level set, a warp's lanes want rows of equal length; a host's
   /// thread wants neighbours.
@@ -71,34 +89,37 @@ struct TriangularAnalysis {
 /// Values that a plan can't be used with.
 struct UnsuitableValues {
   bool any = false;
+  /// Merged rows are too inaccurate: there are rows that a plan may leave
+  /// unmerged.
+  bool too_inaccurate = false;
   std::int64_t row = 0;
   std::string why;
 };
 
-/// Whether rows that were rewritten would lose more than half of the digits
-/// with these values, or numbers in them leave the range of normal ones.
-template <class Scalar>
-UnsuitableValues why_unsuitable(const ValuesInspection& values) {
+/// Whether entries over the diagonal leave the range of normal numbers.
+inline UnsuitableValues why_unsuitable(const ValuesInspection& values) {
   UnsuitableValues found;
-  double factor[2];
-  std::memcpy(factor, &values.inverse, sizeof(double));
-  std::memcpy(factor + 1, &values.block, sizeof(double));
-  const double condition = factor[0] * factor[1];
-  constexpr double unit =
-      sizeof(typename Pending<Scalar>::Word) == 4 ? 0x1p-24 : 0x1p-53;
-  if (condition * condition * unit > 0.01) {
-    found.any = true;
-    found.why =
-        "level sets taken several at a time have diagonal blocks of a "
-        "condition number of up to " +
-        std::to_string(condition) + ", which might cost half of the digits";
-  } else if (values.lost_row != ValuesInspection::no_row) {
-    found.any = true;
-    found.row = values.lost_row;
-    found.why = "numbers of row " + std::to_string(found.row) +
-                " leave the range of normal ones where level sets are taken "
-                "several at a time";
-  }
+  if (values.lost_row == ValuesInspection::no_row) return found;
+  found.any = true;
+  found.row = values.lost_row;
+  found.why = "numbers of row " + std::to_string(found.row) +
+              " leave the range of normal ones where level sets are taken "
+              "several at a time";
+  return found;
+}
+/// Whether merged rows break the contract of accuracy.
+inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
+                                       double limit) {
+  UnsuitableValues found;
+  if (growth.rows_over == 0) return found;
+  found.any = found.too_inaccurate = true;
+  std::ostringstream why;
+  why << "with level sets taken several at a time, rounding errors grow by up "
+         "to "
+      << std::setprecision(3) << growth.largest << " in " << growth.rows_over
+      << (growth.rows_over == 1 ? " row" : " rows") << ", where " << limit
+      << " is allowed";
+  found.why = why.str();
   return found;
 }
 
@@ -128,6 +149,23 @@ class TriangularAlgorithm {
   /// it is done.
   virtual bool holds_probe() const { return false; }
   virtual void forget_probe() {}
+  /// Marks merged rows that are too inaccurate with the values of the last
+  /// `probe`, or the first ones of each group, for the next plan to leave them
+  /// as they are: by vertex, with RowFate::stays. The host waits.
+  /// @returns how many there are
+  virtual int mark_unmerged(const ExecutionSpace&, const Scalar*, int*,
+                            bool first_only) {
+    (void)first_only;
+    return 0;
+  }
+  /// How much rounding errors of merged rows may grow; of rows that are not
+  /// merged nothing is to be looked at.
+  virtual GrowthLimit growth_limit() const { return {}; }
+  /// The growth of merged rows with the values of the last `probe`. The host
+  /// waits.
+  virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
+    return {};
+  }
   /// Why this algorithm can't take values of which inspect_values, with
   /// `probe`, has found this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {

@@ -29,24 +29,16 @@ enum class Algorithm {
   blocks
 };
 
-inline const char* to_string(Algorithm a) {
-  switch (a) {
-    case Algorithm::substitution:
-      return "substitution";
-    case Algorithm::level_sets:
-      return "level_sets";
-    case Algorithm::subgraphs:
-      return "subgraphs";
-    case Algorithm::pipelined:
-      return "pipelined";
-    case Algorithm::pipelined_subgraphs:
-      return "pipelined_subgraphs";
-    case Algorithm::blocks:
-      return "blocks";
-    default:
-      return "automatic";
-  }
-}
+namespace Detail {
+template <>
+struct EnumeratorNames<Algorithm> {
+  static constexpr const char* list[] = {
+      "automatic", "substitution",        "level_sets", "subgraphs",
+      "pipelined", "pipelined_subgraphs", "blocks"};
+};
+}  // namespace Detail
+
+inline const char* to_string(Algorithm a) { return Detail::enumerator_name(a); }
 
 /// The algorithm of that name. @throws OptionError
 inline Algorithm algorithm_from_string(const std::string& name) {

@@ -239,6 +239,8 @@ class TriangularSolver {
     check_value_type<Values>();
     check_index_view<RowMap>();
     check_index_view<Entries>();
+    Detail::require_enumerator("uplo", uplo);
+    Detail::require_enumerator("diag", diag);
     Detail::check_options(options);
     const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
     Kokkos::Timer timer;

@@ -10,6 +10,10 @@ namespace Detail {
 
 /// Options that no device and no matrix could honour. @throws OptionError
 inline void check_options(const TriangularOptions& options) {
+  require_enumerator("algorithm", options.algorithm);
+  require_enumerator("op", options.op);
+  require_enumerator("partition", options.partition);
+  require_enumerator("criterion", options.criterion);
   const auto at_least = [](const char* name, int value, int least,
                            const char* remedy) {
     if (value < least)

@@ -46,8 +46,8 @@ Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is that of a solve from x = 0, the median of so many. "total"
 is what a system in the host's (pageable) memory takes: to the device, set-up,
 solve, and x back.
-Exit code: 0; 1 on a bad flag; 2 where one of our own solves failed or was
-wrong.
+Exit code: 0; 1 on a bad flag, or where the output can't be written; 2 where one
+of our own solves failed or was wrong.
 )";
 
 struct Options {

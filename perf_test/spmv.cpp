@@ -53,8 +53,8 @@ std::string spmv_usage() {
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is the median over batches of products. GB/s counts entries,
 columns, x and y once each, for every algorithm alike. Exit code: 0; 1 on a bad
-flag or a matrix that can't be read or made; 2 where one of our own algorithms
-failed or was wrong.
+flag, a matrix that can't be read or made, or an output that can't be written; 2
+where one of our own algorithms failed or was wrong.
 
 )" + gallery_help() +
          "\n";

@@ -391,7 +391,7 @@ TEST(Sptrsv, SystemsSideBySideHaveSolutionsOfTheirOwn) {
   refused(0, 200, 400, 200, "element 1 shares memory with element 0 of x_v");
   refused(0, 200, 600, 399, "element 1 shares memory with element 0 of x_v");
   refused(0, 200, 200, 600, "element 0 shares memory with element 1 of b_v");
-  refused(0, 200, 400, 100, "element 1 shares memory with element 0 of b_v");
+  refused(0, 600, 400, 100, "element 1 shares memory with element 0 of b_v");
   Kokkos::fence();
   const auto now =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory);

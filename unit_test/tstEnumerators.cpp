@@ -8,6 +8,7 @@
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Partition.hpp>
 #include <Strata_Preconditioner.hpp>
+#include <Strata_RowChunks.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>
 
@@ -103,6 +104,10 @@ TEST(Enumerators, OfTheAnalysis) {
   const DependencyGraph<Exec::memory_space> empty;
   expect_refused<WithinLevel>("within", [&](WithinLevel within) {
     order_by_level(exec, empty, within);
+  });
+  const LevelOrder<Exec::memory_space> no_order;
+  expect_refused<SourceNumbering>("numbering", [&](SourceNumbering numbering) {
+    make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
   });
   const DependencyGraph<Kokkos::HostSpace> on_host;
   const auto part = [&](auto member) {

@@ -77,7 +77,8 @@ struct FillBand {
 /// The band of a square sparse matrix, as wide as its entries reach. Entries
 /// that a row names twice are added up.
 ///
-/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
+///   IndexOverflowError
 /// Cost: three passes over A and one over the band. Waits for `exec`.
 template <class Matrix>
 auto band_matrix(const typename Matrix::execution_space& exec,
@@ -95,8 +96,16 @@ auto band_matrix(const typename Matrix::execution_space& exec,
   BandMatrix<Scalar, Memory> band;
   band.kl = extent.lower;
   band.ku = extent.upper;
-  band.ab =
-      decltype(band.ab)("Strata::band_matrix", band.kl + band.ku + 1, rows);
+  const std::int64_t diagonals = band.kl + band.ku + 1;
+  constexpr auto most_elements =
+      INT64_MAX / static_cast<std::int64_t>(sizeof(Scalar));
+  if (rows > 0 && diagonals > most_elements / rows)
+    throw IndexOverflowError("A",
+                             "a band of " + std::to_string(diagonals) +
+                                 " diagonals and " + std::to_string(rows) +
+                                 " columns has more bytes than can be counted",
+                             "reorder the rows, so that the band is narrower");
+  band.ab = decltype(band.ab)("Strata::band_matrix", diagonals, rows);
   Kokkos::parallel_for(
       "Strata::band_matrix::fill", Rows(exec, 0, rows),
       Detail::FillBand<Matrix, decltype(band.ab)>{

@@ -144,7 +144,7 @@ bool colour_by_levels(
 /// @throws what level_permutation() and permute_symmetric() throw
 /// Cost: on a device level sets of the lower triangle, a launch for each of
 /// them, two sorts of the rows at most; on a host a pass over the entries by
-/// one thread and a sort. Waits for `exec`.
+/// one thread and a sort; a check of the pattern before that. Waits for `exec`.
 template <class CrsMatrix>
 Colouring<typename CrsMatrix::memory_space> colour_rows(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
@@ -152,6 +152,7 @@ Colouring<typename CrsMatrix::memory_space> colour_rows(
   using Memory = typename CrsMatrix::memory_space;
   using Keys = Kokkos::View<std::uint64_t*, Memory>;
   using Range = typename Types::Rows;
+  Detail::check_square_matrix(exec, A);
   const auto n = static_cast<std::int64_t>(A.numRows());
   Colouring<Memory> made;
   made.colour_of = Detail::make_unfilled<Kokkos::View<int*, Memory>>(

@@ -4,6 +4,7 @@
 
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
+#include <detail/Strata_Enumerators.hpp>
 #include <detail/Strata_FindLevels.hpp>
 #include <detail/Strata_ListsRank.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
@@ -49,6 +50,11 @@ struct LevelOrder {
 enum class WithinLevel { ascending, longest_rows_first };
 
 namespace Detail {
+
+template <>
+struct EnumeratorNames<WithinLevel> {
+  static constexpr const char* list[] = {"ascending", "longest_rows_first"};
+};
 
 template <class MemorySpace>
 struct ResetLevels {
@@ -375,11 +381,13 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
 /// levels and rows' lengths take; 16 bytes a vertex are kept and 20 more needed
 /// meanwhile. The host waits twice.
 /// On a host: a pass over the edges by one thread.
+/// @throws OptionError for a `within` that there is not
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within) {
+  Detail::require_enumerator("within", within);
   Detail::WorkPool<ExecutionSpace> pool(exec,
                                         std::size_t(graph.num_vertices) * 64);
   auto order = Detail::make_level_order(exec, graph, within, pool);

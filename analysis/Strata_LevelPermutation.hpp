@@ -14,6 +14,13 @@ namespace Strata {
 /// those of one triangle, or of both as if the pattern were symmetric.
 enum class LevelPattern { lower, upper, symmetric };
 
+namespace Detail {
+template <>
+struct EnumeratorNames<LevelPattern> {
+  static constexpr const char* list[] = {"lower", "upper", "symmetric"};
+};
+}  // namespace Detail
+
 /// An order of n rows. New row i is old row old_row(i); old row i becomes row
 /// new_row(i).
 template <class MemorySpace>
@@ -117,8 +124,8 @@ struct PermuteRows {
 /// LevelPattern::symmetric in both triangles, and in the factors of ILU(0).
 ///
 /// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
-///   DuplicateEntryError, IndexOverflowError. Rows need not be sorted and may
-///   lack their diagonal.
+///   DuplicateEntryError, IndexOverflowError, OptionError. Rows need not be
+///   sorted and may lack their diagonal.
 /// Cost: that of one or two dependency graphs and of order_by_level, on the
 /// device. Waits for `exec`.
 template <class CrsMatrix>
@@ -131,6 +138,7 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using Kokkos::view_alloc;
   using Kokkos::WithoutInitializing;
+  Detail::require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
     input.uplo = uplo;
@@ -231,23 +239,9 @@ CrsMatrix permute_symmetric(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
-  using Memory = typename CrsMatrix::memory_space;
   const auto rows = static_cast<std::int64_t>(A.numRows());
-  if (A.numRows() != A.numCols())
-    throw NotSquareError("A",
-                         std::to_string(A.numRows()) + " rows but " +
-                             std::to_string(A.numCols()) + " columns",
-                         "pass a square matrix");
-  if (A.values.extent(0) != A.graph.entries.extent(0))
-    throw SizeMismatchError(
-        "A.values",
-        "has " + std::to_string(A.values.extent(0)) + " elements, A " +
-            std::to_string(A.graph.entries.extent(0)) + " entries",
-        "pass a value for every entry");
+  Detail::check_square_matrix(exec, A);
   check_permutation(exec, permutation, rows);
-  Detail::check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
-                            Detail::make_unfilled<Kokkos::View<int*, Memory>>(
-                                "Strata::PermuteSymmetric::length", rows));
   const auto row_map = Detail::make_unfilled<typename Types::RowMap>(
       "Strata::Permuted::row_map", rows + 1);
   const std::int64_t stored =

@@ -71,6 +71,8 @@ struct Partition {
 inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
                            const LevelSets& levels,
                            const PartitionOptions& options) {
+  Detail::require_enumerator("PartitionOptions::method", options.method);
+  Detail::require_enumerator("PartitionOptions::criterion", options.criterion);
   const auto require = [](bool good, const char* name, std::int64_t value,
                           const char* remedy) {
     if (!good)

@@ -2,6 +2,8 @@
 #ifndef STRATA_PARTITIONMETHOD_HPP
 #define STRATA_PARTITIONMETHOD_HPP
 
+#include <detail/Strata_Enumerators.hpp>
+
 namespace Strata {
 
 /// How a component too large for one sub-graph is split.
@@ -16,6 +18,18 @@ enum class PartitionMethod {
   /// run side by side in a grid as well.
   level_bands
 };
+
+namespace Detail {
+template <>
+struct EnumeratorNames<PartitionMethod> {
+  static constexpr const char* list[] = {"automatic", "heuristic",
+                                         "level_bands"};
+};
+}  // namespace Detail
+
+inline const char* to_string(PartitionMethod method) {
+  return Detail::enumerator_name(method);
+}
 
 }  // namespace Strata
 

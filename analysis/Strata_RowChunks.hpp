@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <algorithm>
 #include <cstring>
+#include <detail/Strata_Enumerators.hpp>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
@@ -143,6 +144,13 @@ struct RowChunks {
 
 /// What a slot's `source` names.
 enum class SourceNumbering { row, position };
+
+namespace Detail {
+template <>
+struct EnumeratorNames<SourceNumbering> {
+  static constexpr const char* list[] = {"row", "position"};
+};
+}  // namespace Detail
 
 /// Terms of rewritten rows, see CollapsedLevels; without elements: none.
 template <class MemorySpace>
@@ -614,6 +622,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
 /// @param max_steps steps a row should take before it gets more lanes
 /// Cost: O(entries) on the device; the host waits for it twice, and gets the
 /// level sets' numbers of chunks.
+/// @throws OptionError for a `numbering` that there is not
 template <class ExecutionSpace>
 RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const ExecutionSpace& exec,
@@ -621,6 +630,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
     SourceNumbering numbering) {
+  Detail::require_enumerator("numbering", numbering);
   Detail::WorkPool<ExecutionSpace> pool(exec, 0);
   const auto plan = Detail::make_row_chunks_with(exec, graph, order, num_values,
                                                  width, max_steps, numbering,

@@ -3,6 +3,7 @@
 #define STRATA_SORTCRITERION_HPP
 
 #include <Strata_Error.hpp>
+#include <detail/Strata_Enumerators.hpp>
 #include <string>
 
 namespace Strata {
@@ -27,21 +28,17 @@ constexpr SortCriterion sort_criteria[] = {
     SortCriterion::most_children, SortCriterion::most_parents,
     SortCriterion::fewest_children};
 
+namespace Detail {
+template <>
+struct EnumeratorNames<SortCriterion> {
+  static constexpr const char* list[] = {"automatic",       "natural",
+                                         "fewest_children", "most_children",
+                                         "most_parents",    "longest_path"};
+};
+}  // namespace Detail
+
 inline const char* to_string(SortCriterion criterion) {
-  switch (criterion) {
-    case SortCriterion::natural:
-      return "natural";
-    case SortCriterion::fewest_children:
-      return "fewest_children";
-    case SortCriterion::most_children:
-      return "most_children";
-    case SortCriterion::most_parents:
-      return "most_parents";
-    case SortCriterion::longest_path:
-      return "longest_path";
-    default:
-      return "automatic";
-  }
+  return Detail::enumerator_name(criterion);
 }
 
 /// The criterion of that name; throws OptionError where there is none.

@@ -259,6 +259,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   graph.num_vertices = static_cast<int>(rows);
   graph.reversed = lower == transposed;
   if (rows == 0) {
+    require_empty_without_rows(row_map, entries);
     graph.row_map = Kokkos::View<std::int64_t*, Memory>(
         "Strata::DependencyGraph::row_map", 1);
     return graph;
@@ -466,7 +467,8 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
 /// @param entries  zero-based columns; @param values  as many values
 /// @param columns  number of columns, which has to equal the number of rows
 /// @throws one of the MatrixError types (first faulty row), SizeMismatchError,
-///         IndexOverflowError; nothing of the caller's is written.
+///         IndexOverflowError, OptionError; nothing of the caller's is
+///         written.
 /// Cost: one pass over the matrix on the device to check it, one to build the
 /// graph; a sort of the rows where they are unsorted or op transposes.
 /// Fences `exec`.
@@ -474,6 +476,9 @@ template <class ExecutionSpace, class RowMap, class Entries, class Values>
 DependencyGraph<typename ExecutionSpace::memory_space> triangle_graph(
     const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
     const Values& values, std::int64_t columns, const TriangleInput& input) {
+  Detail::require_enumerator("uplo", input.uplo);
+  Detail::require_enumerator("diag", input.diag);
+  Detail::require_enumerator("op", input.op);
   return Detail::make_triangle_graph(
       exec, row_map, entries, values, columns, input,
       static_cast<Detail::WorkPool<ExecutionSpace>*>(nullptr), nullptr);

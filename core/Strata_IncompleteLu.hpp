@@ -92,11 +92,11 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 ///
 /// Waits for `exec`, works on the default instance of its space, and returns
 /// when both factors are complete. A is not changed.
-/// Raises NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
-/// DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError,
-/// IndexOverflowError where the ordinal type can't number the entries of a
-/// factor, and FactorizationError for a pivot that becomes zero or a value that
-/// is not finite.
+/// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
+/// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
+/// ZeroDiagonalError, IndexOverflowError where the ordinal type can't number
+/// the entries of a factor, and FactorizationError for a pivot that becomes
+/// zero or a value that is not finite.
 template <class CrsMatrix>
 IncompleteLu<CrsMatrix> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
@@ -111,17 +111,13 @@ IncompleteLu<CrsMatrix> incomplete_lu(
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
 
   const auto rows = static_cast<std::int64_t>(A.numRows());
-  if (A.numRows() != A.numCols())
-    throw NotSquareError("A",
-                         std::to_string(A.numRows()) + " rows but " +
-                             std::to_string(A.numCols()) + " columns",
-                         "pass a square matrix");
+  Detail::check_square_matrix(exec, A);
   Detail::raise_factor_faults<CrsMatrix>(
       "Strata::IncompleteLu::check::input", exec, rows,
       Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
-                                          A.values, rows});
-  IncompleteLu<CrsMatrix> factors{take_triangle(exec, A, Uplo::lower),
-                                  take_triangle(exec, A, Uplo::upper)};
+                                          A.values});
+  IncompleteLu<CrsMatrix> factors{Detail::triangle_of(exec, A, Uplo::lower),
+                                  Detail::triangle_of(exec, A, Uplo::upper)};
   if (rows == 0) return factors;
   CrsMatrix &L = factors.L, &U = factors.U;
   const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));

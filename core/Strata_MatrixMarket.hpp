@@ -7,6 +7,7 @@
 #include <detail/Strata_KernelsCompat.hpp>
 #include <detail/Strata_MatrixMarketScan.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <exception>
 #include <memory>
 
 namespace Strata {
@@ -80,6 +81,29 @@ CrsMatrix read_checked_market(const std::string& path,
                    values, row_map, entries);
 }
 
+/// The same with the file's type of numbers.
+template <class CrsMatrix>
+CrsMatrix read_market_of_field(const std::string& path,
+                               const std::string& shown_path,
+                               const MatrixMarketScan& scan) {
+  using Scalar = MarketScalar<typename MatrixTypes<CrsMatrix>::Scalar>;
+  switch (scan.field()) {
+    case MarketField::complex:
+      if constexpr (Scalar::complex) {
+        return read_checked_market<CrsMatrix, Kokkos::complex<double>>(
+            path, shown_path, scan);
+      }
+      break;
+    case MarketField::integer:
+      return read_checked_market<CrsMatrix, std::int64_t>(path, shown_path,
+                                                          scan);
+    default:
+      return read_checked_market<CrsMatrix, double>(path, shown_path, scan);
+  }
+  throw FileError(shown_path, "holds complex values",
+                  "read it into a matrix with a complex scalar type");
+}
+
 }  // namespace Detail
 
 /// Reads a square matrix from a Matrix Market coordinate file, gzip'd or not,
@@ -92,9 +116,11 @@ CrsMatrix read_checked_market(const std::string& path,
 ///
 /// The file is checked line by line first: whatever is wrong with it raises
 /// FileError with the line at fault, and index types too narrow for it raise
-/// IndexOverflowError. A file that is compressed, or written in a way that
-/// Kokkos Kernels' reader does not know, is copied in plain form to a temporary
-/// file (in TMPDIR), which is removed in all cases.
+/// IndexOverflowError. So do sizes that the file can't hold, or that take more
+/// memory than there is, before any is taken; above 16,777,216 rows there has
+/// to be an entry for every 1,000 of them. A file that is compressed, or
+/// written in a way that Kokkos Kernels' reader does not know, is copied in
+/// plain form to a temporary file (in TMPDIR), which is removed in all cases.
 /// Cost: two passes over the text, and a sort of the entries on the host with
 /// 16 to 32 bytes each.
 template <class CrsMatrix>
@@ -113,7 +139,9 @@ CrsMatrix read_matrix_market(const std::string& path) {
       {Scalar::complex,
        static_cast<double>(std::numeric_limits<typename Scalar::Real>::max()),
        largest(typename Types::Ordinal()) - 1,
-       largest(typename Types::Offset())});
+       largest(typename Types::Offset()), sizeof(typename Types::Offset),
+       // In the reader's list and in its arrays.
+       4.0 * sizeof(typename Types::Ordinal)});
   std::unique_ptr<Detail::TemporaryFile> copy;
   const auto scan_and_copy = [&] {
     copy = std::make_unique<Detail::TemporaryFile>();
@@ -126,23 +154,21 @@ CrsMatrix read_matrix_market(const std::string& path) {
     scan.run(nullptr);
     if (!scan.plainest()) scan_and_copy();
   }
-  const std::string& readable = copy ? copy->path() : path;
-  switch (scan.field()) {
-    case Detail::MarketField::complex:
-      if constexpr (Scalar::complex) {
-        return Detail::read_checked_market<CrsMatrix, Kokkos::complex<double>>(
-            readable, path, scan);
-      }
-      break;
-    case Detail::MarketField::integer:
-      return Detail::read_checked_market<CrsMatrix, std::int64_t>(readable,
-                                                                  path, scan);
-    default:
-      return Detail::read_checked_market<CrsMatrix, double>(readable, path,
-                                                            scan);
+  try {
+    return Detail::read_market_of_field<CrsMatrix>(copy ? copy->path() : path,
+                                                   path, scan);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Of the reader or of Kokkos: it could not allocate.
+    const std::string what = error.what();
+    throw FileError(path,
+                    std::to_string(scan.rows()) + " rows and " +
+                        std::to_string(scan.entries()) +
+                        " entries can't be taken into memory (" +
+                        what.substr(0, what.find('\n')) + ")",
+                    "read it on a machine with more memory");
   }
-  throw FileError(path, "holds complex values",
-                  "read it into a matrix with a complex scalar type");
 }
 
 }  // namespace Strata

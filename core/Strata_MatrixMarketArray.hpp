@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <detail/Strata_GzipLines.hpp>
+#include <detail/Strata_HostMemory.hpp>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -57,6 +58,15 @@ inline HostArray read_matrix_market_array(const std::string& path) {
     fail("'" + line + "' are not the numbers of rows and columns");
   if (columns > 0 && rows > (std::int64_t{1} << 40) / columns)
     fail("states more values than a file can hold");
+  // A digit, and a blank or the end of the line but for the last.
+  const std::int64_t left = lines.most_text_left();
+  if (rows * columns > left / 2 + left % 2)
+    fail("states " + std::to_string(rows * columns) +
+         " values, more than the rest of the file has room for");
+  // While they grow, values are there twice.
+  if (24.0 * static_cast<double>(rows * columns) > Detail::host_memory_bytes())
+    fail("states " + std::to_string(rows * columns) +
+         " values, for which there is no memory");
   // Nothing is allocated on the word of a file: values come one by one.
   std::vector<double> values;
   const std::int64_t stated = rows * columns;

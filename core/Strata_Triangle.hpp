@@ -6,6 +6,7 @@
 #include <Strata_Types.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_Modulus.hpp>
+#include <detail/Strata_PatternCheck.hpp>
 
 namespace Strata {
 
@@ -15,6 +16,11 @@ namespace Strata {
 enum class MissingDiagonal { leave, one, dominant };
 
 namespace Detail {
+
+template <>
+struct EnumeratorNames<MissingDiagonal> {
+  static constexpr const char* list[] = {"leave", "one", "dominant"};
+};
 
 /// The entries of a CRS matrix that belong to one of its triangles.
 template <class CrsMatrix>
@@ -71,6 +77,34 @@ struct FillTriangle {
   }
 };
 
+/// take_triangle() of a matrix that has been checked.
+template <class CrsMatrix>
+CrsMatrix triangle_of(const typename CrsMatrix::execution_space& exec,
+                      const CrsMatrix& A, Uplo uplo,
+                      MissingDiagonal missing = MissingDiagonal::leave) {
+  using Types = MatrixTypes<CrsMatrix>;
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  const TriangleRows<CrsMatrix> triangle{A.graph.row_map, A.graph.entries,
+                                         uplo == Uplo::lower,
+                                         missing != MissingDiagonal::leave};
+  auto row_map = make_unfilled<typename Types::RowMap>(
+      "Strata::Triangle::row_map", rows + 1);
+  const std::int64_t stored = scan_row_lengths("Strata::Triangle::count::rows",
+                                               exec, rows, triangle, row_map);
+  auto entries = make_unfilled<typename Types::Entries>(
+      "Strata::Triangle::entries", stored);
+  auto values =
+      make_unfilled<typename Types::Values>("Strata::Triangle::values", stored);
+  Kokkos::parallel_for(
+      "Strata::Triangle::fill::rows", typename Types::Rows(exec, 0, rows),
+      FillTriangle<CrsMatrix>{triangle, A.values,
+                              missing == MissingDiagonal::dominant, row_map,
+                              entries, values});
+  exec.fence();
+  return CrsMatrix("Strata::triangle", A.numRows(), A.numCols(), stored, values,
+                   row_map, entries);
+}
+
 }  // namespace Detail
 
 /// The lower or upper triangle of a square matrix, diagonal included, as a
@@ -78,37 +112,17 @@ struct FillTriangle {
 /// added diagonal entry is the last of a lower row and the first of an upper
 /// one. Works on `exec` and returns when the triangle is complete.
 ///
-/// Raises NotSquareError. Cost: three passes over the entries of A.
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
+///   OptionError for an `uplo` or `missing` that there is not
+/// Cost: four passes over the entries of A, one of which checks them.
 template <class CrsMatrix>
 CrsMatrix take_triangle(const typename CrsMatrix::execution_space& exec,
                         const CrsMatrix& A, Uplo uplo,
                         MissingDiagonal missing = MissingDiagonal::leave) {
-  using Types = Detail::MatrixTypes<CrsMatrix>;
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  if (A.numRows() != A.numCols())
-    throw NotSquareError("A",
-                         std::to_string(A.numRows()) + " rows but " +
-                             std::to_string(A.numCols()) + " columns",
-                         "pass a square matrix");
-  const Detail::TriangleRows<CrsMatrix> triangle{
-      A.graph.row_map, A.graph.entries, uplo == Uplo::lower,
-      missing != MissingDiagonal::leave};
-  auto row_map = Detail::make_unfilled<typename Types::RowMap>(
-      "Strata::Triangle::row_map", rows + 1);
-  const std::int64_t stored = Detail::scan_row_lengths(
-      "Strata::Triangle::count::rows", exec, rows, triangle, row_map);
-  auto entries = Detail::make_unfilled<typename Types::Entries>(
-      "Strata::Triangle::entries", stored);
-  auto values = Detail::make_unfilled<typename Types::Values>(
-      "Strata::Triangle::values", stored);
-  Kokkos::parallel_for(
-      "Strata::Triangle::fill::rows", typename Types::Rows(exec, 0, rows),
-      Detail::FillTriangle<CrsMatrix>{triangle, A.values,
-                                      missing == MissingDiagonal::dominant,
-                                      row_map, entries, values});
-  exec.fence();
-  return CrsMatrix("Strata::triangle", A.numRows(), A.numCols(), stored, values,
-                   row_map, entries);
+  Detail::require_enumerator("uplo", uplo);
+  Detail::require_enumerator("missing", missing);
+  Detail::check_square_matrix(exec, A);
+  return Detail::triangle_of(exec, A, uplo, missing);
 }
 
 }  // namespace Strata

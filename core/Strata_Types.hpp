@@ -2,6 +2,7 @@
 #ifndef STRATA_TYPES_HPP
 #define STRATA_TYPES_HPP
 
+#include <detail/Strata_Enumerators.hpp>
 #include <string>
 
 namespace Strata {
@@ -16,22 +17,29 @@ enum class Diag { non_unit, unit };
 /// op(A) in op(A) x = b.
 enum class Op { none, transpose, conjugate_transpose };
 
-inline const char* to_string(Uplo u) {
-  return u == Uplo::lower ? "lower" : "upper";
+namespace Detail {
+template <>
+struct EnumeratorNames<Uplo> {
+  static constexpr const char* list[] = {"lower", "upper"};
+};
+template <>
+struct EnumeratorNames<Diag> {
+  static constexpr const char* list[] = {"non_unit", "unit"};
+};
+template <>
+struct EnumeratorNames<Op> {
+  static constexpr const char* list[] = {"none", "transpose",
+                                         "conjugate_transpose"};
+};
+}  // namespace Detail
+
+inline const char* to_string(Uplo uplo) {
+  return Detail::enumerator_name(uplo);
 }
-inline const char* to_string(Diag d) {
-  return d == Diag::unit ? "unit" : "non_unit";
+inline const char* to_string(Diag diag) {
+  return Detail::enumerator_name(diag);
 }
-inline const char* to_string(Op op) {
-  switch (op) {
-    case Op::none:
-      return "none";
-    case Op::transpose:
-      return "transpose";
-    default:
-      return "conjugate_transpose";
-  }
-}
+inline const char* to_string(Op op) { return Detail::enumerator_name(op); }
 
 }  // namespace Strata
 

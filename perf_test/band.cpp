@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfBand.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <vector>
@@ -158,33 +159,42 @@ void report(const std::vector<BandResult>& results,
     if (!r.message.empty())
       people << name_of(r, options) << " failed: " << r.message << '\n';
   print_means(people, results, lapack);
-  if (options.table.empty()) return;
-  std::ofstream file(options.table);
-  const auto line = [&](const std::vector<std::string>& row) {
-    for (const auto& cell : row) file << cell << ',';
-  };
-  line(header(lapack));
-  file << "scalar,systems\n";
-  for (const auto& r : results) {
-    line(cells(results, r, lapack));
-    file << options.scalar << ',' << options.batch << '\n';
-  }
-  file.flush();
-  if (!file)
-    throw FileError(options.table, "the table can't be written",
-                    "check the path given to --table");
+  require_printed(people);
 }
 
-int run_all(const BandPerfOptions& options) {
+void write_csv(std::ostream& out, const std::vector<BandResult>& results,
+               const BandPerfOptions& options) {
+  const std::string lapack = lapack_band_name(options.scalar);
+  const auto line = [&](const std::vector<std::string>& row) {
+    for (const auto& cell : row) out << cell << ',';
+  };
+  line(header(lapack));
+  out << "scalar,systems\n";
+  for (const auto& r : results) {
+    line(cells(results, r, lapack));
+    out << options.scalar << ',' << options.batch << '\n';
+  }
+}
+
+int run_all(const BandPerfOptions& options, const OutputFlags& output) {
+  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  TableFile<BandResult> table(
+      options.table,
+      [&](std::ostream& out, const std::vector<BandResult>& lines) {
+        write_csv(out, lines, options);
+      });
+  if (!options.solution.empty())
+    require_writable(options.solution, "--solution");
   const auto runner = make_runner_of(options);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("lapack", runner->lapack());
   std::vector<BandResult> results;
   register_all(*runner, options, results);
-  run_benchmarks(false);
+  run_benchmarks(output);
   benchmark::Shutdown();
-  report(results, options, std::cout);
+  report(results, options, people);
+  table.finish(results);
   for (const auto& r : results)
     if ((r.note == "WRONG" || r.note == "failed") &&
         r.algorithm.rfind("strata", 0) == 0)
@@ -199,15 +209,17 @@ int run_all(const BandPerfOptions& options) {
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
   try {
+    const OutputFlags output = output_flags(argc, argv);
     const BandPerfOptions options = parse_band_options(argc, argv);
     if (options.help) {
       std::cout << band_usage();
+      require_printed(std::cout);
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);
     Kokkos::ScopeGuard guard(argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options);
+    return run_all(options, output);
   } catch (const std::exception& error) {
     std::cerr << "strata_perf_band: " << error.what() << '\n';
     return EXIT_FAILURE;

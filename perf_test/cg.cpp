@@ -10,9 +10,9 @@
 #include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -46,8 +46,8 @@ Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is that of a solve from x = 0, the median of so many. "total"
 is what a system in the host's (pageable) memory takes: to the device, set-up,
 solve, and x back.
-Exit code: 0; 1 on a bad flag; 2 where one of our own solves failed or was
-wrong.
+Exit code: 0; 1 on a bad flag, or where the output can't be written; 2 where one
+of our own solves failed or was wrong.
 )";
 
 struct Options {
@@ -160,6 +160,11 @@ void write_csv_of(std::ostream& out, const std::vector<CgPerfResult>& results,
 
 int run_all(const Options& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  TableFile<CgPerfResult> table(
+      options.table,
+      [&](std::ostream& out, const std::vector<CgPerfResult>& lines) {
+        write_csv_of(out, lines, options.scalar);
+      });
   const double bandwidth = copy_bandwidth(Space());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
@@ -184,17 +189,11 @@ int run_all(const Options& options, const OutputFlags& output) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }
-  run_benchmarks(output.json_file);
+  run_benchmarks(output);
   benchmark::Shutdown();
   print(people, results, bandwidth);
-  if (!options.table.empty()) {
-    std::ofstream file(options.table);
-    write_csv_of(file, results, options.scalar);
-    file.flush();
-    if (!file)
-      throw FileError(options.table, "the table can't be written",
-                      "check the path given to --table");
-  }
+  require_printed(people);
+  table.finish(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     const bool bad = !r.message.empty() || (r.measured && !r.right);
@@ -214,6 +213,7 @@ int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     if (options.help) {
       std::cout << usage;
+      require_printed(std::cout);
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);

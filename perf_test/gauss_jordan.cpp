@@ -9,8 +9,9 @@
 #include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfDenseCommandLine.hpp>
 #include <detail/Strata_PerfDenseTable.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
-#include <fstream>
 #include <iostream>
 
 namespace Strata {
@@ -59,6 +60,7 @@ std::vector<DenseResult> planned(const DenseOptions& options) {
 
 int run_all(const DenseOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  TableFile<DenseResult> table(options.table_file, write_dense_csv);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
@@ -79,17 +81,11 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
     registered->UseManualTime()->Unit(benchmark::kMillisecond);
     if (options.once) registered->Iterations(1);
   }
-  run_benchmarks(output.json_file);
+  run_benchmarks(output);
   benchmark::Shutdown();
   print_dense_table(people, results, options.once);
-  if (!options.table_file.empty()) {
-    std::ofstream file(options.table_file);
-    write_dense_csv(file, results);
-    file.flush();
-    if (!file)
-      throw FileError(options.table_file, "the table can't be written",
-                      "check the path given to --table");
-  }
+  require_printed(people);
+  table.finish(results);
   for (const auto& r : results)
     if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
       return 2;
@@ -108,6 +104,7 @@ int main(int argc, char** argv) {
         parse_dense_options(argc, argv, available_algorithms());
     if (options.help) {
       std::cout << dense_usage();
+      require_printed(std::cout);
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);

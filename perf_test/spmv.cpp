@@ -11,6 +11,7 @@
 #include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTable.hpp>
@@ -52,8 +53,8 @@ std::string spmv_usage() {
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is the median over batches of products. GB/s counts entries,
 columns, x and y once each, for every algorithm alike. Exit code: 0; 1 on a bad
-flag or a matrix that can't be read or made; 2 where one of our own algorithms
-failed or was wrong.
+flag, a matrix that can't be read or made, or an output that can't be written; 2
+where one of our own algorithms failed or was wrong.
 
 )" + gallery_help() +
          "\n";
@@ -171,7 +172,13 @@ void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
 
 int run_all(const Options& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  const double bandwidth = copy_bandwidth(Space());
+  double bandwidth = 0;
+  TableFile<SpmvResult> table(
+      options.table,
+      [&](std::ostream& out, const std::vector<SpmvResult>& lines) {
+        write_csv_of(out, lines, bandwidth, options.scalar);
+      });
+  bandwidth = copy_bandwidth(Space());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   benchmark::AddCustomContext("copy_gbytes_per_second",
@@ -204,17 +211,11 @@ int run_all(const Options& options, const OutputFlags& output) {
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  run_benchmarks(output.json_file);
+  run_benchmarks(output);
   benchmark::Shutdown();
   print(people, results, bandwidth);
-  if (!options.table.empty()) {
-    std::ofstream file(options.table);
-    write_csv_of(file, results, bandwidth, options.scalar);
-    file.flush();
-    if (!file)
-      throw FileError(options.table, "the table can't be written",
-                      "check the path given to --table");
-  }
+  require_printed(people);
+  table.finish(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     if (r.bad_input) return EXIT_FAILURE;
@@ -235,6 +236,7 @@ int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     if (options.help) {
       std::cout << spmv_usage();
+      require_printed(std::cout);
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);

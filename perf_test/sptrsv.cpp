@@ -9,10 +9,10 @@
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -79,6 +79,7 @@ int exit_code(const std::vector<SptrsvResult>& results) {
 
 int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  TableFile<SptrsvResult> table(options.table_file, write_csv);
   benchmark::AddCustomContext("factor", options.factor_name);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
@@ -86,18 +87,12 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   const auto runner = make_runner_of(options, people);
   std::vector<SptrsvResult> results;
   register_all(*runner, options, results);
-  run_benchmarks(output.json_file);
+  run_benchmarks(output);
   benchmark::Shutdown();
 
   print_table(people, results);
-  if (!options.table_file.empty()) {
-    std::ofstream file(options.table_file);
-    write_csv(file, results);
-    file.flush();
-    if (!file)
-      throw FileError(options.table_file, "the table can't be written",
-                      "check the path given to --table");
-  }
+  require_printed(people);
+  table.finish(results);
   return exit_code(results);
 }
 
@@ -113,6 +108,7 @@ int main(int argc, char** argv) {
         parse_options(argc, argv, Strata::Detail::is_cuda<Space>);
     if (options.help) {
       std::cout << usage();
+      require_printed(std::cout);
       return EXIT_SUCCESS;
     }
     benchmark::Initialize(&argc, argv);

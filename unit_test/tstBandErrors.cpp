@@ -116,6 +116,9 @@ TEST(BandErrors, VectorsOfOtherSizes) {
   const View shifted(b.data() + 1, 9, 2);
   const Solver smaller = make(second_difference(9));
   EXPECT_THROW(smaller.solve(exec, View(b.data(), 9, 2), shifted), AliasError);
+  const Kokkos::View<double**, Kokkos::LayoutStride, Memory> one(
+      longer.data(), Kokkos::LayoutStride(10, 1, 2, 0));
+  EXPECT_THROW(solver.solve(exec, b, one), AliasError);
   const Kokkos::View<double***, Kokkos::LayoutLeft, Memory> two("b", 10, 1, 2);
   EXPECT_THROW(solver.solve(exec, two, two), SizeMismatchError);
 }
@@ -326,6 +329,10 @@ TEST(BandErrors, ArrayFilesThatAreNotWhatTheySay) {
   EXPECT_EQ(line_of(banner + "% note\n2 x\n"), 3);
   EXPECT_EQ(line_of(banner + "-2 1\n"), 2);
   EXPECT_EQ(line_of(banner + "9999999999999 9999999999999\n1\n"), 2);
+  // More than the file can hold, and just as much.
+  EXPECT_EQ(line_of(banner + "1000 1000\n1\n2\n"), 2);
+  EXPECT_EQ(line_of(banner + "%\n3 1\n1\n2"), 3);
+  EXPECT_EQ(line_of(banner + "3 1\n1\n2\n3"), 0);
   EXPECT_EQ(line_of(banner + "2 1\n1\nnan\n"), 4);
   EXPECT_EQ(line_of(banner + "2 1\n1\n2 3\n"), 4);
   EXPECT_NE(line_of(banner + "2 1\n1\n"), 0);

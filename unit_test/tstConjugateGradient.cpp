@@ -347,6 +347,10 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THROW(solver.solve(exec, A, small, x), Strata::SizeMismatchError);
   EXPECT_THROW(solver.solve(exec, A, b, small), Strata::SizeMismatchError);
   EXPECT_THROW(solver.solve(exec, A, x, x), Strata::AliasError);
+  const Kokkos::View<double*, Kokkos::LayoutStride, Device> one(
+      x.data(), Kokkos::LayoutStride(static_cast<std::size_t>(n), 0));
+  EXPECT_THROW(solver.solve(exec, A, b, one), Strata::AliasError);
+  EXPECT_THROW(A.apply(exec, b, one), Strata::AliasError);
   const HostMatrix<double> wide(2, 3, {1, 2, 3, 4, 5, 6});
   const auto wide_crs = wide.to_device<Crs<double>>();
   EXPECT_THROW(solver.solve(exec, Strata::SellMatrix(exec, wide_crs), b, x),

@@ -159,6 +159,22 @@ TEST(GaussJordanErrors, SizesAndOptions) {
               elimination.invert(Space(), square, wide);
             }).argument(),
             "X");
+  // Elements to be written that have no place of their own.
+  using Strided =
+      Kokkos::View<double**, Kokkos::LayoutStride, Matrix::memory_space>;
+  const Strided rows_in_one(square.data(), Kokkos::LayoutStride(3, 0, 3, 3));
+  EXPECT_EQ(thrown_by<AliasError>([&] {
+              elimination.solve(Space(), square, rows_in_one, rows_in_one);
+            }).argument(),
+            "x");
+  EXPECT_EQ(thrown_by<AliasError>([&] {
+              elimination.invert(Space(), square, rows_in_one);
+            }).argument(),
+            "X");
+  EXPECT_EQ(thrown_by<AliasError>([&] {
+              elimination.reduce(Space(), rows_in_one);
+            }).argument(),
+            "A");
   // Nothing to do, and nothing wrong with that.
   const Matrix none("none", 0, 0), no_columns("none", 3, 0);
   elimination.solve(Space(), none, Matrix("b", 0, 2), Matrix("x", 0, 2));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <Strata_Gallery.hpp>
@@ -221,12 +223,12 @@ TEST_F(MatrixMarket, SizesThatCantBeReadAreErrors) {
 }
 
 TEST_F(MatrixMarket, EntriesThatCantBeReadAreErrors) {
-  const std::string two = general + "2 2 2\n";
+  const std::string two = general + "2 2 2\n% as much as two entries\n";
   expect_error(two, "ends after 0 of 2");
-  expect_error(two + "1 1 1\n", "line 3: the file ends after 1 of 2");
-  expect_error(two + "1 1 1\n2 2 1\n1 2 1\n", "line 5: there is text after");
-  expect_error(two + "1 1 1\n0 2 1\n", "line 4: the row 0 is not in 1..2");
-  expect_error(two + "1 3 1\n2 2 1\n", "line 3: the column 3 is not in 1..2");
+  expect_error(two + "1 1 1\n", "line 4: the file ends after 1 of 2");
+  expect_error(two + "1 1 1\n2 2 1\n1 2 1\n", "line 6: there is text after");
+  expect_error(two + "1 1 1\n0 2 1\n", "line 5: the row 0 is not in 1..2");
+  expect_error(two + "1 3 1\n2 2 1\n", "line 4: the column 3 is not in 1..2");
   expect_error(two + "-1 1 1\n2 2 1\n", "row '-1' is not a whole number");
   expect_error(two + "1.0 1 1\n2 2 1\n", "row '1.0'");
   expect_error(two + "1 1\n2 2 1\n", "the value is missing");
@@ -235,7 +237,7 @@ TEST_F(MatrixMarket, EntriesThatCantBeReadAreErrors) {
   for (const auto* bad : {"one", "nan", "inf", "-Inf", "0x10", "1e", "1.2.3",
                           "1,5", "--1", "1-", "."})
     expect_error(two + "1 1 " + bad + "\n2 2 1\n",
-                 std::string("line 3: '") + bad + "' is not a finite number");
+                 std::string("line 4: '") + bad + "' is not a finite number");
   expect_error(two + "1 1 1e999\n2 2 1\n", "'1e999' is too large");
   expect_error<Strata::FileError, Crs<float>>(two + "1 1 1e99\n2 2 1\n",
                                               "'1e99' is too large");
@@ -248,7 +250,7 @@ TEST_F(MatrixMarket, EntriesThatCantBeReadAreErrors) {
   expect_error(start + "real skew-symmetric\n1 1 1\n1 1 2\n",
                "stores a diagonal entry");
   expect_error<Strata::FileError, Crs<Complex>>(
-      start + "complex general\n1 1 1\n1 1 2\n", "the value is missing");
+      start + "complex general\n1 1 1\n%%%\n1 1 2\n", "the value is missing");
   expect_error<Strata::FileError, Crs<Complex>>(
       start + "complex hermitian\n1 1 1\n1 1 2 1\n", "complex diagonal entry");
 }
@@ -261,6 +263,107 @@ TEST_F(MatrixMarket, IndexTypesTooNarrowAreErrors) {
   expect_error<IndexOverflowError>(
       "%%MatrixMarket matrix coordinate real symmetric\n9 9 1073741824\n",
       "2 times 1073741824");
+}
+
+TEST_F(MatrixMarket, SizesThatTheFileCantHoldAreErrors) {
+  using Wide = Crs<double, std::int64_t, std::int64_t>;
+  // Gzip may make a thousand bytes of one, and no more.
+  const std::string room = "the rest of the file has room for";
+  expect_error<Strata::FileError, Wide>(
+      general + "9 9 1000000\n1 1 1\n",
+      "line 2: states 1000000 entries, and " + room);
+  expect_error<Strata::FileError, Wide>(
+      general + "%\n9 9 4611686018427387904\n1 1 1\n", "line 3: states");
+  for (const auto* field : {"real", "integer", "pattern"}) {
+    const std::string entry = std::string(field) == "pattern" ? "1 1" : "1 1 1";
+    const std::string start =
+        std::string("%%MatrixMarket matrix coordinate ") + field + " general\n";
+    // The shortest lines there are, the last without an end.
+    std::string text = start + "1 1 50";
+    for (int k = 0; k < 50; ++k) text += '\n' + entry;
+    EXPECT_EQ(read<double>(text).entries.size(), 50u) << field;
+    std::string more = text;
+    more.replace(more.find("1 1 50"), 6, "1 1 51");
+    try {
+      Strata::read_matrix_market<Crs<double>>(plain(more));
+      ADD_FAILURE() << "read";
+    } catch (const Strata::FileError& error) {
+      EXPECT_EQ(error.line(), 2);
+      EXPECT_NE(std::string(error.what()).find("room for 50 at most"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST_F(MatrixMarket, RowsWithoutEntriesAreErrorsBeforeMemoryIsTaken) {
+  using Wide = Crs<double, std::int64_t, std::int64_t>;
+  Kokkos::Timer timer;
+  for (const auto* rows : {"2000000000", "20000000"}) {
+    const std::string size = std::string(rows) + " " + rows;
+    for (const auto* entries : {" 1\n1 1 1.0\n", " 0\n"}) {
+      expect_error(general + size + entries,
+                   std::string("line 2: states ") + rows + " rows and only");
+      expect_error<Strata::FileError, Wide>(general + size + entries,
+                                            "entry for every 1000 of them");
+    }
+  }
+  EXPECT_LT(timer.seconds(), 5);
+  // What a file of that size may hold.
+  const auto A = read<double>(general + "100000 100000 1\n99999 7 2.5\n");
+  EXPECT_EQ(A.rows, 100000);
+  EXPECT_EQ(A.row_map[99998], 0);
+  EXPECT_EQ(A.row_map[99999], 1);
+}
+
+TEST_F(MatrixMarket, SizesBeyondTheMemoryAreErrors) {
+  using Wide = Crs<double, std::int64_t, std::int64_t>;
+  const Strata::Detail::MarketLimits limits{false,     1e300, INT64_MAX - 1,
+                                            INT64_MAX, 1e15,  8};
+  const auto path = plain(general + "100 100 1\n1 1 1\n");
+  Strata::Detail::MatrixMarketScan scan(path, limits);
+  try {
+    scan.run(nullptr);
+    ADD_FAILURE() << "read";
+  } catch (const Strata::FileError& error) {
+    EXPECT_EQ(error.line(), 2);
+    EXPECT_NE(error.problem().find("take 95367431640 MiB"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_GT(Strata::Detail::host_memory_bytes(), 1e6);
+
+  // A limit that the system does not tell of beforehand.
+  if (!std::is_same<Device::memory_space, Kokkos::HostSpace>::value)
+    GTEST_SKIP() << "a device's driver reserves addresses";
+  std::ifstream sizes("/proc/self/statm");
+  rlim_t pages = 0;
+  if (!(sizes >> pages)) GTEST_SKIP() << "no /proc";
+  const auto large = plain(general + "16000000 16000000 1\n1 1 1\n");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur =
+      pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{50} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  std::string said;
+  try {
+    Strata::read_matrix_market<Wide>(large);
+  } catch (const Strata::FileError& error) {
+    said = error.what();
+  } catch (const std::exception& error) {
+    said = std::string("another exception: ") + error.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_NE(said.find("16000000 rows and 1 entries can't be taken into memory"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(HostMatrix<double>(Strata::read_matrix_market<Wide>(large)).rows,
+            16000000);
+}
+
+TEST_F(MatrixMarket, LinesWithoutAnEndAreErrors) {
+  const std::string endless(std::size_t{70} << 20, ' ');
+  expect_error(general + endless, "line 2: the line has more than 64 MiB");
 }
 
 TEST_F(MatrixMarket, FilesThatCantBeReadAreErrors) {

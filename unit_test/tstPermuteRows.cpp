@@ -151,6 +151,13 @@ TEST(PermuteRowsOf, UnfitVectorsAreRefusedBeforeAnythingIsWritten) {
   refused(Block("wide", 50, 4), to, "to");
   refused(Vector<double>("one", 50), to, "to");
   EXPECT_THROW(permute_rows(exec, order, to, to), AliasError);
+  using Strided = Kokkos::View<double*, Kokkos::LayoutStride, Device>;
+  const Strided one(to.data(), Kokkos::LayoutStride(50, 0));
+  EXPECT_THROW(permute_rows(exec, order, Vector<double>("from", 50), one),
+               AliasError);
+  EXPECT_THROW(
+      inverse_permute_rows(exec, order, Vector<double>("from", 50), one),
+      AliasError);
   const auto all = Kokkos::ALL();
   EXPECT_THROW(inverse_permute_rows(
                    exec, order, Kokkos::subview(to, all, std::make_pair(0, 2)),

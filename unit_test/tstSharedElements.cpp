@@ -56,6 +56,31 @@ TEST(SharedElements, AreThoseThatAListOfAllFinds) {
   EXPECT_GT(between, 100);
 }
 
+TEST(SharedElements, AreRepeatedWhereAListSaysSo) {
+  auto& random = generator();
+  const auto draw = [&](int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random);
+  };
+  int repeated = 0, distinct = 0;
+  for (int trial = 0; trial < 6000; ++trial) {
+    StridedBlock a;
+    a.element = 1;
+    a.first = 1000;
+    for (int d = 0; d < 3; ++d) {
+      a.extent[d] = draw(0, 19) == 0 ? 0 : draw(1, 5);
+      a.stride[d] = a.extent[d] > 1 ? draw(0, 40) : 0;
+    }
+    const auto elements =
+        static_cast<std::size_t>(a.extent[0] * a.extent[1] * a.extent[2]);
+    const bool expected = bytes_of(a).size() < elements;
+    ASSERT_EQ(repeats_elements(a), expected) << trial;
+    repeated += expected;
+    distinct += !expected && elements > 1;
+  }
+  EXPECT_GT(repeated, 100);
+  EXPECT_GT(distinct, 100);
+}
+
 /// Too many elements to list, where what is meant is plain.
 TEST(SharedElements, OfLargeArrays) {
   const std::int64_t n = 100000000;
@@ -71,6 +96,11 @@ TEST(SharedElements, OfLargeArrays) {
   };
   // Columns 0 to 4 and 5 to 8 of an array stored by rows; columns 0 to 4 and 4
   // to 8.
+  EXPECT_FALSE(repeats_elements(at(0, n, 1, 50, n)));
+  EXPECT_FALSE(repeats_elements(at(0, n, 50, 50, 1)));
+  EXPECT_TRUE(repeats_elements(at(0, n, 49, 50, 1)));
+  EXPECT_TRUE(repeats_elements(at(0, n, 1, 50, n - 1)));
+  EXPECT_TRUE(repeats_elements(at(0, n, 0, 1, 0)));
   EXPECT_FALSE(share_elements(at(0, n, 9, 5, 1), at(5, n, 9, 4, 1)));
   EXPECT_TRUE(share_elements(at(0, n, 9, 5, 1), at(4, n, 9, 4, 1)));
   // Even and odd columns of an array stored by columns.

@@ -337,9 +337,110 @@ TEST(Sptrsv, SystemsSideBySide) {
   expect_error<ZeroDiagonalError>(solve, "values", "row 7");
   expect_nothing_done();
   values_v[2] = good;
-  x_v.pop_back();
-  expect_error<SizeMismatchError>(solve, "x_v", "has 2 elements");
+  // One list that is shorter, or longer.
+  const auto expect_count = [&](auto& list, const char* name) {
+    const auto whole = list;
+    list.pop_back();
+    expect_error<SizeMismatchError>(solve, name, "has 2 elements");
+    list = whole;
+    list.push_back(whole.back());
+    expect_error<SizeMismatchError>(solve, name, "has 4 elements");
+    list = whole;
+    expect_nothing_done();
+  };
+  expect_count(handle_v, "handle_v");
+  expect_count(row_map_v, "rowmap_v");
+  expect_count(entries_v, "entries_v");
+  expect_count(values_v, "values_v");
+  expect_count(b_v, "b_v");
+  expect_count(x_v, "x_v");
+  spaces.pop_back();
+  expect_error<SizeMismatchError>(solve, "handle_v", "execspace_v 2");
+  spaces.push_back(Space());
   expect_nothing_done();
+}
+
+TEST(Sptrsv, SystemsSideBySideHaveSolutionsOfTheirOwn) {
+  const Problem p(Uplo::lower);
+  std::vector<Handle> handles(2);
+  std::vector<Handle*> handle_v;
+  for (auto& handle : handles) {
+    handle.create_sptrsv_handle(Algorithm::automatic, 200, true);
+    sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
+    handle_v.push_back(&handle);
+  }
+  using Vector = Kokkos::View<double*, Memory>;
+  const Vector memory("memory", 1000);
+  const auto part = [&](int first) {
+    return Vector(memory.data() + first, 200);
+  };
+  const auto solve = [&](const Vector& b0, const Vector& x0, const Vector& b1,
+                         const Vector& x1) {
+    sptrsv_solve_streams(
+        std::vector<Space>(2), handle_v,
+        std::vector<decltype(Matrix::graph.row_map)>(2, p.graph().row_map),
+        std::vector<decltype(Matrix::graph.entries)>(2, p.graph().entries),
+        std::vector<decltype(Matrix::values)>(2, p.matrix.values),
+        std::vector<Vector>{b0, b1}, std::vector<Vector>{x0, x1});
+  };
+  Kokkos::deep_copy(memory, 7.0);
+  const auto refused = [&](int b0, int x0, int b1, int x1, const char* what) {
+    expect_error<AliasError>(
+        [&] { solve(part(b0), part(x0), part(b1), part(x1)); }, "x_v", what);
+  };
+  refused(0, 200, 400, 200, "element 1 shares memory with element 0 of x_v");
+  refused(0, 200, 600, 399, "element 1 shares memory with element 0 of x_v");
+  refused(0, 200, 200, 600, "element 0 shares memory with element 1 of b_v");
+  refused(0, 600, 400, 100, "element 1 shares memory with element 0 of b_v");
+  Kokkos::fence();
+  const auto now =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory);
+  EXPECT_EQ(std::count(now.data(), now.data() + 1000, 7.0), 1000);
+  // One b for both, and each in place.
+  EXPECT_NO_THROW(solve(part(0), part(200), part(0), part(400)));
+  EXPECT_NO_THROW(solve(part(0), part(0), part(400), part(400)));
+  Kokkos::fence();
+}
+
+TEST(Sptrsv, AlgorithmsThatThereAreNotAreRefused) {
+  const std::string says = "is 99, which has no name";
+  const auto bad = static_cast<Algorithm>(99);
+  const auto bad_kernel = static_cast<Experimental::SPTRSVAlgorithm>(99);
+  Handle handle;
+  expect_error<OptionError>(
+      [&] { handle.create_sptrsv_handle(bad, 200, true); }, "algorithm", says);
+  EXPECT_EQ(handle.get_sptrsv_handle(), nullptr);
+  handle.create_sptrsv_handle(Algorithm::level_sets, 200, true);
+  const auto* const made = handle.get_sptrsv_handle();
+  expect_error<OptionError>(
+      [&] { handle.create_sptrsv_handle(bad_kernel, 200, true); }, "algorithm",
+      says);
+  EXPECT_EQ(handle.get_sptrsv_handle(), made);
+  auto& h = *handle.get_sptrsv_handle();
+  expect_error<OptionError>([&] { h.set_algorithm(bad); }, "algorithm", says);
+  expect_error<OptionError>([&] { h.set_algorithm(bad_kernel); }, "algorithm",
+                            says);
+  EXPECT_EQ(h.get_algorithm(), Algorithm::level_sets);
+  EXPECT_STREQ(to_string(bad_kernel), "unknown");
+  EXPECT_STREQ(to_string(Experimental::SPTRSVAlgorithm::SPTRSV_CUSPARSE),
+               "SPTRSV_CUSPARSE");
+  const Problem p(Uplo::lower);
+  h.options().algorithm = bad;
+  expect_error<OptionError>(
+      [&] { sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries); },
+      "algorithm", says);
+}
+
+TEST(Sptrsv, ExtentsOfAMatrixOfOneEntry) {
+  const auto A = HostMatrix<double>(1, 1, {2}).to_device<Matrix>();
+  Handle handle;
+  handle.create_sptrsv_handle(Algorithm::automatic, 1, true);
+  sptrsv_symbolic(&handle, A.graph.row_map, A.graph.entries);
+  const Kokkos::View<double*, Memory> b("b", 1), x("x", 1);
+  const decltype(Matrix::graph.entries) none;
+  expect_error<SizeMismatchError>(
+      [&] { sptrsv_solve(&handle, A.graph.row_map, none, A.values, b, x); },
+      "entries", "has 0 elements");
 }
 
 TEST(Sptrsv, NoRows) {

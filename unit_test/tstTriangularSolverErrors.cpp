@@ -375,6 +375,22 @@ TEST(TriangularSolver, VectorsThatShareMemory) {
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory);
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.data()));
 
+  // Two elements of x in one place; b may be one number for all rows.
+  const auto repeated = [&](const auto& b, const auto& x) {
+    expect_refused<AliasError>(solver, b, x, "x", "lead to one element twice");
+  };
+  repeated(Values(at, 5), stride(10, 0));
+  repeated(stride(10, 0), stride(10, 0));
+  repeated(strides(0, 1, 5), strides(20, 1, 4));
+  repeated(strides(0, 1, 5), strides(20, 1, 0));
+  Kokkos::fence();
+  const auto still =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), still.data()));
+  EXPECT_NO_THROW(solver.solve(Space(), stride(0, 0), Values(at + 10, 5)));
+  Kokkos::fence();
+  Kokkos::deep_copy(memory, to_view<Values>(before));
+
   // Neighbours and interleaved blocks share nothing.
   const auto accepted = [&](const auto& b, const auto& x) {
     EXPECT_NO_THROW(solver.solve(Space(), b, x));

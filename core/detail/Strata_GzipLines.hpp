@@ -2,10 +2,13 @@
 #ifndef STRATA_GZIP_LINES_HPP
 #define STRATA_GZIP_LINES_HPP
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <Strata_Error.hpp>
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -25,6 +28,13 @@ class GzipLines {
                           (errno ? std::strerror(errno) : "no memory") + ")",
                       "check the name and the permissions");
     ::gzbuffer(file_.get(), 1 << 17);
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    // Two bits stand for 258 bytes of text at the most.
+    constexpr std::int64_t most_deflated = 1032;
+    const auto size = static_cast<std::int64_t>(status.st_size);
+    const std::int64_t each = ::gzdirect(file_.get()) ? 1 : most_deflated;
+    most_text_ = size < INT64_MAX / each ? size * each : INT64_MAX;
   }
 
   /// Whether the bytes of the file are other than its text.
@@ -36,8 +46,17 @@ class GzipLines {
   /// One-based number of the line that next() gave last.
   std::int64_t number() const { return number_; }
 
+  /// Bytes that are left after that line, or more: a file can't hold more text
+  /// than its size lets it. The largest number where it is no file on a disk.
+  std::int64_t most_text_left() const {
+    return most_text_ == INT64_MAX
+               ? INT64_MAX
+               : std::max<std::int64_t>(0, most_text_ - taken_);
+  }
+
   /// Gives the next line without its end; false at the end of the file.
-  /// Raises FileError if the file can't be read or decompressed.
+  /// Raises FileError if the file can't be read or decompressed, and for a line
+  /// of more than 64 MiB.
   bool next(std::string& line) {
     line.clear();
     bool any = false;
@@ -58,7 +77,12 @@ class GzipLines {
       const auto* stop =
           static_cast<const char*>(std::memchr(start, '\n', end_ - at_));
       line.append(start, stop ? stop : buffer_.data() + end_);
+      if (line.size() > std::size_t{1} << 26)
+        throw FileError(path_, "the line has more than 64 MiB",
+                        "check that it is a text file", number_ + 1);
+      const std::size_t from = at_;
       at_ = stop ? static_cast<std::size_t>(stop - buffer_.data()) + 1 : end_;
+      taken_ += static_cast<std::int64_t>(at_ - from);
       if (stop) break;
     }
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -88,7 +112,7 @@ class GzipLines {
   std::unique_ptr<gzFile_s, Close> file_;
   std::vector<char> buffer_;
   std::size_t at_ = 0, end_ = 0;
-  std::int64_t number_ = 0;
+  std::int64_t number_ = 0, most_text_ = INT64_MAX, taken_ = 0;
 };
 
 }  // namespace Detail

@@ -16,6 +16,7 @@
 #define STRATA_IMPL_SORT_IN_KOKKOSSPARSE 0
 #endif
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -793,18 +794,34 @@ inline bool overlaps_launches(int device, const void* kernel) {
          attributes.ptxVersion >= 90;
 }
 
-/// Lets blocks of a kernel have all the scratch that the device has for one.
-/// True. (What is not asked for is first-level cache: the driver decides.)
-inline bool allow_scratch(int device, const void* kernel) {
-  int most = 0;
-  cudaFuncAttributes attributes;
-  if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                             device) == cudaSuccess &&
-      cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess)
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         most - static_cast<int>(attributes.sharedSizeBytes));
-  return true;
-}
+/// Lets blocks of a kernel have all the scratch that a device has for one,
+/// whatever a launch asks for: without it 48 KiB, of which the kernel's own
+/// shared variables are a part. (What a launch does not use is first-level
+/// cache: the driver decides.) One of these belongs to a kernel, and asks once
+/// for each device.
+class ScratchPermission {
+ public:
+  static constexpr std::size_t granted_bytes = 32 * 1024;
+
+  void require(int device, const void* kernel) {
+    const std::uint64_t bit = std::uint64_t{1} << (device % 64);
+    const bool counts = device < 64;
+    if (counts && (asked_.load(std::memory_order_acquire) & bit)) return;
+    int most = 0;
+    cudaFuncAttributes attributes;
+    if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                               device) != cudaSuccess ||
+        cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess ||
+        cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+            most - static_cast<int>(attributes.sharedSizeBytes)) != cudaSuccess)
+      return;  // the launch tells what is wrong
+    if (counts) asked_.fetch_or(bit, std::memory_order_release);
+  }
+
+ private:
+  std::atomic<std::uint64_t> asked_{0};
+};
 #endif
 
 /// Blocks of one thread each.
@@ -849,9 +866,11 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     void* arguments[] = {const_cast<Functor*>(&functor)};
     const auto kernel = reinterpret_cast<const void*>(
         &block_kernel<threads, blocks_at_once, Functor>);
-    static const bool overlaps =
-        (scratch_bytes == 0 || allow_scratch(exec.cuda_device(), kernel)) &&
-        overlaps_launches(exec.cuda_device(), kernel);
+    if (scratch_bytes > ScratchPermission::granted_bytes) {
+      static ScratchPermission permission;
+      permission.require(exec.cuda_device(), kernel);
+    }
+    static const bool overlaps = overlaps_launches(exec.cuda_device(), kernel);
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;

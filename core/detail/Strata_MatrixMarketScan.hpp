@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <detail/Strata_GzipLines.hpp>
+#include <detail/Strata_HostMemory.hpp>
 #include <detail/Strata_TemporaryFile.hpp>
 #include <string>
 #include <string_view>
@@ -18,12 +19,20 @@ namespace Detail {
 enum class MarketField { real, integer, complex, pattern };
 enum class MarketSymmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// What the types of the matrix in memory can hold.
+/// What the types of the matrix in memory can hold, and the bytes that a row
+/// and an entry take of the host's memory while they are read.
 struct MarketLimits {
   bool complex;
   double largest_real;
   std::int64_t largest_row, largest_offset;
+  double row_bytes, entry_bytes;
 };
+
+/// Up to so many rows, a matrix may have any number of entries. Larger ones
+/// have an entry in every thousandth row at least: a file of some bytes could
+/// else ask for all memory.
+constexpr std::int64_t rows_without_entries = std::int64_t{1} << 24;
+constexpr std::int64_t most_rows_an_entry = 1000;
 
 /// One pass over a Matrix Market file that checks every line of it, and copies
 /// it in the plainest form of the format where a copy is asked for.
@@ -205,6 +214,47 @@ class MatrixMarketScan {
           std::to_string(copies) + " times " + std::to_string(stated_) +
               " entries do not fit the offset type of the matrix",
           "read it into a matrix with a wider offset type");
+    check_room(lines);
+  }
+
+  /// That the rest of the file can hold as many entries as are stated, and the
+  /// memory as many rows: before anything is made for them.
+  void check_room(const GzipLines& lines) const {
+    // Two numbers, or three or four, a blank or the end of the line after each.
+    const std::int64_t shortest = field_ == MarketField::pattern   ? 4
+                                  : field_ == MarketField::complex ? 8
+                                                                   : 6;
+    // The last line need not end.
+    const std::int64_t left = lines.most_text_left();
+    const std::int64_t room = left == INT64_MAX ? left : (left + 1) / shortest;
+    if (stated_ > room)
+      fail(lines, "states " + std::to_string(stated_) +
+                      " entries, and the rest of the file has room for " +
+                      std::to_string(room) + " at most");
+    if (rows_ > rows_without_entries && rows_ / most_rows_an_entry > stated_)
+      throw FileError(path_,
+                      "states " + std::to_string(rows_) + " rows and only " +
+                          std::to_string(stated_) + " entries",
+                      "check the numbers of this line: above " +
+                          std::to_string(rows_without_entries) +
+                          " rows there is to be an entry for every " +
+                          std::to_string(most_rows_an_entry) + " of them",
+                      lines.number());
+    const double needed = limits_.row_bytes * static_cast<double>(rows_) +
+                          limits_.entry_bytes * static_cast<double>(stated_);
+    const double memory = host_memory_bytes();
+    if (needed > memory) {
+      const auto mebibytes = [](double bytes) {
+        return std::to_string(static_cast<std::int64_t>(bytes / (1 << 20))) +
+               " MiB";
+      };
+      throw FileError(path_,
+                      std::to_string(rows_) + " rows and " +
+                          std::to_string(stated_) + " entries take " +
+                          mebibytes(needed) + " to read, and there are " +
+                          mebibytes(memory),
+                      "read it on a machine with more memory", lines.number());
+    }
   }
 
   std::int64_t index(const GzipLines& lines, std::string_view text,

@@ -13,7 +13,8 @@ namespace Detail {
 
 /// One pass over a CRS pattern of any shape: the first row that is no row, by
 /// an atomic minimum of 2 row + (0: row map, 1: column), whether all rows have
-/// ascending columns without repetition, and every row's length.
+/// ascending columns without repetition, and every row's length where somewhere
+/// to put it is given.
 template <class RowMap, class Entries, class MemorySpace>
 struct PatternCheck {
   RowMap row_map;
@@ -31,7 +32,8 @@ struct PatternCheck {
       if (lane == 0) Kokkos::atomic_fetch_min(&status(0), 2 * row);
       return;
     }
-    if (lane == 0) length(row) = static_cast<int>(end - begin);
+    if (lane == 0 && length.extent(0) > 0)
+      length(row) = static_cast<int>(end - begin);
     bool ascending = true, in_range = true;
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
       const auto column = static_cast<std::int64_t>(entries(k));
@@ -57,15 +59,24 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
       .fingerprint();
 }
 
-/// Checks a pattern and measures its rows.
-/// @throws RowMapError, ColumnRangeError
+/// Checks a pattern, before anything is read through it, and measures its rows.
+///
+/// @param length one element a row, or none
+/// @throws RowMapError, ColumnRangeError, SizeMismatchError for entries without
+///   rows
+/// Cost: one pass over the pattern, which the host waits for.
 /// @return whether all rows have strictly ascending columns
 template <class ExecutionSpace, class RowMap, class Entries>
 bool check_crs_pattern(
     const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
     std::int64_t rows, std::int64_t columns,
-    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length) {
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length =
+        {}) {
   using Memory = typename ExecutionSpace::memory_space;
+  if (rows == 0) {
+    require_empty_without_rows(row_map, entries);
+    return true;
+  }
   Kokkos::View<std::int64_t[2], Memory> status("Strata::PatternCheck::status");
   std::int64_t found[2] = {no_fault, 0};
   const Kokkos::View<std::int64_t[2], Kokkos::HostSpace,
@@ -107,6 +118,34 @@ bool check_crs_pattern(
   throw MatrixError(
       "matrix", "changed while it was checked in row " + std::to_string(row),
       "do not write to the matrix during a call", row);
+}
+
+/// @throws NotSquareError
+inline void require_square(std::int64_t rows, std::int64_t columns) {
+  if (rows != columns)
+    throw NotSquareError("A",
+                         "has " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
+                         "pass a square matrix");
+}
+
+/// A KokkosSparse::CrsMatrix that anything may be read through: square, a value
+/// for every entry, and a pattern that is one.
+///
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError
+/// Cost: as check_crs_pattern.
+template <class CrsMatrix>
+void check_square_matrix(const typename CrsMatrix::execution_space& exec,
+                         const CrsMatrix& A) {
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  require_square(rows, static_cast<std::int64_t>(A.numCols()));
+  if (A.values.extent(0) != A.graph.entries.extent(0))
+    throw SizeMismatchError(
+        "values",
+        "has " + std::to_string(A.values.extent(0)) + " elements for " +
+            std::to_string(A.graph.entries.extent(0)) + " entries",
+        "give one value for every entry");
+  check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows);
 }
 
 }  // namespace Detail

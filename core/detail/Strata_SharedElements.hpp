@@ -3,6 +3,7 @@
 #define STRATA_SHARED_ELEMENTS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <Strata_Error.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -121,6 +122,27 @@ inline bool share_elements(const StridedBlock& a, const StridedBlock& b) {
   return sum.reaches(target + b.reach());
 }
 
+/// Whether an element of a block is there twice, for two sets of indices: with
+/// a stride of 0, or strides of which one leads to where others do. (Strides
+/// that make the search too long count as that.)
+inline bool repeats_elements(const StridedBlock& a) {
+  if (a.empty()) return false;
+  for (int d = 0; d < StridedBlock::max_rank; ++d) {
+    if (a.extent[d] < 2) continue;
+    // Two sets of indices differ by u + 1 in dimension d, and by up to the
+    // extent either way in those before it; the latter counted from the end.
+    BoundedSum sum;
+    sum.add(a.stride[d], a.extent[d] - 2);
+    std::int64_t target = -a.stride[d];
+    for (int e = 0; e < d; ++e) {
+      sum.add(a.stride[e], 2 * (a.extent[e] - 1));
+      target += a.stride[e] * (a.extent[e] - 1);
+    }
+    if (sum.reaches(target)) return true;
+  }
+  return false;
+}
+
 /// Whether two blocks have the same elements in the same order.
 inline bool same_elements(const StridedBlock& a, const StridedBlock& b) {
   return a.first == b.first && a.element == b.element && a.extent == b.extent &&
@@ -130,6 +152,18 @@ inline bool same_elements(const StridedBlock& a, const StridedBlock& b) {
 template <class A, class B>
 bool share_elements(const A& a, const B& b) {
   return share_elements(strided_block(a), strided_block(b));
+}
+
+/// That a view to be written has each of its elements in a place of its own.
+/// @throws AliasError
+inline void require_distinct_elements(const char* name, const StridedBlock& v) {
+  if (repeats_elements(v))
+    throw AliasError(name, "has strides that lead to one element twice",
+                     "pass a view with a place for every element");
+}
+template <class View>
+void require_distinct_elements(const char* name, const View& v) {
+  require_distinct_elements(name, strided_block(v));
 }
 
 }  // namespace Detail

@@ -114,6 +114,26 @@ typename View::non_const_value_type fetch_element(const View& view,
   return value;
 }
 
+/// What a matrix without rows may be given as: a row map that is empty or {0},
+/// and no entries. @throws RowMapError, SizeMismatchError
+template <class RowMap, class Entries>
+void require_empty_without_rows(const RowMap& row_map, const Entries& entries) {
+  if (row_map.extent(0) > 0) {
+    const std::string first = std::to_string(fetch_element(row_map, 0));
+    if (first != "0")
+      throw RowMapError("row_map",
+                        "begins with " + first + " in a matrix without rows",
+                        "make it start at 0", -1, first);
+  }
+  if (entries.extent(0) > 0)
+    throw SizeMismatchError(
+        "entries",
+        "has " + std::to_string(entries.extent(0)) +
+            " elements in a matrix without rows",
+        "pass no entries, or the row map of rows + 1 offsets that goes with "
+        "them");
+}
+
 template <class T>
 std::string text(const T& value) {
   std::ostringstream out;

@@ -4,7 +4,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
-#include <string>
+#include <detail/Strata_PatternCheck.hpp>
 
 namespace Strata {
 
@@ -18,15 +18,13 @@ struct BandMatrix {
 
 namespace Detail {
 
-/// Widths of the band, and the first row whose entries are out of range.
+/// Widths of the band.
 struct BandExtent {
-  static constexpr std::int64_t no_row = INT64_MAX;
-  std::int64_t lower = 0, upper = 0, bad_row = no_row;
+  std::int64_t lower = 0, upper = 0;
 
   KOKKOS_INLINE_FUNCTION void join(const BandExtent& other) {
     if (other.lower > lower) lower = other.lower;
     if (other.upper > upper) upper = other.upper;
-    if (other.bad_row < bad_row) bad_row = other.bad_row;
   }
 };
 
@@ -35,7 +33,6 @@ struct FindBandExtent {
   using value_type = BandExtent;
   typename Matrix::row_map_type row_map;
   typename Matrix::index_type entries;
-  std::int64_t rows;
 
   KOKKOS_INLINE_FUNCTION void init(BandExtent& e) const { e = BandExtent(); }
   KOKKOS_INLINE_FUNCTION void join(BandExtent& to,
@@ -47,13 +44,11 @@ struct FindBandExtent {
                                    const volatile BandExtent& from) const {
     if (from.lower > to.lower) to.lower = from.lower;
     if (from.upper > to.upper) to.upper = from.upper;
-    if (from.bad_row < to.bad_row) to.bad_row = from.bad_row;
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, BandExtent& e) const {
     BandExtent own;
     for (auto k = row_map(i); k < row_map(i + 1); ++k) {
       const auto j = static_cast<std::int64_t>(entries(k));
-      if (j < 0 || j >= rows) own.bad_row = i;
       if (i - j > own.lower) own.lower = i - j;
       if (j - i > own.upper) own.upper = j - i;
     }
@@ -82,8 +77,9 @@ struct FillBand {
 /// The band of a square sparse matrix, as wide as its entries reach. Entries
 /// that a row names twice are added up.
 ///
-/// @throws NotSquareError, ColumnRangeError
-/// Cost: two passes over A and one over the band. Waits for `exec`.
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
+///   IndexOverflowError
+/// Cost: three passes over A and one over the band. Waits for `exec`.
 template <class Matrix>
 auto band_matrix(const typename Matrix::execution_space& exec,
                  const Matrix& A) {
@@ -91,27 +87,25 @@ auto band_matrix(const typename Matrix::execution_space& exec,
   using Memory = typename Matrix::memory_space;
   using Rows = typename Detail::MatrixTypes<Matrix>::Rows;
   const auto rows = static_cast<std::int64_t>(A.numRows());
-  if (static_cast<std::int64_t>(A.numCols()) != rows)
-    throw NotSquareError("A",
-                         "has " + std::to_string(rows) + " rows and " +
-                             std::to_string(A.numCols()) + " columns",
-                         "a band solver takes square matrices");
+  Detail::check_square_matrix(exec, A);
   Detail::BandExtent extent;
   Kokkos::parallel_reduce(
       "Strata::band_matrix::extent", Rows(exec, 0, rows),
-      Detail::FindBandExtent<Matrix>{A.graph.row_map, A.graph.entries, rows},
-      extent);
+      Detail::FindBandExtent<Matrix>{A.graph.row_map, A.graph.entries}, extent);
   exec.fence();
-  if (extent.bad_row < rows)
-    throw ColumnRangeError("A",
-                           "a column is not in the matrix in row " +
-                               std::to_string(extent.bad_row),
-                           "columns are 0 to rows - 1", extent.bad_row);
   BandMatrix<Scalar, Memory> band;
   band.kl = extent.lower;
   band.ku = extent.upper;
-  band.ab =
-      decltype(band.ab)("Strata::band_matrix", band.kl + band.ku + 1, rows);
+  const std::int64_t diagonals = band.kl + band.ku + 1;
+  constexpr auto most_elements =
+      INT64_MAX / static_cast<std::int64_t>(sizeof(Scalar));
+  if (rows > 0 && diagonals > most_elements / rows)
+    throw IndexOverflowError("A",
+                             "a band of " + std::to_string(diagonals) +
+                                 " diagonals and " + std::to_string(rows) +
+                                 " columns has more bytes than can be counted",
+                             "reorder the rows, so that the band is narrower");
+  band.ab = decltype(band.ab)("Strata::band_matrix", diagonals, rows);
   Kokkos::parallel_for(
       "Strata::band_matrix::fill", Rows(exec, 0, rows),
       Detail::FillBand<Matrix, decltype(band.ab)>{

@@ -5,6 +5,7 @@
 #include <Strata_Error.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <detail/Strata_Enumerators.hpp>
 #include <sstream>
 #include <string>
 
@@ -23,17 +24,16 @@ enum class BandMethod {
   partial_pivoting
 };
 
+namespace Detail {
+template <>
+struct EnumeratorNames<BandMethod> {
+  static constexpr const char* list[] = {
+      "automatic", "tiles", "cyclic_reduction", "partial_pivoting"};
+};
+}  // namespace Detail
+
 inline const char* to_string(BandMethod method) {
-  switch (method) {
-    case BandMethod::tiles:
-      return "tiles";
-    case BandMethod::cyclic_reduction:
-      return "cyclic_reduction";
-    case BandMethod::partial_pivoting:
-      return "partial_pivoting";
-    default:
-      return "automatic";
-  }
+  return Detail::enumerator_name(method);
 }
 
 struct BandOptions {

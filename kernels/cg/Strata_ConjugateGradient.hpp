@@ -41,7 +41,8 @@ class ConjugateGradient {
   using memory_space = typename ExecutionSpace::memory_space;
 
   /// Workspace for systems of `rows` unknowns.
-  /// @throws OptionError, SizeMismatchError for a negative number
+  /// @throws OptionError, SizeMismatchError for a negative number,
+  ///   IndexOverflowError for one above 2,147,483,646
   ConjugateGradient(const ExecutionSpace& exec, std::int64_t rows,
                     const CgOptions& options = {})
       : options_(options), rows_(rows) {
@@ -49,6 +50,12 @@ class ConjugateGradient {
     if (rows < 0)
       throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
                               "pass the number of unknowns");
+    if (rows > Detail::most_matrix_rows)
+      throw IndexOverflowError(
+          "rows",
+          std::to_string(rows) + " is more than " +
+              std::to_string(Detail::most_matrix_rows),
+          "pass the number of unknowns, which no matrix has more of");
     for (Vector* v : {&r_, &p_[0], &w_})
       *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
                                          rows);

@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <cstdint>
+#include <detail/Strata_Enumerators.hpp>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,23 +32,21 @@ enum class CgStatus {
   stopped
 };
 
+namespace Detail {
+template <>
+struct EnumeratorNames<CgStatus> {
+  static constexpr const char* list[] = {"converged",
+                                         "max_iterations",
+                                         "indefinite_matrix",
+                                         "indefinite_preconditioner",
+                                         "not_finite",
+                                         "stagnated",
+                                         "stopped"};
+};
+}  // namespace Detail
+
 inline const char* to_string(CgStatus status) {
-  switch (status) {
-    case CgStatus::converged:
-      return "converged";
-    case CgStatus::max_iterations:
-      return "max_iterations";
-    case CgStatus::indefinite_matrix:
-      return "indefinite_matrix";
-    case CgStatus::indefinite_preconditioner:
-      return "indefinite_preconditioner";
-    case CgStatus::not_finite:
-      return "not_finite";
-    case CgStatus::stagnated:
-      return "stagnated";
-    default:
-      return "stopped";
-  }
+  return Detail::enumerator_name(status);
 }
 
 struct CgOptions {

@@ -65,6 +65,14 @@ enum class Factorization {
   incomplete_lu
 };
 
+namespace Detail {
+template <>
+struct EnumeratorNames<Factorization> {
+  static constexpr const char* list[] = {"incomplete_cholesky",
+                                         "incomplete_lu"};
+};
+}  // namespace Detail
+
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
   /// coloured for incomplete Cholesky on a device, where no row of the matrix
@@ -80,10 +88,15 @@ enum class FactorOrder {
   coloured
 };
 
+namespace Detail {
+template <>
+struct EnumeratorNames<FactorOrder> {
+  static constexpr const char* list[] = {"automatic", "natural", "coloured"};
+};
+}  // namespace Detail
+
 inline const char* to_string(FactorOrder order) {
-  return order == FactorOrder::coloured  ? "coloured"
-         : order == FactorOrder::natural ? "natural"
-                                         : "automatic";
+  return Detail::enumerator_name(order);
 }
 
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
@@ -99,8 +112,9 @@ class IncompletePreconditioner {
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
   /// @param options of the triangular solvers of the natural order: others than
   ///   the defaults ask for that order
-  /// @throws OptionError for an `op` other than none, and for options other
-  ///   than the defaults with the coloured order, whose solves have none;
+  /// @throws OptionError for a `kind`, an order and options that there are not,
+  ///   for an `op` other than none, and for options other than the defaults
+  ///   with the coloured order, whose solves have none;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,
@@ -237,6 +251,9 @@ class IncompletePreconditioner {
   }
 
   void check_options(const TriangularOptions& options) const {
+    Detail::require_enumerator("kind", kind_);
+    Detail::require_enumerator("order", order_);
+    Detail::check_options(options);
     if (options.op != Op::none)
       throw OptionError("op", "is not none",
                         "leave it: both factors are solved as they are");
@@ -274,12 +291,11 @@ class IncompletePreconditioner {
   }
   template <class Matrix>
   void check(const ExecutionSpace& exec, const Matrix& A) const {
-    Detail::require_square(static_cast<std::int64_t>(A.numRows()),
-                           static_cast<std::int64_t>(A.numCols()));
+    Detail::check_square_matrix(exec, A);
     Detail::raise_factor_faults<Matrix>(
         "Strata::IncompletePreconditioner::check", exec, rows_,
         Detail::FactorInputCheck<Matrix>{A.graph.row_map, A.graph.entries,
-                                         A.values, rows_});
+                                         A.values});
     Detail::require_hermitian(exec, A);
   }
   template <class Matrix, class Colours>

@@ -49,7 +49,8 @@ class GaussJordan {
   /// zero where a system has no solution.
   ///
   /// @throws NotFiniteError, FactorizationError (an overflow on the way),
-  ///   OptionError, IndexOverflowError
+  ///   OptionError, IndexOverflowError, AliasError for strides that lead to one
+  ///   element twice
   /// Cost, r being the rank: r^2 (n - r/3) + ... operations downwards, half a
   /// gemm of r x r by r x (n - r) upwards. Twice the first where a column
   /// before the r-th has no pivot, which is noticed underway. Workspace m x n,
@@ -59,6 +60,7 @@ class GaussJordan {
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
     static_assert(std::is_same<typename Matrix::value_type, Scalar>::value,
                   "Strata: the matrix to be reduced must not be const");
+    Detail::require_distinct_elements("A", A);
     const Detail::ProfilingRegion region("Strata::GaussJordan::reduce");
     const Sizes size{static_cast<std::int64_t>(A.extent(0)),
                      static_cast<std::int64_t>(A.extent(1)), 0};
@@ -103,8 +105,8 @@ class GaussJordan {
   /// @param A n x n
   /// @param b n, or n x k: k right-hand sides
   /// @param x as b; may be b
-  /// @throws NotSquareError, SizeMismatchError, NotFiniteError, SingularError
-  ///   (naming the column), FactorizationError
+  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
+  ///   SingularError (naming the column), FactorizationError
   /// Cost: 2/3 n^3 + 2 n^2 k operations, workspace n x (n + k). Waits for exec.
   template <class Matrix, class B, class X>
   void solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
@@ -128,8 +130,8 @@ class GaussJordan {
 
   /// X = A^-1, n x n; X may be A.
   ///
-  /// @throws NotSquareError, SizeMismatchError, NotFiniteError, SingularError
-  ///   (naming the column), FactorizationError
+  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
+  ///   SingularError (naming the column), FactorizationError
   /// Cost: 2 n^3 operations: the identity beside A comes into play stripe by
   /// stripe. Workspace n x 2n. Waits for exec.
   template <class Matrix, class Inverse>

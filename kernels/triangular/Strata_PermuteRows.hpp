@@ -65,6 +65,7 @@ void move_rows(const char* label, const ExecutionSpace& exec,
                                 " columns, from has " + std::to_string(columns),
                             "give one result for every vector");
   if (rows == 0 || columns == 0) return;
+  require_distinct_elements("to", to);
   const auto source = multi_vector_ref(from);
   const auto target = multi_vector_ref(to);
   // Different columns of one array are apart although their ranges meet.

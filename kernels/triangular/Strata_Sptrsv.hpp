@@ -120,9 +120,8 @@ void sptrsv_solve(KernelHandle* handle, const RowMap& row_map,
 /// system i. The handles differ, as solves of one share its workspace.
 ///
 /// @throws SizeMismatchError where the vectors' lengths differ, AliasError
-/// where
-///   a handle comes twice, and what sptrsv_solve throws; nothing is written to
-///   any x then
+///   where a handle comes twice or a system's x has an element of another's x
+///   or b, and what sptrsv_solve throws; nothing is written to any x then
 /// Cost: as sptrsv_solve. Values that may have changed are waited for, one
 /// system after the other, before the first solve is enqueued.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
@@ -164,6 +163,18 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
     Detail::sptrsv_handle<RowMap, Entries>(handle_v[i])
         .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
   }
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < count; ++j) {
+      const auto refuse = [&](const char* name) {
+        throw AliasError("x_v",
+                         "element " + std::to_string(i) +
+                             " shares memory with element " +
+                             std::to_string(j) + " of " + name,
+                         "give each system a solution vector of its own");
+      };
+      if (j < i && Detail::share_elements(x_v[i], x_v[j])) refuse("x_v");
+      if (j != i && Detail::share_elements(x_v[i], b_v[j])) refuse("b_v");
+    }
   for (std::size_t i = 0; i < count; ++i)
     handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], rowmap_v[i],
                                                   entries_v[i], values_v[i]);

@@ -20,17 +20,21 @@ enum class SPTRSVAlgorithm {
   SPTRSV_CUSPARSE
 };
 
+}  // namespace Experimental
+
+namespace Detail {
+template <>
+struct EnumeratorNames<Experimental::SPTRSVAlgorithm> {
+  static constexpr const char* list[] = {"SEQLVLSCHD_RP", "SEQLVLSCHD_TP1",
+                                         "SEQLVLSCHD_TP1CHAIN",
+                                         "SPTRSV_CUSPARSE"};
+};
+}  // namespace Detail
+
+namespace Experimental {
+
 inline const char* to_string(SPTRSVAlgorithm a) {
-  switch (a) {
-    case SPTRSVAlgorithm::SEQLVLSCHD_RP:
-      return "SEQLVLSCHD_RP";
-    case SPTRSVAlgorithm::SEQLVLSCHD_TP1:
-      return "SEQLVLSCHD_TP1";
-    case SPTRSVAlgorithm::SEQLVLSCHD_TP1CHAIN:
-      return "SEQLVLSCHD_TP1CHAIN";
-    default:
-      return "SPTRSV_CUSPARSE";
-  }
+  return Detail::enumerator_name(a);
 }
 
 /// A triangular system between sptrsv_symbolic and sptrsv_solve.
@@ -47,9 +51,10 @@ class SPTRSVHandle {
   using scalar_t = Scalar;
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
 
+  /// @throws OptionError for an algorithm that there is not
   SPTRSVHandle(Algorithm algorithm, std::size_t nrows, bool lower_tri)
       : nrows_(nrows), lower_tri_(lower_tri) {
-    options_.algorithm = algorithm;
+    set_algorithm(algorithm);
   }
 
   std::size_t get_nrows() const { return nrows_; }
@@ -77,8 +82,15 @@ class SPTRSVHandle {
   Algorithm get_algorithm() const {
     return solver_ ? solver_->report().algorithm : options_.algorithm;
   }
-  void set_algorithm(Algorithm algorithm) { options_.algorithm = algorithm; }
-  void set_algorithm(SPTRSVAlgorithm) { set_algorithm(Algorithm::automatic); }
+  /// @throws OptionError for an algorithm that there is not
+  void set_algorithm(Algorithm algorithm) {
+    Detail::require_enumerator("algorithm", algorithm);
+    options_.algorithm = algorithm;
+  }
+  void set_algorithm(SPTRSVAlgorithm algorithm) {
+    Detail::require_enumerator("algorithm", algorithm);
+    set_algorithm(Algorithm::automatic);
+  }
   /// Name of get_algorithm().
   std::string return_algorithm_string() const {
     return Strata::to_string(get_algorithm());
@@ -151,7 +163,8 @@ class SPTRSVHandle {
   void check(const RowMap& row_map, const Entries& entries, const B& b,
              const X& x) const {
     solver();
-    check_extent("row_map", row_map.extent(0), nrows_ + 1);
+    if (nrows_ > 0 || row_map.extent(0) > 0)
+      check_extent("row_map", row_map.extent(0), nrows_ + 1);
     check_extent("entries", entries.extent(0), num_entries_);
     Detail::check_vectors<Scalar, ExecutionSpace>(
         static_cast<std::int64_t>(nrows_), b, x);
@@ -187,8 +200,7 @@ class SPTRSVHandle {
   }
   static void check_extent(const char* name, std::size_t given,
                            std::size_t analysed) {
-    const bool no_rows = analysed == 1 && given == 0;
-    if (given != analysed && !no_rows)
+    if (given != analysed)
       throw SizeMismatchError(name,
                               "has " + std::to_string(given) +
                                   " elements, the analysed matrix " +
@@ -228,7 +240,9 @@ class KokkosKernelsHandle {
   /// Replaces the handle there was.
   ///
   /// @param nrows rows of the matrix; @param lower_tri the triangle it stores
-  /// @param block_size 0: block matrices are not taken. @throws OptionError
+  /// @param block_size 0: block matrices are not taken
+  /// @throws OptionError for another, and for an algorithm that there is not:
+  ///   the handle there was then stays
   void create_sptrsv_handle(Algorithm algorithm, size_type nrows,
                             bool lower_tri, size_type block_size = 0) {
     if (block_size != 0)
@@ -237,8 +251,9 @@ class KokkosKernelsHandle {
     sptrsv_handle_ = std::make_unique<SPTRSVHandleType>(
         algorithm, static_cast<std::size_t>(nrows), lower_tri);
   }
-  void create_sptrsv_handle(SPTRSVAlgorithm, size_type nrows, bool lower_tri,
-                            size_type block_size = 0) {
+  void create_sptrsv_handle(SPTRSVAlgorithm algorithm, size_type nrows,
+                            bool lower_tri, size_type block_size = 0) {
+    Detail::require_enumerator("algorithm", algorithm);
     create_sptrsv_handle(Algorithm::automatic, nrows, lower_tri, block_size);
   }
   /// Null before create_sptrsv_handle.

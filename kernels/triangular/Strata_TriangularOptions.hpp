@@ -29,24 +29,16 @@ enum class Algorithm {
   blocks
 };
 
-inline const char* to_string(Algorithm a) {
-  switch (a) {
-    case Algorithm::substitution:
-      return "substitution";
-    case Algorithm::level_sets:
-      return "level_sets";
-    case Algorithm::subgraphs:
-      return "subgraphs";
-    case Algorithm::pipelined:
-      return "pipelined";
-    case Algorithm::pipelined_subgraphs:
-      return "pipelined_subgraphs";
-    case Algorithm::blocks:
-      return "blocks";
-    default:
-      return "automatic";
-  }
-}
+namespace Detail {
+template <>
+struct EnumeratorNames<Algorithm> {
+  static constexpr const char* list[] = {
+      "automatic", "substitution",        "level_sets", "subgraphs",
+      "pipelined", "pipelined_subgraphs", "blocks"};
+};
+}  // namespace Detail
+
+inline const char* to_string(Algorithm a) { return Detail::enumerator_name(a); }
 
 /// The algorithm of that name. @throws OptionError
 inline Algorithm algorithm_from_string(const std::string& name) {
@@ -79,17 +71,13 @@ enum class Accuracy {
   relaxed
 };
 
-inline const char* to_string(Accuracy a) {
-  switch (a) {
-    case Accuracy::rowwise:
-      return "rowwise";
-    case Accuracy::componentwise:
-      return "componentwise";
-    case Accuracy::relaxed:
-      return "relaxed";
-  }
-  return "unknown";
-}
+namespace Detail {
+template <>
+struct EnumeratorNames<Accuracy> {
+  static constexpr const char* list[] = {"rowwise", "componentwise", "relaxed"};
+};
+}  // namespace Detail
+inline const char* to_string(Accuracy a) { return Detail::enumerator_name(a); }
 
 /// The contract of that name. @throws OptionError
 inline Accuracy accuracy_from_string(const std::string& name) {

@@ -237,7 +237,8 @@ class TriangularSolver {
           "make a new solver, which will choose an algorithm that does not "
           "divide them, or set the option `algorithm` to pipelined",
           found.unscalable_row);
-    const auto unsuitable = why_unsuitable(exec, values, found);
+    double growth;
+    const auto unsuitable = why_unsuitable(exec, values, found, growth);
     if (unsuitable.any)
       throw ScalingError(
           "values", unsuitable.why,
@@ -256,6 +257,8 @@ class TriangularSolver {
     check_value_type<Values>();
     check_index_view<RowMap>();
     check_index_view<Entries>();
+    Detail::require_enumerator("uplo", uplo);
+    Detail::require_enumerator("diag", diag);
     Detail::check_options(options);
     Detail::check_accuracy<Scalar>(options);
     const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
@@ -311,10 +314,11 @@ class TriangularSolver {
     // Every turn takes a way out, and `pipelined` with level sets one by one
     // takes all values. A plan's memory is released before the next is made.
     std::string too_inaccurate;
+    double growth = 0;
     for (;;) {
       const bool unscalable =
           found.unscalable_row != Detail::ValuesInspection::no_row;
-      const auto unsuitable = why_unsuitable(exec, values, found);
+      const auto unsuitable = why_unsuitable(exec, values, found, growth);
       if (!unscalable && !unsuitable.any) break;
       if (unscalable) {
         algorithm_.reset();
@@ -330,12 +334,11 @@ class TriangularSolver {
       algorithm_ = choice.make();
       found = inspect(exec, row_map, entries, values);
     }
-    if (report->collapsed_levels > 1)
-      report->growth = algorithm_->check_growth(exec, values.data()).largest;
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();
     algorithm_->forget_probe();
     if (report->collapsed_levels > 1) {
+      report->growth = growth;
       report->max_growth = analysis.growth_limit;
     } else if (report->unmerged_rows > 0) {
       report->unmerged_rows = 0;

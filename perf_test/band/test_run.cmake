@@ -106,3 +106,6 @@ expect_refused("dgbsv" --size 10 --bandwidth 1 --scalar float
 expect_refused("fastest" --size 10 --bandwidth 1 --algorithms fastest)
 expect_refused("--no-such-flag" --no-such-flag 1)
 expect_refused("nowhere.so" --size 10 --bandwidth 1 --lapack /nowhere.so)
+expect_output_refused(--size 40 --bandwidth 3 --algorithms strata)
+expect_refused("/nowhere/x.mtx" --matrix ${A} --vectors ${b}
+  --solution /nowhere/x.mtx --algorithms strata)

@@ -83,7 +83,7 @@ Answers are held against what rounding may leave. The matrices have an inverse
 of at most 1 (largest row sum), so x is to be within 10 eps (kl + ku + 2), ten
 times what rounding b alone may change; with --matrix, the backward error
 |b - A x| / (|A| |x| + |b|) is to be within N eps. Exit code: 0; 1 on a bad flag
-or file; 2 where ours failed or was wrong.
+or file, or an output that can't be written; 2 where ours failed or was wrong.
 )";
 }
 

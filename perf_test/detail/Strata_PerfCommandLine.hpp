@@ -197,8 +197,8 @@ inline std::string usage() {
 Flags of Google Benchmark (--benchmark_filter=..., --benchmark_min_time=...,
 --benchmark_out=FILE --benchmark_out_format=json, ...) and of Kokkos
 (--kokkos-...) work as well. A benchmark's time is the median over batches of
-solves. Exit code: 0; 1 on a bad flag or matrix; 2 where one of our own
-algorithms failed or gave a wrong answer.
+solves. Exit code: 0; 1 on a bad flag or matrix, or an output that can't be
+written; 2 where one of our own algorithms failed or gave a wrong answer.
 
 )" + gallery_help() +
          "\n";

@@ -101,8 +101,8 @@ matrices, ours beside its peers.
 Flags of Google Benchmark and of Kokkos work as well. A benchmark's time is the
 median over runs, copies of A and B included where the algorithm overwrites
 them; every answer is checked. "error/lapack" is a backward error over that of
-gesv, which is the measure of a stable elimination. Exit code: 0; 1 on a bad flag; 2 where ours
-failed or was wrong.
+gesv, which is the measure of a stable elimination. Exit code: 0; 1 on a bad flag,
+or where the output can't be written; 2 where ours failed or was wrong.
 )";
 }
 

@@ -119,20 +119,22 @@ inline void check_scalar_name(const std::string& value) {
 /// What Google Benchmark's flags say of its output.
 struct OutputFlags {
   bool display_for_people = true;  ///< else standard output has to stay pure
-  bool json_file = false;
+  /// Of --benchmark_out: its name and format, both empty where there is none.
+  std::string file, file_format;
 };
 inline OutputFlags output_flags(int argc, char** argv) {
   OutputFlags flags;
-  bool file = false, json = true;
+  std::string format = "json";
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     if (starts_with(flag, "--benchmark_format="))
       flags.display_for_people = flag == "--benchmark_format=console";
-    if (starts_with(flag, "--benchmark_out=")) file = true;
-    if (starts_with(flag, "--benchmark_out_format="))
-      json = flag == "--benchmark_out_format=json";
+    const std::string value =
+        flag.substr(std::min(flag.find('='), flag.size() - 1) + 1);
+    if (starts_with(flag, "--benchmark_out=")) flags.file = value;
+    if (starts_with(flag, "--benchmark_out_format=")) format = value;
   }
-  flags.json_file = file && json;
+  if (!flags.file.empty()) flags.file_format = format;
   return flags;
 }
 

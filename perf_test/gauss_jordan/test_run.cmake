@@ -75,3 +75,5 @@ expect_refused("no_such_peer" --sizes 4 --algorithms no_such_peer)
 expect_refused("transpose" --sizes 4 --tasks solve,transpose)
 expect_refused("int" --sizes 4 --scalar int)
 expect_refused("--stripe" --sizes 4 --stripe 33 --benchmark_min_time=0.001)
+expect_output_refused(--sizes 8 --tasks solve --algorithms strata
+  --benchmark_min_time=0.001)

@@ -81,6 +81,7 @@ BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
 /// @throws OptionError
 template <class Scalar>
 void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
+  require_enumerator("method", options.method);
   if (options.max_right_hand_sides < 0 ||
       options.max_right_hand_sides > 1 << 20)
     throw OptionError("max_right_hand_sides",

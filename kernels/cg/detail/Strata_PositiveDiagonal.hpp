@@ -48,14 +48,6 @@ struct InvertDiagonal {
   }
 };
 
-inline void require_square(std::int64_t rows, std::int64_t columns) {
-  if (rows != columns)
-    throw NotSquareError("A",
-                         std::to_string(rows) + " rows but " +
-                             std::to_string(columns) + " columns",
-                         "pass a square matrix");
-}
-
 template <class Scalar, class ExecutionSpace, class CrsMatrix>
 Kokkos::View<RealOf<Scalar>*, typename ExecutionSpace::memory_space>
 positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
@@ -64,15 +56,7 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
       std::is_same<typename MatrixTypes<CrsMatrix>::Scalar, Scalar>::value,
       "Strata: the matrix must have the preconditioner's scalar type");
   const auto rows = static_cast<std::int64_t>(A.numRows());
-  require_square(rows, static_cast<std::int64_t>(A.numCols()));
-  {
-    const Kokkos::View<int*, Memory> length(
-        Kokkos::view_alloc("Strata::Jacobi::length",
-                           Kokkos::WithoutInitializing),
-        rows);
-    check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows,
-                      length);
-  }
+  check_square_matrix(exec, A);
   const Kokkos::View<RealOf<Scalar>*, Memory> inverse(
       Kokkos::view_alloc("Strata::Jacobi::inverse_diagonal",
                          Kokkos::WithoutInitializing),

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <detail/Strata_DenseCopies.hpp>
 #include <detail/Strata_Elimination.hpp>
+#include <detail/Strata_SharedElements.hpp>
 #include <string>
 
 namespace Strata {
@@ -68,7 +69,7 @@ void check_square(const Matrix& A) {
                          "reduced_row_echelon_form");
 }
 
-/// @throws SizeMismatchError
+/// @throws SizeMismatchError, AliasError
 template <class Matrix, class Inverse>
 void check_same_extents(const Matrix& A, const Inverse& X) {
   if (A.extent(0) != X.extent(0) || A.extent(1) != X.extent(1))
@@ -78,9 +79,10 @@ void check_same_extents(const Matrix& A, const Inverse& X) {
                                 std::to_string(A.extent(0)) + " x " +
                                 std::to_string(A.extent(1)),
                             "pass a view of A's extents, or A itself");
+  require_distinct_elements("X", X);
 }
 
-/// @throws SizeMismatchError
+/// @throws SizeMismatchError, AliasError
 template <class Scalar, class ExecutionSpace, class Matrix, class B, class X>
 void check_right_hand_sides(const Matrix& A, const B& b, const X& x) {
   static_assert(std::is_same<typename B::non_const_value_type, Scalar>::value &&
@@ -107,6 +109,7 @@ void check_right_hand_sides(const Matrix& A, const B& b, const X& x) {
                             "has " + std::to_string(num_columns(x)) +
                                 " columns, b " + std::to_string(num_columns(b)),
                             "give one solution for every right-hand side");
+  require_distinct_elements("x", x);
 }
 
 /// @throws NotFiniteError for the first such value of [A | b].

@@ -36,20 +36,22 @@ void check_matrix_views() {
   check_value_view<Scalar, ExecutionSpace, Values>();
 }
 
+/// Most rows, and most columns, of a matrix.
+constexpr std::int64_t most_matrix_rows = 2147483646;
+
 /// @throws IndexOverflowError beyond what a 32-bit column can name,
 ///   SizeMismatchError for a negative number of columns
 inline void check_matrix_extents(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t most = 2147483646;
   if (columns < 0)
     throw SizeMismatchError("num_columns",
                             std::to_string(columns) + " is negative",
                             "pass the number of columns");
-  if (rows > most || columns > most)
-    throw IndexOverflowError("matrix",
-                             std::to_string(rows) + " rows and " +
-                                 std::to_string(columns) +
-                                 " columns are more than 2147483646",
-                             "cut the matrix into blocks");
+  if (rows > most_matrix_rows || columns > most_matrix_rows)
+    throw IndexOverflowError(
+        "matrix",
+        std::to_string(rows) + " rows and " + std::to_string(columns) +
+            " columns are more than " + std::to_string(most_matrix_rows),
+        "cut the matrix into blocks");
 }
 
 /// Extents of x and y in y = A x against those of A, types, spaces, and that
@@ -84,6 +86,7 @@ void check_product_vectors(std::int64_t rows, std::int64_t columns, const X& x,
                             "has " + std::to_string(num_columns(y)) +
                                 " columns, x " + std::to_string(num_columns(x)),
                             "give one result for every vector");
+  require_distinct_elements("y", y);
   // Different columns of one array are apart although their ranges meet.
   if (share_elements(x, y))
     throw AliasError("y", "shares memory with x", "pass a vector of its own");

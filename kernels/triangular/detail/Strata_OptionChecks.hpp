@@ -36,29 +36,22 @@ void check_accuracy(const TriangularOptions& options) {
     throw OptionError(name, problem, remedy);
   };
   const double digits = options.accuracy_digits;
-  const std::string most = std::to_string(digits_of<Scalar>);
-  switch (options.accuracy) {
-    case Accuracy::relaxed:
-      if (!(digits > 0 && digits <= digits_of<Scalar>))
-        refuse("accuracy_digits", "is " + std::to_string(digits),
-               "name more than 0 and at most " + most +
-                   " digits, or choose another accuracy");
-      return;
-    case Accuracy::componentwise:
-      if (options.collapsed_levels > 1)
-        refuse("collapsed_levels",
-               "is " + std::to_string(options.collapsed_levels) +
-                   ", and accuracy is componentwise",
-               "leave it at 0, or choose another accuracy: merged level sets "
-               "have no small componentwise errors");
-      break;
-    case Accuracy::rowwise:
-      break;
-    default:
-      refuse("accuracy",
-             "is " + std::to_string(static_cast<int>(options.accuracy)),
-             "use rowwise, componentwise or relaxed");
+  require_enumerator("accuracy", options.accuracy);
+  if (options.accuracy == Accuracy::relaxed) {
+    if (!(digits > 0 && digits <= digits_of<Scalar>))
+      refuse("accuracy_digits", "is " + std::to_string(digits),
+             "name more than 0 and at most " +
+                 std::to_string(digits_of<Scalar>) +
+                 " digits, or choose another accuracy");
+    return;
   }
+  if (options.accuracy == Accuracy::componentwise &&
+      options.collapsed_levels > 1)
+    refuse("collapsed_levels",
+           "is " + std::to_string(options.collapsed_levels) +
+               ", and accuracy is componentwise",
+           "leave it at 0, or choose another accuracy: merged level sets have "
+           "no small componentwise errors");
   if (digits != 0)
     refuse("accuracy_digits",
            "is " + std::to_string(digits) + ", and accuracy is " +
@@ -68,6 +61,10 @@ void check_accuracy(const TriangularOptions& options) {
 
 /// Options that no device and no matrix could honour. @throws OptionError
 inline void check_options(const TriangularOptions& options) {
+  require_enumerator("algorithm", options.algorithm);
+  require_enumerator("op", options.op);
+  require_enumerator("partition", options.partition);
+  require_enumerator("criterion", options.criterion);
   const auto at_least = [](const char* name, int value, int least,
                            const char* remedy) {
     if (value < least)

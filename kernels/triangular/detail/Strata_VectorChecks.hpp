@@ -10,11 +10,13 @@
 namespace Strata {
 namespace Detail {
 
-/// That x is b, or has no element of it: columns of one array may lie between
-/// each other's elements. @throws AliasError
+/// That x has a place for each of its elements, and is b or has no element of
+/// it: columns of one array may lie between each other's elements.
+/// @throws AliasError
 template <class B, class X>
 void check_apart_or_same(const B& b, const X& x) {
   const StridedBlock from = strided_block(b), to = strided_block(x);
+  require_distinct_elements("x", to);
   if (!same_elements(from, to) && share_elements(from, to))
     throw AliasError("x", "shares part of its memory with b",
                      "pass b itself to solve in place, or separate views");

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A cast makes enumerators that there are not. Each is refused by name, before
+// anything else is looked at, and none is printed as another one.
+#include <gtest/gtest.h>
+
+#include <Strata_BandSolver.hpp>
+#include <Strata_ConjugateGradientOptions.hpp>
+#include <Strata_LevelPermutation.hpp>
+#include <Strata_Partition.hpp>
+#include <Strata_Preconditioner.hpp>
+#include <Strata_RowChunks.hpp>
+#include <Strata_Triangle.hpp>
+#include <Strata_TriangularSolver.hpp>
+
+#include "HermitianMatrix.hpp"
+
+namespace Strata {
+namespace {
+
+using Exec = Kokkos::DefaultExecutionSpace;
+using Matrix = Crs<double>;
+
+/// Calls f with values that are none, and expects to be told which are.
+template <class Enum, class F>
+void expect_refused(const std::string& argument, const F& f) {
+  const auto count = static_cast<int>(Detail::num_enumerators<Enum>());
+  for (const int number : {99, -1, count, 1 << 30}) {
+    const auto value = static_cast<Enum>(number);
+    EXPECT_STREQ(Detail::enumerator_name(value), "unknown");
+    try {
+      f(value);
+      ADD_FAILURE() << argument << ": " << number << " is accepted";
+    } catch (const OptionError& error) {
+      EXPECT_EQ(error.argument(), argument);
+      EXPECT_EQ(error.problem(),
+                "is " + std::to_string(number) + ", which has no name");
+      for (int k = 0; k < count; ++k)
+        EXPECT_NE(
+            error.remedy().find(Detail::enumerator_name(static_cast<Enum>(k))),
+            std::string::npos)
+            << error.what();
+    }
+  }
+}
+
+/// No square matrix and no pattern: whoever looked at it would say so.
+Matrix nonsense() {
+  HostMatrix<double> host(2, 3, {1, 2, 3, 4, 5, 6});
+  host.row_map[1] = 1 << 28;
+  host.entries[0] = -7;
+  return host.to_device<Matrix>();
+}
+
+TEST(Enumerators, OfTriangularSolvers) {
+  const auto A = nonsense();
+  const Exec exec;
+  const auto solver = [&](Uplo uplo, Diag diag,
+                          const TriangularOptions& options) {
+    TriangularSolver<double, Exec>(exec, A, uplo, diag, options);
+  };
+  const auto option = [&](auto member) {
+    return [=](auto value) {
+      TriangularOptions options;
+      options.*member = value;
+      solver(Uplo::lower, Diag::non_unit, options);
+    };
+  };
+  expect_refused<Algorithm>("algorithm", option(&TriangularOptions::algorithm));
+  expect_refused<Op>("op", option(&TriangularOptions::op));
+  expect_refused<PartitionMethod>("partition",
+                                  option(&TriangularOptions::partition));
+  expect_refused<SortCriterion>("criterion",
+                                option(&TriangularOptions::criterion));
+  expect_refused<Uplo>("uplo",
+                       [&](Uplo uplo) { solver(uplo, Diag::non_unit, {}); });
+  expect_refused<Diag>("diag",
+                       [&](Diag diag) { solver(Uplo::lower, diag, {}); });
+  // Also where the other options would not be looked at.
+  expect_refused<PartitionMethod>("partition", [&](PartitionMethod method) {
+    TriangularOptions options;
+    options.algorithm = Algorithm::blocks;
+    options.partition = method;
+    solver(Uplo::lower, Diag::non_unit, options);
+  });
+}
+
+TEST(Enumerators, OfTheAnalysis) {
+  const auto A = nonsense();
+  const Exec exec;
+  const auto graph = [&](auto member) {
+    return [=](auto value) {
+      TriangleInput input;
+      input.*member = value;
+      triangle_graph(exec, A.graph.row_map, A.graph.entries, A.values, 2,
+                     input);
+    };
+  };
+  expect_refused<Uplo>("uplo", graph(&TriangleInput::uplo));
+  expect_refused<Diag>("diag", graph(&TriangleInput::diag));
+  expect_refused<Op>("op", graph(&TriangleInput::op));
+  expect_refused<LevelPattern>("pattern", [&](LevelPattern pattern) {
+    level_permutation(exec, A, pattern);
+  });
+  const DependencyGraph<Exec::memory_space> empty;
+  expect_refused<WithinLevel>("within", [&](WithinLevel within) {
+    order_by_level(exec, empty, within);
+  });
+  const LevelOrder<Exec::memory_space> no_order;
+  expect_refused<SourceNumbering>("numbering", [&](SourceNumbering numbering) {
+    make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
+  });
+  const DependencyGraph<Kokkos::HostSpace> on_host;
+  const auto part = [&](auto member) {
+    return [&, member](auto value) {
+      PartitionOptions options;
+      options.*member = value;
+      partition(on_host, LevelSets(), options);
+    };
+  };
+  expect_refused<PartitionMethod>("PartitionOptions::method",
+                                  part(&PartitionOptions::method));
+  expect_refused<SortCriterion>("PartitionOptions::criterion",
+                                part(&PartitionOptions::criterion));
+}
+
+TEST(Enumerators, OfTheOtherSolvers) {
+  const auto A = nonsense();
+  const Exec exec;
+  expect_refused<Uplo>("uplo",
+                       [&](Uplo uplo) { take_triangle(exec, A, uplo); });
+  expect_refused<MissingDiagonal>("missing", [&](MissingDiagonal missing) {
+    take_triangle(exec, A, Uplo::lower, missing);
+  });
+  expect_refused<BandMethod>("method", [&](BandMethod method) {
+    BandOptions options;
+    options.method = method;
+    const Kokkos::View<double**, Kokkos::LayoutLeft, Exec> ab("ab", 3, 9);
+    BandSolver<double, Exec>(exec, ab, 1, 1, options);
+  });
+  using Preconditioner = IncompletePreconditioner<double, Exec>;
+  expect_refused<Factorization>(
+      "kind", [&](Factorization kind) { Preconditioner(exec, A, kind); });
+  expect_refused<FactorOrder>("order", [&](FactorOrder order) {
+    Preconditioner(exec, A, Factorization::incomplete_lu, {}, order);
+  });
+  expect_refused<Algorithm>("algorithm", [&](Algorithm algorithm) {
+    TriangularOptions options;
+    options.algorithm = algorithm;
+    Preconditioner(exec, A, Factorization::incomplete_lu, options);
+  });
+}
+
+TEST(Enumerators, HaveTheNamesOfTheirValues) {
+  EXPECT_STREQ(to_string(Uplo::upper), "upper");
+  EXPECT_STREQ(to_string(Diag::unit), "unit");
+  EXPECT_STREQ(to_string(Op::conjugate_transpose), "conjugate_transpose");
+  EXPECT_STREQ(to_string(Algorithm::pipelined), "pipelined");
+  EXPECT_STREQ(to_string(Algorithm::blocks), "blocks");
+  EXPECT_STREQ(to_string(PartitionMethod::level_bands), "level_bands");
+  EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");
+  EXPECT_STREQ(to_string(BandMethod::partial_pivoting), "partial_pivoting");
+  EXPECT_STREQ(to_string(FactorOrder::coloured), "coloured");
+  EXPECT_STREQ(to_string(CgStatus::max_iterations), "max_iterations");
+  EXPECT_STREQ(to_string(CgStatus::stopped), "stopped");
+  EXPECT_STREQ(to_string(static_cast<CgStatus>(7)), "unknown");
+  EXPECT_STREQ(to_string(static_cast<Uplo>(7)), "unknown");
+  EXPECT_EQ(Detail::enumerator_names<Uplo>(), "lower or upper");
+  EXPECT_EQ(Detail::enumerator_names<Op>(),
+            "none, transpose or conjugate_transpose");
+}
+
+}  // namespace
+}  // namespace Strata

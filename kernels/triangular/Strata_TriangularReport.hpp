@@ -35,10 +35,14 @@ struct TriangularReport {
   int levels = 0;
   /// Level sets that `pipelined` or `pipelined_subgraphs` take at a time.
   int collapsed_levels = 1;
-  /// The contract that solves keep (TriangularOptions::accuracy), the d of
-  /// Accuracy::relaxed, and rows that are not merged for its sake.
+  /// The contract that solves keep (TriangularOptions::accuracy) and the d of
+  /// Accuracy::relaxed.
   Accuracy accuracy = Accuracy::rowwise;
   double accuracy_digits = 0;
+  /// The m of the contracts: entries of the longest row, its diagonal included;
+  /// 0 where `blocks` was named and made without level sets.
+  std::int64_t longest_row = 0;
+  /// Rows that are not merged for the sake of that contract.
   std::int64_t unmerged_rows = 0;
   /// A bound on the growth of merged rows with the values of the constructor:
   /// |r_i| <= growth m eps (sum_j |a_ij| max|x| + |b_i|), and what `accuracy`

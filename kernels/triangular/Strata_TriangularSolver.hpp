@@ -307,6 +307,8 @@ class TriangularSolver {
     report->crs_bytes = Detail::crs_bytes<Scalar>(columns, report->entries);
     Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
                                                            options, *report);
+    report->longest_row =
+        static_cast<std::int64_t>(analysis.limit_of_growth().longest_row);
     algorithm_ = choice.make();
     auto found = inspect(exec, row_map, entries, values);
     fingerprint_ = found.fingerprint();

@@ -50,7 +50,7 @@ inline void write_csv(std::ostream& out,
          "update_us,solve_us,relative_error,outcome,speedup_serial,"
          "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
          "normwise_error,componentwise_error,merged_levels,growth,"
-         "unmerged_rows,message\n";
+         "unmerged_rows,longest_row,message\n";
   for (const auto& r : results) {
     if (r.outcome == Outcome::not_run) continue;
     const auto own = [&](double value) {
@@ -76,6 +76,7 @@ inline void write_csv(std::ostream& out,
         << csv_number(r.componentwise_error) << ',' << own(r.plan.merged_levels)
         << ',' << own(r.plan.growth) << ','
         << own(static_cast<double>(r.plan.unmerged_rows)) << ','
+        << own(static_cast<double>(r.plan.longest_row)) << ','
         << csv_text(r.message) << '\n';
   }
 }

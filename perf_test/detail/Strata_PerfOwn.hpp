@@ -44,6 +44,7 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.merged_levels = report.collapsed_levels;
     facts.growth = report.growth;
     facts.unmerged_rows = report.unmerged_rows;
+    facts.longest_row = report.longest_row;
     return facts;
   }
   void explain(std::ostream& out) const override {

@@ -19,7 +19,7 @@ struct PlanFacts {
   double predicted_us = 0;  ///< a solve, by the performance model
   int merged_levels = 1;    ///< level sets taken at a time
   double growth = 0;        ///< TriangularReport::growth
-  std::int64_t unmerged_rows = 0;
+  std::int64_t unmerged_rows = 0, longest_row = 0;
 };
 
 enum class Outcome {

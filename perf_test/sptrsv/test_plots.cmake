@@ -20,3 +20,16 @@ expect_refused("not JSON" plot_sptrsv ${work_dir}/text.json)
 file(WRITE ${work_dir}/other.json "{\"benchmarks\": []}")
 expect_refused("no finished benchmark" plot_sptrsv ${work_dir}/other.json)
 expect_refused("cusparse" plot_sptrsv ${json} --figure 10 --peer cusparse)
+
+# Errors beside their bound, where there are merged level sets.
+set(merged ${work_dir}/merged.csv)
+run(${program} --gallery grid2d:20 --gallery random:500x3 --algorithms pipelined
+  --collapsed-levels 4 --table ${merged} --benchmark_min_time=0.001)
+draw(accuracy plot_accuracy ${merged})
+if(NOT printed MATCHES "2 systems, 2 within their bound")
+  message(SEND_ERROR "${printed}")
+endif()
+set(plain ${work_dir}/plain.csv)
+run(${program} --gallery grid2d:20 --algorithms pipelined
+  --accuracy componentwise --table ${plain} --benchmark_min_time=0.001)
+expect_refused("no plan in the tables merges" plot_accuracy ${plain})

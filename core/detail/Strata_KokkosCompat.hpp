@@ -892,9 +892,10 @@ void publish_writes(const ExecutionSpace& exec) {
 /// Bytes of level-0 scratch that a team may ask for on this device.
 template <class ExecutionSpace>
 std::size_t team_scratch_bytes(const ExecutionSpace&) {
-  // Host backends keep scratch in ordinary memory and state no useful limit:
-  // stay within a typical second-level cache.
-  if constexpr (!is_cuda<ExecutionSpace>) {
+  // Host backends keep scratch in ordinary memory. Before Kokkos 5 they state
+  // a limit and do not hold launches to it: stay within a typical second-level
+  // cache there.
+  if constexpr (!is_cuda<ExecutionSpace> && KOKKOS_VERSION < 50000) {
     return std::size_t{256} * 1024;
   }
   return static_cast<std::size_t>(

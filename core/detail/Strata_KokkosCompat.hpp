@@ -889,6 +889,12 @@ void publish_writes(const ExecutionSpace& exec) {
   (void)exec;
 }
 
+/// Bytes of level-0 scratch that every device has for a team. Kokkos 5 gives a
+/// host's team 32 KiB, those before it as much as is asked for.
+template <class ExecutionSpace>
+inline constexpr std::size_t sure_scratch_bytes =
+    is_cuda<ExecutionSpace> ? 40000 : 32768;
+
 /// Bytes of level-0 scratch that a team may ask for on this device.
 template <class ExecutionSpace>
 std::size_t team_scratch_bytes(const ExecutionSpace&) {

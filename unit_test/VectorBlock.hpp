@@ -112,7 +112,7 @@ class VectorBlock {
   std::int64_t place(std::int64_t i, std::int64_t c) const {
     return shift_ + i * row_stride_ + c * column_stride_;
   }
-  typename Kokkos::View<Scalar*, Memory>::HostMirror mirror() const {
+  auto mirror() const {
     const auto host = Kokkos::create_mirror(buffer_);
     Kokkos::deep_copy(host, buffer_);
     return host;

@@ -908,12 +908,19 @@ void publish_writes(const ExecutionSpace& exec) {
   (void)exec;
 }
 
+/// Bytes of level-0 scratch that every device has for a team. Kokkos 5 gives a
+/// host's team 32 KiB, those before it as much as is asked for.
+template <class ExecutionSpace>
+inline constexpr std::size_t sure_scratch_bytes =
+    is_cuda<ExecutionSpace> ? 40000 : 32768;
+
 /// Bytes of level-0 scratch that a team may ask for on this device.
 template <class ExecutionSpace>
 std::size_t team_scratch_bytes(const ExecutionSpace&) {
-  // Host backends keep scratch in ordinary memory and state no useful limit:
-  // stay within a typical second-level cache.
-  if constexpr (!is_cuda<ExecutionSpace>) {
+  // Host backends keep scratch in ordinary memory. Before Kokkos 5 they state
+  // a limit and do not hold launches to it: stay within a typical second-level
+  // cache there.
+  if constexpr (!is_cuda<ExecutionSpace> && KOKKOS_VERSION < 50000) {
     return std::size_t{256} * 1024;
   }
   return static_cast<std::size_t>(

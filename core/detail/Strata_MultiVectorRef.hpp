@@ -32,9 +32,9 @@ MultiVectorRef<typename View::value_type> multi_vector_ref(const View& v) {
                 "or 2");
   MultiVectorRef<typename View::value_type> ref;
   ref.data = v.data();
-  ref.row_stride = static_cast<std::int64_t>(v.stride_0());
+  ref.row_stride = static_cast<std::int64_t>(v.stride(0));
   if constexpr (View::rank == 2) {
-    ref.column_stride = static_cast<std::int64_t>(v.stride_1());
+    ref.column_stride = static_cast<std::int64_t>(v.stride(1));
   }
   return ref;
 }

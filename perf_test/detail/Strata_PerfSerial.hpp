@@ -30,7 +30,7 @@ class SerialSubstitution : public Algorithm<Scalar> {
 
  private:
   const Problem<Scalar>& problem_;
-  typename Problem<Scalar>::Vectors::HostMirror x_;
+  decltype(Kokkos::create_mirror_view(typename Problem<Scalar>::Vectors())) x_;
 };
 
 }  // namespace PerfTest

@@ -33,6 +33,12 @@ jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+# source_version DIR: the version that the sources of Kokkos or Kokkos Kernels state
+source_version() {
+  sed -nE 's/^ *set *\( *(Kokkos|KokkosKernels)_VERSION_(MAJOR|MINOR|PATCH) +"?([0-9]+)"? *\).*/\3/Ip' \
+    "$1/CMakeLists.txt" | head -n 3 | paste -sd.
+}
+
 # Puts nvcc, which nvcc_wrapper calls by that name, on the PATH.
 find_nvcc() {
   command -v nvcc >/dev/null && return
@@ -55,4 +61,17 @@ quietly() {
     tail -n 40 "$log" >&2
     die "failed: $* (all of its output: $log)"
   fi
+}
+
+# count_tests FILE: what ctest wrote to a file of JUnit's, in a few words.
+count_tests() {
+  local file=$1 note=
+  count() {
+    sed -nE "s/.*<testsuite.* $1=\"([0-9]+)\".*/\1/p;s/^[[:space:]]*$1=\"([0-9]+)\".*/\1/p" "$file" |
+      head -n 1
+  }
+  local tests failures skipped
+  tests=$(count tests) failures=$(count failures) skipped=$(count skipped)
+  [ "${skipped:-0}" -eq 0 ] || note=", $skipped skipped"
+  echo "$((tests - failures - ${skipped:-0})) passed, $failures failed$note"
 }

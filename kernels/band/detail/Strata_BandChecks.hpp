@@ -64,10 +64,10 @@ BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
             std::to_string(kl + ku + 1) + " diagonals",
         "pass kl + ku + 1 rows, or 2 kl + ku + 1 with room for fill first");
   A.lower = kl, A.upper = ku;
-  A.row_stride = static_cast<std::int64_t>(ab.stride_0());
-  A.column_stride = static_cast<std::int64_t>(ab.stride_1());
+  A.row_stride = static_cast<std::int64_t>(ab.stride(0));
+  A.column_stride = static_cast<std::int64_t>(ab.stride(1));
   if constexpr (Band::rank == 3) {
-    A.system_stride = static_cast<std::int64_t>(ab.stride_2());
+    A.system_stride = static_cast<std::int64_t>(ab.stride(2));
     if (ab.extent(2) > 1u << 24)
       throw IndexOverflowError("ab", std::to_string(ab.extent(2)) + " systems",
                                "split the batch");

@@ -29,13 +29,16 @@ template <class Scalar, class ExecutionSpace>
 struct ApplyBandPanel {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int w = band_panel_width;
-  /// Columns of a strip: 32, or 16 where scalars of 16 bytes leave no room.
-  static constexpr int strip = sizeof(Scalar) > 8 ? 16 : 32;
+  /// Columns of a strip: 32, or fewer where scalars of 16 bytes leave no room.
+  static constexpr int strip = sizeof(Scalar) <= 8       ? 32
+                               : is_cuda<ExecutionSpace> ? 16
+                                                         : 8;
   static constexpr int pitch = w + 1, u_pitch = strip + 1;
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * pitch + 2 * w * u_pitch) * sizeof(Scalar) + 32;
-  static_assert(scratch_bytes <= 40000, "Kokkos gives CUDA teams 40 KB");
+  static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
+                "more than Kokkos gives a team");
 
   PivotedStorage<Scalar> A;
   PanelExchanges<ExecutionSpace> exchanges;
@@ -109,7 +112,8 @@ struct SubstitutePanels {
   static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * (w + 1) + 2 * w * width) * sizeof(Scalar) + 32;
-  static_assert(scratch_bytes <= 40000, "Kokkos gives CUDA teams 40 KB");
+  static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
+                "more than Kokkos gives a team");
 
   PivotedStorage<Scalar> A;
   PanelExchanges<ExecutionSpace> exchanges;

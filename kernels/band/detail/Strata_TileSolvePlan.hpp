@@ -30,12 +30,12 @@ template <class View>
 BatchVectorRef<typename View::value_type> batch_vector_ref(const View& v) {
   BatchVectorRef<typename View::value_type> ref;
   ref.data = v.data();
-  ref.row_stride = static_cast<std::int64_t>(v.stride_0());
+  ref.row_stride = static_cast<std::int64_t>(v.stride(0));
   if constexpr (View::rank > 1) {
-    ref.column_stride = static_cast<std::int64_t>(v.stride_1());
+    ref.column_stride = static_cast<std::int64_t>(v.stride(1));
   }
   if constexpr (View::rank > 2) {
-    ref.system_stride = static_cast<std::int64_t>(v.stride_2());
+    ref.system_stride = static_cast<std::int64_t>(v.stride(2));
   }
   return ref;
 }

@@ -106,8 +106,8 @@ struct RunTileTasks {
   using Tile = TileTeam<Scalar, ExecutionSpace, B>;
   static constexpr int team_size = Tile::team_size;
   static constexpr std::size_t scratch_bytes = Tile::scratch_bytes + 32;
-  static_assert(!is_cuda<ExecutionSpace> || scratch_bytes <= 40000,
-                "Kokkos gives CUDA teams 40 KB");
+  static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
+                "more than Kokkos gives a team");
 
   Plan plan;
   Pivots pivots;

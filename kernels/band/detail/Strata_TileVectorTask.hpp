@@ -29,8 +29,8 @@ struct RunVectorTasks {
   static constexpr int size = B * width;
   static constexpr std::size_t scratch_bytes =
       (3 + quarters) * size * sizeof(Scalar) + 32;
-  static_assert(!on_device || scratch_bytes <= 40000,
-                "Kokkos gives CUDA teams 40 KB");
+  static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
+                "more than Kokkos gives a team");
 
   Plan plan;
   Kokkos::View<unsigned*, Memory> state;

@@ -24,9 +24,11 @@ class ParameterMeasurement {
   /// Nothing where the machine was too busy for the differences to make sense.
   std::optional<PerformanceParameters> run() const {
     PerformanceParameters p;
-    // A host takes less for a thousand rows than its launches differ by.
+    // A host takes less for a thousand rows than its launches differ by: as many
+    // as a sub-graph may have.
     constexpr bool on_host = !is_cuda<ExecutionSpace>;
-    const int n = on_host ? 8192 : 1024;
+    const int most = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_);
+    const int n = on_host ? std::min(8192, most) : 1024;
     bool sound = true;
     const auto one = band(1, 1), chain = band(n, 1);
     const auto positive = [&sound](double us) {
@@ -54,7 +56,7 @@ class ParameterMeasurement {
       apart.back() = 1;
       return time_subgraphs(star(sources), apart);
     };
-    const int sources = on_host ? 8192 : 255;
+    const int sources = on_host ? std::min(8192, most) : 255;
     p.tau_external =
         positive((time_star(sources) - (on_host ? time_star(1) : 2 * p.alpha)) /
                  sources);

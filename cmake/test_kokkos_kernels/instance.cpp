@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kokkos Kernels' test of sptrsv, edited by scripts/test_kokkos_kernels, for
+// one scalar and all ordinals and offsets.
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+
+// The fixture and the device by the names which the test has for them: up to
+// release 3 the one, later the other.
+class TestCategory : public testing::Test {};
+using TestExecSpace = Kokkos::DefaultExecutionSpace;
+using TestDevice = Kokkos::DefaultExecutionSpace;
+
+#if __has_include(<Test_vector_fixtures.hpp>)
+#include <Test_vector_fixtures.hpp>
+#endif
+#include <edited_sptrsv.hpp>
+
+// Release 3 has macros for these, which would be expanded before they become
+// part of a test's name.
+#undef kokkos_complex_double
+#undef kokkos_complex_float
+using kokkos_complex_double = Kokkos::complex<double>;
+using kokkos_complex_float = Kokkos::complex<float>;
+
+// Expands the scalar before the test's macro makes it part of a name.
+#define STRATA_TEST(SCALAR, ORDINAL, OFFSET) \
+  STRATA_TEST_MACRO(SCALAR, ORDINAL, OFFSET, TestDevice)
+STRATA_TEST(STRATA_TEST_SCALAR, int, int)
+STRATA_TEST(STRATA_TEST_SCALAR, int64_t, int)
+STRATA_TEST(STRATA_TEST_SCALAR, int, size_t)
+STRATA_TEST(STRATA_TEST_SCALAR, int64_t, size_t)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Conjugate gradients: matrices, preconditioners, tolerances, what is not
+// positive definite or not finite.
+#include "Driver.hpp"
+#include "Units.hpp"
+
+int main(int argc, char** argv) {
+  using namespace Strata::Fuzz;
+  Driver driver;
+  driver.name = "strata_fuzz_cg";
+  driver.run = [](Context& context) {
+    with_scalar_of_seed(
+        context, [&](auto scalar) { check_cg<decltype(scalar)>(context); });
+  };
+  driver.tamperings = {{"answer", {"residual", "status"}},
+                       {"guard", {"memory beside x"}},
+                       {"repeat", {"repeat bit for bit"}}};
+  return run_driver(argc, argv, driver);
+}

@@ -122,23 +122,37 @@ class BandRun {
       : context_(context), case_(c), random_(random) {}
 
   void run() {
+    try {
+      check();
+    } catch (const FactorizationError& error) {
+      expect(may_be_singular(), "valid system refused", error.what());
+      context_.count("refusals", "near singular");
+    }
+  }
+
+ private:
+  void check() {
     const Storage ab = storage(case_.bands);
     const std::vector<Scalar> before = elements(ab);
     BandSolver<Scalar, Space> solver(exec_, ab, case_.kl, case_.ku,
                                      case_.options);
     context_.count("algorithm", to_string(solver.report().method));
     auto x = solve(solver);
-    if (!x.empty() && context_.tampers("answer")) x[0] += Scalar(1);
     const auto first = x;
-    check_answers(case_.bands, first, "first solve");
+    if (!x.empty() && context_.tampers("answer")) spoil_largest(x);
+    check_answers(case_.bands, x, "first solve");
     auto again = solve(solver);
     if (!again.empty() && context_.tampers("repeat")) flip_bit(again[0]);
     expect(same_bits(again, first), "repeat bit for bit");
     if (random_.chance(0.5)) check_updates(solver, ab, first);
     expect(same_bits(elements(ab), before), "band untouched");
   }
+  /// Solutions of matrices without dominance may grow or pivots shrink beyond
+  /// all numbers, but not within so few rows.
+  bool may_be_singular() const {
+    return case_.dominance == Case::Dominance::none && case_.n > 40;
+  }
 
- private:
   void expect(bool holds, const char* check, const std::string& detail = {}) {
     context_.expect(holds, check, Space::name() + (" " + detail));
   }
@@ -192,7 +206,15 @@ class BandRun {
         return std::vector<Scalar>(all.begin() + s * size,
                                    all.begin() + (s + 1) * size);
       };
-      const double error = bands[s].backward_error(part(x), part(case_.b));
+      const auto answer = part(x);
+      const bool all_finite =
+          std::all_of(answer.begin(), answer.end(),
+                      [](const Scalar& v) { return finite(v); });
+      if (!all_finite && may_be_singular()) {
+        context_.count("not compared", "not finite");
+        continue;
+      }
+      const double error = bands[s].backward_error(answer, part(case_.b));
       expect(error <= allowed, "backward error",
              when + ", system " + std::to_string(s) + ": " +
                  std::to_string(error / epsilon<Scalar>) + " eps");

@@ -160,16 +160,16 @@ class CgRun {
   template <class Preconditioner>
   void check(const Preconditioner& M) {
     CgResult result, other;
-    auto x = solve(M, result);
+    const auto first = solve(M, result);
     context_.count("status", to_string(result.status));
+    auto x = first;
     if (!x.empty() && result.converged() && context_.tampers("answer"))
-      x[0] += Scalar(1e6f) * x[0] + Scalar(1e6f);
+      spoil_largest(x);
     check_answer(result, x);
     check_status(result);
     auto again = solve(M, other);
     if (!again.empty() && context_.tampers("repeat")) flip_bit(again[0]);
-    if (context_.tampered() && !context_.failures().empty()) return;
-    expect(same_bits(x, again) && result.status == other.status &&
+    expect(same_bits(first, again) && result.status == other.status &&
                result.iterations == other.iterations,
            "repeat bit for bit");
     expect(views_.is_still(case_.matrix), "matrix untouched");

@@ -144,8 +144,12 @@ class DenseRun {
     RowEchelonForm form;
     if (!attempt(result, form)) return;
     expect(!case_.special, "special number accepted");
-    if (!result.values.empty() && context_.tampers("answer"))
-      result.values[0] += Scalar(1);
+    const auto first = result.values;
+    // Right-hand sides below the rank are not looked at.
+    const bool looked_at =
+        case_.task != DenseTask::reduce || case_.options.pivot_columns < 0;
+    if (!first.empty() && looked_at && context_.tampers("answer"))
+      spoil_largest(result.values);
     if (case_.task == DenseTask::reduce)
       check_form(result, form);
     else
@@ -154,8 +158,7 @@ class DenseRun {
     attempt(again, form);
     if (!again.values.empty() && context_.tampers("repeat"))
       flip_bit(again.values[0]);
-    if (!context_.tampered() || context_.failures().empty())
-      expect(same_bits(result.values, again.values), "repeat bit for bit");
+    expect(same_bits(first, again.values), "repeat bit for bit");
   }
 
  private:

@@ -202,13 +202,10 @@ struct ArrayParser {
     std::vector<std::string> sizes;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
-      std::string line = text.substr(at, end - at);
+      const std::string line = text.substr(at, end - at);
       const bool banner = at == 0;
       at = end + 1;
-      // What follows a zero byte is not seen.
-      const auto zero = line.find('\0');
-      if (zero != std::string::npos) throw NotMarket("a zero byte");
-      auto words = split(line);
+      const auto words = split(line);
       if (banner) {
         check_banner(words);
       } else if (words.empty() || words[0][0] == '%') {
@@ -216,6 +213,8 @@ struct ArrayParser {
       } else if (sizes.empty()) {
         sizes = words;
       } else {
+        if (line.find('\0') != std::string::npos)
+          throw NotMarket("a zero byte");
         for (const auto& word : words) values.push_back(number(word));
       }
     }

@@ -130,6 +130,19 @@ std::int64_t first_difference(const std::vector<T>& a,
       return static_cast<std::int64_t>(i);
   return -1;
 }
+/// The elements with every NaN the ordinary one: which of two payloads a sum
+/// keeps is the compiler's choice.
+template <class T>
+std::vector<T> with_plain_nans(std::vector<T> all) {
+  using Real = RealOf<T>;
+  for (auto& v : all) {
+    Real* const parts = reinterpret_cast<Real*>(&v);
+    for (std::size_t k = 0; k < sizeof(T) / sizeof(Real); ++k)
+      if (std::isnan(parts[k]))
+        parts[k] = std::numeric_limits<Real>::quiet_NaN();
+  }
+  return all;
+}
 /// Flips the last bit of an element.
 template <class T>
 void flip_bit(T& value) {
@@ -137,6 +150,18 @@ void flip_bit(T& value) {
   std::memcpy(&byte, &value, 1);
   byte ^= 1u;
   std::memcpy(static_cast<void*>(&value), &byte, 1);
+}
+/// Doubles the largest finite element and adds one.
+template <class Scalar>
+void spoil_largest(std::vector<Scalar>& all) {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (finite(all[i]) &&
+        (!finite(all[largest]) ||
+         magnitude(widen(all[i])) > magnitude(widen(all[largest]))))
+      largest = i;
+  const Scalar old = finite(all[largest]) ? all[largest] : Scalar(0);
+  all[largest] = old + old + Scalar(1);
 }
 template <class Scalar>
 Scalar all_ones() {

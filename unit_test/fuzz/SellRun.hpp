@@ -78,10 +78,10 @@ class SellRun {
     context_.count("form", A.report().diagonal_chunks > 0 ? "diagonals"
                            : A.report().long_rows > 0     ? "long rows"
                                                           : "chunks");
-    auto first = apply(A);
-    if (!first.empty() && context_.tampers("answer"))
-      first[0] = finite(first[0]) ? first[0] + Scalar(1) : Scalar(1);
-    check_answers(case_.matrix, first, "first product");
+    const auto first = apply(A);
+    auto y = first;
+    if (!y.empty() && context_.tampers("answer")) spoil_largest(y);
+    check_answers(case_.matrix, y, "first product");
     auto again = apply(A);
     if (!again.empty() && context_.tampers("repeat")) flip_bit(again[0]);
     expect(same_bits(first, again), "repeat bit for bit");

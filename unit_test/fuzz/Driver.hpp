@@ -50,6 +50,11 @@ class Runner {
       if (seed == options_.seed_to) break;
     }
     summarise(seeds, timer.seconds());
+    if (seeds > 0 && counts_.count("backend") == 0) {
+      std::cout << "FAILURE: nothing has run: no backend '" << options_.backend
+                << "'" << std::endl;
+      return 1;
+    }
     return failures_ > 0 ? 1 : 0;
   }
 

@@ -21,8 +21,14 @@ struct PatternCheck {
   Entries entries;
   std::int64_t columns, stored;
   Kokkos::View<std::int64_t[2], MemorySpace> status;  // fault, rows unsorted
-  Kokkos::View<int*, MemorySpace> length;
+  Kokkos::View<int*, MemorySpace> measured;
 
+  /// For RowByLanes, which deals long rows to more lanes: of a row that is none,
+  /// any number will do.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return static_cast<std::int64_t>(row_map(row + 1)) -
+           static_cast<std::int64_t>(row_map(row));
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const auto begin = static_cast<std::int64_t>(row_map(row));
@@ -32,8 +38,8 @@ struct PatternCheck {
       if (lane == 0) Kokkos::atomic_fetch_min(&status(0), 2 * row);
       return;
     }
-    if (lane == 0 && length.extent(0) > 0)
-      length(row) = static_cast<int>(end - begin);
+    if (lane == 0 && measured.extent(0) > 0)
+      measured(row) = static_cast<int>(end - begin);
     bool ascending = true, in_range = true;
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
       const auto column = static_cast<std::int64_t>(entries(k));

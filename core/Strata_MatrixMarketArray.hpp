@@ -72,13 +72,15 @@ inline HostArray read_matrix_market_array(const std::string& path) {
   const std::int64_t stated = rows * columns;
   while (next_data()) {
     const char* at = line.c_str();
+    const char* const last = at + line.size();
     for (;;) {
       while (std::isspace(static_cast<unsigned char>(*at))) ++at;
-      if (*at == 0) break;
+      if (at == last) break;
       char* end = nullptr;
       const double value = std::strtod(at, &end);
+      // A zero byte ends a number, but not a line.
       const bool ends =
-          *end == 0 || std::isspace(static_cast<unsigned char>(*end));
+          end == last || std::isspace(static_cast<unsigned char>(*end));
       if (end == at || !ends || !std::isfinite(value))
         fail("'" + std::string(at) + "' is not a finite number");
       if (static_cast<std::int64_t>(values.size()) == stated)

@@ -335,6 +335,7 @@ TEST(BandErrors, ArrayFilesThatAreNotWhatTheySay) {
   EXPECT_EQ(line_of(banner + "3 1\n1\n2\n3"), 0);
   EXPECT_EQ(line_of(banner + "2 1\n1\nnan\n"), 4);
   EXPECT_EQ(line_of(banner + "2 1\n1\n2 3\n"), 4);
+  EXPECT_EQ(line_of(banner + "1 1\n1" + std::string(1, '\0') + "2\n"), 3);
   EXPECT_NE(line_of(banner + "2 1\n1\n"), 0);
   EXPECT_THROW(read_matrix_market_array("absent.mtx"), FileError);
 }

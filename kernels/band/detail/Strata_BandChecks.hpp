@@ -222,7 +222,9 @@ void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
         "ab",
         "elimination makes a pivot in row" + place(BandFaults::overflow) +
             " that is not finite, or so small that its reciprocal is not",
-        "scale the matrix, or use partial_pivoting", row(BandFaults::overflow));
+        pivoting ? "scale the matrix"
+                 : "scale the matrix, or use partial_pivoting",
+        row(BandFaults::overflow));
 }
 
 }  // namespace Detail

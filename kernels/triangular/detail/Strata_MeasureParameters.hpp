@@ -24,8 +24,8 @@ class ParameterMeasurement {
   /// Nothing where the machine was too busy for the differences to make sense.
   std::optional<PerformanceParameters> run() const {
     PerformanceParameters p;
-    // A host takes less for a thousand rows than its launches differ by: as many
-    // as a sub-graph may have.
+    // A host takes less for a thousand rows than its launches differ by: as
+    // many as a sub-graph may have.
     constexpr bool on_host = !is_cuda<ExecutionSpace>;
     const int most = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_);
     const int n = on_host ? std::min(8192, most) : 1024;

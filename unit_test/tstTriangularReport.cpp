@@ -33,6 +33,7 @@ TEST(TriangularReport, HoldsEveryNumber) {
             "rows: 1001\n"
             "entries: 5002\n"
             "level sets: 103\n"
+            "accuracy: rowwise\n"
             "sub-graphs: 24 in 7 levels, at most 600 rows each\n"
             "time slots: 905 internal, 306 external\n"
             "external edges: 12.5 %\n"
@@ -60,6 +61,7 @@ TEST(TriangularReport, TellsOfDiagonalBlocks) {
             "algorithm: blocks\n"
             "rows: 30\n"
             "entries: 70\n"
+            "accuracy: rowwise\n"
             "diagonal blocks: 12 in 5 launches, 64 slots\n"
             "memory: 900 bytes, 964 as a CRS matrix\n"
             "analysis: 12 us\n");
@@ -86,6 +88,7 @@ TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
             "rows: 3\n"
             "entries: 4\n"
             "level sets: 2\n"
+            "accuracy: rowwise\n"
             "memory: 200 bytes, 64 as a CRS matrix, at most 256 allowed\n"
             "right-hand sides: 32, up to 8 a launch\n"
             "analysis: 0 us\n"
@@ -106,6 +109,7 @@ TEST(TriangularReport, LeavesOutWhatTheAlgorithmDoesNotHave) {
             "rows: 3\n"
             "entries: 4\n"
             "level sets: 2\n"
+            "accuracy: rowwise\n"
             "memory: 0 bytes, 0 as a CRS matrix\n"
             "analysis: 0 us\n");
 }

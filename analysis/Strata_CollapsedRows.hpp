@@ -17,7 +17,8 @@ namespace Strata {
 ///
 ///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
 ///
-/// where terms are of the group and sources are not: what were `levels` steps
+/// where terms are of the group and sources are not, but for rows that stay as
+/// they are: what were `levels` steps
 /// one after the other has become one. It is the exact inverse of the group's
 /// diagonal block, applied to both sides. Rows that would grow too long, or too
 /// inaccurate, stay as they are, and have one term: others that need them have

@@ -103,7 +103,9 @@ TEST(MergingAccuracy, HoldsForOneSmallPivotInALongChain) {
           other.update_values(Space(),
                               A.to_device<SolverMatrix<double, Space>>());
           EXPECT_LE(rowwise_error(A, b, solve(other, b)), 100);
-        } catch (const ScalingError&) {
+        } catch (const ScalingError& error) {
+          EXPECT_GE(error.row(), at);
+          EXPECT_LE(error.row(), at + 3);
           EXPECT_TRUE(same_bits(solve(other, b), before))
               << "the last good values stay";
         }
@@ -126,6 +128,21 @@ TEST(MergingAccuracy, HoldsWithGrowingCouplings) {
                             [](int) { return 1.; }),
                         levels);
       }
+}
+
+/// A coefficient that is far too large, or not finite, has so small a part in a
+/// row that it would vanish in a mean.
+TEST(MergingAccuracy, HoldsWhereTheWorstHasTheSmallestWeight) {
+  HostMatrix<double> A;
+  A.rows = A.columns = 4;
+  A.row_map = {0, 1, 3, 5, 8};
+  A.entries = {0, 0, 1, 1, 2, 1, 2, 3};
+  A.values = {1, 1, 1, 1, 1e-60, 1, 1e-40, 1e-45};
+  for (const auto algorithm : merging_algorithms)
+    expect_rowwise(A, {1, 2, 1, 0}, make_solver(A, merging(algorithm, 2)));
+  A.values = {1, 1, 1, 1e200, 1e-200, 1, 1e-40, 1e-45};
+  for (const auto algorithm : merging_algorithms)
+    expect_rowwise(A, {1, 2, 1e200, 1}, make_solver(A, merging(algorithm, 2)));
 }
 
 /// Growth is that of the matrix, whatever its rows are multiplied with.

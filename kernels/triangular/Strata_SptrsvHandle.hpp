@@ -154,6 +154,7 @@ class SPTRSVHandle {
           "create the handle with the number of rows of the matrix");
     solver_.reset();
     packed_from_ = nullptr;
+    analysed_with_ = options_;
     solver_.emplace(make_solver(exec, row_map, entries, values));
     num_entries_ = entries.extent(0);
   }
@@ -171,7 +172,8 @@ class SPTRSVHandle {
   }
   /// takes the values, unless they are those it has; where the plan is not for
   /// such values, because merged rows would be too inaccurate or scaled ones
-  /// out of range, the matrix is analysed once more, with these values;
+  /// out of range, the matrix is analysed once more, with these values and the
+  /// options of sptrsv_symbolic;
   template <class RowMap, class Entries, class Values>
   void take_values(const ExecutionSpace& exec, const RowMap& row_map,
                    const Entries& entries, const Values& values) {
@@ -196,7 +198,7 @@ class SPTRSVHandle {
                      const Entries& entries, const Values& values) const {
     return Solver(exec, row_map, entries, values,
                   lower_tri_ ? Uplo::lower : Uplo::upper,
-                  unit_diagonal_ ? Diag::unit : Diag::non_unit, options_);
+                  unit_diagonal_ ? Diag::unit : Diag::non_unit, analysed_with_);
   }
   static void check_extent(const char* name, std::size_t given,
                            std::size_t analysed) {
@@ -210,7 +212,7 @@ class SPTRSVHandle {
 
   std::size_t nrows_, num_entries_ = 0;
   bool lower_tri_, unit_diagonal_ = false, values_fixed_ = false;
-  TriangularOptions options_;
+  TriangularOptions options_, analysed_with_;
   std::optional<Solver> solver_;
   const Scalar* packed_from_ = nullptr;
 };

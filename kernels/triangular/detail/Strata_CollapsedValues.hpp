@@ -22,11 +22,11 @@ namespace Detail {
 /// origin, value), of which each term makes one while the terms before it are
 /// at the others: a term costs about one read of memory, not four.
 ///
-/// @tparam packs  false: a look, which writes each row's spread (see
-/// SpreadSums)
-///                and the first row whose entries over its diagonal are no
-///                normal numbers. Where a merged row is not finite although
-///                what it is made of is, its spread is the largest number.
+/// @tparam packs  false: a look, which writes each row's spread (SpreadSums)
+/// and
+///                the first row whose entries over its diagonal are no normal
+///                numbers. Where a merged row is not finite although what it is
+///                made of is, its spread is the largest number.
 template <class Scalar, class ExecutionSpace, int lanes, bool packs>
 struct CollapsedValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -366,7 +366,7 @@ struct MergedSubgraphRows {
   CollapsedRows<MemorySpace> rows;
   const Scalar* values;
   OriginIndex<MemorySpace> diagonal_origin;
-  Kokkos::View<const unsigned*, MemorySpace> user_row;
+  Kokkos::View<const unsigned*, MemorySpace> row_at;
   bool reversed;
   int num_rows, group_rows, lanes;
 
@@ -415,8 +415,11 @@ struct MergedSubgraphRows {
     return row.position - rows.term(row.first_term + slot);
   }
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
-    const int user = static_cast<int>(user_row(row.position) & 0x7fffffffu);
+    const int user = user_row(row);
     return reversed ? num_rows - 1 - user : user;
+  }
+  KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const {
+    return static_cast<int>(row_at(row.position) & 0x7fffffffu);
   }
 };
 

@@ -67,13 +67,14 @@ struct SpreadSums {
   }
 };
 
-/// Spreads are kept in single precision: what is not finite, or too large for
-/// that, is the largest number, and `special_spread` says that numbers given
-/// are not finite, so that nothing is to be said of accuracy.
-constexpr float special_spread = -1;
+/// Spreads are kept in single precision. `most_spread` stands for what is not
+/// finite, or too large for that: no row of which a part has it is accepted,
+/// however small the part. `special_spread` says that numbers given are not
+/// finite, so that nothing is to be said of accuracy.
+constexpr float special_spread = -1, most_spread = 3.0e38f;
 KOKKOS_INLINE_FUNCTION float kept_spread(double spread) {
-  constexpr float most = 3.0e38f;
-  return spread < double(most) ? static_cast<float>(spread) : most;
+  return spread < double(most_spread) ? static_cast<float>(spread)
+                                      : most_spread;
 }
 /// Growth that is not finite counts as this.
 constexpr double most_growth = 1e300;
@@ -97,7 +98,7 @@ constexpr double most_growth = 1e300;
 ///   the same for all of a group, and `terms`, 0 where there is no row or it is
 ///   not merged; `entries(row)`, `slot(row, q)` and `value(row, q)` of entry q
 ///   beside the diagonal; `diagonal(row)`; `key(row)` and `key_of_term(row,
-///   slot)`, by which spreads are numbered; `vertex(row)`
+///   slot)`, by which spreads are numbered; `vertex(row)` and `user_row(row)`
 template <class Scalar, class ExecutionSpace, class Rows>
 struct CheckGrowth {
   using Member = typename LargeFunctorTeams<ExecutionSpace>::member_type;
@@ -111,7 +112,8 @@ struct CheckGrowth {
   const float* spread;
   float* growth;  // by key
   double longest_row, limit;
-  /// The largest growth, as bits_of, and the number of rows over the limit.
+  /// The largest growth, as bits_of, the number of rows over the limit, and the
+  /// first of these in the user's order, as row_mark.
   std::int64_t* found;
   /// Null: rows are checked. Else rows over the limit are to stay as they are:
   /// by vertex, and counted. `first_only`: those that replace no other such
@@ -135,7 +137,7 @@ struct CheckGrowth {
     const int lanes = row.lanes, lane = thread % lanes;
     const int entries = row.terms > 0 ? rows.entries(row) : 0;
     double sum = 0, size = 0;
-    int given = 0, after_another = 0;
+    int given = 0, after_another = 0, unusable = 0;
     for (int q = lane; q < entries; q += lanes) {
       const double entry = one_norm(rows.value(row, q));
       size += entry;
@@ -144,11 +146,13 @@ struct CheckGrowth {
       if (slot >= row.terms) continue;
       const auto key = rows.key_of_term(row, slot);
       sum += entry * double(spread[key]);
+      if (spread[key] >= most_spread && entry > 0) unusable = 1;
       if (first_only && double(growth[key]) > limit) after_another = 1;
     }
     sum = lane_group_sum(sum, lanes);
     size = lane_group_sum(size, lanes);
     given = lane_group_sum(given, lanes);
+    unusable = lane_group_sum(unusable, lanes);
     after_another = lane_group_sum(after_another, lanes);
     if (row.terms == 0 || lane != 0) return;
     if (unmerged) {
@@ -163,13 +167,22 @@ struct CheckGrowth {
         (sum + diagonal * double(own)) / (longest_row * (size + diagonal));
     if (own == special_spread || given > 0)
       mean = 0;
-    else if (!(mean < most_growth))
+    else if (unusable > 0 || own >= most_spread || !(mean < most_growth))
       mean = most_growth;
-    growth[rows.key(row)] = kept_spread(mean);
+    const float kept = kept_spread(mean);
+    growth[rows.key(row)] = kept;
     const std::int64_t bits = bits_of(mean);
     // Few find a larger number than there is.
     if (bits > load_relaxed(found)) Kokkos::atomic_fetch_max(found, bits);
-    if (mean > limit) Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
+    if (!(double(kept) > limit)) return;
+    Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
+    Kokkos::atomic_fetch_max(found + 2, row_mark(rows.user_row(row)));
+  }
+
+ public:
+  /// The larger, the earlier the row; 0 stands for none.
+  KOKKOS_INLINE_FUNCTION static std::int64_t row_mark(std::int64_t row) {
+    return (std::int64_t{1} << 62) - row;
   }
 };
 
@@ -224,6 +237,7 @@ class GrowthWorkspace {
 struct MergedGrowth {
   double largest = 0;
   std::int64_t rows_over = 0;
+  std::int64_t first_row = 0;  // over the limit, of the user's
 };
 
 /// Checks merged rows whose spreads are in `workspace`, which their growth is
@@ -238,7 +252,7 @@ MergedGrowth check_growth(
   using Memory = typename ExecutionSpace::memory_space;
   using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
   const Kokkos::View<std::int64_t*, Memory> found("Strata::MergedGrowth::found",
-                                                  2);
+                                                  3);
   // Rows that are not merged do not grow.
   if (!unmerged) Kokkos::deep_copy(exec, workspace.all_growth(), 0.f);
   Kokkos::parallel_for("Strata::MergedGrowth::check",
@@ -250,11 +264,12 @@ MergedGrowth check_growth(
                        Check{rows, groups, workspace.spread(),
                              workspace.growth(), limit.longest_row, limit.limit,
                              found.data(), unmerged, first_only});
-  std::int64_t words[2];
+  std::int64_t words[3];
   copy_to_host(exec, found, words);
   MergedGrowth result;
   std::memcpy(&result.largest, words, sizeof(double));
   result.rows_over = words[1];
+  if (words[2] != 0) result.first_row = Check::row_mark(words[2]);
   return result;
 }
 

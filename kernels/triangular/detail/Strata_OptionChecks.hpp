@@ -11,9 +11,11 @@
 namespace Strata {
 namespace Detail {
 
-/// Digits of a number of such a scalar.
+/// Digits that rows have which are not merged, of whatever length: 10^-d is at
+/// least 2.5 eps.
 template <class Scalar>
-constexpr int digits_of = sizeof(RealOf<Scalar>) == sizeof(float) ? 7 : 15;
+constexpr int digits_of = (sizeof(RealOf<Scalar>) == sizeof(float) ? 6 : 15) -
+                          (std::is_same<RealOf<Scalar>, Scalar>::value ? 0 : 1);
 
 /// How much the rounding errors of merged rows may grow, in units of the
 /// scalar's eps times the longest row: the c of Accuracy::rowwise.

@@ -444,7 +444,7 @@ template <class Scalar, class MemorySpace>
 struct MergedChunkRows {
   RewrittenRows<MemorySpace> rows;
   Kokkos::View<const RowChunk*, MemorySpace> chunk;
-  Kokkos::View<const unsigned*, MemorySpace> user_row;
+  Kokkos::View<const unsigned*, MemorySpace> row_at;
   Kokkos::View<const int*, MemorySpace> source;
   const Scalar* values;
 
@@ -500,10 +500,11 @@ struct MergedChunkRows {
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
     return rows.vertex(row.user);
   }
+  KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const { return row.user; }
 
  private:
   KOKKOS_INLINE_FUNCTION int user_of(int p) const {
-    return static_cast<int>(user_row(p) & 0x7fffffffu);
+    return static_cast<int>(row_at(p) & 0x7fffffffu);
   }
 };
 

@@ -113,12 +113,13 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
   UnsuitableValues found;
   if (growth.rows_over == 0) return found;
   found.any = found.too_inaccurate = true;
+  found.row = growth.first_row;
   std::ostringstream why;
   why << "with level sets taken several at a time, rounding errors grow by up "
          "to "
       << std::setprecision(3) << growth.largest << " in " << growth.rows_over
-      << (growth.rows_over == 1 ? " row" : " rows") << ", where " << limit
-      << " is allowed";
+      << (growth.rows_over == 1 ? " row" : " rows") << " (the first is row "
+      << growth.first_row << "), where " << limit << " is allowed";
   found.why = why.str();
   return found;
 }

@@ -21,7 +21,7 @@ class MergingCases {
       : random_(random),
         levels(random.pick({2, 3, 4, 8, 12, 16, 24})),
         place(random.whole(0, levels - 1)) {
-    switch (random.whole(0, 7)) {
+    switch (random.whole(0, 8)) {
       case 0:
         name = "tiny pivot in a chain";
         make_chain(random.whole(levels, 1200), coupling());
@@ -53,6 +53,11 @@ class MergingCases {
       case 6:
         name = "chain of moderate couplings";
         make_chain(random.whole(levels, 1200), coupling());
+        break;
+      case 7:
+        name = "entries of many decades";
+        make_sparse();
+        spread_entries();
         break;
       default:
         name = "sparse with tiny pivots";
@@ -152,6 +157,19 @@ class MergingCases {
     Patterns::sparse(pattern, random_);
     system = make_system<Scalar>(pattern.pattern(), Regime::dominant, false,
                                  random_);
+  }
+
+  /// Of some rows and of some entries, so that what is large may have a small
+  /// part in a row.
+  void spread_entries() {
+    const double decades = random_.real(1, narrow ? 6 : 60);
+    for (int i = 0; i < system.size(); ++i) {
+      if (random_.chance(0.1))
+        system.diagonal[i] = make(random_.power_of_ten(-decades, 0));
+      for (auto& entry : system.rows[i])
+        if (random_.chance(0.2))
+          entry.value = make(random_.power_of_ten(-decades, decades / 4));
+    }
   }
 
   void draw_x() {

@@ -96,7 +96,7 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @param num_values  values that the user's matrix stores
 /// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
-/// @param unmerged  by vertex, other than 0: the row stays as it is, and others
+/// @param unmerged  by vertex, RowFate::stays: the row stays as it is, and others
 ///                  wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or terms and sources, or 2^32 slots or

@@ -251,7 +251,7 @@ struct CollapsePhases {
   int *fate, *length, *terms, *program, *depth_in_group, *rank, *new_level;
   std::int64_t *row_map, *term_map;
   int *by_depth, *level_begin, *number, *limits;
-  const int* unmerged;  // other than 0: stays; or null
+  const int* unmerged;  // by vertex, RowFate::stays: has to stay; or null
   std::int64_t* sums;
   ListsRank ranks;
 

@@ -38,7 +38,7 @@ struct StreamShape {
   /// of many entries. 0 or 1 for that team, -1: what the sample says is better.
   StreamTeam team[2] = {};
   int which_team = 0;
-  /// By vertex, other than 0: the row is not merged with others, and others
+  /// By vertex, RowFate::stays: the row is not merged with others, and others
   /// wait for it. Null: no row has to.
   const int* unmerged = nullptr;
 };

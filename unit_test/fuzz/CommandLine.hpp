@@ -21,17 +21,11 @@ struct CommandLine {
   bool self_test = false, help = false;
   /// Kokkos' name of the only backend to run on; empty for all.
   std::string backend;
-  /// Whether merged level sets are held to the rowwise contract.
-  bool rowwise = true;
-  /// Whether files may state sizes far beyond what they hold.
-  bool huge_sizes = false;
 
   /// The command that runs one seed again.
   std::string repeat(std::uint64_t seed) const {
     std::string command = program + " --seed " + std::to_string(seed);
     if (!backend.empty()) command += " --backend " + backend;
-    if (!rowwise) command += " --no-rowwise";
-    if (huge_sizes) command += " --huge-sizes";
     return command;
   }
 };
@@ -42,8 +36,6 @@ inline const char* usage() {
          "  --seconds S                begin no seed after S seconds\n"
          "  --seed N                   run that seed only and describe it\n"
          "  --backend NAME             on Serial, OpenMP or Cuda only\n"
-         "  --no-rowwise               merged level sets: no check of errors\n"
-         "  --huge-sizes               files that state billions of rows, too\n"
          "  --self-test                spoil answers; the checks must notice\n";
 }
 
@@ -85,12 +77,6 @@ inline CommandLine parse_command_line(int argc, char** argv) {
       found.single = true;
     } else if (option == "--backend") {
       found.backend = value();
-    } else if (option == "--rowwise") {
-      found.rowwise = true;
-    } else if (option == "--no-rowwise") {
-      found.rowwise = false;
-    } else if (option == "--huge-sizes") {
-      found.huge_sizes = true;
     } else if (option == "--self-test") {
       found.self_test = true;
     } else if (option == "--help" || option == "-h") {

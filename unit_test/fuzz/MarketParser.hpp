@@ -65,14 +65,6 @@ class MarketParser {
       throw NotMarket("an entry is named twice");
   }
 
-  /// The number of rows that a text states, or -1.
-  static double stated_rows(const std::string& text) {
-    const auto lines = data_lines(text);
-    return lines.size() < 2 || lines[1].empty()
-               ? -1
-               : std::strtod(lines[1][0].c_str(), nullptr);
-  }
-
  private:
   using Words = std::vector<std::string>;
 

@@ -19,9 +19,6 @@ namespace {
 
 using namespace Strata::Fuzz;
 
-/// Larger matrices than files of this size hold take long, or all memory.
-constexpr double most_rows = 1 << 20;
-
 /// What a file holds, as bytes.
 struct File {
   /// The text that a right answer is of.
@@ -137,9 +134,6 @@ void check_coordinate(Context& context, Random& random,
                    Traits::name() + ":\n" + file.text.substr(0, 600));
   context.count("scalar", Traits::name());
   context.count("files", file.how);
-  if (!context.options.huge_sizes &&
-      MarketParser::stated_rows(file.text) > most_rows)
-    return context.count("not read", "states too many rows");
   std::string refused, not_market;
   HostMatrix<Scalar> found;
   const std::string path = folder.write(file.bytes);

@@ -22,11 +22,10 @@ namespace Detail {
 /// origin, value), of which each term makes one while the terms before it are
 /// at the others: a term costs about one read of memory, not four.
 ///
-/// @tparam packs  false: a look, which writes each row's spread (SpreadSums)
-/// and
-///                the first row whose entries over its diagonal are no normal
-///                numbers. Where a merged row is not finite although what it is
-///                made of is, its spread is the largest number.
+/// @tparam packs  false: a look, which writes each row's spread (SpreadSums), and
+/// the first row whose entries over its diagonal are no normal numbers. Where a
+/// merged row is not finite although what it is made of is, its spread is the
+/// largest number.
 template <class Scalar, class ExecutionSpace, int lanes, bool packs>
 struct CollapsedValues {
   using Memory = typename ExecutionSpace::memory_space;

@@ -275,6 +275,12 @@ KOKKOS_INLINE_FUNCTION void lane_barrier() {
 #endif
 }
 
+// Called before each store that other threads may be waiting for. A test holds
+// such stores up here (unit_test/DelayedStores.hpp).
+#if !defined(STRATA_IMPL_BEFORE_HAND_OVER)
+#define STRATA_IMPL_BEFORE_HAND_OVER(address) static_cast<void>(address)
+#endif
+
 /// Atomic loads and stores of a 4- or 8-byte word without ordering of other
 /// accesses, at device scope (through the L2 cache on CUDA, never a stale
 /// first-level line).
@@ -309,6 +315,7 @@ KOKKOS_INLINE_FUNCTION Word load_relaxed(const Word* p) {
 template <class Word>
 KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
+  STRATA_IMPL_BEFORE_HAND_OVER(p);
 #if STRATA_IMPL_ON_CUDA_DEVICE
   if constexpr (sizeof(Word) == 8) {
     unsigned long long u;
@@ -347,6 +354,7 @@ KOKKOS_INLINE_FUNCTION Packet load_relaxed_packet(const Packet* p) {
 }
 KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
                                                  const Packet& packet) {
+  STRATA_IMPL_BEFORE_HAND_OVER(p);
 #if STRATA_IMPL_ON_CUDA_DEVICE
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p),
                "l"(packet.word[0]), "l"(packet.word[1])
@@ -372,6 +380,15 @@ KOKKOS_INLINE_FUNCTION unsigned fetch_increment_modulo(unsigned* counter,
 #endif
 }
 
+// Flags and counters for data beside them. The writer stores its data, meets
+// its team at a barrier, and one thread stores the flag with release semantics.
+// A reader loads the flag with acquire semantics, meets its own team at a
+// barrier, and any of its threads loads the data. Release and acquire of the
+// same flag synchronise at device scope, and barriers order the accesses of a
+// team before and after them: causality order is transitive over the three, so
+// the data is there. Data that is read through the second-level cache
+// (load_relaxed) or for the first time in the kernel is not stale either.
+
 /// Load that later accesses of this thread cannot overtake.
 KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -388,6 +405,7 @@ KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
 
 /// Store that earlier accesses of this thread cannot be moved behind.
 KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
+  STRATA_IMPL_BEFORE_HAND_OVER(p);
 #if STRATA_IMPL_ON_CUDA_DEVICE
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
                : "memory");
@@ -399,6 +417,7 @@ KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
 /// Adds 1; earlier accesses of this thread, and of those it has met at a
 /// barrier, cannot be moved behind.
 KOKKOS_INLINE_FUNCTION void increment_release(unsigned* p) {
+  STRATA_IMPL_BEFORE_HAND_OVER(p);
 #if STRATA_IMPL_ON_CUDA_DEVICE
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
 #else
@@ -500,6 +519,11 @@ KOKKOS_INLINE_FUNCTION void compute_now(unsigned& value) {
 
 /// Team scratch addressed by byte offsets. Loads and stores reach memory each
 /// time, in program order, and move 1, 4, 8 or 16 bytes with one instruction.
+///
+/// A barrier has to lie between a `store` and another thread's `load` of the
+/// same bytes. None is needed between `hand_over` and `load_handed_over`: they
+/// are relaxed atomic accesses of team scope, of one word or of two 8-byte
+/// words each for itself, and order nothing else.
 class ScratchBytes {
  public:
   KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin) {
@@ -579,6 +603,69 @@ class ScratchBytes {
       memcpy(word, &value, 16);
       asm volatile(
           "st.volatile.shared.v2.u64 [%0], {%1, %2};" ::"r"(begin_ + offset),
+          "l"(word[0]), "l"(word[1])
+          : "memory");
+    }
+#else
+    memcpy(begin_ + offset, &value, sizeof(T));
+#endif
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION T load_handed_over(unsigned offset) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "4, 8 or 16 bytes");
+    T value;
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    if constexpr (sizeof(T) == 4) {
+      unsigned word;
+      asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+                   : "=r"(word)
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, &word, 4);
+    } else if constexpr (sizeof(T) == 8) {
+      unsigned long long word;
+      asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];"
+                   : "=l"(word)
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, &word, 8);
+    } else {
+      unsigned long long word[2];
+      asm volatile("ld.relaxed.cta.shared.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(word[0]), "=l"(word[1])
+                   : "r"(begin_ + offset)
+                   : "memory");
+      memcpy(&value, word, 16);
+    }
+#else
+    memcpy(&value, begin_ + offset, sizeof(T));
+#endif
+    return value;
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void hand_over(unsigned offset, const T& value) const {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "4, 8 or 16 bytes");
+    STRATA_IMPL_BEFORE_HAND_OVER(&value);
+#if STRATA_IMPL_ON_CUDA_DEVICE
+    if constexpr (sizeof(T) == 4) {
+      unsigned word;
+      memcpy(&word, &value, 4);
+      asm volatile("st.relaxed.cta.shared.u32 [%0], %1;" ::"r"(begin_ + offset),
+                   "r"(word)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      unsigned long long word;
+      memcpy(&word, &value, 8);
+      asm volatile("st.relaxed.cta.shared.u64 [%0], %1;" ::"r"(begin_ + offset),
+                   "l"(word)
+                   : "memory");
+    } else {
+      unsigned long long word[2];
+      memcpy(word, &value, 16);
+      asm volatile(
+          "st.relaxed.cta.shared.v2.u64 [%0], {%1, %2};" ::"r"(begin_ + offset),
           "l"(word[0]), "l"(word[1])
           : "memory");
     }

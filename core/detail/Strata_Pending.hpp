@@ -44,6 +44,33 @@ struct PendingBits<float> {
 
 /// Storage of values that are their own flags: a word is either pending or
 /// final, and changes from one to the other once a solve.
+///
+/// Why a reader needs no fence, by the memory model of PTX (that of C++ says
+/// the same on hosts):
+///
+/// The one store that makes a word final and the loads that poll it are relaxed
+/// atomic accesses of the whole, aligned word of 4 or 8 bytes. Their scope has
+/// both threads in it: the device for global memory, the team for scratch
+/// (ScratchBytes::hand_over). So they do not race, and a load returns the old
+/// word or the new one, never a part of each.
+///
+/// All threads agree on the order of the stores to one word: pending, then
+/// final. A reader that has seen the final word does not see the pending one
+/// again.
+///
+/// The value is all that is handed over. A reader concludes nothing about other
+/// locations, so no order with other accesses is needed. A complex value is two
+/// words, which may arrive in either order; each says for itself whether it is
+/// final, and a reader waits for both.
+///
+/// Words become pending by plain stores of another solve. The end of its kernel
+/// (ThreadBlock::await_previous where kernels overlap) lies between them and
+/// any access of this solve. There are two buffers: no solve makes pending what
+/// it reads.
+///
+/// A polling load is served by the second-level cache, where a store arrives in
+/// finite time: waiting ends if the publisher runs. That it does run is what
+/// each waiting kernel has to show.
 template <class Scalar>
 struct Pending {
   using Word = typename ScalarWords<Scalar>::Word;

@@ -16,6 +16,8 @@ struct CommandLine {
   std::uint64_t seed_from = 1, seed_to = UINT64_MAX;
   /// After which no further seed is begun; 0: none is left out.
   double seconds = 0;
+  /// After which a case is ended, and has failed; 0: never.
+  unsigned case_seconds = 60;
   /// The one seed of --seed is run, and described.
   bool single = false;
   bool self_test = false, help = false;
@@ -34,6 +36,8 @@ inline const char* usage() {
   return "options:\n"
          "  --seed-from A --seed-to B  the seeds, both included\n"
          "  --seconds S                begin no seed after S seconds\n"
+         "  --case-seconds S           a case that takes longer is a failure\n"
+         "                             (default: 60; 0: none is)\n"
          "  --seed N                   run that seed only and describe it\n"
          "  --backend NAME             on Serial, OpenMP or Cuda only\n"
          "  --self-test                spoil answers; the checks must notice\n";
@@ -72,6 +76,9 @@ inline CommandLine parse_command_line(int argc, char** argv) {
       found.seed_to = parsed_seed(option, value());
     } else if (option == "--seconds") {
       found.seconds = parsed_number(option, value());
+    } else if (option == "--case-seconds") {
+      found.case_seconds =
+          static_cast<unsigned>(parsed_number(option, value()));
     } else if (option == "--seed") {
       found.seed_from = found.seed_to = parsed_seed(option, value());
       found.single = true;

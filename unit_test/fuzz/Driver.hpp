@@ -151,7 +151,7 @@ inline int run_driver(int argc, char** argv, const Driver& driver) {
     return 0;
   }
   Kokkos::ScopeGuard kokkos(argc, argv);
-  Watchdog::install();
+  Watchdog::install(options.case_seconds);
   Runner runner(driver, options);
   return options.self_test ? runner.self_test() : runner.run_seeds();
 }

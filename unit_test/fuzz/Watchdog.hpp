@@ -15,9 +15,9 @@ namespace Fuzz {
 /// told with its seed.
 class Watchdog {
  public:
-  static constexpr unsigned seconds = 60;
-
-  static void install() {
+  /// @param seconds that a case may take; 0: as long as it likes
+  static void install(unsigned seconds) {
+    state().seconds = seconds;
     ::signal(SIGALRM, &Watchdog::bark);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
       ::signal(fault, &Watchdog::bark);
@@ -26,7 +26,7 @@ class Watchdog {
   static void begin(const std::string& repeat) {
     copy(repeat, state().repeat);
     state().description[0] = 0;
-    ::alarm(seconds);
+    ::alarm(state().seconds);
   }
   static void describe(const std::string& text) {
     copy(text, state().description);
@@ -35,6 +35,7 @@ class Watchdog {
 
  private:
   struct State {
+    unsigned seconds;
     char repeat[512], description[2048];
   };
   static State& state() {
@@ -53,7 +54,7 @@ class Watchdog {
     if (::write(STDERR_FILENO, text, length) < 0) return;
   }
   static void bark(int number) {
-    say(number == SIGALRM ? "FAILURE: takes over 60 seconds\n  "
+    say(number == SIGALRM ? "FAILURE: takes too long (--case-seconds)\n  "
                           : "FAILURE: the program was ended by a signal\n  ");
     say(state().description);
     say("\n  repeat: ");

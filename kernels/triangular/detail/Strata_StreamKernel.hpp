@@ -317,7 +317,7 @@ struct StreamSolve {
       if (i < imports) {
         Scalar value;
         if (Pending<Scalar>::read(current + source, value)) {
-          scratch.store(local(1 + i), value);
+          scratch.hand_over(local(1 + i), value);
           i += stride;
           skip_known();
           turn = 0;
@@ -338,7 +338,11 @@ struct StreamSolve {
       step.source[e] = step.work.source[e];
       compute_now(step.source[e]);
     }
-    step.out = step.work.out & 0xfffcu;
+    // Lanes that help with a row take 0 for what it was before (see `local`):
+    // the one that stores the row may be ahead of them.
+    step.out = row_lanes > 1 && (step.work.out & record_idle)
+                   ? 0u
+                   : step.work.out & 0xfffcu;
     compute_now(step.out);
   }
 
@@ -347,16 +351,17 @@ struct StreamSolve {
       ScratchBytes scratch, Work work, Scalar before) {
     Scalar from[Work::entries];
     for (int e = 0; e < Work::entries; ++e) do {
-        from[e] = scratch.load<Scalar>(rings_bytes + work.source[e]);
+        from[e] =
+            scratch.load_handed_over<Scalar>(rings_bytes + work.source[e]);
       } while (Pending<Scalar>::is_pending(from[e]));
     return subtract(before, work, from);
   }
-  /// The value before, less the products of all lanes that share the row, which
-  /// all get the same bits.
+  /// The value before, which the first lane of a row has, less the products of
+  /// all lanes that share the row. All of them get the same bits.
   KOKKOS_INLINE_FUNCTION static Scalar subtract(
       const Scalar& before, const Work& work,
       const Scalar (&from)[Work::entries]) {
-    return end_sum(begin_sum(before, work, from), before, work, from);
+    return end_sum(begin_sum(before, work, from), work, from);
   }
   /// Four of the bytes of a value.
   KOKKOS_INLINE_FUNCTION static unsigned word(const Scalar& value) {
@@ -368,28 +373,17 @@ struct StreamSolve {
   KOKKOS_INLINE_FUNCTION static Scalar begin_sum(
       const Scalar& before, const Work& work,
       const Scalar (&from)[Work::entries]) {
-    if constexpr (row_lanes == 1) {
-      Scalar result = before;
-      STRATA_IMPL_UNROLL
-      for (int e = 0; e + 1 < Work::entries; ++e)
-        result -= work.value[e] * from[e];
-      return result;
-    } else {
-      Scalar sum = work.value[0] * from[0];
-      STRATA_IMPL_UNROLL
-      for (int e = 1; e < Work::entries; ++e) sum += work.value[e] * from[e];
-      return sum;
-    }
+    Scalar result = before;
+    STRATA_IMPL_UNROLL
+    for (int e = 0; e + 1 < Work::entries; ++e)
+      result -= work.value[e] * from[e];
+    return result;
   }
   KOKKOS_INLINE_FUNCTION static Scalar end_sum(
-      const Scalar& sum, const Scalar& before, const Work& work,
+      const Scalar& sum, const Work& work,
       const Scalar (&from)[Work::entries]) {
     constexpr int last = Work::entries - 1;
-    if constexpr (row_lanes == 1) {
-      return sum - work.value[last] * from[last];
-    } else {
-      return before - lane_group_sum(sum, row_lanes);
-    }
+    return lane_group_sum(sum - work.value[last] * from[last], row_lanes);
   }
 
   /// What a solving warp keeps from step to step.
@@ -492,7 +486,7 @@ struct StreamSolve {
     Scalar value[Work::entries];
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e)
-      value[e] = scratch.load<Scalar>(rings_bytes + now.source[e]);
+      value[e] = scratch.load_handed_over<Scalar>(rings_bytes + now.source[e]);
     const Scalar before = scratch.load<Scalar>(rings_bytes + now.out);
     // The copies are begun while the last product is under way: compilers would
     // begin them before the first, which they hold up. Lanes that share a row
@@ -508,7 +502,7 @@ struct StreamSolve {
     state.next_step();
     decode(next);
 
-    Scalar result = end_sum(sum, before, now.work, value);
+    Scalar result = end_sum(sum, now.work, value);
     const bool works = !(now.work.out & record_idle);
     if (works) scratch.store(rings_bytes + now.out, result);
     if (fetches_apart && lane_any(Pending<Scalar>::is_nan(result))) {

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a program under a tool of compute-sanitizer and judges the report.
+
+    compute_sanitizer.py --tool TOOL --log FILE [--suppressions FILE] \
+        [--minutes M] PROGRAM ARGUMENT...
+
+Fails if the program fails, if it takes longer than M minutes, if the tool does
+not finish with a summary, or if it reports anything that the file of
+suppressions does not name. The last line says what was seen. FILE gets all that
+was written; it is kept where something failed.
+"""
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# A record begins with one of these after "========= ".
+BEGIN = re.compile(
+    r"^========= (?:Error|Warning|Invalid|Barrier error|Uninitialized|Program hit|"
+    r"Leaked|Malformed|Race reported|Missing|Unaligned|Divergent)")
+ACCESS = re.compile(r"^=========\s+(Read|Write) Thread .*? at (.*)")
+KERNEL = re.compile(r"(?:run_blocks|launch_resident|cuda_parallel_launch\w*)"
+                    r"<.*?Strata::Detail::(\w+)<")
+SUMMARY = re.compile(r"^========= (?:RACECHECK |ERROR |LEAK )?SUMMARY: (.*)")
+
+
+def read_suppressions(path):
+    rules = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.startswith("#") or not line.strip():
+                continue
+            fields = [field.strip() for field in line.split("|")]
+            if len(fields) != 5 or not all(fields):
+                sys.exit(f"{path}:{number}: five fields are wanted, with a reason")
+            rules.append(fields)
+    return rules
+
+
+def is_suppressed(record, rules):
+    """Whether a rule names the kernel and both accesses of a hazard."""
+    accesses = {}
+    kernel = None
+    for line in record:
+        access = ACCESS.match(line)
+        if access:
+            if access.group(1) in accesses:
+                return None  # two writes
+            accesses[access.group(1)] = access.group(2)
+        found = KERNEL.search(line)
+        if found and kernel is None:
+            kernel = found.group(1)
+    if "Read" not in accesses or "Write" not in accesses:
+        return None
+    for rule in rules:
+        name, writer, reader, file, _ = rule
+        if (kernel == name
+                and re.search(re.escape(writer) + r"\b", accesses["Write"])
+                and re.search(re.escape(reader) + r"\b", accesses["Read"])
+                and file in accesses["Write"] and file in accesses["Read"]):
+            return rule
+    return None
+
+
+def records_of(lines):
+    """The records of a report, each a list of lines, and its summaries."""
+    records, summaries, current = [], [], None
+    for line in lines:
+        if not line.startswith("========="):
+            continue
+        summary = SUMMARY.match(line)
+        if summary:
+            summaries.append(summary.group(1).strip())
+            current = None
+        elif BEGIN.match(line):
+            current = [line.rstrip()]
+            records.append(current)
+        elif line.strip() == "=========":
+            current = None
+        elif current is not None:
+            current.append(line.rstrip())
+    return records, summaries
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--log", required=True)
+    parser.add_argument("--suppressions")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    rules = read_suppressions(options.suppressions) if options.suppressions else []
+
+    command = ["compute-sanitizer", "--tool", options.tool,
+               "--print-limit", "1000000"]
+    if options.tool == "racecheck":
+        command += ["--racecheck-report", "hazard"]
+    if options.tool == "memcheck":
+        command += ["--leak-check", "full"]
+    with open(options.log, "w", encoding="utf-8", errors="replace") as log:
+        try:
+            status = subprocess.run(command + options.program, stdout=log,
+                                    stderr=subprocess.STDOUT, check=False,
+                                    timeout=60 * options.minutes).returncode
+        except subprocess.TimeoutExpired:
+            status = f"more than {options.minutes} minutes"
+    with open(options.log, encoding="utf-8", errors="replace") as log:
+        lines = log.readlines()
+
+    records, summaries = records_of(lines)
+    known = collections.Counter()
+    unknown = []
+    for record in records:
+        rule = is_suppressed(record, rules)
+        if rule:
+            known[tuple(rule)] += 1
+        else:
+            unknown.append(record)
+    failures = []
+    if status != 0:
+        failures.append(f"the program ended with {status}")
+    if not summaries:
+        failures.append("the tool wrote no summary")
+    if unknown:
+        failures.append(f"{len(unknown)} reports")
+    # What is counted but was not understood here is not let pass either.
+    for summary in summaries:
+        count = re.match(r"(\d+)", summary)
+        if count and int(count.group(1)) > len(records):
+            failures.append(f"the tool counts more than is listed: {summary}")
+
+    name = os.path.basename(options.program[0])
+    for record in unknown[:3]:
+        print("\n".join(record[:12]))
+    if failures:
+        tail = [line for line in lines if not line.startswith("=========")][-5:]
+        print("".join(tail), end="")
+    for rule, count in known.items():
+        print(f"  {count} reports on {rule[0]}: {rule[1]}, {rule[2]} (known)")
+    said = [line for line in lines if line.startswith(name + ":")]
+    print(f"{options.tool}, {name}: " + ("; ".join(failures) or "nothing found"))
+    for line in said[-1:]:
+        print("  " + line.strip())
+    if not failures:
+        os.remove(options.log)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,8 @@
 
 #include <Strata_LevelPermutation.hpp>
 #include <detail/Strata_CounterRandom.hpp>
+#include <device/Strata_Sort.hpp>
+#include <device/Strata_Warp.hpp>
 #include <vector>
 
 namespace Strata {

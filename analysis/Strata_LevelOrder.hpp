@@ -10,6 +10,8 @@
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_WorkPool.hpp>
+#include <device/Strata_Sort.hpp>
+#include <device/Strata_Warp.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -335,7 +337,7 @@ LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within, WorkPool<ExecutionSpace>& pool,
     const GraphLevels<typename ExecutionSpace::memory_space>& known = {}) {
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     if (graph.num_vertices == 0)
       return LevelOrder<typename ExecutionSpace::memory_space>{};
     return level_order_on_device(exec, graph, within, pool, known);
@@ -354,7 +356,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
     int levels, const int* rank, int highest, WithinLevel within,
     WorkPool<ExecutionSpace>& pool) {
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     GraphLevels<typename ExecutionSpace::memory_space> known;
     known.level_of = level_of;
     known.found[LevelCounters::num_levels] = levels;
@@ -391,7 +393,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
   Detail::WorkPool<ExecutionSpace> pool(exec,
                                         std::size_t(graph.num_vertices) * 64);
   auto order = Detail::make_level_order(exec, graph, within, pool);
-  if constexpr (Detail::is_cuda<ExecutionSpace>) {
+  if constexpr (Detail::is_gpu<ExecutionSpace>) {
     // Out of the pool.
     const auto own = [&exec](auto& view) {
       using View = std::decay_t<decltype(view)>;

@@ -7,6 +7,7 @@
 #include <Strata_TriangleGraph.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_PatternCheck.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 

@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cstring>
 #include <detail/Strata_Enumerators.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_PlanStorage.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_WorkPool.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Sort.hpp>
 #include <vector>
 
 namespace Strata {

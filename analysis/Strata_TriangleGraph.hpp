@@ -11,6 +11,7 @@
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
 #include <detail/Strata_WorkPool.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 
@@ -358,7 +359,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     make_edges(stored);
     using Phases = TrianglePhases<ExecutionSpace, RowMap, Entries, Values>;
     FindLevels<ExecutionSpace> find{graph, {}, counters};
-    const bool with_levels = levels && is_cuda<ExecutionSpace>;
+    const bool with_levels = levels && is_gpu<ExecutionSpace>;
     if (with_levels)
       find.level = levels->level_of = pool->template view<int>(rows);
     const Phases phases{
@@ -372,7 +373,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const RowsPhase<typename Phases::Check> look{rows, stored};
     const SumPhase<typename Phases::Scan> count{rows};
     const RowsPhase<typename Phases::Gather> gather{rows, stored};
-    if constexpr (is_cuda<ExecutionSpace>) {
+    if constexpr (is_gpu<ExecutionSpace>) {
       const TeamPhase<typename Phases::Levels> walk{with_levels ? rows : 0};
       if (with_levels)
         sequence.run("Strata::TriangleGraph", phases, all, look, count, gather,

@@ -10,6 +10,8 @@ file(GLOB Strata_ROOMS LIST_DIRECTORIES true CONFIGURE_DEPENDS
 add_library(strata INTERFACE)
 add_library(Strata::strata ALIAS strata)
 target_compile_features(strata INTERFACE cxx_std_17)
+target_compile_definitions(strata INTERFACE
+  STRATA_ENABLE_CUDA_NATIVE=$<BOOL:${Strata_ENABLE_CUDA_NATIVE}>)
 target_link_libraries(strata INTERFACE Kokkos::kokkos Kokkos::kokkoskernels ZLIB::ZLIB)
 
 # The rooms become one flat folder when installed: no two headers may claim

@@ -3,6 +3,7 @@
 #define STRATA_KEPT_MEMORY_HPP
 
 #include <detail/Strata_KeptWorkspace.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 

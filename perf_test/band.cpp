@@ -6,12 +6,12 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfTable.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <iostream>
 #include <map>
 #include <vector>

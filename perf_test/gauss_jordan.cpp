@@ -6,12 +6,13 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfDenseCommandLine.hpp>
 #include <detail/Strata_PerfDenseTable.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 #include <iostream>
 
 namespace Strata {
@@ -64,7 +65,7 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
-  if (Detail::is_cuda<Space>)
+  if (Detail::is_gpu<Space>)
     benchmark::AddCustomContext(
         "product", Detail::kernels_have_cublas ? "cuBLAS" : "tiles of ours");
   const auto runner = make_runner_of(options);

@@ -27,7 +27,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 std::vector<std::string> spmv_algorithms() {
   std::vector<std::string> names{"strata", "strata_columns", "kokkos_kernels"};
-  if (Detail::is_cuda<Space>)
+  if (Detail::is_gpu<Space>)
     for (const char* name :
          {"cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_sell",
           "cusparse_spmm_alg1", "cusparse_spmm_alg2", "cusparse_spmm_alg3"})

@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
@@ -13,6 +12,7 @@
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   try {
     const OutputFlags output = output_flags(argc, argv);
     const SptrsvOptions options =
-        parse_options(argc, argv, Strata::Detail::is_cuda<Space>);
+        parse_options(argc, argv, Strata::Detail::is_gpu<Space>);
     if (options.help) {
       std::cout << usage();
       require_printed(std::cout);

@@ -98,16 +98,16 @@ struct KeepSum {
 struct AddUp {
   Strata::Detail::LateSums left;
   double* to;
-  KOKKOS_INLINE_FUNCTION void operator()(
-      const Strata::Detail::ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     double sum[1] = {0};
-    left.grid_sum.add_up(block, left.blocks, sum, left.used_extra);
-    if (block.rank() == 0) *to += sum[0];
+    left.grid_sum.add_up(team, left.blocks, sum, left.used_extra);
+    if (team.team_rank() == 0) *to += sum[0];
   }
 };
 void add_up(const Strata::Detail::LateSums& left, double* to) {
   if (left.blocks > 0 || left.used_extra > 0)
-    Strata::Detail::run_blocks<1>("add_up", Device(), 1, AddUp{left, to});
+    Strata::Detail::run_teams<1>("add_up", Device(), 1, AddUp{left, to});
 }
 
 template <class Scalar>

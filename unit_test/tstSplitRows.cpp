@@ -61,7 +61,7 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
     const int tickets = (static_cast<int>(split.chunk.extent(0)) +
                          Solve::chunks_per_ticket - 1) /
                         Solve::chunks_per_ticket;
-    Detail::run_blocks<Solve::most_teams_per_unit, Solve::team_size>(
+    Detail::run_teams<Solve::most_teams_per_unit, Solve::team_size>(
         "SolverTest::solve_in_pieces", Space(), std::min(teams, tickets),
         Solve{system, buffers_.data(), counter_.data(), whole().num_rows,
               static_cast<int>(buffers_.extent(0) / 2), tickets});

@@ -286,7 +286,7 @@ TEST(TriangularSolver, OptionsThatCantBeHonoured) {
   expect("team_size", &TriangularOptions::team_size, -8);
   expect("max_right_hand_sides", &TriangularOptions::max_right_hand_sides, 0);
   expect("max_right_hand_sides", &TriangularOptions::max_right_hand_sides, -1);
-  if (Detail::is_cuda<Space>) {
+  if (Detail::is_gpu<Space>) {
     TriangularOptions options;
     options.algorithm = Algorithm::subgraphs;
     options.team_size = 4096;

@@ -143,12 +143,12 @@ TEST(InspectValues, ByBlocksFindsTheSame) {
                                           index, index, whole);
       direct = Detail::inspect_values<double>(exec, places, {}, values.data(),
                                               index, index);
-      if constexpr (!Detail::is_cuda<Space>) {
+      if constexpr (!Detail::is_gpu<Space>) {
         constexpr int blocks = 7;
         std::vector<ValuesInspection> found(blocks);
         for (int b = 0; b < blocks; ++b)
           Detail::InspectByBlocks<Look>{
-              look, found.data()}(Detail::ThreadBlock(b, blocks));
+              look, found.data()}(Detail::OneThreadTeam(b, blocks));
         for (const auto& part : found) Look::join_parts(by_blocks, part);
       } else {
         by_blocks = direct;

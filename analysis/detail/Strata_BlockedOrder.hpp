@@ -5,6 +5,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <algorithm>
 #include <detail/Strata_UsedNumbers.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -18,7 +19,7 @@ constexpr int vertices_of_block = 1 << 19, most_levels_of_block = 16;
 template <class ExecutionSpace>
 bool gains_by_blocks(const ExecutionSpace& exec, const LevelSizes& sizes,
                      std::size_t scalar_bytes) {
-  if (!is_cuda<ExecutionSpace> || sizes.num_levels < 2 ||
+  if (!is_gpu<ExecutionSpace> || sizes.num_levels < 2 ||
       sizes.num_levels > most_levels_of_block)
     return false;
   const auto rows = static_cast<std::size_t>(sizes.level_map.back());

@@ -11,6 +11,7 @@
 #include <detail/Strata_ReplaceBySets.hpp>
 #include <detail/Strata_SharePrograms.hpp>
 #include <detail/Strata_UsedNumbers.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

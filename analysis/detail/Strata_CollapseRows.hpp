@@ -6,6 +6,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <detail/Strata_CounterRandom.hpp>
 #include <detail/Strata_EliminateRows.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

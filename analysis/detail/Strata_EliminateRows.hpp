@@ -4,7 +4,9 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <algorithm>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Scratch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -267,7 +269,7 @@ constexpr double least_shared = 4;
 ///                     rows
 template <class ExecutionSpace, class Launch>
 void with_lanes_for(double mean_length, const Launch& launch) {
-  if constexpr (!is_cuda<ExecutionSpace>) {
+  if constexpr (!is_gpu<ExecutionSpace>) {
     launch(std::integral_constant<int, 1>());
   } else if (mean_length < least_shared) {
     launch(std::integral_constant<int, 1>());

@@ -10,6 +10,7 @@
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_TriangleCheck.hpp>
+#include <device/Strata_Backend.hpp>
 #include <vector>
 
 namespace Strata {

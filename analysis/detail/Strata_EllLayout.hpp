@@ -4,6 +4,7 @@
 
 #include <detail/Strata_FindBlocks.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -2,7 +2,7 @@
 #ifndef STRATA_FIND_BLOCKS_HPP
 #define STRATA_FIND_BLOCKS_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -62,7 +62,7 @@ struct TileByWarp {
 template <class ExecutionSpace, class Functor>
 void for_each_tile(const char* label, const ExecutionSpace& exec, int rows,
                    const Functor& functor) {
-  constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+  constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
   constexpr int warps = team_size / lane_width<ExecutionSpace>;
   const int tiles =
       static_cast<int>((std::int64_t{rows} + tile_rows - 1) / tile_rows);

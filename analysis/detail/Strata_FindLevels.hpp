@@ -3,7 +3,8 @@
 #define STRATA_FIND_LEVELS_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -2,7 +2,7 @@
 #ifndef STRATA_LISTS_RANK_HPP
 #define STRATA_LISTS_RANK_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 namespace Detail {

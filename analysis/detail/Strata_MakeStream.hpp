@@ -12,6 +12,8 @@
 #include <detail/Strata_StreamPhases.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_WorkPool.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Sort.hpp>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -335,7 +337,7 @@ class StreamBuilder {
       pool_->take(p.external_key, most);
       pool_->take(p.external_edge, most);
     };
-    const bool few = is_cuda<ExecutionSpace> && edges <= 1 << 22;
+    const bool few = is_gpu<ExecutionSpace> && edges <= 1 << 22;
     if (few) take(edges);
     run("count_externals", SumPhase<typename Phases::ExternalScan>{n});
     fetch_counts();
@@ -611,7 +613,7 @@ class StreamBuilder {
       if (counts_[Phases::count_local] > max_local()) return false;
     }
     // A warp a row where rows have many sources to look at.
-    if (is_cuda<ExecutionSpace> &&
+    if (is_gpu<ExecutionSpace> &&
         (p.graph.num_edges() > 6 * n || longest_row_ > 64))
       find_steps_of_rows<true>();
     else
@@ -645,14 +647,14 @@ class StreamBuilder {
   void find_steps_of_rows() {
     using Steps = StreamSteps<ExecutionSpace, by_warp>;
     const int units = device_units(exec_);
-    constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+    constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
     // only look at sources that are far from being known.
     const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
     const std::int64_t n = phases_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
-        std::int64_t{is_cuda<ExecutionSpace> ? 4 : 1} * units);
+        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * units);
     // Some level sets at a time.
     if (by_level_)
       teams = std::min(teams, std::max<std::int64_t>(

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <detail/Strata_RowPolicy.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_ResidentLaunch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -108,35 +112,39 @@ PhaseList<First, Rest...> phase_list(const First& first, const Rest&... rest) {
   return {first, phase_list(rest...)};
 }
 
-/// What teams that all run at the same time need to work together: a barrier
-/// and prefix sums. All threads of all teams have to make the same calls.
-class TeamsTogether {
- public:
+/// Sizes of TeamsTogether.
+struct TeamsTogetherSizes {
   /// Tiles of a sum that a team takes at a time: an index of each a thread.
   static constexpr int batch = 4;
   /// Words of scratch, one for each warp and tile, and their sum.
   static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);
   /// Teams at most.
   static constexpr int most_teams = 1024;
+};
 
-  KOKKOS_INLINE_FUNCTION TeamsTogether(const ResidentTeam& team,
-                                       std::int64_t* arrived,
+/// What teams that all run at the same time need to work together: a barrier
+/// and prefix sums. All threads of all teams have to make the same calls.
+template <class Team>
+class TeamsTogether : public TeamsTogetherSizes {
+ public:
+  KOKKOS_INLINE_FUNCTION TeamsTogether(const Team& team, std::int64_t* arrived,
                                        std::int64_t* partial)
       : team_(team), arrived_(arrived), partial_(partial) {}
 
   KOKKOS_INLINE_FUNCTION std::int64_t thread() const {
-    return std::int64_t{team_.league_rank} * team_.team_size + team_.team_rank;
+    return std::int64_t{team_.league_rank()} * team_.team_size() +
+           team_.team_rank();
   }
   KOKKOS_INLINE_FUNCTION std::int64_t threads() const {
-    return std::int64_t{team_.league_size} * team_.team_size;
+    return std::int64_t{team_.league_size()} * team_.team_size();
   }
   /// Everything that any thread has written before is seen by all after it.
   /// Waits for teams that run at the same time and come here as well.
   KOKKOS_INLINE_FUNCTION void barrier() {
-    team_.barrier();
-    if (team_.league_size == 1) return;
-    expected_ += static_cast<unsigned>(team_.league_size);
-    if (team_.team_rank == 0) {
+    team_.team_barrier();
+    if (team_.league_size() == 1) return;
+    expected_ += static_cast<unsigned>(team_.league_size());
+    if (team_.team_rank() == 0) {
       unsigned* const counter = reinterpret_cast<unsigned*>(arrived_);
       Kokkos::memory_fence();
       Kokkos::atomic_fetch_add(counter, 1u);
@@ -144,7 +152,7 @@ class TeamsTogether {
       }
       Kokkos::memory_fence();
     }
-    team_.barrier();
+    team_.team_barrier();
   }
   template <class Call>
   KOKKOS_INLINE_FUNCTION void each(std::int64_t count, const Call& call) const {
@@ -154,7 +162,7 @@ class TeamsTogether {
   template <class Call>
   KOKKOS_INLINE_FUNCTION void rows(std::int64_t rows, int lanes,
                                    const Call& call) const {
-    const int lane = team_.team_rank % width;
+    const int lane = team_.team_rank() % width;
     for (std::int64_t first = thread() - lane; first < rows * lanes;
          first += threads()) {
       const std::int64_t row = (first + lane) / lanes;
@@ -166,19 +174,19 @@ class TeamsTogether {
         call(lane_broadcast(row, lowest_bit(left)), lane, width);
     }
   }
-  KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank; }
+  KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank(); }
   template <class Call>
   KOKKOS_INLINE_FUNCTION void sum(std::int64_t count, const Call& call) {
-    const std::int64_t size = team_.team_size;
+    const std::int64_t size = team_.team_size();
     const std::int64_t tiles = (count + size - 1) / size;
     const std::int64_t per_team =
-        (tiles + team_.league_size - 1) / team_.league_size * size;
-    const std::int64_t begin = per_team * team_.league_rank;
+        (tiles + team_.league_size() - 1) / team_.league_size() * size;
+    const std::int64_t begin = per_team * team_.league_rank();
     const std::int64_t end =
         begin + per_team < count ? begin + per_team : count;
     std::int64_t before = 0, all;
     Sums<batch> mine = {};
-    if (team_.league_size > 1) {
+    if (team_.league_size() > 1) {
       Sums<1> total = {};
       for (std::int64_t first = begin; first < end; first += size * batch) {
         mine = own(first, end, call);
@@ -188,21 +196,22 @@ class TeamsTogether {
       // The sums of this phase and of the next one are apart.
       std::int64_t* const partial = partial_ + odd_ * most_teams;
       odd_ = 1 - odd_;
-      if (team_.team_rank == 0) partial[team_.league_rank] = all;
+      if (team_.team_rank() == 0) partial[team_.league_rank()] = all;
       barrier();
       total = {};
-      for (int t = team_.team_rank; t < team_.league_rank; t += team_.team_size)
+      for (int t = team_.team_rank(); t < team_.league_rank();
+           t += team_.team_size())
         total.of[0] += load_relaxed(partial + t);
       exclusive(total, before);
     }
     // The sums of a team's only batch are known.
-    const bool known = team_.league_size > 1 && per_team <= size * batch;
+    const bool known = team_.league_size() > 1 && per_team <= size * batch;
     for (std::int64_t first = begin; first < end; first += size * batch) {
       if (!known) mine = own(first, end, call);
       exclusive(mine, all);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
-        const std::int64_t i = first + u * size + team_.team_rank;
+        const std::int64_t i = first + u * size + team_.team_rank();
         std::int64_t sum = before + mine.of[u];
         if (i < end) call(i, sum, true);
       }
@@ -222,9 +231,9 @@ class TeamsTogether {
   template <class Call>
   KOKKOS_INLINE_FUNCTION Sums<batch> own(std::int64_t first, std::int64_t end,
                                          const Call& call) const {
-    const std::int64_t size = team_.team_size;
+    const std::int64_t size = team_.team_size();
     Sums<batch> sums = {};
-    const std::int64_t i = first + team_.team_rank;
+    const std::int64_t i = first + team_.team_rank();
     if (first + size * batch <= end) {
       // Without branches the calls read side by side.
       STRATA_IMPL_UNROLL
@@ -240,17 +249,18 @@ class TeamsTogether {
   template <int tiles>
   KOKKOS_INLINE_FUNCTION void exclusive(Sums<tiles>& sums,
                                         std::int64_t& all) const {
-    std::int64_t* const of_warp =
-        reinterpret_cast<std::int64_t*>(team_.scratch);
-    const int lane = team_.team_rank % width, warp = team_.team_rank / width;
-    const int warps = team_.team_size / width;
+    std::int64_t* const of_warp = static_cast<std::int64_t*>(
+        team_.team_scratch(0).get_shmem(TeamsTogetherSizes::scratch_bytes));
+    const int lane = team_.team_rank() % width,
+              warp = team_.team_rank() / width;
+    const int warps = team_.team_size() / width;
     const Sums<tiles> added = sums;
     up_to(sums, lane);
-    team_.barrier();
+    team_.team_barrier();
     STRATA_IMPL_UNROLL
     for (int u = 0; u < tiles; ++u)
       if (lane == width - 1) of_warp[u * warps + warp] = sums.of[u];
-    team_.barrier();
+    team_.team_barrier();
     if (warp == 0) {
       Sums<tiles> of_lane = {};
       STRATA_IMPL_UNROLL
@@ -267,7 +277,7 @@ class TeamsTogether {
       }
       if (lane == 0) of_warp[tiles * warps] = before;
     }
-    team_.barrier();
+    team_.team_barrier();
     STRATA_IMPL_UNROLL
     for (int u = 0; u < tiles; ++u)
       sums.of[u] += of_warp[u * warps + warp] - added.of[u];
@@ -293,7 +303,7 @@ class TeamsTogether {
     return static_cast<std::int64_t>(high) << 32 | low;
   }
 
-  ResidentTeam team_;
+  Team team_;
   std::int64_t *arrived_, *partial_;
   unsigned expected_ = 0;
   int odd_ = 0;
@@ -302,9 +312,9 @@ class TeamsTogether {
 /// Several phases in one launch of teams that all run at the same time: a
 /// barrier takes a fifth of a launch.
 ///
-/// No deadlock: all teams run at the same time (launch_resident), or there is
-/// one; every thread comes to every barrier, as the numbers of indices are the
-/// same for all of them.
+/// No deadlock: all teams run at the same time (run_resident_teams), or there
+/// is one; every thread comes to every barrier, as the numbers of indices are
+/// the same for all of them.
 template <class Phases, class List>
 struct PhasesOfTeams {
   static constexpr int max_team_size = List::one_sum ? 1024 : 512;
@@ -312,16 +322,18 @@ struct PhasesOfTeams {
   List list;
   std::int64_t *arrived, *partial;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ResidentTeam& team) const {
-    TeamsTogether together(team, arrived, partial);
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    TeamsTogether<Team> together(team, arrived, partial);
     run(together, list);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void run(TeamsTogether&, const PhaseList<>&) const {}
-  template <class Tag, class... Rest>
+  template <class Together>
+  KOKKOS_INLINE_FUNCTION void run(Together&, const PhaseList<>&) const {}
+  template <class Together, class Tag, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
-      TeamsTogether& together,
+      Together& together,
       const PhaseList<EachPhase<Tag>, Rest...>& left) const {
     together.each(left.first.count(),
                   [&](std::int64_t i) { phases(Tag(), i); });
@@ -330,9 +342,9 @@ struct PhasesOfTeams {
     }
     run(together, left.rest);
   }
-  template <class Tag, class... Rest>
+  template <class Together, class Tag, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
-      TeamsTogether& together,
+      Together& together,
       const PhaseList<RowsPhase<Tag>, Rest...>& left) const {
     const std::int64_t rows = left.first.count();
     together.rows(rows, lanes_for_rows(rows, left.first.entries, 32),
@@ -353,9 +365,9 @@ struct PhasesOfTeams {
       phases(Tag(), row, lane, lanes);
     }
   };
-  template <class Tag, class... Rest>
+  template <class Together, class Tag, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
-      TeamsTogether& together,
+      Together& together,
       const PhaseList<TeamPhase<Tag>, Rest...>& left) const {
     phases(Tag(), together.rank());
     if constexpr (sizeof...(Rest) > 0) {
@@ -363,10 +375,9 @@ struct PhasesOfTeams {
     }
     run(together, left.rest);
   }
-  template <class Tag, class... Rest>
+  template <class Together, class Tag, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
-      TeamsTogether& together,
-      const PhaseList<SumPhase<Tag>, Rest...>& left) const {
+      Together& together, const PhaseList<SumPhase<Tag>, Rest...>& left) const {
     together.sum(left.first.count(),
                  [&](std::int64_t i, std::int64_t& sum, bool final) {
                    phases(Tag(), i, sum, final);
@@ -386,19 +397,19 @@ class PhaseSequence {
  public:
   template <class Pool>
   PhaseSequence(const ExecutionSpace& exec, Pool& pool) : exec_(exec) {
-    if constexpr (is_cuda<ExecutionSpace>) {
-      pool.take(partial_, 2 * TeamsTogether::most_teams);
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      pool.take(partial_, 2 * TeamsTogetherSizes::most_teams);
       arrived_ = pool.zeros(most_launches);
     }
   }
 
   template <class Phases, class... Phase>
   void run(const char* name, const Phases& phases, const Phase&... phase) {
-    if constexpr (is_cuda<ExecutionSpace>) {
+    if constexpr (has_resident_teams<ExecutionSpace>) {
       const std::int64_t most = std::max({work(phase)...});
       if (most == 0) return;
       if (most <= together_at_most && launches_ < most_launches &&
-          launch(phases, most, phase...))
+          launch(name, phases, most, phase...))
         return;
     }
     (apart(name, phases, phase), ...);
@@ -422,20 +433,22 @@ class PhaseSequence {
   }
 
   template <class Phases, class... Phase>
-  bool launch(const Phases& phases, std::int64_t most, const Phase&... phase) {
+  bool launch(const char* name, const Phases& phases, std::int64_t most,
+              const Phase&... phase) {
     using List = decltype(phase_list(phase...));
     using Functor = PhasesOfTeams<Phases, List>;
     constexpr int size = Functor::max_team_size;
-    static const int resident = std::min(
-        TeamsTogether::most_teams,
-        max_resident_teams<Functor>(exec_, size, TeamsTogether::scratch_bytes));
+    static const int resident =
+        std::min(TeamsTogetherSizes::most_teams,
+                 max_resident_teams<Functor>(
+                     exec_, size, TeamsTogetherSizes::scratch_bytes));
     if (resident == 0) return false;
     const int teams = static_cast<int>(
         std::min<std::int64_t>(resident, (most + size - 1) / size));
-    launch_resident(
-        exec_,
+    run_resident_teams(
+        name, exec_,
         Functor{phases, phase_list(phase...), arrived_ + launches_++, partial_},
-        teams, size, TeamsTogether::scratch_bytes);
+        teams, size, TeamsTogetherSizes::scratch_bytes);
     return true;
   }
   template <class Phases, class Tag>
@@ -451,8 +464,9 @@ class PhaseSequence {
     if (phase.count.most == 0) return;
     // Kokkos' own takes three times as long: it has a thread read what is not
     // beside its neighbours', one after the other.
-    if constexpr (is_cuda<ExecutionSpace>) {
-      if (launches_ < most_launches && launch(phases, phase.count.most, phase))
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      if (launches_ < most_launches &&
+          launch(name, phases, phase.count.most, phase))
         return;
     }
     Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
@@ -467,8 +481,7 @@ class PhaseSequence {
   template <class Phases, class Tag>
   void apart(const char* name, const Phases& phases,
              const TeamPhase<Tag>& phase) const {
-    constexpr int size =
-        is_cuda<ExecutionSpace> ? TeamPhase<Tag>::team_size : 1;
+    constexpr int size = is_gpu<ExecutionSpace> ? TeamPhase<Tag>::team_size : 1;
     using Policy = Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<size, TeamPhase<Tag>::teams_per_unit>>;

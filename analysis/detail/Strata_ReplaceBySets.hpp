@@ -4,6 +4,7 @@
 
 #include <detail/Strata_EliminateRows.hpp>
 #include <detail/Strata_RowPolicy.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -222,7 +223,7 @@ void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0},
                   ListLengths longest = {max_terms, max_sources}) {
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     if (count > 0 && count <= few_rows_to_replace && !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(

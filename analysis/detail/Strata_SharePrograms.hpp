@@ -4,6 +4,7 @@
 
 #include <Strata_RewrittenRows.hpp>
 #include <detail/Strata_PatternFingerprint.hpp>
+#include <device/Strata_Atomics.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -8,6 +8,7 @@
 #include <Strata_SortCriterion.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <device/Strata_Sort.hpp>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,8 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_SubgraphStream.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -2,7 +2,7 @@
 #ifndef STRATA_USED_NUMBERS_HPP
 #define STRATA_USED_NUMBERS_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <detail/Strata_KeptWorkspace.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Backend.hpp>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -89,7 +89,7 @@ class WorkPool {
 
  private:
   using Kept = KeptWorkspace<Memory>;
-  static constexpr bool keeps = is_cuda<ExecutionSpace>;
+  static constexpr bool keeps = is_gpu<ExecutionSpace>;
   static constexpr const char* label = "Strata::WorkPool";
 
   void add_block(std::size_t bytes) {

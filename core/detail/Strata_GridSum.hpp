@@ -2,7 +2,8 @@
 #ifndef STRATA_GRID_SUM_HPP
 #define STRATA_GRID_SUM_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -45,29 +46,29 @@ struct GridSumRef {
   }
 
   /// Has a block leave its parts for add_up() of a later launch.
-  template <int sums>
-  KOKKOS_INLINE_FUNCTION void leave(const ThreadBlock& block,
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION void leave(const Team& team,
                                     const double (&value)[sums]) const {
     static_assert(sums <= max_sums, "one to three sums");
     for (int s = 0; s < sums; ++s) {
-      const double sum = block.sum(value[s]);
-      if (block.rank() == 0)
-        store_relaxed(part + s * max_blocks + block.number(), sum);
+      const double sum = team_sum(team, value[s]);
+      if (team.team_rank() == 0)
+        store_relaxed(part + s * max_blocks + team.league_rank(), sum);
     }
   }
   /// Sums of the parts of `blocks` blocks and of the first `used_extra` extra
   /// ones, the same bits in all threads of all blocks.
-  template <int sums>
-  KOKKOS_INLINE_FUNCTION void add_up(const ThreadBlock& block, int blocks,
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION void add_up(const Team& team, int blocks,
                                      double (&value)[sums],
                                      std::int64_t used_extra) const {
     for (int s = 0; s < sums; ++s) {
-      double sum = sum_of<4>(block, part + s * max_blocks, blocks);
+      double sum = sum_of<4>(team, part + s * max_blocks, blocks);
       if (s == 0 && used_extra > 0)
-        sum += sum_of<8>(block, extra_part(0), used_extra);
+        sum += sum_of<8>(team, extra_part(0), used_extra);
       value[s] = sum;
     }
-    for (int s = 0; s < sums; ++s) value[s] = block.sum(value[s]);
+    for (int s = 0; s < sums; ++s) value[s] = team_sum(team, value[s]);
   }
 
   /// Adds up `value` over the threads of all blocks, and the first
@@ -76,39 +77,39 @@ struct GridSumRef {
   /// same bits every time, as parts are added in the order of blocks, not of
   /// time. All threads of all blocks of the launch have to call it once. Nobody
   /// waits for another block.
-  template <int sums>
-  KOKKOS_INLINE_FUNCTION bool operator()(const ThreadBlock& block,
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION bool operator()(const Team& team,
                                          double (&value)[sums],
                                          std::int64_t used_extra) const {
     static_assert(sums <= max_sums, "one to three sums");
-    const int blocks = block.count();
-    for (int s = 0; s < sums; ++s) value[s] = block.sum(value[s]);
+    const int blocks = team.league_size();
+    for (int s = 0; s < sums; ++s) value[s] = team_sum(team, value[s]);
     int last = 0;
-    if (block.rank() == 0) {
+    if (team.team_rank() == 0) {
       for (int s = 0; s < sums; ++s)
-        store_relaxed(part + s * max_blocks + block.number(), value[s]);
+        store_relaxed(part + s * max_blocks + team.league_rank(), value[s]);
       // The parts, those of the block's other threads included, before the
       // count.
       Kokkos::memory_fence();
       last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
              static_cast<unsigned>(blocks);
     }
-    if (!block.broadcast(last)) return false;
+    if (!team_broadcast(team, last)) return false;
     Kokkos::memory_fence();
-    add_up(block, blocks, value, used_extra);
-    if (block.rank() == 0) *done = 0;
+    add_up(team, blocks, value, used_extra);
+    if (team.team_rank() == 0) *done = 0;
     return true;
   }
 
  private:
   /// The thread's share, with `batch` loads under way.
-  template <int batch>
-  KOKKOS_INLINE_FUNCTION static double sum_of(const ThreadBlock& block,
+  template <int batch, class Team>
+  KOKKOS_INLINE_FUNCTION static double sum_of(const Team& team,
                                               const double* parts,
                                               std::int64_t count) {
     double sum = 0;
-    const int stride = block.size();
-    for (std::int64_t i = block.rank(); i < count; i += batch * stride) {
+    const int stride = team.team_size();
+    for (std::int64_t i = team.team_rank(); i < count; i += batch * stride) {
       double found[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)

@@ -7,6 +7,10 @@
 #include <detail/Strata_KeptWorkspace.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_PatternFingerprint.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Warp.hpp>
 #include <limits>
 
 namespace Strata {
@@ -260,31 +264,34 @@ struct InspectByBlocks {
   Look look;
   ValuesInspection* found;  // by block
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     constexpr int words = sizeof(ValuesInspection) / sizeof(std::int64_t);
-    STRATA_IMPL_BLOCK_SHARED std::int64_t of_warp[threads / width * words];
-    if (!look.rewrite) block.await_previous();
+    STRATA_IMPL_TEAM_SHARED std::int64_t of_warp[threads / width * words];
+    if (!look.rewrite) await_previous(team);
     ValuesInspection mine;
-    look.take(std::int64_t{block.number()} * block.size() + block.rank(),
-              std::int64_t{block.count()} * block.size(), mine);
+    look.take(
+        std::int64_t{team.league_rank()} * team.team_size() + team.team_rank(),
+        std::int64_t{team.league_size()} * team.team_size(), mine);
     // A host's block is one thread.
-    for (int mask = block.size() < width ? 0 : width / 2; mask > 0; mask /= 2) {
+    for (int mask = team.team_size() < width ? 0 : width / 2; mask > 0;
+         mask /= 2) {
       const ValuesInspection other = lane_xor(mine, mask);
       Look::join_parts(mine, other);
     }
-    if (block.rank() % width == 0)
-      memcpy(of_warp + block.rank() / width * words, &mine, sizeof(mine));
-    block.barrier();
-    if (look.rewrite) block.await_previous();
-    block.release_next();
-    if (block.rank() != 0) return;
-    for (int warp = 1; warp < block.size() / width; ++warp) {
+    if (team.team_rank() % width == 0)
+      memcpy(of_warp + team.team_rank() / width * words, &mine, sizeof(mine));
+    team.team_barrier();
+    if (look.rewrite) await_previous(team);
+    release_next(team);
+    if (team.team_rank() != 0) return;
+    for (int warp = 1; warp < team.team_size() / width; ++warp) {
       ValuesInspection other;
       memcpy(static_cast<void*>(&other), of_warp + warp * words, sizeof(other));
       Look::join_parts(mine, other);
     }
-    if (block.number() == 0) look.take_rewrite(mine);
-    found[block.number()] = mine;
+    if (team.league_rank() == 0) look.take_rewrite(mine);
+    found[team.league_rank()] = mine;
   }
 };
 
@@ -330,7 +337,7 @@ ValuesInspection inspect_values(
       {static_cast<std::size_t>(diagonal.origin.size()),
        scaled.record_row.extent(0), row_map.extent(0), entries.extent(0)});
   if (work == 0 && !rewrite) return found;
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     using Look = InspectValues<Scalar, typename ExecutionSpace::memory_space,
                                RowMap, Entries>;
     using Run = InspectByBlocks<Look>;
@@ -341,7 +348,7 @@ ValuesInspection inspect_values(
     const auto memory = KeptWorkspace<HostVisibleSpace<ExecutionSpace>>::take(
         "Strata::InspectValues", blocks * sizeof(ValuesInspection));
     auto* const parts = reinterpret_cast<ValuesInspection*>(memory->data());
-    run_blocks<Run::blocks_at_once, Run::threads>(
+    run_teams<Run::blocks_at_once, Run::threads>(
         "Strata::InspectValues", exec, static_cast<int>(blocks),
         Run{Look{diagonal, scaled, values, row_map_term(row_map),
                  entries_term(entries), rewrite},

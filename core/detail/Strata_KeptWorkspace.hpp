@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -158,7 +158,7 @@ template <class ExecutionSpace>
 typename KeptWorkspace<typename ExecutionSpace::memory_space>::Pointer
 take_workspace(const std::string& label, std::size_t bytes) {
   using Kept = KeptWorkspace<typename ExecutionSpace::memory_space>;
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     return Kept::take(label, bytes);
   } else {
     return std::make_shared<const typename Kept::Block>(

@@ -9,7 +9,7 @@
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_spiluk.hpp>
 #include <Kokkos_Core.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Backend.hpp>
 #include <memory>
 #include <string>
 #if __has_include(<KokkosSparse_IOUtils.hpp>)

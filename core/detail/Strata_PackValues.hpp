@@ -2,8 +2,8 @@
 #ifndef STRATA_PACK_VALUES_HPP
 #define STRATA_PACK_VALUES_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -2,7 +2,7 @@
 #ifndef STRATA_PATTERN_FINGERPRINT_HPP
 #define STRATA_PATTERN_FINGERPRINT_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {

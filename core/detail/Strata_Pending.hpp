@@ -2,7 +2,9 @@
 #ifndef STRATA_PENDING_HPP
 #define STRATA_PENDING_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Scratch.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -64,7 +66,7 @@ struct PendingBits<float> {
 /// final, and a reader waits for both.
 ///
 /// Words become pending by plain stores of another solve. The end of its kernel
-/// (ThreadBlock::await_previous where kernels overlap) lies between them and
+/// (await_previous where kernels overlap) lies between them and
 /// any access of this solve. There are two buffers: no solve makes pending what
 /// it reads.
 ///

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <detail/Strata_KeptWorkspace.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <device/Strata_Backend.hpp>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -61,7 +61,7 @@ typename PlanStorage<MemorySpace>::Block make_plan_storage(
   using Kept = KeptWorkspace<MemorySpace, ForPlans>;
   const std::size_t bytes = measure.bytes();
   typename Kept::Pointer block;
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     block = Kept::take(label, bytes, bytes + bytes / 8);
   } else {
     block = std::make_shared<const typename Kept::Block>(

@@ -2,7 +2,7 @@
 #ifndef STRATA_ROW_POLICY_HPP
 #define STRATA_ROW_POLICY_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -36,8 +36,7 @@ KOKKOS_INLINE_FUNCTION int lanes_for_rows(std::int64_t rows,
 /// the others by all lanes of the warp.
 template <class Functor, class TeamMember>
 struct RowByLanes {
-  static constexpr int width =
-      lane_width<typename TeamMember::execution_space>;
+  static constexpr int width = lane_width<typename TeamMember::execution_space>;
   /// Entries that a lane takes of a row before that is left to the warp.
   static constexpr int most_turns = 16;
   Functor functor;
@@ -56,9 +55,9 @@ struct RowByLanes {
       // A team has just as many threads as its rows have lanes.
       const int rank = team.team_rank();
       const std::int64_t row = first + rank / lanes;
-      const bool is_long = row < rows && lanes < width &&
-                           row_length(functor, row, 0) >
-                               std::int64_t{most_turns} * lanes;
+      const bool is_long =
+          row < rows && lanes < width &&
+          row_length(functor, row, 0) > std::int64_t{most_turns} * lanes;
       if (row < rows && !is_long) functor(row, rank % lanes, lanes);
       for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left;
            left &= left - 1)
@@ -71,9 +70,8 @@ struct RowByLanes {
 /// kernel as arguments, where it would else first wait for the last kernel that
 /// it has passed one of that size to.
 template <class ExecutionSpace>
-using LargeFunctorTeams =
-    Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+using LargeFunctorTeams = Kokkos::TeamPolicy<
+    ExecutionSpace, Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 
 template <class ExecutionSpace, class Functor>
 void for_each_row(const char* label, const ExecutionSpace& exec,
@@ -83,8 +81,8 @@ void for_each_row(const char* label, const ExecutionSpace& exec,
   using Policy = LargeFunctorTeams<ExecutionSpace>;
   using Member = typename Policy::member_type;
   const int lanes = lanes_for_rows(rows, entries, lane_width<ExecutionSpace>);
-  const int team = is_cuda<ExecutionSpace> ? 128 : 1;
-  const int rows_per_team = is_cuda<ExecutionSpace> ? team / lanes : 256;
+  const int team = is_gpu<ExecutionSpace> ? 128 : 1;
+  const int rows_per_team = is_gpu<ExecutionSpace> ? team / lanes : 256;
   const std::int64_t league = (rows + rows_per_team - 1) / rows_per_team;
   Kokkos::parallel_for(
       label, Policy(exec, static_cast<int>(league), team),

@@ -5,6 +5,7 @@
 #include <Strata_BandOptions.hpp>
 #include <detail/Strata_BandChecks.hpp>
 #include <detail/Strata_BandPivoting.hpp>
+#include <device/Strata_Profiling.hpp>
 #include <memory>
 
 namespace Strata {

@@ -8,6 +8,7 @@
 #include <detail/Strata_CgKernels.hpp>
 #include <detail/Strata_CgOperator.hpp>
 #include <detail/Strata_CgWatch.hpp>
+#include <device/Strata_Profiling.hpp>
 #include <limits>
 
 namespace Strata {
@@ -61,7 +62,7 @@ class ConjugateGradient {
                                          rows);
     const bool merges =
         options.launches == 2 ||
-        (options.launches == 0 && Detail::is_cuda<ExecutionSpace> &&
+        (options.launches == 0 && Detail::is_gpu<ExecutionSpace> &&
          rows <= Detail::most_merged_rows);
     if (merges)
       p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",

@@ -8,6 +8,7 @@
 #include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
+#include <device/Strata_Backend.hpp>
 #include <memory>
 
 namespace Strata {
@@ -274,7 +275,7 @@ class IncompletePreconditioner {
   template <class Matrix>
   bool may_colour(const ExecutionSpace& exec, const Matrix& A,
                   const TriangularOptions& options) const {
-    if (!Detail::is_cuda<ExecutionSpace> || order_ != FactorOrder::automatic ||
+    if (!Detail::is_gpu<ExecutionSpace> || order_ != FactorOrder::automatic ||
         kind_ != Factorization::incomplete_cholesky ||
         options != TriangularOptions())
       return false;

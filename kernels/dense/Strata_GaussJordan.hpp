@@ -8,6 +8,7 @@
 #include <detail/Strata_Elimination.hpp>
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <device/Strata_Profiling.hpp>
 #include <limits>
 #include <memory>
 
@@ -195,7 +196,7 @@ class GaussJordan {
   /// columns, weigh.
   int stripe_for(std::int64_t rows) const {
     if (options_.stripe > 0) return options_.stripe;
-    if (!Detail::is_cuda<ExecutionSpace>) return 128;
+    if (!Detail::is_gpu<ExecutionSpace>) return 128;
     return rows <= 2048 ? 128 : 256;
   }
 

@@ -7,6 +7,7 @@
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellLaunch.hpp>
 #include <detail/Strata_SellVectors.hpp>
+#include <device/Strata_Profiling.hpp>
 #include <memory>
 
 namespace Strata {

@@ -9,6 +9,7 @@
 #include <detail/Strata_ChooseAlgorithm.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
+#include <device/Strata_Profiling.hpp>
 #include <exception>
 #include <memory>
 

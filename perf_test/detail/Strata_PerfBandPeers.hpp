@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cstdint>
 #include <cstdlib>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Backend.hpp>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -94,7 +94,7 @@ class CusolverDense {
 
  private:
   static std::vector<std::string> names() {
-    if (!Detail::is_cuda<ExecutionSpace>) return {};
+    if (!Detail::is_gpu<ExecutionSpace>) return {};
     return {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"};
   }
   static void check(int status, const char* what) {

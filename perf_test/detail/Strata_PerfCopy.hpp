@@ -3,8 +3,8 @@
 #define STRATA_PERF_COPY_HPP
 
 #include <Kokkos_Core.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PerfTiming.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -14,7 +14,7 @@ namespace PerfTest {
 template <class ExecutionSpace>
 double copy_bandwidth(const ExecutionSpace& exec) {
   const std::size_t n = std::size_t{1}
-                        << (Detail::is_cuda<ExecutionSpace> ? 27 : 24);
+                        << (Detail::is_gpu<ExecutionSpace> ? 27 : 24);
   using View = Kokkos::View<double*, ExecutionSpace>;
   const View from("from", n), to("to", n);
   const auto copy = [&] { Kokkos::deep_copy(exec, to, from); };

@@ -5,6 +5,7 @@
 #include <detail/Strata_BandInput.hpp>
 #include <detail/Strata_TileSolvePlan.hpp>
 #include <detail/Strata_TileVectorTask.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {

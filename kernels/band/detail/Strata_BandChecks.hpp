@@ -7,6 +7,7 @@
 #include <detail/Strata_BandInput.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <detail/Strata_VectorChecks.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <vector>
 
 namespace Strata {
@@ -108,7 +109,7 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
 template <class ExecutionSpace, class Scalar>
 void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
                         const BandRef<Scalar>& A, BandReport& report) {
-  constexpr bool on_device = is_cuda<ExecutionSpace>;
+  constexpr bool on_device = is_gpu<ExecutionSpace>;
   const std::int64_t widest = std::max(A.lower, A.upper);
   report.method = options.method;
   report.tile = options.tile;

@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <detail/Strata_TileTask.hpp>
+#include <device/Strata_Backend.hpp>
 #include <limits>
 #include <string>
 
@@ -52,7 +53,7 @@ struct CheckBand {
   using Memory = typename ExecutionSpace::memory_space;
   using Real = typename BandRealOf<Scalar>::type;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr int lines = 32, shares = on_device ? 8 : 1;
   static constexpr int team_size = on_device ? lines * shares : 1;
   static constexpr Real roundoff = std::numeric_limits<Real>::epsilon();

@@ -3,6 +3,7 @@
 #define STRATA_BAND_PANEL_HPP
 
 #include <detail/Strata_BandInput.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -87,7 +88,7 @@ struct FactorPanel {
   using Real = typename BandRealOf<Scalar>::type;
   static constexpr int w = band_panel_width;
   static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 512 : 1;
   static constexpr int warps = team_size / width;
   static constexpr int batch = 8;  // columns that are read at once
 

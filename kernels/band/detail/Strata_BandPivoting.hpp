@@ -4,6 +4,7 @@
 
 #include <detail/Strata_BandAlgorithm.hpp>
 #include <detail/Strata_BandPanel.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -30,11 +31,11 @@ struct ApplyBandPanel {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int w = band_panel_width;
   /// Columns of a strip: 32, or fewer where scalars of 16 bytes leave no room.
-  static constexpr int strip = sizeof(Scalar) <= 8       ? 32
-                               : is_cuda<ExecutionSpace> ? 16
-                                                         : 8;
+  static constexpr int strip = sizeof(Scalar) <= 8      ? 32
+                               : is_gpu<ExecutionSpace> ? 16
+                                                        : 8;
   static constexpr int pitch = w + 1, u_pitch = strip + 1;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * pitch + 2 * w * u_pitch) * sizeof(Scalar) + 32;
   static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
@@ -109,7 +110,7 @@ template <class Scalar, class ExecutionSpace, int width>
 struct SubstitutePanels {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int w = band_panel_width;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 512 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 512 : 1;
   static constexpr std::size_t scratch_bytes =
       (w * (w + 1) + 2 * w * width) * sizeof(Scalar) + 32;
   static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <detail/Strata_TileTeam.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -226,7 +229,7 @@ void launch_tile_tasks(const ExecutionSpace& exec, const char* label,
   const auto teams = static_cast<int>(std::max<std::int64_t>(
       1, std::min<std::int64_t>(
              useful, std::int64_t{units} *
-                         (is_cuda<ExecutionSpace> ? teams_per_unit : 1))));
+                         (is_gpu<ExecutionSpace> ? teams_per_unit : 1))));
   Kokkos::TeamPolicy<ExecutionSpace,
                      Kokkos::LaunchBounds<Kernel::team_size, teams_per_unit>>
       policy(exec, teams, Kernel::team_size);

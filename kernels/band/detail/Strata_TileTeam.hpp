@@ -2,8 +2,9 @@
 #ifndef STRATA_TILE_TEAM_HPP
 #define STRATA_TILE_TEAM_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_Modulus.hpp>
+#include <device/Strata_Arithmetic.hpp>
+#include <device/Strata_Scratch.hpp>
 #include <type_traits>
 
 namespace Strata {
@@ -49,7 +50,7 @@ class TileTeam {
   static_assert(pivots_begin + B <= 2 * stage_size, "an inversion must fit");
 
  public:
-  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr bool tensor =
       on_device && std::is_same<Scalar, double>::value;
   static constexpr int team_size = on_device ? 4 * B : 1;

@@ -4,6 +4,8 @@
 
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_TileTask.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -22,7 +24,7 @@ template <class Scalar, class ExecutionSpace, int B, int width, class Plan>
 struct RunVectorTasks {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr int team_size = on_device ? 4 * B : 1;
   static constexpr int quarters = on_device ? 4 : 1;
   static constexpr int depth = B / quarters;

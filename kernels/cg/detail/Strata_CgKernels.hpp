@@ -9,6 +9,8 @@
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_RealPart.hpp>
 #include <detail/Strata_SellLaunch.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -35,7 +37,10 @@ struct CgStart {
     Scalar b, w;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item = {b(i, 0), w[i],
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
@@ -99,9 +104,10 @@ struct CgResidual {
     Scalar r, w, p, x;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
     double found = 0;
-    const bool running = curvature(block, shared, found);
+    const bool running = curvature(team, shared, found);
     alpha = static_cast<RealOf<Scalar>>(found);
     return running;
   }
@@ -133,7 +139,8 @@ struct CgProduct {
   struct Item {
     Scalar u, v;
   };
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
@@ -162,9 +169,10 @@ struct CgSettle {
   CgShared shared;
   CgTakeResidual residual;
   struct Item {};
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
     bool was_running;
-    residual(block, shared, was_running);
+    residual(team, shared, was_running);
     return false;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t, Item&) const {}
@@ -191,9 +199,10 @@ struct CgDirection {
     Scalar z, p, x;
     RealOf<Scalar> d;
   };
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
     bool was_running;
-    const CgScalars state = residual(block, shared, was_running);
+    const CgScalars state = residual(team, shared, was_running);
     alpha = static_cast<RealOf<Scalar>>(state.alpha);
     beta = static_cast<RealOf<Scalar>>(state.beta);
     running = state.status == cg_running;
@@ -220,28 +229,30 @@ struct CgDirection {
 template <class ExecutionSpace, class Kernel>
 struct CgRun {
   /// Elements whose loads a thread has under way together.
-  static constexpr int batch = is_cuda<ExecutionSpace> ? 4 : 1;
+  static constexpr int batch = is_gpu<ExecutionSpace> ? 4 : 1;
   static constexpr int blocks_at_once = 4;
   Kernel kernel;
   GridSumRef grid_sum;
   std::int64_t n;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     Kernel own = kernel;
     constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
     double sum[sums] = {};
-    const int size = block.size();
+    const int size = team.team_size();
     // A device's blocks take neighbouring runs in turn, a host's thread has
     // one.
     std::int64_t begin, end, stride;
-    if (is_cuda<ExecutionSpace>) {
-      begin = static_cast<std::int64_t>(block.number()) * size * batch +
-              block.rank();
+    if (is_gpu<ExecutionSpace>) {
+      begin = static_cast<std::int64_t>(team.league_rank()) * size * batch +
+              team.team_rank();
       end = n;
-      stride = static_cast<std::int64_t>(block.count()) * size * batch;
+      stride = static_cast<std::int64_t>(team.league_size()) * size * batch;
     } else {
-      const std::int64_t share = (n + block.count() - 1) / block.count();
-      begin = block.number() * share;
+      const std::int64_t share =
+          (n + team.league_size() - 1) / team.league_size();
+      begin = team.league_rank() * share;
       end = begin + share < n ? begin + share : n;
       stride = 1;
     }
@@ -253,7 +264,7 @@ struct CgRun {
     };
     // The first elements are under way while the scalars are fetched.
     load(begin);
-    if (!own.read(block)) return;
+    if (!own.read(team)) return;
     for (std::int64_t i = begin; i < end; i += stride) {
       if (i != begin) load(i);
       STRATA_IMPL_UNROLL
@@ -261,9 +272,9 @@ struct CgRun {
         if (i + u * size < end) own.store(i + u * size, item[u], sum);
     }
     if constexpr (Kernel::late) {
-      grid_sum.leave(block, sum);
+      grid_sum.leave(team, sum);
     } else if constexpr (Kernel::sums > 0) {
-      if (grid_sum(block, sum, 0) && block.rank() == 0) own.finish(sum);
+      if (grid_sum(team, sum, 0) && team.team_rank() == 0) own.finish(sum);
     }
     (void)sum;
   }
@@ -276,12 +287,12 @@ LateSums run_cg(
     const Kernel& kernel,
     const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
   using Run = CgRun<ExecutionSpace, Kernel>;
-  const std::int64_t of_block = is_cuda<ExecutionSpace> ? 256 * Run::batch : 1;
+  const std::int64_t of_block = is_gpu<ExecutionSpace> ? 256 * Run::batch : 1;
   const auto blocks = static_cast<int>(std::max<std::int64_t>(
       1, std::min<std::int64_t>((n + of_block - 1) / of_block,
                                 resident_blocks(exec, Run::blocks_at_once))));
-  run_blocks<Run::blocks_at_once>(label, exec, blocks,
-                                  Run{kernel, GridSumRef(grid_sum), n});
+  run_teams<Run::blocks_at_once>(label, exec, blocks,
+                                 Run{kernel, GridSumRef(grid_sum), n});
   return {GridSumRef(grid_sum), blocks, 0};
 }
 
@@ -293,7 +304,8 @@ struct CgSellProduct {
   ContiguousSource<Scalar> source;
   Scalar* w;
   CgShared shared;
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
     return shared.state->status == cg_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
@@ -329,9 +341,10 @@ struct CgSellDirectionProduct {
   Scalar *p, *w;
   CgShared shared;
   CgTakeResidual residual;
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock& block) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
     bool was_running;
-    const CgScalars state = residual(block, shared, was_running);
+    const CgScalars state = residual(team, shared, was_running);
     source.beta = static_cast<RealOf<Scalar>>(state.beta);
     return state.status == cg_running;
   }

@@ -5,6 +5,7 @@
 #include <Strata_ConjugateGradientOptions.hpp>
 #include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_RealPart.hpp>
+#include <device/Strata_Atomics.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -69,12 +70,13 @@ struct CgTakeCurvature {
   LateSums sums;  // nothing: alpha is known already
 
   /// All threads of a block call it. @return whether the solve goes on
-  KOKKOS_INLINE_FUNCTION bool operator()(const ThreadBlock& block,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool operator()(const Team& team,
                                          const CgShared& shared,
                                          double& alpha) const {
     double sum[1] = {0};
     if (sums.blocks > 0)
-      sums.grid_sum.add_up(block, sums.blocks, sum, sums.used_extra);
+      sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
     const auto take = [&](CgScalars& scalars) {
       if (scalars.status == cg_running && sums.blocks > 0)
         scalars.take_curvature(sum[0]);
@@ -84,7 +86,7 @@ struct CgTakeCurvature {
     own.rho = shared.state->rho;
     own.alpha = shared.state->alpha;
     take(own);
-    if (block.number() == 0 && block.rank() == 0) {
+    if (team.league_rank() == 0 && team.team_rank() == 0) {
       CgScalars all = *shared.state;
       take(all);
       shared.store(all, shared.next);
@@ -123,24 +125,26 @@ struct CgTakeResidual {
   }
 
   /// 0 where nothing is left.
-  KOKKOS_INLINE_FUNCTION static double add_up(const ThreadBlock& block,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION static double add_up(const Team& team,
                                               const LateSums& from) {
     double sum[1] = {0};
     if (from.blocks > 0 || from.used_extra > 0)
-      from.grid_sum.add_up(block, from.blocks, sum, from.used_extra);
+      from.grid_sum.add_up(team, from.blocks, sum, from.used_extra);
     return sum[0];
   }
   /// All threads of a block call it. @return the scalars as far as kernels need
   /// them: beta, status, and alpha and iterations as they were or became
   /// @param was_running whether the solve went on before
-  KOKKOS_INLINE_FUNCTION CgScalars operator()(const ThreadBlock& block,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION CgScalars operator()(const Team& team,
                                               const CgShared& shared,
                                               bool& was_running) const {
     double sum[2] = {0, 0};
     if (mode == residual)
-      sums.grid_sum.add_up(block, sums.blocks, sum, sums.used_extra);
+      sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
     if (mode != nothing && rho == left)
-      sum[1] = add_up(block, rho_sum) + add_up(block, other_rho_sum);
+      sum[1] = add_up(team, rho_sum) + add_up(team, other_rho_sum);
     CgScalars own;
     own.status = shared.state->status;
     own.rho = shared.state->rho;
@@ -150,7 +154,7 @@ struct CgTakeResidual {
     own.squared_limit = shared.state->squared_limit;
     was_running = own.status == cg_running;
     take(own, sum);
-    if (block.number() == 0 && block.rank() == 0) {
+    if (team.league_rank() == 0 && team.team_rank() == 0) {
       CgScalars all = *shared.state;
       take(all, sum);
       if (was_running && mode == residual)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <detail/Strata_CgState.hpp>
+#include <device/Strata_Backend.hpp>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -48,7 +48,10 @@ struct ColourSweep {
   RowSource<Scalar> source, b;
   MultiVectorRef<Scalar> z;
   const Scalar* inverse_pivot;  // null: 1
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
   KOKKOS_INLINE_FUNCTION Scalar solve(std::int64_t row,
                                       const Scalar& sum) const {
     const Scalar left = b(row, 0) - sum;
@@ -75,7 +78,8 @@ struct SummingColourSweep {
   RowSource<Scalar> source, r;
   Sum sum_of;
   bool first, last;
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
     return sum_of.running();
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,

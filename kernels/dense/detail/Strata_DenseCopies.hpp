@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <detail/Strata_DenseRef.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -89,7 +90,7 @@ double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
   Kokkos::parallel_reduce(
       "Strata::Dense::LargestColumnSum",
       typename Sum::Policy(exec, static_cast<int>(columns),
-                           is_cuda<ExecutionSpace> ? 128 : 1),
+                           is_gpu<ExecutionSpace> ? 128 : 1),
       Sum{a, static_cast<int>(rows)}, Kokkos::Max<double>(largest));
   exec.fence();
   return largest;

@@ -7,6 +7,7 @@
 
 #include <KokkosBlas3_gemm.hpp>
 #include <detail/Strata_DenseRef.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -98,7 +99,7 @@ void subtract_product(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
                       std::int64_t rows, std::int64_t columns,
                       std::int64_t inner) {
   if (rows == 0 || columns == 0 || inner == 0) return;
-  if constexpr (is_cuda<ExecutionSpace> && !kernels_have_cublas) {
+  if constexpr (is_gpu<ExecutionSpace> && !kernels_have_cublas) {
     using Product = TiledProduct<Scalar, ExecutionSpace>;
     const std::int64_t teams = ((rows + Product::tile - 1) / Product::tile) *
                                ((columns + Product::tile - 1) / Product::tile);

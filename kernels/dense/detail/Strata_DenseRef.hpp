@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -5,6 +5,7 @@
 #include <Strata_Types.hpp>
 #include <detail/Strata_DenseProduct.hpp>
 #include <detail/Strata_InspectValues.hpp>
+#include <device/Strata_Arithmetic.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -116,7 +117,7 @@ template <class Policy>
 Policy column_teams(const typename Policy::execution_space& exec,
                     std::int64_t columns, int scratch_bytes) {
   const int threads =
-      is_cuda<typename Policy::execution_space> ? columns_per_team : 1;
+      is_gpu<typename Policy::execution_space> ? columns_per_team : 1;
   return Policy(exec,
                 static_cast<int>((columns + columns_per_team - 1) /
                                  columns_per_team),
@@ -201,14 +202,14 @@ struct SolveRows {
 /// smaller, and products do more of the work.
 template <class Scalar, class ExecutionSpace>
 constexpr std::int64_t rows_at_once(std::int64_t columns) {
-  return is_cuda<ExecutionSpace> ? (columns > 4096 ? 128 : 256)
-                                 : panel_width<Scalar>;
+  return is_gpu<ExecutionSpace> ? (columns > 4096 ? 128 : 256)
+                                : panel_width<Scalar>;
 }
 
 template <Uplo uplo, class Scalar, class ExecutionSpace>
 void solve_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
                 const DenseRef<Scalar>& b, int rows, std::int64_t columns) {
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     const auto run = [&](auto solve, int count) {
       using Solve = decltype(solve);
       const int threads = (rows + 31) / 32 * 32;

@@ -6,6 +6,10 @@
 #include <detail/Strata_PanelByColumns.hpp>
 #include <detail/Strata_ResidentPanel.hpp>
 #include <detail/Strata_StripeKernels.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Profiling.hpp>
+#include <device/Strata_ResidentLaunch.hpp>
 #include <vector>
 
 namespace Strata {
@@ -261,13 +265,14 @@ class Elimination {
                                  Ref{tile_.data(), width},
                                  status_.data()};
     const int teams = (task.rows + team_size - 1) / team_size;
-    if constexpr (is_cuda<ExecutionSpace>) {
+    if constexpr (has_resident_teams<ExecutionSpace>) {
       if (teams <= max_teams_) {
         const ProfilingRegion region("Strata::Dense::ResidentPanel");
         const int threads = teams > 1 ? team_size : (task.rows + 31) / 32 * 32;
-        launch_resident(exec, ResidentPanel<Scalar>{task, messages_, set_},
-                        teams, threads,
-                        ResidentPanel<Scalar>::scratch_bytes(teams));
+        run_resident_teams("Strata::Dense::ResidentPanel", exec,
+                           ResidentPanel<Scalar>{task, messages_, set_}, teams,
+                           threads,
+                           ResidentPanel<Scalar>::scratch_bytes(teams));
         set_ = 1 - set_;
         exchanged_ = false;
         return info;

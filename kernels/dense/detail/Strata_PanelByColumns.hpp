@@ -3,6 +3,7 @@
 #define STRATA_PANEL_BY_COLUMNS_HPP
 
 #include <detail/Strata_PanelState.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -191,11 +192,11 @@ void eliminate_by_columns(
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using One = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>>;
   // One row a thread on devices, so that neighbours read neighbours.
-  const int block = is_cuda<ExecutionSpace> ? 1 : 256;
+  const int block = is_gpu<ExecutionSpace> ? 1 : 256;
   Kokkos::deep_copy(exec, state, ColumnPanelState{});
   // Less than a launch for every column costs.
   constexpr std::int64_t small = 16 * 1024;
-  if (!is_cuda<ExecutionSpace> &&
+  if (!is_gpu<ExecutionSpace> &&
       static_cast<std::int64_t>(task.rows) * task.columns <= small) {
     Kokkos::parallel_for("Strata::Dense::EliminateSerially", One(exec, 0, 1),
                          EliminateSerially<Scalar>{task, state.data(), block});

@@ -5,6 +5,10 @@
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_PanelState.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <device/Strata_Arithmetic.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_ResidentLaunch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -83,7 +87,7 @@ struct ResetMessages {
 /// and zeros follow, so that all places are known to the compiler; multipliers
 /// go to memory at once.
 ///
-/// No deadlock: all teams run at the same time (launch_resident), every team
+/// No deadlock: all teams run at the same time (run_resident_teams), every team
 /// publishes its message of a column before it waits for the others', and
 /// needs for that only what it knows after the column before. NaN and zero
 /// columns send messages as any other.
@@ -103,20 +107,22 @@ struct ResidentPanel {
     int pivot_row[width], pivot_column[width];
   };
 
-  static std::size_t scratch_bytes(int teams) {
+  KOKKOS_INLINE_FUNCTION static std::size_t scratch_bytes(int teams) {
     return first_candidate +
            teams * (sizeof(PanelCandidate<Scalar>) + sizeof(Scalar) * width);
   }
 
-  KOKKOS_FUNCTION void operator()(const ResidentTeam& team) const {
-    Scratch& scratch = *reinterpret_cast<Scratch*>(team.scratch);
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    char* const bytes = static_cast<char*>(
+        team.team_scratch(0).get_shmem(scratch_bytes(team.league_size())));
+    Scratch& scratch = *reinterpret_cast<Scratch*>(bytes);
     PanelCandidate<Scalar>* const candidates =
-        reinterpret_cast<PanelCandidate<Scalar>*>(team.scratch +
-                                                  first_candidate);
+        reinterpret_cast<PanelCandidate<Scalar>*>(bytes + first_candidate);
     Scalar* const rows =
-        reinterpret_cast<Scalar*>(candidates + team.league_size);
-    const int lane = team.team_rank % 32, warp = team.team_rank / 32;
-    const int row = team.league_rank * team.team_size + team.team_rank;
+        reinterpret_cast<Scalar*>(candidates + team.league_size());
+    const int lane = team.team_rank() % 32, warp = team.team_rank() / 32;
+    const int row = team.league_rank() * team.team_size() + team.team_rank();
     bool active = row < task.rows;
     Scalar v[width];
     STRATA_IMPL_UNROLL
@@ -129,11 +135,11 @@ struct ResidentPanel {
     propose(scratch, lane, warp, active, v[0]);
     int found = 0, own_pivot = -1;
     for (int j = 0; j < task.columns; ++j) {
-      team.barrier();
+      team.team_barrier();
       exchange(team, scratch, candidates, rows, row, j, reciprocal, v);
-      team.barrier();
+      team.team_barrier();
 
-      const int from = best_candidate(candidates, lane, team.league_size);
+      const int from = best_candidate(candidates, lane, team.league_size());
       const PanelCandidate<Scalar>& best = candidates[from];
       const Scalar* const p = rows + from * width;
       const double size = as_magnitude(best.key);
@@ -157,22 +163,22 @@ struct ResidentPanel {
       else
         eliminate<width / 2 + 1>(v, l, p);
       // The last warp of the pivot's team writes what is final of its row.
-      if (pivot && from == team.league_rank &&
-          warp == team.team_size / 32 - 1 && lane < task.columns - j)
+      if (pivot && from == team.league_rank() &&
+          warp == team.team_size() / 32 - 1 && lane < task.columns - j)
         task.a(best.row, j + lane) = p[lane];
-      if (team.league_rank == 0 && team.team_rank == 0 &&
+      if (team.league_rank() == 0 && team.team_rank() == 0 &&
           !is_finite_magnitude(size) &&
           task.status->overflow == EliminationStatus::none)
         task.status->overflow = task.first_column + j;
       if (pivot) {
-        if (team.team_rank == 0) {
+        if (team.team_rank() == 0) {
           scratch.pivot_row[found] = best.row;
           scratch.pivot_column[found] = j;
         }
         ++found;
       }
     }
-    team.barrier();
+    team.team_barrier();
     report(team, scratch, row, found, own_pivot);
   }
 
@@ -186,14 +192,15 @@ struct ResidentPanel {
     return size;
   }
 
-  KOKKOS_INLINE_FUNCTION void forget_other_set(const ResidentTeam& team) const {
-    if (team.league_size == 1) return;
-    Scalar* const values = messages.value(1 - set, team.league_rank, 0);
-    for (int i = team.team_rank; i < width * messages.length;
-         i += team.team_size)
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void forget_other_set(const Team& team) const {
+    if (team.league_size() == 1) return;
+    Scalar* const values = messages.value(1 - set, team.league_rank(), 0);
+    for (int i = team.team_rank(); i < width * messages.length;
+         i += team.team_size())
       Pending<Scalar>::reset(values + i);
-    Packet* const keys = messages.key(1 - set, team.league_rank, 0);
-    for (int i = team.team_rank; i < width; i += team.team_size)
+    Packet* const keys = messages.key(1 - set, team.league_rank(), 0);
+    for (int i = team.team_rank(); i < width; i += team.team_size())
       keys[i] = messages.pending();
   }
 
@@ -214,17 +221,17 @@ struct ResidentPanel {
   }
 
   /// All teams' largest entries of column j, with their rows, into scratch.
-  KOKKOS_INLINE_FUNCTION void exchange(const ResidentTeam& team,
-                                       const Scratch& scratch,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void exchange(const Team& team, const Scratch& scratch,
                                        PanelCandidate<Scalar>* candidates,
                                        Scalar* rows, int row, int j,
                                        const Scalar& reciprocal,
                                        const Scalar (&v)[width]) const {
-    const int lane = team.team_rank % 32, warp = team.team_rank / 32;
-    const int warps = team.team_size / 32;
+    const int lane = team.team_rank() % 32, warp = team.team_rank() / 32;
+    const int warps = team.team_size() / 32;
     const BestLane of_team = best_lane(lane < warps ? scratch.key[lane] : 0);
-    Scalar* const own = rows + team.league_rank * width;
-    PanelCandidate<Scalar>& candidate = candidates[team.league_rank];
+    Scalar* const own = rows + team.league_rank() * width;
+    PanelCandidate<Scalar>& candidate = candidates[team.league_rank()];
     if (warp == of_team.lane) {
       if (lane == scratch.lane[warp]) {
         STRATA_IMPL_UNROLL
@@ -234,19 +241,19 @@ struct ResidentPanel {
         candidate.row = row;
       }
       lane_barrier();
-      if (team.league_size > 1) {
+      if (team.league_size() > 1) {
         if (lane == 0)
-          store_relaxed_packet(messages.key(set, team.league_rank, j),
+          store_relaxed_packet(messages.key(set, team.league_rank(), j),
                                {{candidate.key, static_cast<unsigned long long>(
                                                     candidate.row)}});
-        Scalar* const to = messages.value(set, team.league_rank, j);
+        Scalar* const to = messages.value(set, team.league_rank(), j);
         if (lane < width) Pending<Scalar>::publish(to + lane, own[lane]);
         if (lane == 1)
           Pending<Scalar>::publish(to + width, candidate.reciprocal);
       }
     }
-    for (int other = warp; other < team.league_size; other += warps)
-      if (other != team.league_rank)
+    for (int other = warp; other < team.league_size(); other += warps)
+      if (other != team.league_rank())
         listen(candidates[other], rows + other * width, lane, other, j);
   }
 
@@ -308,9 +315,9 @@ struct ResidentPanel {
 
   /// Pivot rows are to go to the front in order, and the other rows that are
   /// there to where pivots come from.
-  KOKKOS_INLINE_FUNCTION void report(const ResidentTeam& team,
-                                     const Scratch& scratch, int row, int found,
-                                     int own_pivot) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void report(const Team& team, const Scratch& scratch,
+                                     int row, int found, int own_pivot) const {
     const PanelInfo& info = task.info;
     if (row < found && own_pivot < 0) {
       int place = row;
@@ -326,23 +333,23 @@ struct ResidentPanel {
       info.target(own_pivot) = own_pivot;
     }
     // Multipliers of this team's pivots, written by its threads.
-    const int first = team.league_rank * team.team_size;
+    const int first = team.league_rank() * team.team_size();
     copy_together<2>(
-        team.team_rank, found * found, team.team_size,
+        team.team_rank(), found * found, team.team_size(),
         [&](int k) {
           const int i = k / found, q = k % found;
           const int from = scratch.pivot_row[i];
           const bool wanted =
-              q < i && from >= first && from < first + team.team_size;
+              q < i && from >= first && from < first + team.team_size();
           return wanted ? task.a(from, scratch.pivot_column[q]) : Scalar(0);
         },
         [&](int k, const Scalar& value) {
           const int i = k / found, q = k % found;
           const int from = scratch.pivot_row[i];
-          if (q < i && from >= first && from < first + team.team_size)
+          if (q < i && from >= first && from < first + team.team_size())
             task.tile(i, q) = value;
         });
-    if (team.league_rank == 0 && team.team_rank == 0) {
+    if (team.league_rank() == 0 && team.team_rank() == 0) {
       int moves = found;
       for (int q = 0; q < found; ++q) {
         moves += scratch.pivot_row[q] >= found;

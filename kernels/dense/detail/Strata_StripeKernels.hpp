@@ -5,6 +5,7 @@
 #include <Strata_Types.hpp>
 #include <detail/Strata_DenseTriangle.hpp>
 #include <detail/Strata_PanelState.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -178,7 +179,7 @@ void move_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
   Kokkos::parallel_for(
       "Strata::Dense::MoveRows",
       typename Move::Policy(exec, teams,
-                            is_cuda<ExecutionSpace> ? Move::threads : 1)
+                            is_gpu<ExecutionSpace> ? Move::threads : 1)
           .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(
                                    max_moves * per_team * sizeof(Scalar)))),
       Move{a, columns, per_team, max_moves, count, source, target, row_of});

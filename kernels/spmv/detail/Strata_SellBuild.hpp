@@ -4,6 +4,7 @@
 
 #include <detail/Strata_PatternCheck.hpp>
 #include <detail/Strata_SellFill.hpp>
+#include <device/Strata_Backend.hpp>
 #include <limits>
 #include <vector>
 

@@ -4,6 +4,7 @@
 
 #include <detail/Strata_SellShape.hpp>
 #include <detail/Strata_SellStorage.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -44,7 +45,7 @@ struct MergeDiagonals {
   KOKKOS_INLINE_FUNCTION int visit_steps(std::int64_t c, int lane, int limit,
                                          const Visit& visit) const {
     int steps = 0;
-    if constexpr (is_cuda<ExecutionSpace>) {
+    if constexpr (is_gpu<ExecutionSpace>) {
       std::int64_t row, k, end;
       span(c * shape.chunk_rows + lane, row, k, end);
       for (;; ++steps) {
@@ -102,7 +103,7 @@ template <class ExecutionSpace, class Functor>
 void for_each_chunk(const char* label, const ExecutionSpace& exec,
                     std::int64_t chunks, const Functor& functor) {
   if (chunks == 0) return;
-  const int warps = is_cuda<ExecutionSpace> ? 4 : 1;
+  const int warps = is_gpu<ExecutionSpace> ? 4 : 1;
   Kokkos::parallel_for(label,
                        Kokkos::TeamPolicy<ExecutionSpace>(
                            exec, static_cast<int>((chunks + warps - 1) / warps),

@@ -5,6 +5,7 @@
 #include <detail/Strata_MatrixTypes.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_SellDiagonals.hpp>
+#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -5,6 +5,8 @@
 #include <detail/Strata_GridSum.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_SellStorage.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -39,7 +41,10 @@ struct SellMultiply {
   Scalar alpha, beta;
   bool overwrite;  // beta is 0: y is not read
 
-  KOKKOS_INLINE_FUNCTION bool read(const ThreadBlock&) { return true; }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[R]) const {
     STRATA_IMPL_UNROLL
@@ -372,20 +377,22 @@ struct SellRun {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     SellRun own = *this;
-    if (own.task.read(block)) own.run(block);
+    if (own.task.read(team)) own.run(team);
   }
 
-  KOKKOS_INLINE_FUNCTION void run(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void run(const Team& team) const {
     double part = 0;
-    if constexpr (is_cuda<ExecutionSpace>) {
-      const int lane = block.rank() % width;
-      const int warps = block.size() / width;
+    if constexpr (is_gpu<ExecutionSpace>) {
+      const int lane = team.team_rank() % width;
+      const int warps = team.team_size() / width;
       const std::int64_t stride =
-          static_cast<std::int64_t>(block.count()) * warps;
-      std::int64_t i = static_cast<std::int64_t>(block.number()) * warps +
-                       block.rank() / width;
+          static_cast<std::int64_t>(team.league_size()) * warps;
+      std::int64_t i = static_cast<std::int64_t>(team.league_rank()) * warps +
+                       team.team_rank() / width;
       for (; i < A.num_pieces; i += stride) piece(i, lane);
       i += first_chunk - A.num_pieces;
       const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
@@ -407,8 +414,8 @@ struct SellRun {
         for (; i < end; i += stride) lanes_of_chunks(i * width + lane, part);
     } else {
       const std::int64_t share =
-          (num_tasks + block.count() - 1) / block.count();
-      const std::int64_t begin = block.number() * share;
+          (num_tasks + team.league_size() - 1) / team.league_size();
+      const std::int64_t begin = team.league_rank() * share;
       const std::int64_t end =
           begin + share < num_tasks ? begin + share : num_tasks;
       for (std::int64_t i = begin; i < end; ++i)
@@ -419,10 +426,10 @@ struct SellRun {
     }
     if constexpr (Task::late) {
       const double own[1] = {part};
-      grid_sum.leave(block, own);
+      grid_sum.leave(team, own);
     } else if constexpr (Task::reduces) {
       double total[1] = {part};
-      if (grid_sum(block, total, A.num_long_rows) && block.rank() == 0)
+      if (grid_sum(team, total, A.num_long_rows) && team.team_rank() == 0)
         task.finish(total[0]);
     }
     (void)part;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <detail/Strata_SellKernel.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -12,7 +14,7 @@ namespace Detail {
 /// run at once.
 template <class ExecutionSpace>
 int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
-  return (is_cuda<ExecutionSpace> ? blocks_at_once : 8) * device_units(exec);
+  return (is_gpu<ExecutionSpace> ? blocks_at_once : 8) * device_units(exec);
 }
 /// The most of them that any kernel here has.
 constexpr int most_blocks_at_once = 8;
@@ -35,7 +37,7 @@ LateSums run_sell_as(
     const GridSum<typename ExecutionSpace::memory_space>& grid_sum,
     const ChunkRange& range) {
   constexpr int width = lane_width<ExecutionSpace>;
-  constexpr int warps = is_cuda<ExecutionSpace> ? 256 / width : 1;
+  constexpr int warps = is_gpu<ExecutionSpace> ? 256 / width : 1;
   const std::int64_t chunks =
       (range.end < 0 ? A.num_chunks() : range.end) - range.first;
   const std::int64_t tasks =
@@ -44,12 +46,12 @@ LateSums run_sell_as(
   std::int64_t blocks = std::min<std::int64_t>(
       (tasks + warps - 1) / warps,
       resident_blocks(exec, Run::blocks_at_once) *
-          (is_cuda<ExecutionSpace> && A.uneven ? uneven_blocks : 1));
+          (is_gpu<ExecutionSpace> && A.uneven ? uneven_blocks : 1));
   // Finishing a sum is some block's work even where there are no rows.
   if (Task::reduces)
     blocks = std::max<std::int64_t>(
         1, std::min<std::int64_t>(blocks, grid_sum.max_blocks));
-  run_blocks<Run::blocks_at_once>(
+  run_teams<Run::blocks_at_once>(
       label, exec, static_cast<int>(blocks),
       Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), range.first, tasks});
   return {GridSumRef(grid_sum), static_cast<int>(blocks), A.num_long_rows()};
@@ -64,7 +66,7 @@ LateSums run_sell(
     const Task& task,
     const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {},
     const ChunkRange& range = {}) {
-  if constexpr (is_cuda<ExecutionSpace> && sizeof(Scalar) == 4 &&
+  if constexpr (is_gpu<ExecutionSpace> && sizeof(Scalar) == 4 &&
                 Task::block == 1 && !Task::heavy) {
     using Pairs = SellRun<Scalar, ExecutionSpace, Task, true>;
     if (A.uniform_diagonals && A.uniform_steps > 2 &&

@@ -5,8 +5,9 @@
 #include <Strata_Error.hpp>
 #include <Strata_SellOptions.hpp>
 #include <algorithm>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_PackValues.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Sort.hpp>
 #include <string>
 #include <vector>
 

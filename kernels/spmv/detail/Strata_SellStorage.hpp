@@ -2,8 +2,8 @@
 #ifndef STRATA_SELL_STORAGE_HPP
 #define STRATA_SELL_STORAGE_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 namespace Detail {

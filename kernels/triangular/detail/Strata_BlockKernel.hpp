@@ -5,6 +5,8 @@
 #include <detail/Strata_BlockUnits.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PendingPacket.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

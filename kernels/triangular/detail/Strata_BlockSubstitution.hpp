@@ -6,6 +6,8 @@
 #include <detail/Strata_EllAnalysis.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
 #include <detail/Strata_WideBlocks.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Profiling.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -71,7 +73,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   /// to wait for each other; on a host, threads are woken for it.
   static EllLimits limits() {
     EllLimits limits;
-    if (!is_cuda<ExecutionSpace>) limits.lanes = 2048;
+    if (!is_gpu<ExecutionSpace>) limits.lanes = 2048;
     return limits;
   }
 
@@ -79,8 +81,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   template <class Ordinal>
   static bool is_irregular(
       const EllAnalysis<ExecutionSpace, Ordinal>& analysis) {
-    return is_cuda<ExecutionSpace> &&
-           analysis.found(EllHead::num_irregular) > 0;
+    return is_gpu<ExecutionSpace> && analysis.found(EllHead::num_irregular) > 0;
   }
   /// For a matrix without rows.
   BlockSubstitution() = default;
@@ -160,7 +161,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           in_order(x.from(first))};
       const int now = static_cast<int>(std::min(most, columns - first));
       for (const BlockRun& run : runs_)
-        if constexpr (is_cuda<ExecutionSpace>) {
+        if constexpr (is_gpu<ExecutionSpace>) {
           launch(exec, system, run, now);
         } else {
           launch_on_host(exec, system, run, now);

@@ -8,6 +8,7 @@
 #include <detail/Strata_MeasureParameters.hpp>
 #include <detail/Strata_PlanBudget.hpp>
 #include <detail/Strata_PredictSolve.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <limits>
 #include <optional>
 
@@ -269,7 +270,7 @@ class AlgorithmChoice {
 
   void consider_all() {
     parameters_ = performance_parameters<Scalar>(exec_);
-    if constexpr (!is_cuda<ExecutionSpace>) {
+    if constexpr (!is_gpu<ExecutionSpace>) {
       host_rows_ = sample_host_rows(analysis_.graph);
     }
     const SolvePrediction predict = prediction();
@@ -292,7 +293,7 @@ class AlgorithmChoice {
     // slot a level set is too much: elsewhere its partition, on the host, costs
     // more than all the rest of the analysis. It does where the other
     // sub-graphs are to be had, too, which it is hardly ever ahead of.
-    if (is_cuda<ExecutionSpace> && !stream_ &&
+    if (is_gpu<ExecutionSpace> && !stream_ &&
         n <= SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_) &&
         predict.subgraphs_at_least() < best()->us &&
         may_fit(Algorithm::subgraphs)) {
@@ -326,7 +327,7 @@ class AlgorithmChoice {
   /// bound is of sub-graphs that take level sets one by one: with several at a
   /// time they come to half of it in chains of chunks, to 0.6 of it in bands.
   bool sub_graphs_suit(const LevelsAtATime& several) const {
-    if (!is_cuda<ExecutionSpace>) return false;
+    if (!is_gpu<ExecutionSpace>) return false;
     const int n = analysis_.graph.num_vertices, levels = report_.levels;
     // With a limit on memory they are looked at whatever `pipelined` can do
     // within it: else more memory could make for the slower choice.
@@ -349,7 +350,7 @@ class AlgorithmChoice {
   /// unless asked for.
   bool may_take_several() const {
     return options_.max_right_hand_sides == 1 && report_.levels > 1 &&
-           collapse_ != 1 && (is_cuda<ExecutionSpace> || collapse_ > 1);
+           collapse_ != 1 && (is_gpu<ExecutionSpace> || collapse_ > 1);
   }
   bool may_choose_levels() const {
     return may_take_several() && collapse_ == 0;

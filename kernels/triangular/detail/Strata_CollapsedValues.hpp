@@ -8,6 +8,10 @@
 #include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <device/Strata_Arithmetic.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Scratch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -22,10 +26,10 @@ namespace Detail {
 /// origin, value), of which each term makes one while the terms before it are
 /// at the others: a term costs about one read of memory, not four.
 ///
-/// @tparam packs  false: a look, which writes each row's spread (SpreadSums), and
-/// the first row whose entries over its diagonal are no normal numbers. Where a
-/// merged row is not finite although what it is made of is, its spread is the
-/// largest number.
+/// @tparam packs  false: a look, which writes each row's spread (SpreadSums),
+/// and the first row whose entries over its diagonal are no normal numbers.
+/// Where a merged row is not finite although what it is made of is, its spread
+/// is the largest number.
 template <class Scalar, class ExecutionSpace, int lanes, bool packs>
 struct CollapsedValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -427,7 +431,7 @@ struct MergedSubgraphRows {
 template <class ExecutionSpace, class Launch>
 void with_lanes_for_values(const ExecutionSpace& exec, int num_rows,
                            double mean_length, const Launch& launch) {
-  if constexpr (is_cuda<ExecutionSpace>) {
+  if constexpr (is_gpu<ExecutionSpace>) {
     // Short rows: more lanes as long as there are lanes to spare, 2048 a
     // multiprocessor.
     if (mean_length < 4 && num_rows < 512 * device_units(exec)) {

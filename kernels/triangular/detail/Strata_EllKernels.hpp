@@ -4,6 +4,7 @@
 
 #include <detail/Strata_EllLayout.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

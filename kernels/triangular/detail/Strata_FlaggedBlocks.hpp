@@ -6,6 +6,8 @@
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_PipelineState.hpp>
 #include <detail/Strata_RowKernels.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

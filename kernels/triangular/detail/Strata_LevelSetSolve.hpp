@@ -7,6 +7,8 @@
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_SubgraphPlan.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -17,17 +19,19 @@ struct DiagonalSolve {
   static constexpr bool awaits_previous = true;
   RowSystem<Scalar, ExecutionSpace> system;
   int num_rows;
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const std::int64_t p =
-        static_cast<std::int64_t>(block.number()) * block.size() + block.rank();
+        static_cast<std::int64_t>(team.league_rank()) * team.team_size() +
+        team.team_rank();
     std::int64_t row = 0;
     Scalar diagonal(1);
     if (p < num_rows) {
       row = system.row(p);
       diagonal = system.diagonal(p);
     }
-    block.await_previous();
-    block.release_next();
+    await_previous(team);
+    release_next(team);
     if (p >= num_rows) return;
     const Scalar from = system.b(row, 0);
     system.x(row, 0) = system.divide ? from / diagonal : from * diagonal;
@@ -98,9 +102,9 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve_diagonal(const ExecutionSpace& exec,
                       const MultiVectorRef<const Scalar>& b,
                       const MultiVectorRef<Scalar>& x) const {
-    constexpr int threads = is_cuda<ExecutionSpace> ? 256 : 1;
+    constexpr int threads = is_gpu<ExecutionSpace> ? 256 : 1;
     const auto n = static_cast<int>(chunks_.num_rows);
-    run_blocks<8, threads>(
+    run_teams<8, threads>(
         "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
         DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
   }
@@ -129,7 +133,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  public:
   using Base::width;
   using typename Base::Memory;
-  static constexpr bool on_device = is_cuda<ExecutionSpace>;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr int team_size = on_device ? 256 : 1;
   static constexpr int warps = team_size / width;
 

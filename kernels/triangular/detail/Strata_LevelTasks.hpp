@@ -6,9 +6,9 @@
 #include <Strata_LevelOrder.hpp>
 #include <Strata_RowChunks.hpp>
 #include <algorithm>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <device/Strata_Atomics.hpp>
 #include <new>
 #include <string>
 #include <type_traits>

@@ -2,7 +2,7 @@
 #ifndef STRATA_LONG_ROWS_HPP
 #define STRATA_LONG_ROWS_HPP
 
-#include <detail/Strata_KokkosCompat.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -11,6 +11,7 @@
 #include <detail/Strata_StreamAlgorithm.hpp>
 #include <detail/Strata_SubgraphSolve.hpp>
 #include <detail/Strata_SubstitutionSolve.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <memory>
 
 namespace Strata {
@@ -55,9 +56,9 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
   report.max_subgraph_rows = limits.max_rows;
   report.predicted_solve_us = best.candidates[best.chosen].predicted_us;
   report.reason += "; partition: " + best.candidates[best.chosen].name;
-  const int team_size = !is_cuda<ExecutionSpace> ? 1
-                        : options.team_size > 0  ? options.team_size
-                                                 : 256;
+  const int team_size = !is_gpu<ExecutionSpace> ? 1
+                        : options.team_size > 0 ? options.team_size
+                                                : 256;
   return std::make_shared<SubgraphSolve<Scalar, ExecutionSpace>>(
       exec, analysis, best.subgraphs, schedule, team_size);
 }

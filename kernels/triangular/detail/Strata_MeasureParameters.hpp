@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_PredictSolve.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,7 +27,7 @@ class ParameterMeasurement {
     PerformanceParameters p;
     // A host takes less for a thousand rows than its launches differ by: as
     // many as a sub-graph may have.
-    constexpr bool on_host = !is_cuda<ExecutionSpace>;
+    constexpr bool on_host = !is_gpu<ExecutionSpace>;
     const int most = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_);
     const int n = on_host ? std::min(8192, most) : 1024;
     bool sound = true;
@@ -166,7 +167,7 @@ class ParameterMeasurement {
     return time(SubgraphSolve<Scalar, ExecutionSpace>(
                     exec_, system, subgraphs,
                     make_schedule(system.host().graph, subgraphs),
-                    is_cuda<ExecutionSpace> ? 256 : 1),
+                    is_gpu<ExecutionSpace> ? 256 : 1),
                 system.graph.num_vertices);
   }
 
@@ -200,8 +201,7 @@ class ParameterMeasurement {
 
   /// Bytes read and written a microsecond by a large copy.
   double bandwidth() const {
-    const std::size_t count = std::size_t(is_cuda<ExecutionSpace> ? 8 : 1)
-                              << 20;
+    const std::size_t count = std::size_t(is_gpu<ExecutionSpace> ? 8 : 1) << 20;
     Kokkos::View<double*, Memory> from("Strata::MeasureParameters::from",
                                        count);
     Kokkos::View<double*, Memory> to("Strata::MeasureParameters::to", count);
@@ -223,7 +223,7 @@ class ParameterMeasurement {
 template <class ExecutionSpace>
 PerformanceParameters unmeasured_parameters() {
   PerformanceParameters p;
-  if (is_cuda<ExecutionSpace>) return p;
+  if (is_gpu<ExecutionSpace>) return p;
   p.alpha = 4;
   p.tau = p.tau_external = 0.006;
   p.narrow_level = p.block = 0.005;

@@ -9,6 +9,8 @@
 #include <detail/Strata_RealPart.hpp>
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

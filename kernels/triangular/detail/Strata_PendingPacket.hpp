@@ -3,6 +3,7 @@
 #define STRATA_PENDING_PACKET_HPP
 
 #include <detail/Strata_Pending.hpp>
+#include <device/Strata_Atomics.hpp>
 
 namespace Strata {
 namespace Detail {

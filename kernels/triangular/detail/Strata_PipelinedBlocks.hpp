@@ -6,6 +6,8 @@
 #include <detail/Strata_BlockKernel.hpp>
 #include <detail/Strata_FlaggedBlocks.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -43,7 +45,7 @@ struct NeighbourDistance {
 ///
 /// Solves share the workspace and must not overlap.
 template <class Scalar, class ExecutionSpace,
-          bool on_device = is_cuda<ExecutionSpace>>
+          bool on_device = is_gpu<ExecutionSpace>>
 class PipelinedBlocks {
  public:
   using Memory = typename ExecutionSpace::memory_space;

@@ -6,6 +6,9 @@
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_RealPart.hpp>
 #include <detail/Strata_RowKernels.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -72,7 +75,7 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
 ///
-/// Solves overlap (see run_blocks): a block that has drawn its last ticket lets
+/// Solves overlap (see run_teams): a block that has drawn its last ticket lets
 /// the next kernel begin. If that is a solve with this plan, it draws tickets
 /// of its own, as all of this one's are drawn by then, and reads of the plan
 /// what its first chunks need; b, both value buffers and x are left alone until
@@ -90,10 +93,10 @@ struct PipelinedSolve {
   using Value = Pending<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 128 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
   static constexpr int warps = team_size / width;
   /// A warp takes one chunk of a ticket, a host's thread many.
-  static constexpr int chunks_per_ticket = is_cuda<ExecutionSpace> ? warps : 64;
+  static constexpr int chunks_per_ticket = is_gpu<ExecutionSpace> ? warps : 64;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_unit = 5;
   /// Entries that a lane keeps in registers at a time, and half as many, for
@@ -123,21 +126,22 @@ struct PipelinedSolve {
   };
 
   /// What a block does beside its ticket's chunks.
+  template <class Team>
   struct Turn {
-    const ThreadBlock& block;
+    const Team& team;
     int number;       // of the tickets that the block has had before
     unsigned* place;  // of the next ticket
     unsigned next;    // of the thread of rank 0
     bool last;        // there is no next one; of that thread, too
 
     KOKKOS_INLINE_FUNCTION void begin() const {
-      if (number == 0) block.await_previous();
+      if (number == 0) await_previous(team);
     }
     /// The first warp has a chunk of every ticket, and so passes `next` on.
     KOKKOS_INLINE_FUNCTION void pass_on() const {
-      if (block.rank() != 0) return;
+      if (team.team_rank() != 0) return;
       *place = next;
-      if (last) block.release_next();
+      if (last) release_next(team);
     }
   };
 
@@ -358,30 +362,31 @@ struct PipelinedSolve {
                : solve<batch, false>(chunk, lane, x, turn);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     if constexpr (Sum::wanted) {
       // All blocks or none: tickets are then drawn as if this had not been
       // launched.
-      block.await_previous();
+      await_previous(team);
       if (!sum_of.task.running()) return;
     }
-    const int rank = block.rank(), warp = rank / width, lane = rank % width;
-    const unsigned each = draws_of_solve(num_tickets, block.count());
-    const bool draws_on = block.count() < num_tickets;
+    const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
+    const unsigned each = draws_of_solve(num_tickets, team.league_size());
+    const bool draws_on = team.league_size() < num_tickets;
     const std::int64_t num_chunks =
         static_cast<std::int64_t>(system.chunk.extent(0));
     // Two places, so that one barrier a ticket is enough.
-    STRATA_IMPL_BLOCK_SHARED unsigned drawn[2];
+    STRATA_IMPL_TEAM_SHARED unsigned drawn[2];
     if (rank == 0) drawn[0] = fetch_increment_modulo(counter, 2 * each);
     for (int number = 0;; ++number) {
-      block.barrier();
+      team.team_barrier();
       unsigned ticket = drawn[number % 2];
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
       if (ticket >= static_cast<unsigned>(num_tickets)) break;
       const Buffers x{buffers + (odd ? num_values : 0),
                       buffers + (odd ? 0 : num_values)};
-      Turn turn{block, number, drawn + (number + 1) % 2, 0, !draws_on};
+      Turn<Team> turn{team, number, drawn + (number + 1) % 2, 0, !draws_on};
       if (rank == 0 && draws_on) {
         turn.next = fetch_increment_modulo(counter, 2 * each);
         turn.last =
@@ -406,7 +411,7 @@ struct PipelinedSolve {
     }
     if constexpr (Sum::wanted) {
       double total[1] = {0};
-      if (!sum_of.late && sum_of.grid(block, total, num_chunks) && rank == 0)
+      if (!sum_of.late && sum_of.grid(team, total, num_chunks) && rank == 0)
         sum_of.task.take(total[0], true, true);
     }
   }

@@ -9,6 +9,8 @@
 #include <detail/Strata_PipelinedKernel.hpp>
 #include <detail/Strata_RewrittenValues.hpp>
 #include <detail/Strata_SplitRows.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
 #include <memory>
 
 namespace Strata {
@@ -325,7 +327,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
     using Take = TakeValues<Scalar>;
     const std::int64_t rows = this->chunks_.num_rows;
-    run_blocks<4, Take::threads>(
+    run_teams<4, Take::threads>(
         "Strata::RewrittenRows::take", exec,
         static_cast<int>(Take::blocks(slots, rows)),
         Take{made, made_diagonal, value, diagonal, slots, rows, this->divide_});
@@ -363,7 +365,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     using One = Solve<divide, terms, Sum>;
     auto system = named_system(b, x);
     system.chunk = rows_.chunk;
-    run_blocks<One::most_teams_per_unit, One::team_size>(
+    run_teams<One::most_teams_per_unit, One::team_size>(
         "Strata::Triangular::solve::pipelined", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <detail/Strata_EllLayout.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
+#include <device/Strata_Backend.hpp>
 #include <limits>
 #include <string>
 

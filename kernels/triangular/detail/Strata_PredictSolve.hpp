@@ -11,6 +11,7 @@
 #include <cmath>
 #include <detail/Strata_HostRows.hpp>
 #include <detail/Strata_LevelTasks.hpp>
+#include <device/Strata_Launch.hpp>
 #include <vector>
 
 namespace Strata {
@@ -320,7 +321,7 @@ class SolvePrediction {
       longest = std::max(longest, row);
     return double(longest);
   }
-  /// A launch that may begin while the one before it ends (see run_blocks).
+  /// A launch that may begin while the one before it ends (see run_teams).
   double begin() const { return (columns_ == 1 ? 0.45 : 1.) * p_.alpha; }
   double serial(double rows, double entries) const {
     return rows * p_.serial_row + entries * p_.serial_entry;

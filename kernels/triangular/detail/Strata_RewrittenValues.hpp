@@ -10,6 +10,12 @@
 #include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_RowPolicy.hpp>
+#include <device/Strata_Arithmetic.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Scratch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -36,8 +42,6 @@ struct RewriteValues {
   static constexpr int team_size = on_device ? 128 : 1;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_unit = 6;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
-  using Member = typename Policy::member_type;
   using Row = typename RewrittenRows<Memory>::Row;
   /// Entries that a lane holds.
   static constexpr int held = 4;
@@ -66,19 +70,20 @@ struct RewriteValues {
     return team_chunks * chunk_bytes() + 16;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const ScratchBytes scratch(
         aligned(team.team_scratch(0).get_shmem(scratch_bytes())));
-    const std::int64_t first =
-        static_cast<std::int64_t>(team.league_rank()) * host_chunks;
-    for (int c = 0; c < host_chunks; ++c) run(first + c, 0, scratch, 0);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
-    const ScratchBytes scratch(aligned(block.scratch()));
-    const int log_threads = 5 + log_warps;
-    const int mine = block.rank() >> log_threads;
-    run(static_cast<std::int64_t>(block.number()) * team_chunks + mine,
-        block.rank() & ((1 << log_threads) - 1), scratch, mine * chunk_bytes());
+    const auto number = static_cast<std::int64_t>(team.league_rank());
+    if constexpr (on_device) {
+      const int threads = width << log_warps;
+      const int mine = team.team_rank() / threads;
+      run(number * team_chunks + mine, team.team_rank() % threads, scratch,
+          mine * chunk_bytes());
+    } else {
+      for (int c = 0; c < host_chunks; ++c)
+        run(number * host_chunks + c, 0, scratch, 0);
+    }
   }
   /// Chunks that a host's thread takes together.
   static constexpr int host_chunks = 64;
@@ -522,13 +527,14 @@ struct TakeValues {
     constexpr std::int64_t each = threads * batch;
     return (std::max(slots, rows) + each - 1) / each;
   }
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const std::int64_t first =
-        static_cast<std::int64_t>(block.number()) * threads * batch;
-    if (block.size() == 1) {
+        static_cast<std::int64_t>(team.league_rank()) * threads * batch;
+    if (team.team_size() == 1) {
       for (int i = 0; i < threads; ++i) take(first + i);
     } else {
-      take(first + block.rank());
+      take(first + team.team_rank());
     }
   }
 
@@ -606,14 +612,8 @@ class RewrittenValues {
       teams = (chunks + run.team_chunks - 1) / run.team_chunks;
     }
     constexpr const char* label = "Strata::RewrittenRows::make";
-    if constexpr (Run::on_device) {
-      run_blocks<Run::most_teams_per_unit, Run::team_size>(
-          label, exec, teams, run, std::size_t(run.scratch_bytes()));
-    } else {
-      typename Run::Policy policy(exec, teams, Run::team_size);
-      policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
-      Kokkos::parallel_for(label, policy, run);
-    }
+    run_teams<Run::most_teams_per_unit, Run::team_size>(
+        label, exec, teams, run, std::size_t(run.scratch_bytes()));
     return rows_.faults.data();
   }
   /// Where check_growth finds the rows.

@@ -4,6 +4,7 @@
 
 #include <Strata_RowChunks.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -10,6 +10,8 @@
 #include <detail/Strata_RowPolicy.hpp>
 #include <detail/Strata_StreamKernel.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <device/Strata_DeviceInfo.hpp>
+#include <device/Strata_Launch.hpp>
 #include <limits>
 
 namespace Strata {
@@ -218,17 +220,11 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                         columns,
                         export_columns_,
                         this->divide_,
+                        static_cast<int>(launch_scratch()),
                         b,
                         x};
-    if constexpr (is_cuda<ExecutionSpace>) {
-      run_blocks<Solve::teams_a_unit, Solve::team_size>(
-          label, exec, teams, functor, launch_scratch());
-    } else {
-      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, Solve::team_size);
-      policy.set_scratch_size(
-          0, Kokkos::PerTeam(static_cast<int>(launch_scratch())));
-      Kokkos::parallel_for(label, policy, functor);
-    }
+    run_teams<Solve::teams_a_unit, Solve::team_size>(label, exec, teams,
+                                                     functor, launch_scratch());
   }
   /// See CollapsedValues.
   template <bool packs>

@@ -7,6 +7,10 @@
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_PipelineState.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Scratch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -58,7 +62,7 @@ struct alignas(16) StreamWork {
 /// each solve, and the counter, which starts again after two, tells which; else
 /// the last team swaps the buffers of the columns in use.
 ///
-/// Solves overlap (see run_blocks): all tickets have been drawn when the last
+/// Solves overlap (see run_teams): all tickets have been drawn when the last
 /// block lets the next kernel begin. With room for one right-hand side, a solve
 /// with this plan draws its own then, and fetches its first records; it leaves
 /// b, x and the exports alone until this kernel has ended. With room for
@@ -72,7 +76,6 @@ template <class Scalar, class ExecutionSpace, int team_kind,
           bool steps_in_scratch>
 struct StreamSolve {
   using Memory = typename ExecutionSpace::memory_space;
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Work = StreamWork<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
@@ -114,6 +117,7 @@ struct StreamSolve {
   int columns;         // right-hand sides of this launch
   int export_columns;  // for how many `exports` has room
   bool divide;
+  int scratch_size;  // bytes
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
@@ -123,13 +127,9 @@ struct StreamSolve {
            max_steps;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const ThreadBlock& block) const {
-    run(block, block.scratch());
-  }
-  /// A host's team is one thread.
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    run(ThreadBlock(team.league_rank(), team.league_size()),
-        team.team_scratch(0).get_shmem(rings_bytes + 32));
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    run(team, team.team_scratch(0).get_shmem(scratch_size));
   }
 
  private:
@@ -137,23 +137,26 @@ struct StreamSolve {
     int ticket;
     bool odd;
   };
-  KOKKOS_INLINE_FUNCTION Draw draw(const ThreadBlock& block) const {
-    const auto each = static_cast<unsigned>(block.count());
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Draw draw(const Team& team) const {
+    const auto each = static_cast<unsigned>(team.league_size());
     unsigned ticket = 0;
-    if (export_columns > 1) block.await_previous();
-    if (block.rank() == 0)
+    if (export_columns > 1) await_previous(team);
+    if (team.team_rank() == 0)
       ticket =
           export_columns > 1
               ? Kokkos::atomic_fetch_add(&state[PipelineState::ticket], 1u)
               : fetch_increment_modulo(&state[PipelineState::ticket], 2 * each);
-    ticket = static_cast<unsigned>(block.broadcast(static_cast<int>(ticket)));
+    ticket =
+        static_cast<unsigned>(team_broadcast(team, static_cast<int>(ticket)));
     if (export_columns > 1)
       return {static_cast<int>(ticket),
               (state[PipelineState::size + ticket % columns] & 1u) != 0};
     return {static_cast<int>(ticket % each), ticket >= each};
   }
 
-  KOKKOS_INLINE_FUNCTION void run(const ThreadBlock& team,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void run(const Team& team,
                                   void* scratch_of_team) const {
     const Draw drawn = draw(team);
     const int column = drawn.ticket % columns;
@@ -167,11 +170,11 @@ struct StreamSolve {
     auto address = reinterpret_cast<std::uintptr_t>(scratch_of_team);
     address = (address + 15) / 16 * 16;
     const ScratchBytes scratch(reinterpret_cast<void*>(address));
-    const int rank = team.rank();
+    const int rank = team.team_rank();
     const int warp = rank / width, lane = rank % width;
     if (rank < solvers) start_ring(mine, warp, lane, scratch);
-    team.await_previous();
-    if (rank == 0) team.release_next();
+    await_previous(team);
+    if (rank == 0) release_next(team);
 
     const int imports = mine.imports, rows = mine.rows;
     const int* const list = import + mine.first_import;
@@ -201,14 +204,14 @@ struct StreamSolve {
         scratch.store(steps + k, k < mine.steps
                                      ? step_warps[mine.first_step + k]
                                      : static_cast<unsigned char>(0));
-    team.barrier();
+    team.team_barrier();
 
     if (rank < solvers)
       solve(mine, warp, lane, scratch, steps, first_row,
             current + mine.first_export);
     else
       fetch(rank - solvers, imports, list, scratch, current);
-    team.barrier();
+    team.team_barrier();
     for (int i = rank; i < rows; i += team_size)
       x(row[mine.first_position + i], column) =
           scratch.load<Scalar>(first_row + i * unsigned(sizeof(Scalar)));
@@ -216,7 +219,7 @@ struct StreamSolve {
     if (export_columns == 1 || rank != 0) return;
     const unsigned done =
         Kokkos::atomic_fetch_add(&state[PipelineState::finished], 1u);
-    if (done + 1 != static_cast<unsigned>(team.count())) return;
+    if (done + 1 != static_cast<unsigned>(team.league_size())) return;
     state[PipelineState::ticket] = 0;
     state[PipelineState::finished] = 0;
     // Columns that this launch did not use keep their buffers.

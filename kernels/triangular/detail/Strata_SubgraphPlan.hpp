@@ -5,9 +5,9 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_Subgraphs.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <detail/Strata_ToDevice.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 #include <vector>
 
 namespace Strata {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <detail/Strata_SubgraphKernel.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <device/Strata_DeviceInfo.hpp>
 
 namespace Strata {
 namespace Detail {

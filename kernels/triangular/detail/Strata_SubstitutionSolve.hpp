@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <detail/Strata_TriangularAlgorithm.hpp>
+#include <device/Strata_Profiling.hpp>
 
 namespace Strata {
 namespace Detail {

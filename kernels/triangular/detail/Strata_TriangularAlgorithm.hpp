@@ -11,6 +11,7 @@
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <detail/Strata_Pending.hpp>
+#include <device/Strata_Launch.hpp>
 #include <iomanip>
 #include <memory>
 #include <sstream>

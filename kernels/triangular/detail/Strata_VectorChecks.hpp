@@ -3,9 +3,9 @@
 #define STRATA_VECTOR_CHECKS_HPP
 
 #include <Strata_Error.hpp>
-#include <detail/Strata_KokkosCompat.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
 #include <detail/Strata_SharedElements.hpp>
+#include <device/Strata_KokkosVersion.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -4,6 +4,9 @@
 
 #include <detail/Strata_EllKernels.hpp>
 #include <detail/Strata_LongRows.hpp>
+#include <device/Strata_Atomics.hpp>
+#include <device/Strata_Launch.hpp>
+#include <device/Strata_Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -34,7 +37,7 @@ struct WideState {
 template <class Scalar, class ExecutionSpace, int R>
 struct WideBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  static constexpr int team_size = is_cuda<ExecutionSpace> ? 256 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = EllShape::max_steps;
   using Long = LongRows<Scalar, ExecutionSpace, team_size, R>;

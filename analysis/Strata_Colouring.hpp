@@ -3,6 +3,7 @@
 #define STRATA_COLOURING_HPP
 
 #include <Strata_LevelPermutation.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CounterRandom.hpp>
 #include <vector>
 

@@ -136,8 +136,6 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
   using Memory = typename CrsMatrix::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
   Detail::require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
@@ -155,11 +153,10 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
     const auto other = graph_of(Uplo::upper, Op::transpose);
     DependencyGraph<Memory> both;
     both.num_vertices = graph.num_vertices;
-    both.row_map = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc("Strata::LevelPermutation::row_map", WithoutInitializing),
-        n + 1);
-    both.entries = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::LevelPermutation::entries", WithoutInitializing),
+    both.row_map = Detail::make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::LevelPermutation::row_map", n + 1);
+    both.entries = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::LevelPermutation::entries",
         graph.num_edges() + other.num_edges());
     Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
                          Detail::UniteGraphs<Memory>{graph, other, both});
@@ -169,10 +166,10 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
   Permutation<Memory> permutation;
   permutation.num_levels = order.num_levels();
-  permutation.old_row = Kokkos::View<int*, Memory>(
-      view_alloc("Strata::Permutation::old_row", WithoutInitializing), n);
-  permutation.new_row = Kokkos::View<int*, Memory>(
-      view_alloc("Strata::Permutation::new_row", WithoutInitializing), n);
+  permutation.old_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::old_row", n);
+  permutation.new_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::new_row", n);
   if (n == 0) return permutation;
   Kokkos::parallel_for(
       "Strata::LevelPermutation::rows", Range(exec, 0, n),

@@ -777,6 +777,14 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
   functor(block);
 }
 
+/// A device takes memory of its own to load a kernel, and for its stacks. The
+/// error is forgotten: nobody else is to take it for his.
+inline void raise_lack_of_memory(cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation) return;
+  (void)cudaGetLastError();
+  throw std::bad_alloc();
+}
+
 /// Whether a launch of this kernel may be begun while the kernel before it in
 /// the stream still runs (programmatic dependent launch): on devices of compute
 /// capability 9.0 and up, and where the code was made for these, as other code
@@ -883,6 +891,7 @@ void run_blocks(const char* label, const ExecutionSpace& exec, int blocks,
     config.numAttrs = overlaps && overlap ? 1 : 0;
     const cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
     if (watched) Kokkos::Profiling::endParallelFor(id);
+    raise_lack_of_memory(error);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: launch of ") + label +
                                ": " + cudaGetErrorString(error));
@@ -999,16 +1008,20 @@ std::size_t cache_bytes(const ExecutionSpace& exec) {
   return std::size_t{32} << 20;
 }
 
-/// Bytes of memory that a device has; of hosts not asked for.
+/// Bytes of memory that a device has, and of those the free ones; of hosts not
+/// asked for.
+struct MemoryInfo {
+  std::size_t free = 0, total = 0;
+};
 template <class MemorySpace>
-std::size_t memory_of_device() {
+MemoryInfo memory_info() {
+  MemoryInfo info;
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<MemorySpace, Kokkos::CudaSpace>::value) {
-    std::size_t free = 0, total = 0;
-    if (cudaMemGetInfo(&free, &total) == cudaSuccess) return total;
+    if (cudaMemGetInfo(&info.free, &info.total) != cudaSuccess) return {};
   }
 #endif
-  return 0;
+  return info;
 }
 
 /// 1 / x to within two units in the last place; infinite, zero or not a number
@@ -1224,6 +1237,7 @@ void sort_by_key_within(const ExecutionSpace& exec, std::uint64_t*& keys,
     const cudaError_t error = cub::DeviceRadixSort::SortPairs(
         temporary, bytes, key_buffers, value_buffers, count, 0, bits,
         exec.cuda_stream());
+    raise_lack_of_memory(error);
     if (error != cudaSuccess)
       throw std::runtime_error(std::string("Strata: sorting on the device: ") +
                                cudaGetErrorString(error));

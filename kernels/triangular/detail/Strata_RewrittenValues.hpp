@@ -614,13 +614,14 @@ class RewrittenValues {
       policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
       Kokkos::parallel_for(label, policy, run);
     }
-    return rows_.faults.data();
+    return faults();
   }
   /// Where check_growth finds the rows.
   MergedChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
                                               const Scalar* values) const {
     return {rows_, plan.chunk, plan.row, plan.source, values};
   }
+  std::int64_t* faults() const { return rows_.faults.data(); }
   const GrowthLimit& limit() const { return limit_; }
   std::size_t bytes() const { return rows_.bytes(); }
 

@@ -20,6 +20,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "TriangularSolverCases.hpp"
 
@@ -158,15 +159,14 @@ struct SolverCases {
         options(given),
         old_matrix(A.template to_device<Matrix>()),
         new_matrix(scaled(A, Scalar(3)).template to_device<Matrix>()) {
-    const auto solver = make();
-    expect_solver(*solver, HostSystem<Scalar>{A, Uplo::lower, Diag::non_unit});
-    old_x = solve(*solver);
-    solver->update_values(Space(), new_matrix);
-    new_x = solve(*solver);
+    auto solver = make();
+    expect_solver(solver, HostSystem<Scalar>{A, Uplo::lower, Diag::non_unit});
+    old_x = solve(solver);
+    solver.update_values(Space(), new_matrix);
+    new_x = solve(solver);
   }
-  std::unique_ptr<Solver> make() const {
-    return std::make_unique<Solver>(Space(), old_matrix, Uplo::lower,
-                                    Diag::non_unit, options);
+  Solver make() const {
+    return Solver(Space(), old_matrix, Uplo::lower, Diag::non_unit, options);
   }
   std::vector<Scalar> solve(const Solver& solver) const {
     return solution<Scalar, Space>(A.rows, [&](const auto& b, const auto& x) {
@@ -175,26 +175,26 @@ struct SolverCases {
   }
 
   MemoryCase constructor() const {
-    const auto made = std::make_shared<std::unique_ptr<Solver>>();
-    return {[=, this_ = this] { *made = this_->make(); },
+    const auto made = std::make_shared<std::optional<Solver>>();
+    return {[=, this_ = this] { made->emplace(this_->make()); },
             {},
             [=, this_ = this] {
               EXPECT_TRUE(same_bits(this_->solve(**made), this_->old_x));
             }};
   }
   MemoryCase update() const {
-    const auto solver = std::make_shared<std::unique_ptr<Solver>>(make());
+    const auto solver = std::make_shared<Solver>(make());
     const auto expect = [=, this_ = this](const std::vector<Scalar>& x) {
-      EXPECT_TRUE(same_bits(this_->solve(**solver), x));
+      EXPECT_TRUE(same_bits(this_->solve(*solver), x));
     };
     return {[=, this_ = this] {
-              (*solver)->update_values(Space(), this_->new_matrix);
+              solver->update_values(Space(), this_->new_matrix);
             },
             [=, this_ = this] { expect(this_->old_x); },
             [=, this_ = this] {
               expect(this_->new_x);
               // And there and back.
-              (*solver)->update_values(Space(), this_->old_matrix);
+              solver->update_values(Space(), this_->old_matrix);
               expect(this_->old_x);
             }};
   }
@@ -348,11 +348,10 @@ void expect_memory_errors_of_sell_matrices(
     const auto new_y = product(Sell(Space(), new_matrix, options));
     const std::string name = grid ? "grid" : "long rows";
     errors.expect("SellMatrix, " + name, [&] {
-      const auto made = std::make_shared<std::unique_ptr<Sell>>();
-      return MemoryCase{
-          [=] { *made = std::make_unique<Sell>(Space(), old_matrix, options); },
-          {},
-          [=] { EXPECT_EQ(product(**made), old_y); }};
+      const auto made = std::make_shared<std::optional<Sell>>();
+      return MemoryCase{[=] { made->emplace(Space(), old_matrix, options); },
+                        {},
+                        [=] { EXPECT_EQ(product(**made), old_y); }};
     });
     errors.expect("SellMatrix, update, " + name, [&] {
       const auto sell = std::make_shared<Sell>(Space(), old_matrix, options);
@@ -390,19 +389,18 @@ void expect_memory_errors_of_conjugate_gradients(
       const std::string name = std::string(corners ? "nine" : "five") +
                                " points, " + to_string(order);
       const auto make = [=](const Matrix& matrix) {
-        return std::make_shared<Incomplete>(Space(), matrix, kind,
-                                            TriangularOptions(), order);
+        return Incomplete(Space(), matrix, kind, TriangularOptions(), order);
       };
-      const auto old_z = applied<Space>(*make(old_matrix), n);
-      const auto new_z = applied<Space>(*make(new_matrix), n);
+      const auto old_z = applied<Space>(make(old_matrix), n);
+      const auto new_z = applied<Space>(make(new_matrix), n);
       errors.expect("IncompletePreconditioner, " + name, [&] {
-        const auto made = std::make_shared<std::shared_ptr<Incomplete>>();
-        return MemoryCase{[=] { *made = make(old_matrix); },
+        const auto made = std::make_shared<std::optional<Incomplete>>();
+        return MemoryCase{[=] { made->emplace(make(old_matrix)); },
                           {},
                           [=] { EXPECT_EQ(applied<Space>(**made, n), old_z); }};
       });
       errors.expect("IncompletePreconditioner, update, " + name, [&] {
-        const auto M = make(old_matrix);
+        const auto M = std::make_shared<Incomplete>(make(old_matrix));
         return MemoryCase{[=] { M->update_values(Space(), new_matrix); },
                           // Not a mixture of both.
                           [=] {
@@ -432,8 +430,8 @@ void expect_memory_errors_of_conjugate_gradients(
     const auto b = vector_of<Space>(random_values<double>(n, 11));
     const auto x = vector_of<Space>(std::vector<double>(n));
     errors.expect("ConjugateGradient", [&] {
-      const auto made = std::make_shared<std::unique_ptr<Solver>>();
-      return MemoryCase{[=] { *made = std::make_unique<Solver>(Space(), n); },
+      const auto made = std::make_shared<std::optional<Solver>>();
+      return MemoryCase{[=] { made->emplace(Space(), n); },
                         {},
                         [=] {
                           EXPECT_EQ((*made)->solve(Space(), *sell, b, x).status,
@@ -504,13 +502,11 @@ void expect_memory_errors_of_band_solvers(
       new_x[i] = solve(Solver(Space(), new_band, kl, ku, options), columns[i]);
     }
     errors.expect("BandSolver" + name, [&] {
-      const auto made = std::make_shared<std::unique_ptr<Solver>>();
-      return MemoryCase{[=] {
-                          *made = std::make_unique<Solver>(Space(), old_band,
-                                                           kl, ku, options);
-                        },
-                        {},
-                        [=] { EXPECT_EQ(solve(**made, 1), old_x[0]); }};
+      const auto made = std::make_shared<std::optional<Solver>>();
+      return MemoryCase{
+          [=] { made->emplace(Space(), old_band, kl, ku, options); },
+          {},
+          [=] { EXPECT_EQ(solve(**made, 1), old_x[0]); }};
     });
     errors.expect("BandSolver, update" + name, [&] {
       const auto solver =
@@ -630,15 +626,16 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
       for (int i = 2; i <= 60; ++i)
         file << i << ' ' << i - 1 << " 0.5\n" << i << ' ' << i << " 2.5\n";
     }
-    errors.expect(std::string("read_matrix_market, ") + head, [&] {
-      const auto made = std::make_shared<Matrix>();
-      return MemoryCase{[=] { *made = read_matrix_market<Matrix>(path); },
-                        {},
-                        [=] {
-                          EXPECT_EQ(made->nnz(), 119);
-                          EXPECT_EQ(numbers(made->values)[0], 2.5);
-                        }};
-    });
+    errors.expect(
+        std::string("read_matrix_market, ") + std::string(head, 14), [&] {
+          const auto made = std::make_shared<Matrix>();
+          return MemoryCase{[=] { *made = read_matrix_market<Matrix>(path); },
+                            {},
+                            [=] {
+                              EXPECT_EQ(made->nnz(), 119);
+                              EXPECT_EQ(numbers(made->values)[0], 2.5);
+                            }};
+        });
   }
   std::remove(path.c_str());
 }

@@ -28,8 +28,10 @@ class FailingAllocations {
   static constexpr const char* unit = "blocks";
 
   /// The k-th allocation from now on is the first to fail.
-  static void arm(int k) {
+  /// @param lasting  false: it is the only one
+  static void arm(int k, bool lasting = true) {
     seen_ = 0;
+    lasting_ = lasting;
     first_ = k;
   }
   /// Ends that; whether there were as many.
@@ -46,12 +48,13 @@ class FailingAllocations {
     const int first = first_;
     if (first == 0 || (!aligned && size < 128)) return false;
     const int number = ++seen_;
-    return aligned ? number >= first : number == first;
+    return aligned && lasting_ ? number >= first : number == first;
   }
   static void count(int blocks) { live_ += blocks; }
 
  private:
   inline static std::atomic<int> first_{0}, seen_{0};
+  inline static std::atomic<bool> lasting_{true};
   inline static std::atomic<std::int64_t> live_{0};
 };
 

@@ -120,6 +120,85 @@ class MemoryErrors {
   int calls_ = 0, failed_ = 0, errors_ = 0;
 };
 
+/// Throws what memory that runs out throws from the k-th launch of a kernel on,
+/// which names the kernel by a string. One at a time.
+class FailingLaunches {
+ public:
+  explicit FailingLaunches(int k)
+      : before_(Kokkos::Tools::Experimental::get_callbacks()) {
+    left() = k;
+    namespace Tools = Kokkos::Tools::Experimental;
+    Tools::EventSet none{};
+    Tools::set_callbacks(none);
+    const auto fail = [](const char*, const uint32_t, uint64_t*) {
+      if (--left() == 0) throw std::bad_alloc();
+    };
+    Tools::set_begin_parallel_for_callback(fail);
+    Tools::set_begin_parallel_reduce_callback(fail);
+    Tools::set_begin_parallel_scan_callback(fail);
+  }
+  ~FailingLaunches() { Kokkos::Tools::Experimental::set_callbacks(before_); }
+  FailingLaunches(const FailingLaunches&) = delete;
+  FailingLaunches& operator=(const FailingLaunches&) = delete;
+  /// Whether there have been as many launches.
+  static bool reached() { return left() <= 0; }
+
+ private:
+  static int& left() {
+    static int launches = 0;
+    return launches;
+  }
+  Kokkos::Tools::Experimental::EventSet before_;
+};
+
+/// Exceptions in every launch of an update, the last of which has the solver
+/// without values; what the update has seen until then is forgotten.
+template <class Cases>
+void expect_exceptions_in_updates(const Cases& cases) {
+  using Space = typename Cases::Space;
+  // Values that are refused where they are looked at.
+  auto zero = cases.A;
+  for (const std::int64_t row : {cases.A.rows / 2, cases.A.rows - 1})
+    zero.values[zero.row_map[row + 1] - 1] = 0;
+  const auto refused = zero.template to_device<typename Cases::Matrix>();
+  int refusals = 0, kept = 0, lost = 0;
+  for (const bool good : {true, false})
+    for (int k = 1;; ++k) {
+      SCOPED_TRACE(std::string(good ? "good" : "refused") + " values, launch " +
+                   std::to_string(k));
+      auto solver = cases.make();
+      bool threw = false, reached = false;
+      {
+        const FailingLaunches failing(k);
+        try {
+          solver.update_values(Space(), good ? cases.new_matrix : refused);
+        } catch (const MemoryError&) {
+          threw = true;
+        } catch (const ZeroDiagonalError&) {
+          EXPECT_FALSE(good);
+          ++refusals;
+        }
+        reached = FailingLaunches::reached();
+      }
+      EXPECT_EQ(threw, reached);
+      if (!threw) break;
+      try {
+        EXPECT_TRUE(same_bits(cases.solve(solver), cases.old_x));
+        ++kept;
+      } catch (const HandleError&) {
+        ++lost;
+      }
+      solver.update_values(Space(), cases.new_matrix);
+      EXPECT_TRUE(same_bits(cases.solve(solver), cases.new_x));
+      solver.update_values(Space(), cases.old_matrix);
+      EXPECT_TRUE(same_bits(cases.solve(solver), cases.old_x));
+      if (testing::Test::HasFailure()) return;
+    }
+  EXPECT_EQ(refusals, 1);
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(lost, 0);
+}
+
 template <class Scalar>
 HostMatrix<Scalar> scaled(HostMatrix<Scalar> A, Scalar by) {
   for (auto& v : A.values) v *= by;
@@ -144,8 +223,9 @@ std::vector<Scalar> solution(std::int64_t n, const Solve& solve) {
 }
 
 /// A triangle with its solutions by one variant.
-template <class Scalar, class Space>
+template <class Scalar, class ExecutionSpace>
 struct SolverCases {
+  using Space = ExecutionSpace;
   using Solver = TriangularSolver<Scalar, Space>;
   using Matrix = SolverMatrix<Scalar, Space>;
 

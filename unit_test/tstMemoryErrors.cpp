@@ -51,6 +51,17 @@ TEST(MemoryErrors, OfComplexNumbers) {
       some, "complex", errors);
 }
 
+TEST(MemoryErrors, LeaveNoUpdateHalfDone) {
+  const auto A =
+      make_triangle<double>(random_pattern(90, 3.0, 40, 5), Uplo::lower);
+  for (const auto& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    expect_exceptions_in_updates(
+        SolverCases<double, Space>(A, variant.options));
+    if (HasFailure()) return;
+  }
+}
+
 TEST(MemoryErrors, OfHandles) {
   Errors errors;
   expect_memory_errors_of_handles(errors);
@@ -74,6 +85,84 @@ TEST(MemoryErrors, OfDenseSystems) {
 TEST(MemoryErrors, OfFunctions) {
   Errors errors;
   expect_memory_errors_of_functions(errors);
+}
+
+using View = Kokkos::View<double*, Kokkos::HostSpace>;
+
+TEST(MemoryErrors, TellWhatWasNeeded) {
+  View made;
+  FailingAllocations::arm(1);
+  try {
+    Detail::with_memory_errors("a test", [&] {
+      made = Detail::make_unfilled<View>("Strata::Test::numbers", 1000);
+    });
+    FailingAllocations::disarm();
+    ADD_FAILURE() << "nothing is thrown";
+  } catch (const MemoryError& error) {
+    FailingAllocations::disarm();
+    EXPECT_EQ(error.needed(), 8000u);
+    EXPECT_EQ(error.problem(),
+              "8000 bytes for Strata::Test::numbers in a test can't be "
+              "allocated in Host");
+  }
+  EXPECT_EQ(made.extent(0), 0u);
+}
+
+/// By the texts of its releases.
+TEST(MemoryErrors, KnowThoseOfKokkos) {
+  const auto told = [](const char* text) {
+    try {
+      Detail::with_memory_errors(
+          "a test", [&]() -> void { throw std::runtime_error(text); });
+    } catch (const MemoryError& error) {
+      return error;
+    }
+    return MemoryError("", "", "", 0, 0, 0);
+  };
+  const auto of_4_6 = told(
+      "Kokkos ERROR: Cuda memory space failed to allocate 1.5 KiB "
+      "(label=\"Some::array\").");
+  EXPECT_EQ(of_4_6.needed(), 1536u);
+  EXPECT_NE(of_4_6.problem().find("for Some::array in a test"),
+            std::string::npos);
+  const auto of_3_4 = told(
+      "Kokkos failed to allocate memory for label \"Some::array\".  "
+      "Allocation using MemorySpace named \"Host\" failed with the following "
+      "error:  Allocation of size 2 G failed, likely due to insufficient "
+      "memory.");
+  EXPECT_EQ(of_3_4.needed(), std::size_t{2} << 30);
+  EXPECT_NE(of_3_4.problem().find("for Some::array in a test"),
+            std::string::npos);
+  EXPECT_EQ(told("Kokkos ERROR: Host memory space failed to allocate 24 B "
+                 "(label=\"x\").")
+                .needed(),
+            24u);
+  // Others stay what they are.
+  EXPECT_THROW(told("the device is lost"), std::runtime_error);
+  try {
+    told("the device is lost");
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "the device is lost");
+  }
+}
+
+/// What is kept for later is let go of where it is what is missing.
+TEST(MemoryErrors, ComeAfterKeptMemoryIsFreed) {
+  using Kept = Detail::KeptWorkspace<Kokkos::HostSpace>;
+  release_kept_memory<Space>();
+  const auto before = FailingAllocations::live();
+  Kept::take("Strata::Test::kept", 1000);
+  ASSERT_GT(FailingAllocations::live(), before);
+  FailingAllocations::arm(1, false);
+  const auto made = Detail::make_unfilled<View>("Strata::Test::numbers", 10);
+  EXPECT_TRUE(FailingAllocations::disarm());
+  EXPECT_EQ(made.extent(0), 10u);
+  EXPECT_FALSE(Kept::release());
+  // There is nothing more to be freed.
+  FailingAllocations::arm(1, false);
+  EXPECT_THROW(Detail::make_unfilled<View>("Strata::Test::numbers", 10),
+               std::bad_alloc);
+  FailingAllocations::disarm();
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <Strata_BandSolver.hpp>
+#include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_KeptMemory.hpp>
+#include <Strata_LevelPermutation.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
@@ -385,11 +388,12 @@ template <class Space>
 using VectorOf = Kokkos::View<double*, typename Space::memory_space>;
 
 template <class View>
-std::vector<double> numbers(const View& view) {
+auto host_copy(const View& view) {
   Kokkos::fence();
   const auto host =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  return std::vector<double>(host.data(), host.data() + host.size());
+  return std::vector<typename View::non_const_value_type>(
+      host.data(), host.data() + host.size());
 }
 /// Of a rank 1 or 2 view's values, whatever they are.
 template <class Space>
@@ -422,7 +426,7 @@ void expect_memory_errors_of_sell_matrices(
     const auto product = [=](const Sell& sell) {
       const VectorOf<Space> y("y", x.extent(0));
       sell.apply(Space(), x, y);
-      return numbers(y);
+      return host_copy(y);
     };
     const auto old_y = product(Sell(Space(), old_matrix, options));
     const auto new_y = product(Sell(Space(), new_matrix, options));
@@ -448,7 +452,7 @@ std::vector<double> applied(const Preconditioner& M, std::int64_t n) {
   const auto r = vector_of<Space>(random_values<double>(n, 9));
   const VectorOf<Space> z("z", n);
   M.apply(Space(), r, z);
-  return numbers(z);
+  return host_copy(z);
 }
 
 template <class Failing, class Space>
@@ -494,11 +498,11 @@ void expect_memory_errors_of_conjugate_gradients(
     }
     errors.expect("JacobiPreconditioner", [&] {
       const auto M = std::make_shared<Jacobi>(Space(), old_matrix);
-      const auto kept = numbers(M->inverse_diagonal());
+      const auto kept = host_copy(M->inverse_diagonal());
       return MemoryCase{
           [=] { M->update_values(Space(), new_matrix); },
-          [=] { EXPECT_EQ(numbers(M->inverse_diagonal()), kept); },
-          [=] { EXPECT_NE(numbers(M->inverse_diagonal()), kept); }};
+          [=] { EXPECT_EQ(host_copy(M->inverse_diagonal()), kept); },
+          [=] { EXPECT_NE(host_copy(M->inverse_diagonal()), kept); }};
     });
 
     const auto sell =
@@ -528,7 +532,7 @@ void expect_memory_errors_of_conjugate_gradients(
       CgResult expected;
       solve(reference, expected);
       ASSERT_EQ(expected.status, CgStatus::converged);
-      const auto x_expected = numbers(x);
+      const auto x_expected = host_copy(x);
       errors.expect("ConjugateGradient, solve, " + name, [&] {
         const auto cg = std::make_shared<Solver>(Space(), n);
         const auto result = std::make_shared<CgResult>();
@@ -537,7 +541,7 @@ void expect_memory_errors_of_conjugate_gradients(
                           [=] {
                             EXPECT_EQ(result->status, CgStatus::converged);
                             EXPECT_EQ(result->history, expected.history);
-                            EXPECT_EQ(numbers(x), x_expected);
+                            EXPECT_EQ(host_copy(x), x_expected);
                           }};
       });
     };
@@ -678,15 +682,15 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
   using Matrix = SolverMatrix<double, Space>;
   const auto A = grid_matrix(12, false).template to_device<Matrix>();
   const auto factors = incomplete_lu(Space(), A);
-  const auto lower = numbers(factors.L.values);
-  const auto upper = numbers(factors.U.values);
+  const auto lower = host_copy(factors.L.values);
+  const auto upper = host_copy(factors.U.values);
   errors.expect("incomplete_lu", [&] {
     const auto made = std::make_shared<IncompleteLu<Matrix>>();
     return MemoryCase{[=] { *made = incomplete_lu(Space(), A); },
                       {},
                       [=] {
-                        EXPECT_EQ(numbers(made->L.values), lower);
-                        EXPECT_EQ(numbers(made->U.values), upper);
+                        EXPECT_EQ(host_copy(made->L.values), lower);
+                        EXPECT_EQ(host_copy(made->U.values), upper);
                       }};
   });
   errors.expect("take_triangle", [&] {
@@ -695,6 +699,35 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
                       {},
                       [=] { EXPECT_EQ(made->nnz(), factors.L.nnz()); }};
   });
+  const auto order = level_permutation(Space(), A);
+  const auto rows = host_copy(order.old_row);
+  errors.expect("level_permutation", [&] {
+    const auto made = std::make_shared<std::decay_t<decltype(order)>>();
+    return MemoryCase{[=] { *made = level_permutation(Space(), A); },
+                      {},
+                      [=] { EXPECT_EQ(host_copy(made->old_row), rows); }};
+  });
+  errors.expect("permute_symmetric", [&] {
+    const auto made = std::make_shared<Matrix>();
+    return MemoryCase{[=] { *made = permute_symmetric(Space(), A, order); },
+                      {},
+                      [=] { EXPECT_EQ(made->nnz(), A.nnz()); }};
+  });
+  errors.expect("colour_rows", [&] {
+    const auto made =
+        std::make_shared<Colouring<typename Space::memory_space>>();
+    return MemoryCase{[=] { *made = colour_rows(Space(), A); },
+                      {},
+                      [=] { EXPECT_EQ(made->num_colours(), 2); }};
+  });
+  for (const char* spec : {"grid2d:9", "random:200x5"})
+    errors.expect(std::string("gallery, ") + spec, [&] {
+      const auto made = std::make_shared<Matrix>();
+      const auto same = host_copy(gallery<Matrix>(Space(), spec).values);
+      return MemoryCase{[=] { *made = gallery<Matrix>(Space(), spec); },
+                        {},
+                        [=] { EXPECT_EQ(host_copy(made->values), same); }};
+    });
   const std::string path = testing::TempDir() + "/strata_memory_errors_" +
                            std::to_string(getpid()) + ".mtx";
   // Plain, and in a way of writing that is copied first.
@@ -713,7 +746,7 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
                             {},
                             [=] {
                               EXPECT_EQ(made->nnz(), 119);
-                              EXPECT_EQ(numbers(made->values)[0], 2.5);
+                              EXPECT_EQ(host_copy(made->values)[0], 2.5);
                             }};
         });
   }

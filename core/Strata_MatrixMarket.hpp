@@ -137,23 +137,24 @@ CrsMatrix read_whole_market(const std::string& path) {
     scan.run(nullptr);
     if (!scan.plainest()) scan_and_copy();
   }
+  const std::string contents = std::to_string(scan.rows()) + " rows and " +
+                               std::to_string(scan.entries()) + " entries";
   try {
-    return read_market_of_field<CrsMatrix>(copy ? copy->path() : path, path,
-                                           scan);
+    return with_memory_errors("a matrix of " + contents + " from " + path, [&] {
+      return read_market_of_field<CrsMatrix>(copy ? copy->path() : path, path,
+                                             scan);
+    });
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    if (KokkosFailure(error).is_of_memory()) throw;
     // Of the reader.
     const std::string what = error.what();
-    throw FileError(path,
-                    std::to_string(scan.rows()) + " rows and " +
-                        std::to_string(scan.entries()) +
-                        " entries can't be taken into memory (" +
-                        what.substr(0, what.find('\n')) + ")",
-                    "read it on a machine with more memory");
+    throw FileError(
+        path,
+        contents + " can't be read (" + what.substr(0, what.find('\n')) + ")",
+        "look for errors of the file system");
   }
 }
 
@@ -174,7 +175,7 @@ CrsMatrix read_whole_market(const std::string& path) {
 /// to be an entry for every 1,000 of them. A file that is compressed, or
 /// written in a way that Kokkos Kernels' reader does not know, is copied in
 /// plain form to a temporary file (in TMPDIR), which is removed in all cases.
-/// MemoryError tells of memory that others have taken meanwhile.
+/// MemoryError tells of less memory than the system has said that there is.
 /// Cost: two passes over the text, and a sort of the entries on the host with
 /// 16 to 32 bytes each.
 template <class CrsMatrix>

@@ -123,8 +123,9 @@ auto try_to_allocate(const std::string& label, std::size_t bytes,
 
 /// Calls `work`, the whole of a public call that `task` names in plain words,
 /// and makes a MemoryError of whatever tells that there was no memory.
-template <class Work>
-decltype(auto) with_memory_errors(const char* task, const Work& work) {
+/// @param task  a string, of which nothing is made before there is an error
+template <class Task, class Work>
+decltype(auto) with_memory_errors(const Task& task, const Work& work) {
   try {
     return work();
   } catch (const Error&) {

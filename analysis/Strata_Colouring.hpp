@@ -3,7 +3,9 @@
 #define STRATA_COLOURING_HPP
 
 #include <Strata_LevelPermutation.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CounterRandom.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <device/Strata_Sort.hpp>
 #include <device/Strata_Warp.hpp>
 #include <vector>
@@ -134,21 +136,11 @@ bool colour_by_levels(
 
 }  // namespace Detail
 
-/// Colours the rows of a square matrix with a symmetric pattern, first fit
-/// (each row the smallest colour that is free) in the order of the rows, which
-/// gives regular stencils few colours: 5- and 7-point ones two, 9-point ones
-/// four, 27-point ones eight. Where that order has more than 10,000 level sets,
-/// on a device, in an order drawn by hashing the row's number. The same each
-/// time. Sources: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003,
-/// section 3.3.3; M. T. Jones, P. E. Plassmann, SIAM J. Sci. Comput. 14(3),
-/// 1993.
-///
-/// @throws what level_permutation() and permute_symmetric() throw
-/// Cost: on a device level sets of the lower triangle, a launch for each of
-/// them, two sorts of the rows at most; on a host a pass over the entries by
-/// one thread and a sort; a check of the pattern before that. Waits for `exec`.
+namespace Detail {
+
+/// See colour_rows.
 template <class CrsMatrix>
-Colouring<typename CrsMatrix::memory_space> colour_rows(
+Colouring<typename CrsMatrix::memory_space> find_colours(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
   using Memory = typename CrsMatrix::memory_space;
@@ -208,6 +200,29 @@ Colouring<typename CrsMatrix::memory_space> colour_rows(
   made.colour_map.assign(host.data(), host.data() + last + 1);
   made.colour_map.push_back(n);
   return made;
+}
+
+}  // namespace Detail
+
+/// Colours the rows of a square matrix with a symmetric pattern, first fit
+/// (each row the smallest colour that is free) in the order of the rows, which
+/// gives regular stencils few colours: 5- and 7-point ones two, 9-point ones
+/// four, 27-point ones eight. Where that order has more than 10,000 level sets,
+/// on a device, in an order drawn by hashing the row's number. The same each
+/// time. Sources: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003,
+/// section 3.3.3; M. T. Jones, P. E. Plassmann, SIAM J. Sci. Comput. 14(3),
+/// 1993.
+///
+/// @throws what level_permutation() and permute_symmetric() throw
+/// Cost: on a device level sets of the lower triangle, a launch for each of
+/// them, two sorts of the rows at most; on a host a pass over the entries by
+/// one thread and a sort; a check of the pattern before that. Waits for `exec`.
+template <class CrsMatrix>
+Colouring<typename CrsMatrix::memory_space> colour_rows(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
+  return Detail::with_memory_errors("the colours of rows", [&] {
+    return Detail::find_colours<CrsMatrix>(exec, A);
+  });
 }
 
 }  // namespace Strata

@@ -4,6 +4,7 @@
 
 #include <Strata_LevelSets.hpp>
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_Enumerators.hpp>
 #include <detail/Strata_FindLevels.hpp>
 #include <detail/Strata_ListsRank.hpp>
@@ -302,17 +303,14 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
                        [&](int a, int b) { return said(a) > said(b); });
   using Ints = Kokkos::View<int*, Memory>;
   const auto make = [n](const char* label) {
-    return Ints(
-        Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), n);
+    return make_unfilled<Ints>(label, n);
   };
   order.level_of = make("Strata::LevelOrder::level_of");
   order.vertex = make("Strata::LevelOrder::vertex");
   order.position = make("Strata::LevelOrder::position");
   order.length = make("Strata::LevelOrder::length");
-  order.level_map = Kokkos::View<std::int64_t*, Memory>(
-      Kokkos::view_alloc("Strata::LevelOrder::level_map",
-                         Kokkos::WithoutInitializing),
-      std::size_t(levels) + 1);
+  order.level_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+      "Strata::LevelOrder::level_map", std::size_t(levels) + 1);
   for (int l = 0; l <= levels; ++l)
     order.level_map(l) = order.sizes.level_map[l];
   for (int p = 0; p < n; ++p) {
@@ -397,9 +395,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     // Out of the pool.
     const auto own = [&exec](auto& view) {
       using View = std::decay_t<decltype(view)>;
-      const View copy(Kokkos::view_alloc(exec, "Strata::LevelOrder",
-                                         Kokkos::WithoutInitializing),
-                      view.extent(0));
+      const auto copy = Detail::make_unfilled<View>(exec, "Strata::LevelOrder",
+                                                    view.extent(0));
       Kokkos::deep_copy(exec, copy, view);
       view = copy;
     };

@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_PatternCheck.hpp>
 #include <device/Strata_KokkosVersion.hpp>
 
@@ -118,27 +119,17 @@ struct PermuteRows {
 
 }  // namespace Detail
 
-/// Orders the rows of a square matrix by their level sets, within a level set
-/// by number (Saad, *Iterative Methods for Sparse Linear Systems*, section
-/// 11.6). Applied to rows and columns (permute_symmetric), it makes each level
-/// set of the pattern a diagonal block without entries off the diagonal; with
-/// LevelPattern::symmetric in both triangles, and in the factors of ILU(0).
-///
-/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
-///   DuplicateEntryError, IndexOverflowError, OptionError. Rows need not be
-///   sorted and may lack their diagonal.
-/// Cost: that of one or two dependency graphs and of order_by_level, on the
-/// device. Waits for `exec`.
+namespace Detail {
+
+/// See level_permutation.
 template <class CrsMatrix>
-Permutation<typename CrsMatrix::memory_space> level_permutation(
+Permutation<typename CrsMatrix::memory_space> find_level_permutation(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
-    LevelPattern pattern = LevelPattern::symmetric) {
+    LevelPattern pattern) {
   using ExecutionSpace = typename CrsMatrix::execution_space;
   using Memory = typename CrsMatrix::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
   Detail::require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
@@ -156,11 +147,10 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
     const auto other = graph_of(Uplo::upper, Op::transpose);
     DependencyGraph<Memory> both;
     both.num_vertices = graph.num_vertices;
-    both.row_map = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc("Strata::LevelPermutation::row_map", WithoutInitializing),
-        n + 1);
-    both.entries = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::LevelPermutation::entries", WithoutInitializing),
+    both.row_map = Detail::make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::LevelPermutation::row_map", n + 1);
+    both.entries = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::LevelPermutation::entries",
         graph.num_edges() + other.num_edges());
     Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
                          Detail::UniteGraphs<Memory>{graph, other, both});
@@ -170,10 +160,10 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
   Permutation<Memory> permutation;
   permutation.num_levels = order.num_levels();
-  permutation.old_row = Kokkos::View<int*, Memory>(
-      view_alloc("Strata::Permutation::old_row", WithoutInitializing), n);
-  permutation.new_row = Kokkos::View<int*, Memory>(
-      view_alloc("Strata::Permutation::new_row", WithoutInitializing), n);
+  permutation.old_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::old_row", n);
+  permutation.new_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::new_row", n);
   if (n == 0) return permutation;
   Kokkos::parallel_for(
       "Strata::LevelPermutation::rows", Range(exec, 0, n),
@@ -181,6 +171,28 @@ Permutation<typename CrsMatrix::memory_space> level_permutation(
                                   permutation.old_row, permutation.new_row});
   exec.fence();
   return permutation;
+}
+
+}  // namespace Detail
+
+/// Orders the rows of a square matrix by their level sets, within a level set
+/// by number (Saad, *Iterative Methods for Sparse Linear Systems*, section
+/// 11.6). Applied to rows and columns (permute_symmetric), it makes each level
+/// set of the pattern a diagonal block without entries off the diagonal; with
+/// LevelPattern::symmetric in both triangles, and in the factors of ILU(0).
+///
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
+///   DuplicateEntryError, IndexOverflowError, OptionError, MemoryError. Rows
+///   need not be sorted and may lack their diagonal.
+/// Cost: that of one or two dependency graphs and of order_by_level, on the
+/// device. Waits for `exec`.
+template <class CrsMatrix>
+Permutation<typename CrsMatrix::memory_space> level_permutation(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    LevelPattern pattern = LevelPattern::symmetric) {
+  return Detail::with_memory_errors("an order of rows by level sets", [&] {
+    return Detail::find_level_permutation<CrsMatrix>(exec, A, pattern);
+  });
 }
 
 /// Looks whether `permutation` is one of `rows` rows: old_row and new_row name
@@ -229,14 +241,11 @@ void check_permutation(const ExecutionSpace& exec,
       std::to_string(back));
 }
 
-/// P A P^T: entry (i, j) becomes (new_row(i), new_row(j)). The result has
-/// memory of its own and sorted rows; returns when it is complete.
-///
-/// @throws NotSquareError, SizeMismatchError, PermutationError, RowMapError,
-///   ColumnRangeError before anything is written
-/// Cost: three passes over the entries and a sort of the rows, on the device.
+namespace Detail {
+
+/// See permute_symmetric.
 template <class CrsMatrix>
-CrsMatrix permute_symmetric(
+CrsMatrix permute_rows_and_columns(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
@@ -263,6 +272,23 @@ CrsMatrix permute_symmetric(
   exec.fence();
   return CrsMatrix("Strata::permuted", A.numRows(), A.numCols(), stored, values,
                    row_map, entries);
+}
+
+}  // namespace Detail
+
+/// P A P^T: entry (i, j) becomes (new_row(i), new_row(j)). The result has
+/// memory of its own and sorted rows; returns when it is complete.
+///
+/// @throws NotSquareError, SizeMismatchError, PermutationError, RowMapError,
+///   ColumnRangeError before anything is written, MemoryError
+/// Cost: three passes over the entries and a sort of the rows, on the device.
+template <class CrsMatrix>
+CrsMatrix permute_symmetric(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    const Permutation<typename CrsMatrix::memory_space>& permutation) {
+  return Detail::with_memory_errors("a permuted matrix", [&] {
+    return Detail::permute_rows_and_columns<CrsMatrix>(exec, A, permutation);
+  });
 }
 
 }  // namespace Strata

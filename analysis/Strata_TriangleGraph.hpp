@@ -6,6 +6,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
 #include <cstring>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_FindLevels.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
 #include <detail/Strata_ToDevice.hpp>
@@ -230,8 +231,6 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  using Kokkos::view_alloc;
-  using Kokkos::WithoutInitializing;
   const std::int64_t rows =
       row_map.extent(0) == 0 ? 0
                              : static_cast<std::int64_t>(row_map.extent(0)) - 1;
@@ -268,8 +267,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   // Few allocations: each costs as much as some launches.
   using Counts = Kokkos::View<std::int64_t*, Memory>;
   const auto allocate = [&exec](const char* label, std::int64_t count) {
-    return Counts(view_alloc(exec, std::string(label), WithoutInitializing),
-                  count);
+    return make_unfilled<Counts>(exec, label, count);
   };
   const auto part = [](const Counts& of, std::int64_t first,
                        std::int64_t count) {
@@ -341,14 +339,10 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   // Room for as many edges as there might be, until that is known.
   const auto make_edges = [&](std::int64_t edges) {
     if (!pool) {
-      graph.entries = Kokkos::View<int*, Memory>(
-          view_alloc(exec, "Strata::DependencyGraph::entries",
-                     WithoutInitializing),
-          edges);
-      graph.origin = Kokkos::View<std::int64_t*, Memory>(
-          view_alloc(exec, "Strata::DependencyGraph::origin",
-                     WithoutInitializing),
-          edges);
+      graph.entries = make_unfilled<Kokkos::View<int*, Memory>>(
+          exec, "Strata::DependencyGraph::entries", edges);
+      graph.origin = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+          exec, "Strata::DependencyGraph::origin", edges);
       return;
     }
     graph.entries = pool->template view<int>(edges);
@@ -408,12 +402,10 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
           "the columns of row " + std::to_string(unsorted) + " do not increase",
           "sort the rows, or set sort_rows to have it done in a copy",
           unsorted);
-    sorted = SortedEntries(
-        view_alloc("Strata::TriangleGraph::sorted", WithoutInitializing),
-        stored);
-    permutation = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc("Strata::TriangleGraph::permutation", WithoutInitializing),
-        stored);
+    sorted =
+        make_unfilled<SortedEntries>("Strata::TriangleGraph::sorted", stored);
+    permutation = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::TriangleGraph::permutation", stored);
     Kokkos::deep_copy(exec, sorted, entries);
     Kokkos::parallel_for("Strata::TriangleGraph::iota", Range(exec, 0, stored),
                          Detail::Iota<Memory>{permutation});

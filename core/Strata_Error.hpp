@@ -161,6 +161,27 @@ class PlanMemoryError : public Error {
  private:
   std::size_t needed_, allowed_;
 };
+/// There is not as much memory as a call needs. What the call was made on is as
+/// it was before: see there for the exceptions.
+class MemoryError : public Error {
+ public:
+  MemoryError(std::string argument, std::string problem, std::string remedy,
+              std::size_t needed, std::size_t free, std::size_t total)
+      : Error(std::move(argument), std::move(problem), std::move(remedy)),
+        needed_(needed),
+        free_(free),
+        total_(total) {}
+  /// Bytes of the allocation that failed: to four digits where Kokkos itself
+  /// allocates, 0 where nobody says, as of a host's containers.
+  std::size_t needed() const noexcept { return needed_; }
+  /// Bytes of the memory space that were free, and that it has in all; 0 where
+  /// the backend does not say.
+  std::size_t free() const noexcept { return free_; }
+  std::size_t total() const noexcept { return total_; }
+
+ private:
+  std::size_t needed_, free_, total_;
+};
 /// A handle is used before the call that makes it ready.
 struct HandleError : Error {
   using Error::Error;

@@ -9,6 +9,7 @@
 #include <detail/Strata_GallerySpec.hpp>
 #include <detail/Strata_GallerySphere.hpp>
 #include <detail/Strata_GalleryStencils.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 
 namespace Strata {
 
@@ -23,23 +24,12 @@ inline std::string gallery_name(const std::string& spec) {
   return spec;
 }
 
-/// Makes the square test matrix that `spec` names (see gallery_help()) in the
-/// memory of CrsMatrix, with kernels on `exec`; returns when it is complete.
-///
-/// The diagonal is stored, rows are sorted and strictly diagonally dominant,
-/// and the pattern is symmetric except for `lattice`, which is one-way like the
-/// matrix it stands for. Values are not symmetric, so a transposed use shows.
-/// Pattern and values depend on `spec` and `seed` alone: every backend makes
-/// the same bits.
-///
-/// Raises GalleryError for a name that can't be understood and, before any
-/// allocation, IndexOverflowError where the index types of CrsMatrix can't
-/// count the rows or (expected) entries.
-/// Cost: two to five passes over the entries; random families also sort each
-/// row, and hold the entries' columns twice while repeated ones are merged.
+namespace Detail {
+
+/// See gallery.
 template <class CrsMatrix>
-CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
-                  const std::string& spec, std::uint64_t seed = 1) {
+CrsMatrix make_gallery_matrix(const typename CrsMatrix::execution_space& exec,
+                              const std::string& spec, std::uint64_t seed) {
   using Memory = typename CrsMatrix::memory_space;
   using Detail::Family;
   const Detail::GallerySpec s = Detail::GalleryParser(spec).parse();
@@ -107,6 +97,30 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
           seed, rows, s.m, Detail::Trials<Memory>(s.density)});
   }
   throw GalleryError(argument, "has no maker", "report this as a defect");
+}
+
+}  // namespace Detail
+
+/// Makes the square test matrix that `spec` names (see gallery_help()) in the
+/// memory of CrsMatrix, with kernels on `exec`; returns when it is complete.
+///
+/// The diagonal is stored, rows are sorted and strictly diagonally dominant,
+/// and the pattern is symmetric except for `lattice`, which is one-way like the
+/// matrix it stands for. Values are not symmetric, so a transposed use shows.
+/// Pattern and values depend on `spec` and `seed` alone: every backend makes
+/// the same bits.
+///
+/// Raises GalleryError for a name that can't be understood and, before any
+/// allocation, IndexOverflowError where the index types of CrsMatrix can't
+/// count the rows or (expected) entries; MemoryError.
+/// Cost: two to five passes over the entries; random families also sort each
+/// row, and hold the entries' columns twice while repeated ones are merged.
+template <class CrsMatrix>
+CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
+                  const std::string& spec, std::uint64_t seed = 1) {
+  return Detail::with_memory_errors("a matrix of the gallery", [&] {
+    return Detail::make_gallery_matrix<CrsMatrix>(exec, spec, seed);
+  });
 }
 
 }  // namespace Strata

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <detail/Strata_FactorChecks.hpp>
 #include <detail/Strata_KernelsCompat.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <vector>
 
 namespace Strata {
@@ -78,6 +79,70 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
                                                             from.size()));
 }
 
+/// See incomplete_lu.
+template <class CrsMatrix>
+IncompleteLu<CrsMatrix> factor_incompletely(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    std::int64_t work_bytes) {
+  using Types = MatrixTypes<CrsMatrix>;
+  using Ordinal = typename Types::Ordinal;
+  using Memory = typename Types::MemorySpace;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+      typename Types::Offset, Ordinal, typename Types::Scalar,
+      typename Types::ExecutionSpace, Memory, Memory>;
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  check_square_matrix(exec, A);
+  raise_factor_faults<CrsMatrix>(
+      "Strata::IncompleteLu::check::input", exec, rows,
+      FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries, A.values});
+  IncompleteLu<CrsMatrix> factors{triangle_of(exec, A, Uplo::lower),
+                                  triangle_of(exec, A, Uplo::upper)};
+  if (rows == 0) return factors;
+  CrsMatrix &L = factors.L, &U = factors.U;
+  const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
+  if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
+    throw IndexOverflowError(
+        "A",
+        std::to_string(longest) +
+            " entries of a factor do not fit the ordinal type of the matrix",
+        "use a wider ordinal type");
+
+  if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
+  const auto steps = elimination_steps(
+      L, std::max<std::int64_t>(
+             on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
+             work_bytes / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
+  const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
+
+  Handle handle;
+  handle.create_spiluk_handle(
+      KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, rows,
+      L.nnz(), U.nnz());
+  auto& spiluk = *handle.get_spiluk_handle();
+  copy_to_front(spiluk.get_level_idx(), steps.order);
+  copy_to_front(spiluk.get_level_ptr(), steps.step_start);
+  spiluk.set_num_levels(num_steps);
+  spiluk.set_level_maxrows(steps.longest_step);
+  // Teams of the usual size would idle on the short rows of most matrices.
+  spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
+  fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows, 0);
+  spiluk.set_symbolic_complete();
+
+  exec.fence();
+  run_spiluk_numeric(handle, A.graph.row_map, A.graph.entries, A.values,
+                     L.graph.row_map, L.graph.entries, L.values,
+                     U.graph.row_map, U.graph.entries, U.values);
+  typename Types::ExecutionSpace().fence();
+  handle.destroy_spiluk_handle();
+
+  raise_factor_faults<CrsMatrix>("Strata::IncompleteLu::check::factors", exec,
+                                 rows, FactorOutputCheck<CrsMatrix>{A, L, U});
+  return factors;
+}
+
 }  // namespace Detail
 
 /// Zero-fill incomplete LU of a square matrix with sorted rows and a complete,
@@ -95,72 +160,15 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
 /// ZeroDiagonalError, IndexOverflowError where the ordinal type can't number
-/// the entries of a factor, and FactorizationError for a pivot that becomes
-/// zero or a value that is not finite.
+/// the entries of a factor, FactorizationError for a pivot that becomes zero or
+/// a value that is not finite, and MemoryError.
 template <class CrsMatrix>
 IncompleteLu<CrsMatrix> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t work_bytes = 0) {
-  using Types = Detail::MatrixTypes<CrsMatrix>;
-  using Ordinal = typename Types::Ordinal;
-  using Memory = typename Types::MemorySpace;
-  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
-      typename Types::Offset, Ordinal, typename Types::Scalar,
-      typename Types::ExecutionSpace, Memory, Memory>;
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
-
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  Detail::check_square_matrix(exec, A);
-  Detail::raise_factor_faults<CrsMatrix>(
-      "Strata::IncompleteLu::check::input", exec, rows,
-      Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
-                                          A.values});
-  IncompleteLu<CrsMatrix> factors{Detail::triangle_of(exec, A, Uplo::lower),
-                                  Detail::triangle_of(exec, A, Uplo::upper)};
-  if (rows == 0) return factors;
-  CrsMatrix &L = factors.L, &U = factors.U;
-  const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
-  if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
-    throw IndexOverflowError(
-        "A",
-        std::to_string(longest) +
-            " entries of a factor do not fit the ordinal type of the matrix",
-        "use a wider ordinal type");
-
-  if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
-  const auto steps = Detail::elimination_steps(
-      L, std::max<std::int64_t>(
-             on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
-             work_bytes / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
-  const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
-
-  Handle handle;
-  handle.create_spiluk_handle(
-      KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, rows,
-      L.nnz(), U.nnz());
-  auto& spiluk = *handle.get_spiluk_handle();
-  Detail::copy_to_front(spiluk.get_level_idx(), steps.order);
-  Detail::copy_to_front(spiluk.get_level_ptr(), steps.step_start);
-  spiluk.set_num_levels(num_steps);
-  spiluk.set_level_maxrows(steps.longest_step);
-  // Teams of the usual size would idle on the short rows of most matrices.
-  spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
-  Detail::fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows,
-                                  0);
-  spiluk.set_symbolic_complete();
-
-  exec.fence();
-  Detail::run_spiluk_numeric(handle, A.graph.row_map, A.graph.entries, A.values,
-                             L.graph.row_map, L.graph.entries, L.values,
-                             U.graph.row_map, U.graph.entries, U.values);
-  typename Types::ExecutionSpace().fence();
-  handle.destroy_spiluk_handle();
-
-  Detail::raise_factor_faults<CrsMatrix>(
-      "Strata::IncompleteLu::check::factors", exec, rows,
-      Detail::FactorOutputCheck<CrsMatrix>{A, L, U});
-  return factors;
+  return Detail::with_memory_errors("incomplete factors", [&] {
+    return Detail::factor_incompletely(exec, A, work_bytes);
+  });
 }
 
 }  // namespace Strata

@@ -7,6 +7,7 @@
 #include <detail/Strata_KernelsCompat.hpp>
 #include <detail/Strata_MatrixMarketScan.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <exception>
 #include <memory>
 
@@ -104,6 +105,59 @@ CrsMatrix read_market_of_field(const std::string& path,
                   "read it into a matrix with a complex scalar type");
 }
 
+/// See read_matrix_market.
+template <class CrsMatrix>
+CrsMatrix read_whole_market(const std::string& path) {
+  using Types = MatrixTypes<CrsMatrix>;
+  using Scalar = MarketScalar<typename Types::Scalar>;
+  const auto largest = [](auto of_type) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(
+        static_cast<std::uint64_t>(
+            std::numeric_limits<decltype(of_type)>::max()),
+        INT64_MAX));
+  };
+  // The reader counts rows + 1 in the ordinal type.
+  MatrixMarketScan scan(
+      path,
+      {Scalar::complex,
+       static_cast<double>(std::numeric_limits<typename Scalar::Real>::max()),
+       largest(typename Types::Ordinal()) - 1,
+       largest(typename Types::Offset()), sizeof(typename Types::Offset),
+       // In the reader's list and in its arrays.
+       4.0 * sizeof(typename Types::Ordinal)});
+  std::unique_ptr<TemporaryFile> copy;
+  const auto scan_and_copy = [&] {
+    copy = std::make_unique<TemporaryFile>();
+    scan.run(copy.get());
+    copy->close();
+  };
+  if (GzipLines::is_compressed(path)) {
+    scan_and_copy();
+  } else {
+    scan.run(nullptr);
+    if (!scan.plainest()) scan_and_copy();
+  }
+  const std::string contents = std::to_string(scan.rows()) + " rows and " +
+                               std::to_string(scan.entries()) + " entries";
+  try {
+    return with_memory_errors("a matrix of " + contents + " from " + path, [&] {
+      return read_market_of_field<CrsMatrix>(copy ? copy->path() : path, path,
+                                             scan);
+    });
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    // Of the reader.
+    const std::string what = error.what();
+    throw FileError(
+        path,
+        contents + " can't be read (" + what.substr(0, what.find('\n')) + ")",
+        "look for errors of the file system");
+  }
+}
+
 }  // namespace Detail
 
 /// Reads a square matrix from a Matrix Market coordinate file, gzip'd or not,
@@ -121,54 +175,14 @@ CrsMatrix read_market_of_field(const std::string& path,
 /// to be an entry for every 1,000 of them. A file that is compressed, or
 /// written in a way that Kokkos Kernels' reader does not know, is copied in
 /// plain form to a temporary file (in TMPDIR), which is removed in all cases.
+/// MemoryError tells of less memory than the system has said that there is.
 /// Cost: two passes over the text, and a sort of the entries on the host with
 /// 16 to 32 bytes each.
 template <class CrsMatrix>
 CrsMatrix read_matrix_market(const std::string& path) {
-  using Types = Detail::MatrixTypes<CrsMatrix>;
-  using Scalar = Detail::MarketScalar<typename Types::Scalar>;
-  const auto largest = [](auto of_type) {
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(
-        static_cast<std::uint64_t>(
-            std::numeric_limits<decltype(of_type)>::max()),
-        INT64_MAX));
-  };
-  // The reader counts rows + 1 in the ordinal type.
-  Detail::MatrixMarketScan scan(
-      path,
-      {Scalar::complex,
-       static_cast<double>(std::numeric_limits<typename Scalar::Real>::max()),
-       largest(typename Types::Ordinal()) - 1,
-       largest(typename Types::Offset()), sizeof(typename Types::Offset),
-       // In the reader's list and in its arrays.
-       4.0 * sizeof(typename Types::Ordinal)});
-  std::unique_ptr<Detail::TemporaryFile> copy;
-  const auto scan_and_copy = [&] {
-    copy = std::make_unique<Detail::TemporaryFile>();
-    scan.run(copy.get());
-    copy->close();
-  };
-  if (Detail::GzipLines::is_compressed(path)) {
-    scan_and_copy();
-  } else {
-    scan.run(nullptr);
-    if (!scan.plainest()) scan_and_copy();
-  }
-  try {
-    return Detail::read_market_of_field<CrsMatrix>(copy ? copy->path() : path,
-                                                   path, scan);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    // Of the reader or of Kokkos: it could not allocate.
-    const std::string what = error.what();
-    throw FileError(path,
-                    std::to_string(scan.rows()) + " rows and " +
-                        std::to_string(scan.entries()) +
-                        " entries can't be taken into memory (" +
-                        what.substr(0, what.find('\n')) + ")",
-                    "read it on a machine with more memory");
-  }
+  return Detail::with_memory_errors("a matrix from a file", [&] {
+    return Detail::read_whole_market<CrsMatrix>(path);
+  });
 }
 
 }  // namespace Strata

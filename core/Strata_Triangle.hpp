@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_Types.hpp>
 #include <detail/Strata_MatrixTypes.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_Modulus.hpp>
 #include <detail/Strata_PatternCheck.hpp>
 
@@ -113,7 +114,7 @@ CrsMatrix triangle_of(const typename CrsMatrix::execution_space& exec,
 /// one. Works on `exec` and returns when the triangle is complete.
 ///
 /// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
-///   OptionError for an `uplo` or `missing` that there is not
+///   OptionError for an `uplo` or `missing` that there is not, MemoryError
 /// Cost: four passes over the entries of A, one of which checks them.
 template <class CrsMatrix>
 CrsMatrix take_triangle(const typename CrsMatrix::execution_space& exec,
@@ -121,8 +122,10 @@ CrsMatrix take_triangle(const typename CrsMatrix::execution_space& exec,
                         MissingDiagonal missing = MissingDiagonal::leave) {
   Detail::require_enumerator("uplo", uplo);
   Detail::require_enumerator("missing", missing);
-  Detail::check_square_matrix(exec, A);
-  return Detail::triangle_of(exec, A, uplo, missing);
+  return Detail::with_memory_errors("a triangle of a matrix", [&] {
+    Detail::check_square_matrix(exec, A);
+    return Detail::triangle_of(exec, A, uplo, missing);
+  });
 }
 
 }  // namespace Strata

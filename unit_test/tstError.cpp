@@ -97,4 +97,14 @@ TEST(Error, PlanMemoryHasBothNumbers) {
   EXPECT_STREQ(e.what(), "Strata: max_plan_bytes: is too little; allow more");
 }
 
+TEST(Error, MemoryHasItsNumbers) {
+  const MemoryError e("memory", "8 bytes can't be allocated", "free some", 8, 4,
+                      16);
+  EXPECT_EQ(e.needed(), 8u);
+  EXPECT_EQ(e.free(), 4u);
+  EXPECT_EQ(e.total(), 16u);
+  EXPECT_STREQ(e.what(),
+               "Strata: memory: 8 bytes can't be allocated; free some");
+}
+
 }  // namespace

@@ -348,13 +348,15 @@ TEST_F(MatrixMarket, SizesBeyondTheMemoryAreErrors) {
   std::string said;
   try {
     Strata::read_matrix_market<Wide>(large);
-  } catch (const Strata::FileError& error) {
+  } catch (const Strata::MemoryError& error) {
     said = error.what();
   } catch (const std::exception& error) {
     said = std::string("another exception: ") + error.what();
   }
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_NE(said.find("16000000 rows and 1 entries can't be taken into memory"),
+  EXPECT_EQ(said.find("Strata: memory: "), 0u) << said;
+  EXPECT_NE(said.find(" in a matrix of 16000000 rows and 1 entries from " +
+                      large + " can't be allocated"),
             std::string::npos)
       << said;
   EXPECT_EQ(HostMatrix<double>(Strata::read_matrix_market<Wide>(large)).rows,

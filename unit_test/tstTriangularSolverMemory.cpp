@@ -59,6 +59,46 @@ TEST(TriangularSolver, ReportsTheBytesItHolds) {
   }
 }
 
+/// An analysis that is made again, as merged rows would be too inaccurate,
+/// takes no more memory than one that is not.
+TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
+  const int n = 3000;
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+    SCOPED_TRACE(to_string(algorithm));
+    TriangularOptions options;
+    options.algorithm = algorithm;
+    options.collapsed_levels = 4;
+    const auto most = [&](const HostMatrix<double>& A, int& unmerged) {
+      const auto matrix = A.to_device<Matrix>();
+      for (int turn = 0;; ++turn) {
+        release_kept_memory<Space>();
+        const KokkosEvents events(Memory::name());
+        const Solver solver(Space(), matrix, Uplo::lower, Diag::non_unit,
+                            options);
+        unmerged = solver.report().unmerged_rows;
+        EXPECT_EQ(solver.report().collapsed_levels, 4);
+        // What Kokkos keeps for itself is there after the first.
+        if (turn == 1) return events.so_far().most_bytes;
+      }
+    };
+    auto A = chain(n, 0.7);
+    int unmerged = -1;
+    const auto once = most(A, unmerged);
+    EXPECT_EQ(unmerged, 0);
+    // One row after the other is found to be too inaccurate.
+    for (int row = 100; row < n; row += 100)
+      for (int i = 0; i < 3; ++i) A.values[A.row_map[row + i + 1] - 1] = 1e-6;
+    const auto again = most(A, unmerged);
+    EXPECT_GT(unmerged, 0);
+    // The marks of rows.
+    EXPECT_LE(again, once + n * 4 + once / 20) << "after " << unmerged;
+    std::printf("%s: at most %lld bytes, made again %lld\n",
+                to_string(algorithm), static_cast<long long>(once),
+                static_cast<long long>(again));
+  }
+}
+
 /// What is kept is bounded, freed on demand, and handed out one at a time.
 TEST(KeptWorkspace, HoldsTheLastBlocks) {
   using Kept = KeptPlans;

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <detail/Strata_AllocateView.hpp>
 #include <string>
 
 namespace Strata {
@@ -34,8 +35,7 @@ class Arena {
   }
   /// Allocates what was measured.
   void allocate(const std::string& label) {
-    use(Kokkos::View<char*, MemorySpace>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes()));
+    use(make_unfilled<Kokkos::View<char*, MemorySpace>>(label, bytes()));
   }
 
  private:

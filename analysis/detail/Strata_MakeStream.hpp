@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_Arena.hpp>
 #include <detail/Strata_CollapseRows.hpp>
 #include <detail/Strata_PhaseSequence.hpp>
@@ -415,11 +416,8 @@ class StreamBuilder {
     rewritten.num_vertices = given_.num_vertices;
     rewritten.reversed = given_.reversed;
     rewritten.diagonal_origin = given_.diagonal_origin;
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
-    rewritten.row_map = Kokkos::View<std::int64_t*, Memory>(
-        view_alloc("Strata::StreamBuilder::row_map", WithoutInitializing),
-        n + 1);
+    rewritten.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::StreamBuilder::row_map", n + 1);
     const auto offsets = [&](const int* length, std::int64_t* map) {
       std::int64_t total = 0;
       Kokkos::parallel_scan(
@@ -446,9 +444,8 @@ class StreamBuilder {
       collapse_ = 1;  // nothing to rewrite
       return;
     }
-    rewritten.entries = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::StreamBuilder::entries", WithoutInitializing),
-        num_sources);
+    rewritten.entries = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::StreamBuilder::entries", num_sources);
     eliminate_rows("Strata::StreamBuilder::fill_collapsed", exec_, n,
                    mean_length(given_),
                    FillCollapsed<Memory>{grouped(given_, fate_), terms_,

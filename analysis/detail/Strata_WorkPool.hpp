@@ -32,7 +32,11 @@ class WorkPool {
       : exec_(exec), expected_(bytes) {}
   ~WorkPool() {
     // Whoever throws has not waited.
-    if (std::uncaught_exceptions() > 0) exec_.fence();
+    try {
+      if (std::uncaught_exceptions() > 0) exec_.fence();
+    } catch (...) {
+      // Of a device that has failed: nothing works with the arrays any more.
+    }
     // What would have been enough: arrays begin on cache lines.
     std::size_t all = offset_;
     const bool several = blocks_.size() > 1;
@@ -65,6 +69,22 @@ class WorkPool {
   template <class T>
   void take(T*& array, std::int64_t count) {
     array = take<T>(count);
+  }
+  /// What has been taken so far.
+  struct Mark {
+    std::size_t blocks = 0, offset = 0;
+  };
+  Mark mark() const { return {blocks_.size(), offset_}; }
+  /// Gives back what has been taken since. Waits for the execution space where
+  /// that frees memory.
+  void give_back(const Mark& mark) {
+    if (blocks_.size() > mark.blocks) {
+      exec_.fence();
+      blocks_.resize(mark.blocks);
+    }
+    offset_ = mark.offset;
+    // They may be among what is given back.
+    zeros_left_ = 0;
   }
   /// The same as a view, which must not outlive the pool.
   template <class T>

@@ -2,6 +2,7 @@
 #ifndef STRATA_GALLERY_EDGES_HPP
 #define STRATA_GALLERY_EDGES_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_GalleryBuild.hpp>
 
 namespace Strata {

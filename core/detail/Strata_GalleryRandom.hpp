@@ -2,6 +2,7 @@
 #ifndef STRATA_GALLERY_RANDOM_HPP
 #define STRATA_GALLERY_RANDOM_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CounterRandom.hpp>
 #include <vector>
 
@@ -32,10 +33,8 @@ struct Trials {
       table.push_back(static_cast<std::uint64_t>(
           scaled < 0x1.fffffffffffffp63 ? scaled : 0x1.fffffffffffffp63));
     } while (table.back() != 0 && table.size() < longest);
-    Kokkos::View<std::uint64_t*, MemorySpace> copy(
-        Kokkos::view_alloc("Strata::Gallery::trials",
-                           Kokkos::WithoutInitializing),
-        table.size());
+    const auto copy = make_unfilled<Kokkos::View<std::uint64_t*, MemorySpace>>(
+        "Strata::Gallery::trials", table.size());
     Kokkos::deep_copy(copy,
                       Kokkos::View<const std::uint64_t*, Kokkos::HostSpace,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>(

@@ -2,6 +2,7 @@
 #ifndef STRATA_GRID_SUM_HPP
 #define STRATA_GRID_SUM_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <device/Strata_Atomics.hpp>
 #include <device/Strata_Launch.hpp>
 
@@ -21,8 +22,9 @@ struct GridSum {
 
   GridSum() = default;
   GridSum(int blocks, std::int64_t extra_parts)
-      : part("Strata::GridSum::part", max_sums * blocks + extra_parts),
-        done("Strata::GridSum::done", 1),
+      : part(make_zeroed<decltype(part)>("Strata::GridSum::part",
+                                         max_sums * blocks + extra_parts)),
+        done(make_zeroed<decltype(done)>("Strata::GridSum::done", 1)),
         max_blocks(blocks),
         extra(extra_parts) {}
 };

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <device/Strata_DeviceInfo.hpp>
 #include <exception>
 #include <limits>
@@ -50,7 +51,7 @@ class KeptWorkspace {
   /// A sixty-fourth of the device's memory, and 128 MiB at least.
   static std::size_t most_bytes() {
     static const std::size_t bytes = std::max<std::size_t>(
-        std::size_t{128} << 20, memory_of_device<MemorySpace>() / 64);
+        std::size_t{128} << 20, memory_info<MemorySpace>().total / 64);
     return bytes;
   }
 
@@ -78,36 +79,29 @@ class KeptWorkspace {
           return wrapped(block);
         }
     }
-    try {
-      return wrapped(allocate(label, bytes));
-    } catch (const std::exception&) {
-      // What is kept may be what is missing.
-      KeptWorkspace<MemorySpace, ForWork>::release();
-      KeptWorkspace<MemorySpace, ForPlans>::release();
-      return wrapped(allocate(label, bytes));
-    }
+    return wrapped(allocate_block(label, bytes));
   }
+  /// A block that is not kept afterwards.
+  static Block allocate_block(const std::string& label, std::size_t bytes);
 
-  /// Frees what is kept.
-  static void release() {
+  /// Frees what is kept; returns whether there was anything.
+  static bool release() {
     Blocks freed;  // out of the lock
     Kept& kept = instance();
     const std::lock_guard<std::mutex> lock(kept.mutex);
     freed.swap(kept.blocks);
+    return !freed.empty();
   }
 
  private:
   using Blocks = std::vector<Block>;  // the newest last
 
-  static Block allocate(const std::string& label, std::size_t bytes) {
-    return Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
-  }
-
   static void give_back(const Block& block) {
     if (block.extent(0) > most_bytes() || block.extent(0) == 0 ||
         !Kokkos::is_initialized())
       return;
-    if (Use::may_be_in_use) Kokkos::fence();
+    // Whoever throws has not waited.
+    if (Use::may_be_in_use || std::uncaught_exceptions() > 0) Kokkos::fence();
     Kept& kept = instance();
     Blocks dropped;  // freed out of the lock
     const std::lock_guard<std::mutex> lock(kept.mutex);
@@ -153,6 +147,30 @@ class KeptWorkspace {
   }
 };
 
+/// As try_to_allocate, after another try without the memory that is kept: it
+/// may be what is missing.
+template <class MemorySpace, class Make>
+auto allocate_or_release(const std::string& label, std::size_t bytes,
+                         const Make& make) {
+  try {
+    return try_to_allocate<MemorySpace>(label, bytes, make);
+  } catch (const FailedAllocation&) {
+    const bool of_work = KeptWorkspace<MemorySpace, ForWork>::release();
+    const bool of_plans = KeptWorkspace<MemorySpace, ForPlans>::release();
+    if (!of_work && !of_plans) throw;
+  }
+  return try_to_allocate<MemorySpace>(label, bytes, make);
+}
+
+template <class MemorySpace, class Use>
+typename KeptWorkspace<MemorySpace, Use>::Block
+KeptWorkspace<MemorySpace, Use>::allocate_block(const std::string& label,
+                                                std::size_t bytes) {
+  return allocate_or_release<MemorySpace>(label, bytes, [&] {
+    return Block(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+  });
+}
+
 /// Memory for work of an analysis, of which a host keeps none.
 template <class ExecutionSpace>
 typename KeptWorkspace<typename ExecutionSpace::memory_space>::Pointer
@@ -162,7 +180,7 @@ take_workspace(const std::string& label, std::size_t bytes) {
     return Kept::take(label, bytes);
   } else {
     return std::make_shared<const typename Kept::Block>(
-        Kokkos::view_alloc(label, Kokkos::WithoutInitializing), bytes);
+        Kept::allocate_block(label, bytes));
   }
 }
 

@@ -67,12 +67,21 @@ CoordinateArrays<Ordinal, Offset, Number> read_coordinates(
   Ordinal* columns = nullptr;
   Number* values = nullptr;
   constexpr bool symmetrize = false, remove_diagonal = false, transpose = false;
-  ReaderRoom::read_mtx<Ordinal, Offset, Number>(
-      path.c_str(), &rows, &result.entries, &row_map, &columns, &values,
-      symmetrize, remove_diagonal, transpose);
-  result.row_map.reset(row_map);
-  result.columns.reset(columns);
-  result.values.reset(values);
+  const auto own = [&] {
+    result.row_map.reset(row_map);
+    result.columns.reset(columns);
+    result.values.reset(values);
+  };
+  try {
+    ReaderRoom::read_mtx<Ordinal, Offset, Number>(
+        path.c_str(), &rows, &result.entries, &row_map, &columns, &values,
+        symmetrize, remove_diagonal, transpose);
+  } catch (...) {
+    // The reader leaves the arrays that it has made.
+    own();
+    throw;
+  }
+  own();
   return result;
 }
 

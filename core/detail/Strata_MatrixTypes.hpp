@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <cstdint>
+#include <detail/Strata_AllocateView.hpp>
 #include <limits>
 #include <string>
 
@@ -25,14 +26,6 @@ struct MatrixTypes {
   using Rows =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 };
-
-/// Uninitialised view, for arrays that a kernel is about to fill.
-template <class View>
-View make_unfilled(const char* label, std::int64_t extent) {
-  return View(
-      Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing),
-      static_cast<std::size_t>(extent));
-}
 
 /// IndexOverflowError unless `rows` fits Ordinal and `entries` fits Offset.
 template <class Ordinal, class Offset>

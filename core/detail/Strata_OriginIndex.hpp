@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <detail/Strata_AllocateView.hpp>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,10 @@ struct OriginIndex {
   OriginIndex() = default;
   OriginIndex(const std::string& label, std::int64_t places,
               std::int64_t num_values) {
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
     if (is_narrow(num_values))
-      narrow = decltype(narrow)(view_alloc(label, WithoutInitializing), places);
+      narrow = make_unfilled<decltype(narrow)>(label, places);
     else
-      wide = decltype(wide)(view_alloc(label, WithoutInitializing), places);
+      wide = make_unfilled<decltype(wide)>(label, places);
   }
   /// The same from a host vector.
   OriginIndex(const std::string& label, const std::vector<std::int64_t>& from,

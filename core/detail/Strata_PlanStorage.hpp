@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_KeptWorkspace.hpp>
 #include <detail/Strata_OriginIndex.hpp>
 #include <device/Strata_Backend.hpp>
@@ -65,7 +66,7 @@ typename PlanStorage<MemorySpace>::Block make_plan_storage(
     block = Kept::take(label, bytes, bytes + bytes / 8);
   } else {
     block = std::make_shared<const typename Kept::Block>(
-        Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), bytes);
+        make_unfilled<typename Kept::Block>(exec, label, bytes));
   }
   // Where there is nothing to hold, views have their sizes all the same.
   static unsigned char nothing[16];

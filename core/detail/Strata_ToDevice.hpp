@@ -3,6 +3,7 @@
 #define STRATA_TO_DEVICE_HPP
 
 #include <Kokkos_Core.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace Detail {
 template <class T, class MemorySpace>
 Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
                                         const std::vector<T>& from) {
-  Kokkos::View<T*, MemorySpace> view(
-      Kokkos::view_alloc(label, Kokkos::WithoutInitializing), from.size());
+  const auto view =
+      make_unfilled<Kokkos::View<T*, MemorySpace>>(label, from.size());
   Kokkos::deep_copy(view, Kokkos::View<const T*, Kokkos::HostSpace,
                                        Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                               from.data(), from.size()));

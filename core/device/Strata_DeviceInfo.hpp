@@ -86,15 +86,20 @@ template <class ExecutionSpace>
 std::size_t cache_bytes(const ExecutionSpace&) {
   return std::size_t{32} << 20;
 }
-/// Bytes of memory that a device has; of hosts not asked for.
+/// Bytes of memory that a device has, and of those the free ones; 0 of hosts,
+/// which are not asked, and where a device does not tell.
+struct MemoryInfo {
+  std::size_t free = 0, total = 0;
+};
 template <class MemorySpace>
-std::size_t memory_of_device() {
+MemoryInfo memory_info() {
+  MemoryInfo info;
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<MemorySpace, Kokkos::CudaSpace>::value) {
-    return Cuda::memory_bytes();
+    Cuda::ask_for_memory(info.free, info.total);
   }
 #endif
-  return 0;
+  return info;
 }
 #if defined(KOKKOS_ENABLE_CUDA)
 inline int device_units(const Kokkos::Cuda& exec) {

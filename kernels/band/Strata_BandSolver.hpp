@@ -3,8 +3,10 @@
 #define STRATA_BAND_SOLVER_HPP
 
 #include <Strata_BandOptions.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BandChecks.hpp>
 #include <detail/Strata_BandPivoting.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <device/Strata_Profiling.hpp>
 #include <memory>
 
@@ -41,36 +43,22 @@ class BandSolver {
   ///           layout
   /// @param kl, ku diagonals below and above the main one, each < n (or 0)
   /// @throws BandwidthError, SizeMismatchError, OptionError,
-  ///   IndexOverflowError; DominanceError, FactorizationError with the row
+  ///   IndexOverflowError, MemoryError; DominanceError, FactorizationError with
+  ///   the row
   /// Cost: about 2 n kl ku operations without pivoting, 2 n kl (kl + ku) with
   /// it. Waits for `exec` once, at the end.
   template <class Band, class = typename Band::memory_space>
   BandSolver(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
              std::int64_t ku, const BandOptions& options = {})
       : options_(options) {
-    const Detail::BandRef<Scalar> A =
-        Detail::checked_band<Scalar, ExecutionSpace>(ab, kl, ku);
-    Detail::check_band_options(options, A);
-    auto report = std::make_shared<BandReport>();
-    report->rows = A.size;
-    report->lower = kl;
-    report->upper = ku;
-    report->systems = A.batch;
-    report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
-                         A.batch * sizeof(Scalar);
-    Detail::choose_band_method(exec, options, A, *report);
-    scale_ = decltype(scale_)("Strata::Band::scale", A.size * A.batch);
-    fault_ = decltype(fault_)("Strata::Band::fault",
-                              Detail::BandFaults::size(A.batch));
-    if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
-    report->bytes = bytes();
-    report_ = report;
-    factor(exec, A);
+    Detail::with_memory_errors("the factors of a band",
+                               [&] { make_all(exec, ab, kl, ku); });
   }
 
   /// Takes a matrix of the same sizes with other values.
-  /// @throws as the constructor; after a DominanceError or FactorizationError
-  ///   the solver has no factors, and solves throw HandleError
+  /// @throws as the constructor; after a DominanceError, FactorizationError or
+  ///   MemoryError the solver has no factors, and solves throw HandleError
+  ///   until an update succeeds
   template <class Band, class = typename Band::memory_space>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
     const Detail::BandRef<Scalar> A =
@@ -84,7 +72,8 @@ class BandSolver {
               std::to_string(report_->systems) + " of " +
               std::to_string(report_->rows),
           "pass bands of the solver's size, or make a new solver");
-    factor(exec, A);
+    Detail::with_memory_errors("the factors of a band",
+                               [&] { factor(exec, A); });
   }
 
   /// x = A^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -127,13 +116,16 @@ class BandSolver {
   ///
   /// Bytes: for n rows and k right-hand sides, k up to 128 (64 of 16-byte
   /// scalars), 4 n k scalars; beyond, 2 n min(k, 1024) on top of those of 128.
-  /// @throws SizeMismatchError for a negative number
+  /// @throws SizeMismatchError for a negative number, MemoryError: solves of as
+  ///   many right-hand sides as are in the workspace that is left go on
   void reserve(const ExecutionSpace& exec, std::int64_t columns) const {
     if (columns < 0)
       throw SizeMismatchError("columns", "is " + std::to_string(columns),
                               "pass a number of right-hand sides");
-    if (algorithm_ && algorithm_->reserve(exec, columns))
-      report_->bytes = bytes();
+    Detail::with_memory_errors("right-hand sides of a band solver", [&] {
+      if (algorithm_ && algorithm_->reserve(exec, columns))
+        report_->bytes = bytes();
+    });
   }
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
@@ -146,6 +138,30 @@ class BandSolver {
   const BandReport& report() const { return *report_; }
 
  private:
+  template <class Band>
+  void make_all(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
+                std::int64_t ku) {
+    const Detail::BandRef<Scalar> A =
+        Detail::checked_band<Scalar, ExecutionSpace>(ab, kl, ku);
+    Detail::check_band_options(options_, A);
+    auto report = std::make_shared<BandReport>();
+    report->rows = A.size;
+    report->lower = kl;
+    report->upper = ku;
+    report->systems = A.batch;
+    report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
+                         A.batch * sizeof(Scalar);
+    Detail::choose_band_method(exec, options_, A, *report);
+    scale_ = Detail::make_zeroed<decltype(scale_)>("Strata::Band::scale",
+                                                   A.size * A.batch);
+    fault_ = Detail::make_zeroed<decltype(fault_)>(
+        "Strata::Band::fault", Detail::BandFaults::size(A.batch));
+    if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
+    report->bytes = bytes();
+    report_ = report;
+    factor(exec, A);
+  }
+
   using Algorithm = Detail::BandAlgorithm<Scalar, ExecutionSpace>;
   using Real = typename Algorithm::Real;
 

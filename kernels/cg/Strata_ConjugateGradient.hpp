@@ -5,6 +5,7 @@
 #include <Strata_ConjugateGradientOptions.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CgKernels.hpp>
 #include <detail/Strata_CgOperator.hpp>
 #include <detail/Strata_CgWatch.hpp>
@@ -43,7 +44,7 @@ class ConjugateGradient {
 
   /// Workspace for systems of `rows` unknowns.
   /// @throws OptionError, SizeMismatchError for a negative number,
-  ///   IndexOverflowError for one above 2,147,483,646
+  ///   IndexOverflowError for one above 2,147,483,646, MemoryError
   ConjugateGradient(const ExecutionSpace& exec, std::int64_t rows,
                     const CgOptions& options = {})
       : options_(options), rows_(rows) {
@@ -57,23 +58,8 @@ class ConjugateGradient {
           std::to_string(rows) + " is more than " +
               std::to_string(Detail::most_matrix_rows),
           "pass the number of unknowns, which no matrix has more of");
-    for (Vector* v : {&r_, &p_[0], &w_})
-      *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
-                                         rows);
-    const bool merges =
-        options.launches == 2 ||
-        (options.launches == 0 && Detail::is_gpu<ExecutionSpace> &&
-         rows <= Detail::most_merged_rows);
-    if (merges)
-      p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
-                                            rows);
-    state_ = Detail::make_unfilled<decltype(state_)>(
-        "Strata::ConjugateGradient::state", 2);
-    watch_ = Detail::CgWatch<ExecutionSpace>(options.iterations_ahead);
-    residual_sum_ = make_sum(exec, 0);
-    vector_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
-    second_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
-    exec.fence();
+    Detail::with_memory_errors("workspace of conjugate gradients",
+                               [&] { make_workspace(exec); });
   }
 
   /// Solves A x = b from the x given. Returns when the solve is over.
@@ -82,9 +68,9 @@ class ConjugateGradient {
   ///          Kokkos::View<Scalar*, memory space> and enqueued on exec
   /// @param b, x views of rank 1 and any layout, `rows` long, apart
   /// @throws NotSquareError, SizeMismatchError, AliasError before anything is
-  ///   written. What the numbers do wrong is told by the result's status, and x
-  ///   is then the last iterate; not_finite before the first iteration leaves x
-  ///   alone.
+  ///   written; MemoryError, after which x is some iterate. What the numbers do
+  ///   wrong is told by the result's status, and x is then the last iterate;
+  ///   not_finite before the first iteration leaves x alone.
   /// Cost: one product more than iterations, and another at the end for b - A x
   template <class Operator, class B, class X>
   CgResult solve(const ExecutionSpace& exec, const Operator& A, const B& b,
@@ -111,64 +97,9 @@ class ConjugateGradient {
       result.history = {0};
       return result;
     }
-    prepare(exec, A, M);
-    Leg<Operator, Preconditioner, B, X> leg{*this, exec, A, M, b, x};
-    leg.begin();
-    watch_.open();
-    int done = 0;
-    double verified = 0;
-    for (;;) {
-      const bool stopped = watch_.follow(
-          exec, options_, done, [&](int it) { leg.iterate(it); },
-          [&] { leg.settle(); });
-      leg.settle();
-      Detail::CgScalars state = fetch(exec);
-      if (!stopped) watch_.close(options_, state.iterations);
-      if (state.status == Detail::cg_running) {
-        if (!stopped)
-          throw Error("exec", "an enqueued iteration has not run",
-                      "look for errors of the device");
-        state.status = static_cast<int>(CgStatus::stopped);
-      }
-      const double squared_limit = state.squared_limit;
-      result.status = static_cast<CgStatus>(state.status);
-      result.iterations = done = state.iterations;
-      result.rhs_norm = std::sqrt(state.squared_b);
-      // Kernels have left x alone.
-      if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
-      if (result.status == CgStatus::not_finite) {
-        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
-        break;
-      }
-      state = leg.verify(state);
-      result.residual_norm = std::sqrt(state.squared_r);
-      if (!Detail::is_finite(state.squared_r)) {
-        result.status = CgStatus::not_finite;
-        break;
-      }
-      // Twice the limit is as good: to begin anew for less would cost more
-      // than it gains.
-      if (result.status != CgStatus::converged ||
-          state.squared_r <= 4 * squared_limit)
-        break;
-      if (stopped) {
-        result.status = CgStatus::stopped;
-        break;
-      }
-      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
-        result.status = CgStatus::stagnated;
-        break;
-      }
-      if (done == options_.max_iterations) {
-        result.status = CgStatus::max_iterations;
-        break;
-      }
-      verified = state.squared_r;
-      ++result.restarts;
-      leg.restart(state);
-    }
-    result.history = watch_.history(result.iterations);
-    return result;
+    return Detail::with_memory_errors("a solve by conjugate gradients", [&] {
+      return iterate(exec, A, M, b, x, result);
+    });
   }
 
   const CgOptions& options() const { return options_; }
@@ -391,6 +322,102 @@ class ConjugateGradient {
       cg.pending_.other_rho_sum = second;
     }
   };
+
+  void make_workspace(const ExecutionSpace& exec) {
+    for (Vector* v : {&r_, &p_[0], &w_})
+      *v = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                         rows_);
+    const bool merges =
+        options_.launches == 2 ||
+        (options_.launches == 0 && Detail::is_gpu<ExecutionSpace> &&
+         rows_ <= Detail::most_merged_rows);
+    if (merges)
+      p_[1] = Detail::make_unfilled<Vector>("Strata::ConjugateGradient::vector",
+                                            rows_);
+    state_ = Detail::make_unfilled<decltype(state_)>(
+        "Strata::ConjugateGradient::state", 2);
+    watch_ = Detail::CgWatch<ExecutionSpace>(options_.iterations_ahead);
+    residual_sum_ = make_sum(exec, 0);
+    vector_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
+    second_sum_ = make_sum(exec, 0, Detail::uneven_blocks);
+    exec.fence();
+  }
+  /// Waits for what is enqueued where an exception ends a solve: the next one
+  /// has the same memory.
+  struct WaitAfterException {
+    const ExecutionSpace& exec;
+    ~WaitAfterException() {
+      try {
+        if (std::uncaught_exceptions() > 0) exec.fence();
+      } catch (...) {
+        // Of a device that has failed: nothing works there any more.
+      }
+    }
+  };
+  template <class Operator, class Preconditioner, class B, class X>
+  CgResult iterate(const ExecutionSpace& exec, const Operator& A,
+                   const Preconditioner& M, const B& b, const X& x,
+                   CgResult result) {
+    const WaitAfterException at_the_end{exec};
+    prepare(exec, A, M);
+    Leg<Operator, Preconditioner, B, X> leg{*this, exec, A, M, b, x};
+    leg.begin();
+    watch_.open();
+    int done = 0;
+    double verified = 0;
+    for (;;) {
+      const bool stopped = watch_.follow(
+          exec, options_, done, [&](int it) { leg.iterate(it); },
+          [&] { leg.settle(); });
+      leg.settle();
+      Detail::CgScalars state = fetch(exec);
+      if (!stopped) watch_.close(options_, state.iterations);
+      if (state.status == Detail::cg_running) {
+        if (!stopped)
+          throw Error("exec", "an enqueued iteration has not run",
+                      "look for errors of the device");
+        state.status = static_cast<int>(CgStatus::stopped);
+      }
+      const double squared_limit = state.squared_limit;
+      result.status = static_cast<CgStatus>(state.status);
+      result.iterations = done = state.iterations;
+      result.rhs_norm = std::sqrt(state.squared_b);
+      // Kernels have left x alone.
+      if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
+      if (result.status == CgStatus::not_finite) {
+        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
+        break;
+      }
+      state = leg.verify(state);
+      result.residual_norm = std::sqrt(state.squared_r);
+      if (!Detail::is_finite(state.squared_r)) {
+        result.status = CgStatus::not_finite;
+        break;
+      }
+      // Twice the limit is as good: to begin anew for less would cost more
+      // than it gains.
+      if (result.status != CgStatus::converged ||
+          state.squared_r <= 4 * squared_limit)
+        break;
+      if (stopped) {
+        result.status = CgStatus::stopped;
+        break;
+      }
+      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
+        result.status = CgStatus::stagnated;
+        break;
+      }
+      if (done == options_.max_iterations) {
+        result.status = CgStatus::max_iterations;
+        break;
+      }
+      verified = state.squared_r;
+      ++result.restarts;
+      leg.restart(state);
+    }
+    result.history = watch_.history(result.iterations);
+    return result;
+  }
 
   static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra,
                       int times = 1) {

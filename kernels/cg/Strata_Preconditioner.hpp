@@ -7,6 +7,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 #include <device/Strata_Backend.hpp>
 #include <memory>
@@ -24,8 +25,8 @@ class JacobiPreconditioner {
 
   /// From a square KokkosSparse::CrsMatrix; entries named twice add up.
   /// @throws NotSquareError, RowMapError, ColumnRangeError,
-  ///   MissingDiagonalError, and IndefiniteError where the diagonal is not real
-  ///   and positive, or its reciprocal not finite
+  ///   MissingDiagonalError, MemoryError, and IndefiniteError where the
+  ///   diagonal is not real and positive, or its reciprocal not finite
   /// Cost: one pass over the matrix. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   JacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A) {
@@ -35,7 +36,9 @@ class JacobiPreconditioner {
   /// the old ones.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
+    Detail::with_memory_errors("a diagonal preconditioner", [&] {
+      inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
+    });
   }
 
   std::int64_t rows() const {
@@ -119,7 +122,7 @@ class IncompletePreconditioner {
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,
-  ///   IndefiniteError (a pivot is not real and positive)
+  ///   IndefiniteError (a pivot is not real and positive); MemoryError
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
   /// coloured, colour_rows(), some copies of the matrix, a launch for each
   /// colour. Waits for `exec`.
@@ -133,29 +136,13 @@ class IncompletePreconditioner {
         order_(order),
         rows_(static_cast<std::int64_t>(A.numRows())) {
     check_options(options);
-    if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
-      check(exec, A);
-      const auto colours = colour_rows(exec, A);
-      order_ = FactorOrder::coloured;
-      const auto factor = colour_factor(exec, A, colours);
-      if (colours.num_colours() > most_swept_colours)
-        solves_ = std::make_shared<Solves>(exec, factor);
-      else
-        sweeps_ = std::make_shared<Sweeps>(exec, factor);
-      fingerprint_ =
-          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-      return;
-    }
-    order_ = FactorOrder::natural;
-    options_ = options;
-    const auto factors = factorise(exec, A);
-    analyse(exec, factors);
-    fingerprint_ =
-        Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+    Detail::with_memory_errors(task, [&] { make(exec, A, options); });
   }
   /// New values on the same pattern: factorises again, without analysis unless
   /// the natural order's solvers can't take the values as they are planned.
-  /// @throws as the constructor, and PatternMismatchError
+  /// @throws as the constructor, and PatternMismatchError. The old values stay,
+  ///   or, where an exception leaves but one factor with new ones, `apply` and
+  ///   solves with it throw HandleError until an update succeeds
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if (static_cast<std::int64_t>(A.numRows()) != rows_)
@@ -163,36 +150,7 @@ class IncompletePreconditioner {
                                  "has " + std::to_string(A.numRows()) +
                                      " rows, not " + std::to_string(rows_),
                                  "make a new preconditioner");
-    const auto check_pattern = [&] {
-      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
-          fingerprint_)
-        throw PatternMismatchError(
-            "A", "does not have the pattern that was factorised",
-            "make a new preconditioner");
-    };
-    if (sweeps_ || solves_) {
-      check(exec, A);
-      check_pattern();
-      if (solves_)
-        solves_->update_values(exec,
-                               colour_factor(exec, A, solves_->colouring()));
-      else
-        sweeps_->update_values(exec,
-                               colour_factor(exec, A, sweeps_->colouring()));
-      return;
-    }
-    const auto factors = factorise(exec, A);
-    check_pattern();
-    try {
-      lower_->update_values(exec, factors.L);
-      upper_->update_values(exec, factors.U);
-    } catch (const ScalingError&) {
-      // Other algorithms take them.
-      exec.fence();
-      analyse(exec, factors);
-    }
-    // The factors are freed here.
-    exec.fence();
+    Detail::with_memory_errors(task, [&] { take_values(exec, A); });
   }
 
   /// z = U^-1 L^-1 r for vectors of rank 1, which may be the same. Asynchronous
@@ -201,6 +159,7 @@ class IncompletePreconditioner {
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
     if (sweeps_) return sweeps_->apply(exec, r, z);
     if (solves_) return solves_->apply(exec, r, z);
+    Detail::require_both_factors(*whole_);
     lower_->solve(exec, r, z);
     upper_->solve(exec, z, z);
   }
@@ -233,14 +192,78 @@ class IncompletePreconditioner {
   using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
 
+  static constexpr const char* task = "an incomplete factorisation";
+
+  template <class Matrix>
+  void make(const ExecutionSpace& exec, const Matrix& A,
+            const TriangularOptions& options) {
+    if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
+      check(exec, A);
+      const auto colours = colour_rows(exec, A);
+      order_ = FactorOrder::coloured;
+      const auto factor = colour_factor(exec, A, colours);
+      if (colours.num_colours() > most_swept_colours)
+        solves_ = std::make_shared<Solves>(exec, factor);
+      else
+        sweeps_ = std::make_shared<Sweeps>(exec, factor);
+      fingerprint_ =
+          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+      return;
+    }
+    order_ = FactorOrder::natural;
+    options_ = options;
+    const auto factors = factorise(exec, A);
+    analyse(exec, factors);
+    fingerprint_ =
+        Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+  }
+  template <class Matrix>
+  void take_values(const ExecutionSpace& exec, const Matrix& A) {
+    const auto check_pattern = [&] {
+      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
+          fingerprint_)
+        throw PatternMismatchError(
+            "A", "does not have the pattern that was factorised",
+            "make a new preconditioner");
+    };
+    if (sweeps_ || solves_) {
+      check(exec, A);
+      check_pattern();
+      if (solves_)
+        solves_->update_values(exec,
+                               colour_factor(exec, A, solves_->colouring()));
+      else
+        sweeps_->update_values(exec,
+                               colour_factor(exec, A, sweeps_->colouring()));
+      return;
+    }
+    const auto factors = factorise(exec, A);
+    check_pattern();
+    try {
+      lower_->update_values(exec, factors.L);
+      *whole_ = false;
+      upper_->update_values(exec, factors.U);
+      *whole_ = true;
+    } catch (const ScalingError&) {
+      // Other algorithms take them.
+      exec.fence();
+      analyse(exec, factors);
+    }
+    // The factors are freed here.
+    exec.fence();
+  }
+
   /// Both triangles, or neither.
   template <class Factors>
   void analyse(const ExecutionSpace& exec, const Factors& factors) {
     auto lower = std::make_shared<Solver>(exec, factors.L, Uplo::lower,
                                           Diag::unit, options_);
-    upper_ = std::make_shared<Solver>(exec, factors.U, Uplo::upper,
-                                      Diag::non_unit, options_);
+    auto upper = std::make_shared<Solver>(exec, factors.U, Uplo::upper,
+                                          Diag::non_unit, options_);
+    // Of copies of this one, which keep the solvers there were, too.
+    whole_ = std::make_shared<bool>(true);
     lower_ = std::move(lower);
+    upper_ = std::move(upper);
   }
 
   static const std::shared_ptr<Solver>& natural(
@@ -322,6 +345,8 @@ class IncompletePreconditioner {
   FactorOrder order_;
   std::int64_t rows_;
   std::shared_ptr<Solver> lower_, upper_;
+  /// Whether both are of the same values.
+  std::shared_ptr<bool> whole_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
   TriangularOptions options_;  // of the natural order

@@ -3,6 +3,7 @@
 #define STRATA_GAUSS_JORDAN_HPP
 
 #include <Strata_GaussJordanOptions.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_DenseChecks.hpp>
 #include <detail/Strata_DenseCopies.hpp>
 #include <detail/Strata_Elimination.hpp>
@@ -11,6 +12,7 @@
 #include <device/Strata_Profiling.hpp>
 #include <limits>
 #include <memory>
+#include <utility>
 
 namespace Strata {
 
@@ -51,13 +53,71 @@ class GaussJordan {
   ///
   /// @throws NotFiniteError, FactorizationError (an overflow on the way),
   ///   OptionError, IndexOverflowError, AliasError for strides that lead to one
-  ///   element twice
+  ///   element twice, MemoryError
   /// Cost, r being the rank: r^2 (n - r/3) + ... operations downwards, half a
   /// gemm of r x r by r x (n - r) upwards. Twice the first where a column
   /// before the r-th has no pivot, which is noticed underway. Workspace m x n,
   /// and r x n more in that case. Waits for exec.
   template <class Matrix>
   RowEchelonForm reduce(const ExecutionSpace& exec, const Matrix& A) {
+    return Detail::with_memory_errors("a reduction to row echelon form",
+                                      [&] { return reduce_in_place(exec, A); });
+  }
+
+  /// Solves A X = B.
+  ///
+  /// @param A n x n
+  /// @param b n, or n x k: k right-hand sides
+  /// @param x as b; may be b
+  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
+  ///   SingularError (naming the column), FactorizationError, MemoryError
+  /// Cost: 2/3 n^3 + 2 n^2 k operations, workspace n x (n + k). Waits for exec.
+  template <class Matrix, class B, class X>
+  void solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
+             const X& x) {
+    Detail::with_memory_errors("the solution of a dense system",
+                               [&] { solve_by_elimination(exec, A, b, x); });
+  }
+
+  /// X = A^-1, n x n; X may be A.
+  ///
+  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
+  ///   SingularError (naming the column), FactorizationError, MemoryError
+  /// Cost: 2 n^3 operations: the identity beside A comes into play stripe by
+  /// stripe. Workspace n x 2n. Waits for exec.
+  template <class Matrix, class Inverse>
+  void invert(const ExecutionSpace& exec, const Matrix& A, const Inverse& X) {
+    Detail::with_memory_errors("the inverse of a dense matrix",
+                               [&] { invert_by_elimination(exec, A, X); });
+  }
+
+  /// Bytes of device memory that the object holds.
+  std::size_t workspace_bytes() const {
+    return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
+           (elimination_ ? elimination_->bytes() : 0);
+  }
+
+ private:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Elimination = Detail::Elimination<Scalar, ExecutionSpace>;
+  using Ref = Detail::DenseRef<Scalar>;
+  using Real = typename Detail::ScalarWords<Scalar>::Word;
+  using Buffer = Kokkos::View<Scalar*, Memory>;
+
+  /// A is rows x columns; `further` columns stand beside it.
+  struct Sizes {
+    std::int64_t rows, columns, further;
+  };
+  struct Nothing {};
+
+  /// Columns begin at multiples of 128 bytes for all scalars.
+  static std::int64_t leading_dimension(std::int64_t rows) {
+    return (rows + 31) / 32 * 32;
+  }
+  Ref work_ref() const { return {work_.data(), ld_}; }
+
+  template <class Matrix>
+  RowEchelonForm reduce_in_place(const ExecutionSpace& exec, const Matrix& A) {
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
     static_assert(std::is_same<typename Matrix::value_type, Scalar>::value,
                   "Strata: the matrix to be reduced must not be const");
@@ -101,17 +161,9 @@ class GaussJordan {
     return form;
   }
 
-  /// Solves A X = B.
-  ///
-  /// @param A n x n
-  /// @param b n, or n x k: k right-hand sides
-  /// @param x as b; may be b
-  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
-  ///   SingularError (naming the column), FactorizationError
-  /// Cost: 2/3 n^3 + 2 n^2 k operations, workspace n x (n + k). Waits for exec.
   template <class Matrix, class B, class X>
-  void solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
-             const X& x) {
+  void solve_by_elimination(const ExecutionSpace& exec, const Matrix& A,
+                            const B& b, const X& x) {
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
     Detail::check_square(A);
     Detail::check_right_hand_sides<Scalar, ExecutionSpace>(A, b, x);
@@ -129,14 +181,9 @@ class GaussJordan {
     exec.fence();
   }
 
-  /// X = A^-1, n x n; X may be A.
-  ///
-  /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
-  ///   SingularError (naming the column), FactorizationError
-  /// Cost: 2 n^3 operations: the identity beside A comes into play stripe by
-  /// stripe. Workspace n x 2n. Waits for exec.
   template <class Matrix, class Inverse>
-  void invert(const ExecutionSpace& exec, const Matrix& A, const Inverse& X) {
+  void invert_by_elimination(const ExecutionSpace& exec, const Matrix& A,
+                             const Inverse& X) {
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
     Detail::check_dense_matrix<Scalar, ExecutionSpace, Inverse>(X, "X");
     static_assert(std::is_same<typename Inverse::value_type, Scalar>::value,
@@ -157,38 +204,12 @@ class GaussJordan {
     exec.fence();
   }
 
-  /// Bytes of device memory that the object holds.
-  std::size_t workspace_bytes() const {
-    return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
-           (elimination_ ? elimination_->bytes() : 0);
-  }
-
- private:
-  using Memory = typename ExecutionSpace::memory_space;
-  using Elimination = Detail::Elimination<Scalar, ExecutionSpace>;
-  using Ref = Detail::DenseRef<Scalar>;
-  using Real = typename Detail::ScalarWords<Scalar>::Word;
-  using Buffer = Kokkos::View<Scalar*, Memory>;
-
-  /// A is rows x columns; `further` columns stand beside it.
-  struct Sizes {
-    std::int64_t rows, columns, further;
-  };
-  struct Nothing {};
-
-  /// Columns begin at multiples of 128 bytes for all scalars.
-  static std::int64_t leading_dimension(std::int64_t rows) {
-    return (rows + 31) / 32 * 32;
-  }
-  Ref work_ref() const { return {work_.data(), ld_}; }
-
   static void reserve(const ExecutionSpace& exec, Buffer& buffer,
                       std::int64_t elements) {
     if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
     buffer = Buffer();  // first, so that both need not fit
-    buffer = Buffer(Kokkos::view_alloc(exec, "Strata::GaussJordan::work",
-                                       Kokkos::WithoutInitializing),
-                    elements);
+    buffer = Detail::make_unfilled<Buffer>(exec, "Strata::GaussJordan::work",
+                                           elements);
   }
 
   /// Columns of a stripe: wide enough for its product to be bound by
@@ -215,10 +236,13 @@ class GaussJordan {
   void copy_in(const ExecutionSpace& exec, const Matrix& A, const B& b,
                const Sizes& size) {
     if (size.rows > max_rows_ || stripe_ != stripe_for(size.rows)) {
+      // First, so that both need not fit; and without it there are no rows.
       elimination_.reset();
-      max_rows_ = std::max(max_rows_, size.rows);
+      const std::int64_t most =
+          std::max(std::exchange(max_rows_, 0), size.rows);
       stripe_ = stripe_for(size.rows);
-      elimination_ = std::make_unique<Elimination>(exec, max_rows_, stripe_);
+      elimination_ = std::make_unique<Elimination>(exec, most, stripe_);
+      max_rows_ = most;
     }
     ld_ = leading_dimension(size.rows);
     const std::int64_t columns = size.columns + size.further;

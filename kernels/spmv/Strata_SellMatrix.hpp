@@ -4,6 +4,8 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
+#include <detail/Strata_AllocateView.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellLaunch.hpp>
 #include <detail/Strata_SellVectors.hpp>
@@ -40,14 +42,16 @@ class SellMatrix {
   /// entries named twice add up.
   ///
   /// @throws RowMapError, ColumnRangeError, SizeMismatchError,
-  ///   IndexOverflowError, OptionError
+  ///   IndexOverflowError, OptionError, MemoryError
   /// Cost: some passes over the pattern and one over the values, on the device;
   /// for each sigma tried, a sort of the rows. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   SellMatrix(const ExecutionSpace& exec, const Matrix& A,
              const SellOptions& options = {}) {
-    build(exec, A.graph.row_map, A.graph.entries, A.values,
-          static_cast<std::int64_t>(A.numCols()), options);
+    Detail::with_memory_errors("a SELL matrix", [&] {
+      build(exec, A.graph.row_map, A.graph.entries, A.values,
+            static_cast<std::int64_t>(A.numCols()), options);
+    });
   }
 
   /// The same from three views of rank 1: `row_map` of rows + 1 offsets,
@@ -57,7 +61,9 @@ class SellMatrix {
   SellMatrix(const ExecutionSpace& exec, const RowMap& row_map,
              const Entries& entries, const Values& values,
              std::int64_t num_columns, const SellOptions& options = {}) {
-    build(exec, row_map, entries, values, num_columns, options);
+    Detail::with_memory_errors("a SELL matrix", [&] {
+      build(exec, row_map, entries, values, num_columns, options);
+    });
   }
 
   /// y = alpha A x + beta y. Asynchronous on `exec`: one launch (for several
@@ -102,7 +108,8 @@ class SellMatrix {
 
   /// Takes new values of a matrix with the same pattern; the form stays.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError: the old values then stay
+  /// @throws SizeMismatchError, PatternMismatchError, MemoryError: the old
+  ///   values then stay
   /// Cost: one pass over the pattern, which the host waits for; then one over
   /// the values, enqueued on `exec`: let nothing but later work on `exec`
   /// change or free them before a fence.
@@ -120,8 +127,10 @@ class SellMatrix {
                 entries.extent(0) == num_values_;
     if (same) {
       check_num_values(values);
-      same =
-          Detail::pattern_fingerprint(exec, row_map, entries) == fingerprint_;
+      same = Detail::with_memory_errors("new values of a SELL matrix", [&] {
+        return Detail::pattern_fingerprint(exec, row_map, entries) ==
+               fingerprint_;
+      });
     }
     if (!same)
       throw PatternMismatchError(
@@ -186,10 +195,8 @@ class SellMatrix {
                        : static_cast<std::int64_t>(row_map_extent_) - 1;
     report->columns = columns;
     Detail::check_matrix_extents(report->rows, columns);
-    Kokkos::View<int*, memory_space> length(
-        Kokkos::view_alloc(exec, "Strata::SellMatrix::length",
-                           Kokkos::WithoutInitializing),
-        report->rows);
+    const auto length = Detail::make_unfilled<Kokkos::View<int*, memory_space>>(
+        exec, "Strata::SellMatrix::length", report->rows);
     const bool ascending = Detail::check_crs_pattern(
         exec, row_map, entries, report->rows, columns, length);
     if (report->rows > 0)

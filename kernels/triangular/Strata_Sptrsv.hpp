@@ -3,6 +3,7 @@
 #define STRATA_SPTRSV_HPP
 
 #include <Strata_SptrsvHandle.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,11 @@ void sptrsv_symbolic(const ExecutionSpace& exec, KernelHandle* handle,
   using Scalar = typename KernelHandle::nnz_scalar_t;
   // The solver packs values when it is made: ones stand in for what comes with
   // the first solve.
-  Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> ones(
-      Kokkos::view_alloc("Strata::Sptrsv::ones", Kokkos::WithoutInitializing),
-      entries.extent(0));
+  const auto ones = Detail::with_memory_errors("sptrsv_symbolic", [&] {
+    return Detail::make_unfilled<
+        Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>>(
+        "Strata::Sptrsv::ones", entries.extent(0));
+  });
   Kokkos::deep_copy(exec, ones, Scalar(1));
   sptrsv_symbolic(exec, handle, row_map, entries, ones);
 }

@@ -7,6 +7,7 @@
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_BlocksOfMatrix.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 #include <device/Strata_Profiling.hpp>
@@ -37,15 +38,18 @@ class TriangularSolver {
   /// @param diag unit: stored diagonal entries are ignored
   /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
   ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
-  ///   ZeroDiagonalError, IndexOverflowError, OptionError, PlanMemoryError
+  ///   ZeroDiagonalError, IndexOverflowError, OptionError, PlanMemoryError,
+  ///   MemoryError
   /// Cost: some passes over A and a few sorts on the device, and the longest
   /// path of its graph at a few reads through memory a row; for `subgraphs`,
   /// O(n + entries) on the host. Waits for `exec`.
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    analyse(exec, A.graph.row_map, A.graph.entries, A.values,
-            static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+    Detail::with_memory_errors("the analysis of a triangle", [&] {
+      analyse(exec, A.graph.row_map, A.graph.entries, A.values,
+              static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+    });
   }
 
   /// The same from three views of rank 1: `row_map` of n + 1 offsets, and
@@ -55,11 +59,13 @@ class TriangularSolver {
   TriangularSolver(const ExecutionSpace& exec, const RowMap& row_map,
                    const Entries& entries, const Values& values, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    analyse(exec, row_map, entries, values,
-            row_map.extent(0) == 0
-                ? 0
-                : static_cast<std::int64_t>(row_map.extent(0)) - 1,
-            uplo, diag, options);
+    Detail::with_memory_errors("the analysis of a triangle", [&] {
+      analyse(exec, row_map, entries, values,
+              row_map.extent(0) == 0
+                  ? 0
+                  : static_cast<std::int64_t>(row_map.extent(0)) - 1,
+              uplo, diag, options);
+    });
   }
 
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -69,26 +75,34 @@ class TriangularSolver {
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
-  /// @throws SizeMismatchError, AliasError before anything is enqueued
+  /// @throws SizeMismatchError, AliasError before anything is enqueued, and
+  ///   HandleError where an update was broken off after it had begun to write
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
     Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
     const std::int64_t columns = Detail::num_columns(x);
     if (report_->rows == 0 || columns == 0) return;
     const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
+    if (!algorithm_->has_values())
+      throw HandleError("solver",
+                        "has no values: an exception has ended the update",
+                        "call update_values again");
     const auto from = Detail::multi_vector_ref(b);
-    algorithm_->solve(exec,
-                      Detail::MultiVectorRef<const Scalar>{
-                          from.data, from.row_stride, from.column_stride},
-                      Detail::multi_vector_ref(x), columns);
+    Detail::with_memory_errors("a triangular solve", [&] {
+      algorithm_->solve(exec,
+                        Detail::MultiVectorRef<const Scalar>{
+                            from.data, from.row_stride, from.column_stride},
+                        Detail::multi_vector_ref(x), columns);
+    });
   }
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
   /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
   ///   ScalingError (see pipelined and pipelined_subgraphs in
-  ///   docs/algorithms.md), and what Kokkos throws where there is no memory for
-  ///   new ones beside them: the solver then still has its old values
+  ///   docs/algorithms.md), MemoryError: the solver then still has its old
+  ///   values. Where a launch fails once packing has begun, it has none, and
+  ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
   /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
   /// time), which the host waits for; then one over the values, enqueued on
@@ -109,7 +123,9 @@ class TriangularSolver {
     const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
                             entries.extent(0) == num_values_;
     if (same_sizes) check_num_values(values);
-    take_values(exec, row_map, entries, values, same_sizes);
+    Detail::with_memory_errors("new values of a triangle", [&] {
+      take_values(exec, row_map, entries, values, same_sizes);
+    });
   }
   /// The same from the values alone (rank 1, in the order of the analysed
   /// matrix), where the caller vouches for the pattern.
@@ -119,7 +135,9 @@ class TriangularSolver {
     check_num_values(values);
     // No pattern to compare.
     const Kokkos::View<const int*, memory_space> none;
-    take_values(exec, none, none, values, true);
+    Detail::with_memory_errors("new values of a triangle", [&] {
+      take_values(exec, none, none, values, true);
+    });
   }
 
   /// What was chosen and why.
@@ -190,10 +208,12 @@ class TriangularSolver {
                                    const RowMap& row_map,
                                    const Entries& entries,
                                    const Values& values) const {
-    return Detail::inspect_values<Scalar>(
+    const auto found = Detail::inspect_values<Scalar>(
         exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
         values.data(), row_map, entries,
-        algorithm_->probe(exec, values.data()));
+        algorithm_->begin_probe(exec, values.data()));
+    algorithm_->faults_were_taken();
+    return found;
   }
 
   /// Whether the algorithm can't take values that were inspected. The host
@@ -328,8 +348,7 @@ class TriangularSolver {
         choice.rule_out(report->algorithm, cannot_scale(found));
       } else if (unsuitable.too_inaccurate) {
         too_inaccurate = unsuitable.why;
-        choice.merge_less(*algorithm_, values.data(), too_inaccurate);
-        algorithm_.reset();
+        choice.merge_less(algorithm_, values.data(), too_inaccurate);
       } else {
         algorithm_.reset();
         choice.forbid_collapse(unsuitable.why);

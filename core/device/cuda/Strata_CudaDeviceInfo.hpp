@@ -6,6 +6,7 @@
 
 #if defined(KOKKOS_ENABLE_CUDA)
 
+#include <new>
 #include <string>
 
 namespace Strata {
@@ -31,10 +32,17 @@ inline std::size_t cache_bytes(const Kokkos::Cuda& exec,
   const int bytes = attribute(exec, cudaDevAttrL2CacheSize, 0);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
 }
-/// Of the current device; 0 where it does not tell.
-inline std::size_t memory_bytes() {
-  std::size_t free = 0, total = 0;
-  return cudaMemGetInfo(&free, &total) == cudaSuccess ? total : 0;
+/// Bytes of the current device's memory; 0 where it does not tell.
+inline void ask_for_memory(std::size_t& free, std::size_t& total) {
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = total = 0;
+}
+/// Errors of calls that may take memory of the device's own, to load a kernel
+/// or for its stacks. This error is forgotten: nobody else is to take it for
+/// his.
+inline void raise_lack_of_memory(cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation) return;
+  (void)cudaGetLastError();
+  throw std::bad_alloc();
 }
 /// What Kokkos asked for when it began: asking the driver anew takes long.
 inline std::string name(const Kokkos::Cuda& exec) {

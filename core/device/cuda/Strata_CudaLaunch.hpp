@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <device/Strata_Warp.hpp>
+#include <device/cuda/Strata_CudaDeviceInfo.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -154,6 +155,7 @@ class ScratchPermission {
 };
 
 inline void require_launch(cudaError_t error, const char* label) {
+  raise_lack_of_memory(error);
   if (error != cudaSuccess)
     throw std::runtime_error(std::string("Strata: launch of ") + label + ": " +
                              cudaGetErrorString(error));

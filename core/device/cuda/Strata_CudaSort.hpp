@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
+#include <device/cuda/Strata_CudaDeviceInfo.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -45,6 +46,7 @@ inline void sort_by_key_within(const Kokkos::Cuda& exec, std::uint64_t*& keys,
   const cudaError_t error = cub::DeviceRadixSort::SortPairs(
       temporary, bytes, key_buffers, value_buffers, count, 0, bits,
       exec.cuda_stream());
+  raise_lack_of_memory(error);
   if (error != cudaSuccess)
     throw std::runtime_error(std::string("Strata: sorting on the device: ") +
                              cudaGetErrorString(error));

@@ -2,6 +2,7 @@
 #ifndef STRATA_BAND_ALGORITHM_HPP
 #define STRATA_BAND_ALGORITHM_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BandInput.hpp>
 #include <detail/Strata_TileSolvePlan.hpp>
 #include <detail/Strata_TileVectorTask.hpp>
@@ -81,10 +82,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     factors_.tiles = tiles_.data();
     one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
     reset(exec, one_);
-    factor_flag_ = State("Strata::Band::factor_flag", factors_.num_tiles());
+    factor_flag_ =
+        make_zeroed<State>("Strata::Band::factor_flag", factors_.num_tiles());
     for (auto* state :
          {&factor_state_, &one_state_, &several_state_, &many_state_})
-      *state = State("Strata::Band::state", TaskState::size);
+      *state = make_zeroed<State>("Strata::Band::state", TaskState::size);
     make_room(exec, max_right_hand_sides);
   }
 
@@ -152,9 +154,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   static Vector allocate(const ExecutionSpace& exec, const char* label,
                          std::int64_t size) {
-    return Vector(Kokkos::view_alloc(exec, std::string(label),
-                                     Kokkos::WithoutInitializing),
-                  static_cast<std::size_t>(size));
+    return make_unfilled<Vector>(exec, label, static_cast<std::size_t>(size));
   }
   static void reset(const ExecutionSpace& exec, const Vector& buffer) {
     Kokkos::parallel_for(
@@ -198,8 +198,9 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
       max_groups_ = 0;
       many_ = allocate(exec, "Strata::Band::right_hand_sides",
                        2 * rows() * B * groups);
-      solve_flag_ = State("Strata::Band::solve_flag",
-                          2 * factors_.blocks * factors_.batch * groups);
+      solve_flag_ =
+          make_zeroed<State>("Strata::Band::solve_flag",
+                             2 * factors_.blocks * factors_.batch * groups);
       max_groups_ = groups;
     }
   }

@@ -2,6 +2,7 @@
 #ifndef STRATA_BAND_PANEL_HPP
 #define STRATA_BAND_PANEL_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BandInput.hpp>
 #include <device/Strata_Warp.hpp>
 
@@ -53,9 +54,12 @@ struct PanelExchanges {
 
   PanelExchanges(std::int64_t size, int batch)
       : panels((size + band_panel_width - 1) / band_panel_width),
-        row("Strata::Band::exchanged_row", panels * batch * room),
-        from("Strata::Band::exchanged_from", panels * batch * room),
-        count("Strata::Band::exchanged_count", panels * batch) {}
+        row(make_zeroed<decltype(row)>("Strata::Band::exchanged_row",
+                                       panels * batch * room)),
+        from(make_zeroed<decltype(from)>("Strata::Band::exchanged_from",
+                                         panels * batch * room)),
+        count(make_zeroed<decltype(count)>("Strata::Band::exchanged_count",
+                                           panels * batch)) {}
   std::size_t bytes() const {
     return (row.extent(0) + from.extent(0) + count.extent(0)) * sizeof(int);
   }

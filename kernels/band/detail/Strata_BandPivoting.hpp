@@ -2,6 +2,7 @@
 #ifndef STRATA_BAND_PIVOTING_HPP
 #define STRATA_BAND_PIVOTING_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BandAlgorithm.hpp>
 #include <detail/Strata_BandPanel.hpp>
 #include <device/Strata_DeviceInfo.hpp>
@@ -244,11 +245,11 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   PivotedBand(const ExecutionSpace&, std::int64_t size, std::int64_t lower,
               std::int64_t upper, int batch, int)
       : storage_(PivotedStorage<Scalar>::make(size, lower, upper, batch)),
-        values_(Kokkos::view_alloc("Strata::Band::pivoted",
-                                   Kokkos::WithoutInitializing),
-                storage_.per_system() * batch),
+        values_(make_unfilled<decltype(values_)>(
+            "Strata::Band::pivoted", storage_.per_system() * batch)),
         exchanges_(size, batch),
-        pivots_("Strata::Band::pivots", size * batch) {
+        pivots_(make_zeroed<decltype(pivots_)>("Strata::Band::pivots",
+                                               size * batch)) {
     storage_.data = values_.data();
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CgState.hpp>
 #include <device/Strata_Backend.hpp>
 #include <thread>
@@ -24,10 +25,9 @@ class CgWatch {
  public:
   CgWatch() = default;
   explicit CgWatch(int iterations_ahead)
-      : ring_(Kokkos::view_alloc("Strata::ConjugateGradient::history",
-                                 Kokkos::WithoutInitializing),
-              ring_size(iterations_ahead)),
-        signal_("Strata::ConjugateGradient::signal", 1) {}
+      : ring_(make_unfilled<Numbers>("Strata::ConjugateGradient::history",
+                                     ring_size(iterations_ahead))),
+        signal_(make_zeroed<Numbers>("Strata::ConjugateGradient::signal", 1)) {}
 
   CgShared shared(CgScalars* state, CgScalars* next) const {
     return {state, next, ring_.data(), static_cast<int>(ring_.extent(0)) - 1,

@@ -3,6 +3,7 @@
 #define STRATA_COLOURED_FACTOR_HPP
 
 #include <Strata_Colouring.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_FactorChecks.hpp>
 #include <detail/Strata_FindColumn.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>

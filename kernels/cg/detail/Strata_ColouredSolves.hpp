@@ -3,11 +3,21 @@
 #define STRATA_COLOURED_SOLVES_HPP
 
 #include <Strata_TriangularSolver.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_ColouredFactor.hpp>
 #include <memory>
 
 namespace Strata {
 namespace Detail {
+
+/// @throws HandleError
+inline void require_both_factors(bool whole) {
+  if (!whole)
+    throw HandleError(
+        "preconditioner",
+        "has one factor of old values: an exception has ended the update",
+        "call update_values again");
+}
 
 /// M = L U of a ColouredFactor with a launch for each triangle, on vectors in
 /// the given order of rows: there are at most as many level sets as colours,
@@ -34,23 +44,28 @@ class ColouredSolves {
         "Strata::ColouredSolves::between", factor.A.numRows());
   }
 
-  /// Factors of new values on the same pattern. Waits for `exec`.
+  /// Factors of new values on the same pattern. Waits for `exec`. Where an
+  /// exception leaves but one factor with new values, `apply` throws
+  /// HandleError until an update succeeds.
   template <class CrsMatrix>
   void update_values(const ExecutionSpace& exec,
                      const ColouredFactor<CrsMatrix>& factor) {
     try {
       lower_->update_values(exec, factor.LU.values);
+      whole_ = false;
       upper_->update_values(exec, factor.LU.values);
       exec.fence();
     } catch (const ScalingError&) {
       // Not with level sets taken several at a time.
       plan(exec, factor, 1);
     }
+    whole_ = true;
   }
 
   /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    require_whole();
     lower_->solve(exec, r, between_);
     upper_->solve(exec, between_, z);
   }
@@ -59,6 +74,7 @@ class ColouredSolves {
   template <class R, class Z, class Task>
   LateSums apply(const ExecutionSpace& exec, const R& r, const Z& z,
                  const Task& task) const {
+    require_whole();
     lower_->solve(exec, r, between_);
     return upper_->pipelined()->solve_summing(
         exec, constant(between_), multi_vector_ref(z), constant(r), task, sum_);
@@ -89,15 +105,19 @@ class ColouredSolves {
       solver->pipelined()->name_rows(exec, colouring_.permutation.old_row);
       return solver;
     };
-    lower_ = make(Uplo::lower, Diag::unit);
-    upper_ = make(Uplo::upper, Diag::non_unit);
-    sum_ = upper_->pipelined()->make_sum();
+    auto lower = make(Uplo::lower, Diag::unit);
+    auto upper = make(Uplo::upper, Diag::non_unit);
+    sum_ = upper->pipelined()->make_sum();
+    lower_ = std::move(lower);
+    upper_ = std::move(upper);
   }
+  void require_whole() const { require_both_factors(whole_); }
 
   Colouring<Memory> colouring_;
   std::unique_ptr<Solver> lower_, upper_;
   GridSum<Memory> sum_;
   Kokkos::View<Scalar*, Memory> between_;  // L^-1 r
+  bool whole_ = true;  // both factors are of the same values
 };
 
 }  // namespace Detail

@@ -3,6 +3,7 @@
 #define STRATA_COLOURED_SWEEPS_HPP
 
 #include <array>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_ColouredFactor.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellLaunch.hpp>
@@ -123,13 +124,15 @@ class ColouredSweeps {
         build(exec, factor.take(exec, false), 0, std::max(1, colours() - 1));
   }
 
-  /// Factors of new values on the same pattern.
+  /// Factors of new values on the same pattern. The old ones stay where there
+  /// is no memory for these.
   template <class CrsMatrix>
   void update_values(const ExecutionSpace& exec,
                      const ColouredFactor<CrsMatrix>& factor) {
-    factor.invert_pivots(exec, inverse_pivot_);
     if (colours() == 0) return;
+    // Whatever allocates comes first.
     const auto L = factor.take(exec, true), U = factor.take(exec, false);
+    factor.invert_pivots(exec, inverse_pivot_);
     if (colours() > 1) lower_.set_values(exec, L.values.data());
     upper_.set_values(exec, U.values.data());
     exec.fence();

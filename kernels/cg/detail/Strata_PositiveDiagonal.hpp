@@ -57,10 +57,8 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
       "Strata: the matrix must have the preconditioner's scalar type");
   const auto rows = static_cast<std::int64_t>(A.numRows());
   check_square_matrix(exec, A);
-  const Kokkos::View<RealOf<Scalar>*, Memory> inverse(
-      Kokkos::view_alloc("Strata::Jacobi::inverse_diagonal",
-                         Kokkos::WithoutInitializing),
-      rows);
+  const auto inverse = make_unfilled<Kokkos::View<RealOf<Scalar>*, Memory>>(
+      "Strata::Jacobi::inverse_diagonal", rows);
   std::int64_t first = no_fault;
   Kokkos::parallel_reduce(
       "Strata::Jacobi::invert",

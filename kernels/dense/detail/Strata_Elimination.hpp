@@ -3,6 +3,7 @@
 #define STRATA_ELIMINATION_HPP
 
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_PanelByColumns.hpp>
 #include <detail/Strata_ResidentPanel.hpp>
 #include <detail/Strata_StripeKernels.hpp>
@@ -61,17 +62,15 @@ class Elimination {
   Elimination(const ExecutionSpace& exec, std::int64_t max_rows, int stripe)
       : stripe_(stripe) {
     const auto ints = [&](const char* label, std::int64_t count) {
-      return Kokkos::View<int*, Memory>(
-          Kokkos::view_alloc(exec, std::string(label),
-                             Kokkos::WithoutInitializing),
-          count);
+      return make_unfilled<Kokkos::View<int*, Memory>>(exec, label, count);
     };
     origin_ = ints("Strata::Dense::origin", max_rows);
     row_of_ = ints("Strata::Dense::row_of", max_rows);
     info_ = ints("Strata::Dense::info", PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
                   2 * max_stripe_moves(stripe) + max_rows / stripe + 1);
-    tile_ = Kokkos::View<Scalar*, Memory>("Strata::Dense::tile", width * width);
+    tile_ = make_zeroed<Kokkos::View<Scalar*, Memory>>("Strata::Dense::tile",
+                                                       width * width);
     status_ = Kokkos::View<EliminationStatus, Memory>("Strata::Dense::status");
     state_ = Kokkos::View<ColumnPanelState, Memory>("Strata::Dense::state");
     max_teams_ = max_resident_teams<ResidentPanel<Scalar>>(
@@ -80,13 +79,10 @@ class Elimination {
     const std::int64_t teams = std::min<std::int64_t>(
         max_teams_, (max_rows + team_size - 1) / team_size);
     if (teams > 1) {
-      keys_ = Kokkos::View<Packet*, Memory>(
-          Kokkos::view_alloc(exec, "Strata::Dense::keys",
-                             Kokkos::WithoutInitializing),
-          2 * teams * width);
-      values_ = Kokkos::View<Scalar*, Memory>(
-          Kokkos::view_alloc(exec, "Strata::Dense::values",
-                             Kokkos::WithoutInitializing),
+      keys_ = make_unfilled<Kokkos::View<Packet*, Memory>>(
+          exec, "Strata::Dense::keys", 2 * teams * width);
+      values_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+          exec, "Strata::Dense::values",
           2 * teams * width * PanelMessages<Scalar>::length);
     }
     messages_ = {keys_.data(), values_.data(), static_cast<int>(teams)};

@@ -2,6 +2,7 @@
 #ifndef STRATA_SELL_BUILD_HPP
 #define STRATA_SELL_BUILD_HPP
 
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_PatternCheck.hpp>
 #include <detail/Strata_SellFill.hpp>
 #include <device/Strata_Backend.hpp>
@@ -264,8 +265,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                             width});
     A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
         "Strata::SellMatrix::piece_sum", pieces * sell_max_block);
-    A.pieces_done =
-        decltype(A.pieces_done)("Strata::SellMatrix::pieces_done", long_rows);
+    A.pieces_done = make_zeroed<decltype(A.pieces_done)>(
+        "Strata::SellMatrix::pieces_done", long_rows);
     const bool was_empty = A.order.extent(0) == 0;
     // The fill above reads the order as it was.
     if (was_empty)

@@ -5,6 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_SellOptions.hpp>
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_PackValues.hpp>
 #include <device/Strata_DeviceInfo.hpp>
 #include <device/Strata_Sort.hpp>
@@ -176,9 +177,7 @@ SellOrder<typename ExecutionSpace::memory_space> find_sell_order(
     order.sigma = std::min(sigma, rows);
     if (order.sigma > 1) {
       const auto make = [&](auto view, const char* label) {
-        return decltype(view)(Kokkos::view_alloc(exec, std::string(label),
-                                                 Kokkos::WithoutInitializing),
-                              rows);
+        return make_unfilled<decltype(view)>(exec, label, rows);
       };
       const auto key = make(Kokkos::View<std::uint64_t*, Memory>(),
                             "Strata::SellMatrix::key");

@@ -3,6 +3,7 @@
 #define STRATA_BLOCK_UNITS_HPP
 
 #include <Strata_RowChunks.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_PackValues.hpp>
 
 namespace Strata {
@@ -132,10 +133,8 @@ Kokkos::View<BlockUnit*, typename ExecutionSpace::memory_space> cut_units(
   std::int64_t count = 0;
   Kokkos::parallel_reduce("Strata::PipelinedBlocks::count_units", range,
                           CountUnits<Memory>{chunks.chunk, log_packets}, count);
-  Kokkos::View<BlockUnit*, Memory> unit(
-      Kokkos::view_alloc("Strata::PipelinedBlocks::unit",
-                         Kokkos::WithoutInitializing),
-      count);
+  const auto unit = make_unfilled<Kokkos::View<BlockUnit*, Memory>>(
+      "Strata::PipelinedBlocks::unit", count);
   Kokkos::parallel_scan("Strata::PipelinedBlocks::cut_units", range,
                         CutUnits<Memory>{chunks.chunk, unit, log_packets});
   exec.fence();

@@ -75,6 +75,7 @@ class AlgorithmChoice {
       consider_all();
     else
       consider_named();
+    beside_plan_ = analysis.work(exec).mark();
   }
 
   /// Makes the best algorithm that is left. Plans that turn out to take more
@@ -107,17 +108,16 @@ class AlgorithmChoice {
     for (Way& way : ways_)
       if (way.algorithm == algorithm) take_out(way, why);
     if (!best()) add(Algorithm::pipelined);
-    stream_.reset();
     forget_plan();
+    forget_stream();
     instead_ = why + ", which rules out " + to_string(algorithm);
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with
   /// these values, of which `why` tells: the first of them in each group, and
   /// after some turns all of them, are left unmerged and the plan is made
   /// again. Where they are many, or that has not been enough, fewer level sets
-  /// are taken at a time.
-  void merge_less(TriangularAlgorithm<Scalar, ExecutionSpace>& made,
-                  const Scalar* values, const std::string& why) {
+  /// are taken at a time. `made` is let go of before anything else is made.
+  void merge_less(Pointer& made, const Scalar* values, const std::string& why) {
     constexpr int most_turns = 6, turns_of_first_only = 3;
     const int levels = report_.collapsed_levels;
     Way* const way = best();
@@ -125,18 +125,20 @@ class AlgorithmChoice {
     const std::int64_t groups = report_.levels / levels + 1;
     if (turns_ < most_turns) {
       if (analysis_.unmerged.extent(0) == 0)
-        analysis_.unmerged = Kokkos::View<int*, Memory>(
+        analysis_.unmerged = make_zeroed<Kokkos::View<int*, Memory>>(
             "Strata::Triangular::unmerged", analysis_.graph.num_vertices);
       const int rows =
-          made.mark_unmerged(exec_, values, analysis_.unmerged.data(),
-                             turns_ < turns_of_first_only);
+          made->mark_unmerged(exec_, values, analysis_.unmerged.data(),
+                              turns_ < turns_of_first_only);
       ++turns_;
+      made.reset();
       report_.unmerged_rows += rows;
       if (rows > 0 && (levels_are_named() || rows <= 1 + groups / 4)) {
         make_again(levels);
         return;
       }
     }
+    made.reset();
     analysis_.unmerged = {};
     report_.unmerged_rows = 0;
     turns_ = 0;
@@ -168,7 +170,7 @@ class AlgorithmChoice {
     forget_plan();
     if (stream) {
       collapse_ = 1;
-      stream_.reset();
+      forget_stream();
       consider_stream(prediction());
     } else if (!looked && options_.algorithm == Algorithm::automatic &&
                sub_graphs_suit({1, prediction().pipelined()}) &&
@@ -194,7 +196,7 @@ class AlgorithmChoice {
       if (way.algorithm == Algorithm::pipelined_subgraphs)
         take_out(way, "made again with fewer merged rows");
     collapse_ = levels;
-    stream_.reset();
+    forget_stream();
     consider_stream(prediction());
     if (!best()) add(Algorithm::pipelined);
   }
@@ -446,11 +448,13 @@ class AlgorithmChoice {
         stream_shape(options_, collapse_, n, levels, sizes_.edges,
                      analysis_.unmerged_rows());
     const auto& longest = analysis_.order.sizes.longest_row;
+    beside_stream_ = analysis_.work(exec_).mark();
     auto stream = StreamAlgorithm<Scalar, ExecutionSpace>::make_builder(
         exec_, analysis_.graph, analysis_.order.level_of.data(), levels,
         longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
         shape, analysis_.pool, analysis_.order.vertex.data());
     if (!stream.possible()) return;
+    beside_plan_ = analysis_.work(exec_).mark();
     consider(Algorithm::pipelined_subgraphs,
              predict.pipelined_subgraphs(
                  stream.critical_steps(),
@@ -469,6 +473,13 @@ class AlgorithmChoice {
                                         : "") +
                  (stream.team() > 0 ? ", four lanes a row" : ""));
     stream_ = std::move(stream);
+  }
+  /// Once no plan is left.
+  void forget_stream() {
+    if (!stream_) return;
+    stream_.reset();
+    beside_plan_ = beside_stream_;
+    analysis_.work(exec_).give_back(beside_plan_);
   }
 
   /// The plan, with as much workspace for several right-hand sides as there is
@@ -501,11 +512,13 @@ class AlgorithmChoice {
         return made;
       take_out(way, needs(way) + ", over " + std::to_string(int(most_made)) +
                         " times the matrix");
+      made.reset();
       forget_plan();
       take_fewer_levels(way);
       return nullptr;
     }
     over_budget(way);
+    made.reset();
     if (way.algorithm == Algorithm::blocks) blocks_.reset();
     forget_plan();
     if (way.algorithm == Algorithm::pipelined_subgraphs) take_fewer_levels();
@@ -516,7 +529,7 @@ class AlgorithmChoice {
   /// time: one way more, unless their number was asked for like the algorithm.
   void take_fewer_levels() {
     const int levels = stream_ ? stream_->collapse() : 1;
-    stream_.reset();
+    forget_stream();
     if (levels == 1 || (options_.collapsed_levels > 0 &&
                         options_.algorithm != Algorithm::automatic))
       return;
@@ -548,8 +561,10 @@ class AlgorithmChoice {
   static std::string needs(const Way& way) {
     return bytes_needed(way.bytes, way.made);
   }
-  /// What an algorithm has put into the report that was dropped again.
+  /// What an algorithm has put into the report that was dropped again, and the
+  /// memory it was made in.
   void forget_plan() {
+    analysis_.work(exec_).give_back(beside_plan_);
     report_.subgraphs = report_.subgraph_levels = report_.max_subgraph_rows = 0;
     report_.internal_slots = report_.external_slots = 0;
     report_.blocks = report_.block_runs = 0;
@@ -617,6 +632,9 @@ class AlgorithmChoice {
   std::vector<LevelsAtATime> numbers_of_levels_;  // that pipelined may take
   std::optional<StreamBuilder<ExecutionSpace>> stream_;
   std::optional<GraphBlocks<ExecutionSpace>> blocks_;
+  /// What the analysis' memory holds beside what plans are made in, and beside
+  /// the sub-graphs' builder.
+  typename WorkPool<ExecutionSpace>::Mark beside_plan_, beside_stream_;
   std::string instead_;  // why the first choice was not to be had
   int turns_ = 0;        // of merge_less with one number of level sets
 };

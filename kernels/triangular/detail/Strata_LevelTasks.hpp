@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <Strata_RowChunks.hpp>
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_RowKernels.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <device/Strata_Atomics.hpp>
@@ -167,9 +168,8 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   const std::int64_t n = chunks.num_rows;
   LevelTasks<ExecutionSpace> made;
   made.num_levels = sizes.num_levels;
-  const auto without_values =
-      Kokkos::view_alloc(label, Kokkos::WithoutInitializing);
-  made.first_slot = Kokkos::View<std::int64_t*, Memory>(without_values, n + 1);
+  made.first_slot =
+      make_unfilled<Kokkos::View<std::int64_t*, Memory>>(label, n + 1);
   Kokkos::parallel_for(
       label, Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n + 1),
       CopyFirstSlots<Memory>{chunks.chunk, made.first_slot, chunks.num_slots});
@@ -224,14 +224,14 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   made.task = to_device<LevelTask, Memory>(label, all);
   if (used == 1) return made;
 
-  made.done = Kokkos::View<unsigned*, Memory>(
-      label, std::size_t(used) * LevelTasks<ExecutionSpace>::apart);
+  made.done = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+      label, std::int64_t{used} * LevelTasks<ExecutionSpace>::apart);
   std::vector<std::vector<LevelWait>> waits(used);
   std::vector<char> no_memory(used, 0);
   using Find = FindLevelWaits<ExecutionSpace>;
   const Find find{made.thread_map,
                   made.task,
-                  Kokkos::View<LevelWait*, Memory>(without_values, n),
+                  make_unfilled<Kokkos::View<LevelWait*, Memory>>(label, n),
                   graph,
                   order.vertex,
                   waits.data(),

@@ -3,6 +3,7 @@
 #define STRATA_MERGED_GROWTH_HPP
 
 #include <cstring>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_CollapseRows.hpp>
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_Modulus.hpp>
@@ -253,8 +254,8 @@ MergedGrowth check_growth(
     int* unmerged = nullptr, bool first_only = false) {
   using Memory = typename ExecutionSpace::memory_space;
   using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
-  const Kokkos::View<std::int64_t*, Memory> found("Strata::MergedGrowth::found",
-                                                  3);
+  const auto found = make_zeroed<Kokkos::View<std::int64_t*, Memory>>(
+      "Strata::MergedGrowth::found", 3);
   // Rows that are not merged do not grow.
   if (!unmerged) Kokkos::deep_copy(exec, workspace.all_growth(), 0.f);
   Kokkos::parallel_for("Strata::MergedGrowth::check",

@@ -3,6 +3,7 @@
 #define STRATA_PIPELINED_BLOCKS_HPP
 
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BlockKernel.hpp>
 #include <detail/Strata_FlaggedBlocks.hpp>
 #include <detail/Strata_LevelSetSolve.hpp>
@@ -59,23 +60,20 @@ class PipelinedBlocks {
       : units_on_device_(device_units(exec)),
         num_rows_(chunks.num_rows),
         capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
     few_ = cut_units(exec, chunks, log_packets(few));
     if (capacity_ >= many) many_ = cut_units(exec, chunks, log_packets(many));
-    buffers_ = Kokkos::View<Scalar*, Memory>(
-        view_alloc("Strata::PipelinedBlocks::buffers", WithoutInitializing),
+    buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::PipelinedBlocks::buffers",
         std::int64_t{2} * num_rows_ * capacity_);
     Kokkos::parallel_for(
         "Strata::PipelinedBlocks::reset",
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(buffers_.extent(0))),
         ResetPending<Scalar, Memory>{buffers_});
-    state_ = Kokkos::View<unsigned*, Memory>("Strata::PipelinedBlocks::state",
-                                             BlockState::size);
-    position_ = Kokkos::View<int*, Memory>(
-        view_alloc("Strata::PipelinedBlocks::position", WithoutInitializing),
-        num_rows_);
+    state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+        "Strata::PipelinedBlocks::state", BlockState::size);
+    position_ = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::PipelinedBlocks::position", num_rows_);
     Kokkos::parallel_for("Strata::PipelinedBlocks::position",
                          RangeOf<ExecutionSpace>(exec, 0, num_rows_),
                          InvertPositions<Memory>{chunks.row, position_});

@@ -125,7 +125,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     // Nobody solves before the first ones are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
     const std::int64_t rows = this->chunks_.num_rows;
-    if (has_values_) {
+    if (has_old_values_) {
       made_in_ = growth_.take(
           rows, sizeof(Scalar) *
                     static_cast<std::size_t>(this->chunks_.num_slots + rows));
@@ -136,6 +136,9 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                             growth_);
   }
   bool holds_probe() const override { return made_in_ != nullptr; }
+  std::int64_t* rewrite_faults() const override {
+    return rewritten_ ? rewritten_->faults() : nullptr;
+  }
   void forget_probe() override {
     made_in_.reset();
     growth_.release();
@@ -331,7 +334,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         "Strata::RewrittenRows::take", exec,
         static_cast<int>(Take::blocks(slots, rows)),
         Take{made, made_diagonal, value, diagonal, slots, rows, this->divide_});
-    has_values_ = true;
+    has_old_values_ = true;
   }
 
   RowSystem<Scalar, ExecutionSpace> named_system(
@@ -391,7 +394,7 @@ class PipelinedAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const PipelinedBlocks<Scalar, ExecutionSpace>> blocks_;
   std::shared_ptr<const NewValues> rewritten_;
-  bool has_values_ = false;
+  bool has_old_values_ = false;
   typename KeptWorkspace<Memory>::Pointer made_in_;  // what `probe` has made
   GrowthWorkspace<Memory> growth_;                   // and found
   Kokkos::View<unsigned*, Memory> named_row_;        // see name_rows; or empty

@@ -614,13 +614,14 @@ class RewrittenValues {
     constexpr const char* label = "Strata::RewrittenRows::make";
     run_teams<Run::most_teams_per_unit, Run::team_size>(
         label, exec, teams, run, std::size_t(run.scratch_bytes()));
-    return rows_.faults.data();
+    return faults();
   }
   /// Where check_growth finds the rows.
   MergedChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
                                               const Scalar* values) const {
     return {rows_, plan.chunk, plan.row, plan.source, values};
   }
+  std::int64_t* faults() const { return rows_.faults.data(); }
   const GrowthLimit& limit() const { return limit_; }
   std::size_t bytes() const { return rows_.bytes(); }
 

@@ -3,6 +3,7 @@
 #define STRATA_SPLIT_ROWS_HPP
 
 #include <Strata_RowChunks.hpp>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_PackValues.hpp>
 
 namespace Strata {
@@ -95,10 +96,8 @@ SplitRows<typename ExecutionSpace::memory_space> split_long_rows(
   Kokkos::parallel_reduce("Strata::Pipelined::count_pieces", range,
                           CountPieces<Memory>{chunks.chunk}, rows.num_sums);
   if (rows.num_sums == 0) return rows;
-  rows.chunk = Kokkos::View<RowChunk*, Memory>(
-      Kokkos::view_alloc(exec, "Strata::Pipelined::chunk",
-                         Kokkos::WithoutInitializing),
-      chunks.num_chunks() + rows.num_sums);
+  rows.chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
+      exec, "Strata::Pipelined::chunk", chunks.num_chunks() + rows.num_sums);
   Kokkos::parallel_scan("Strata::Pipelined::cut_pieces", range,
                         CutPieces<Memory>{chunks.chunk, rows.chunk});
   return rows;

@@ -144,6 +144,9 @@ class StreamAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return faults_.data();
   }
   void forget_probe() override { growth_.release(); }
+  std::int64_t* rewrite_faults() const override {
+    return faults_.extent(0) > 0 ? faults_.data() : nullptr;
+  }
   int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
                     int* unmerged, bool first_only) override {
     return static_cast<int>(

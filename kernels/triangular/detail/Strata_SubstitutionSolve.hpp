@@ -3,6 +3,7 @@
 #define STRATA_SUBSTITUTION_SOLVE_HPP
 
 #include <algorithm>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_TriangularAlgorithm.hpp>
 #include <device/Strata_Profiling.hpp>
 
@@ -142,17 +143,17 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       : reversed_(analysis.graph.reversed) {
     const auto& graph = analysis.graph;
     // The graph's own would keep what it was allocated with.
-    const Kokkos::View<std::int64_t*, Memory> row_map(
-        Kokkos::view_alloc("Strata::Substitution::row_map",
-                           Kokkos::WithoutInitializing),
-        graph.row_map.extent(0));
+    const auto row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::Substitution::row_map", graph.row_map.extent(0));
     Kokkos::deep_copy(exec, row_map, graph.row_map);
     row_map_ = row_map;
     const std::int64_t n = graph.num_vertices, edges = graph.num_edges();
-    Kokkos::View<unsigned*, Memory> row("Strata::Substitution::row", n);
+    const auto row = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+        "Strata::Substitution::row", n);
     OriginIndex<Memory> diagonal_origin("Strata::Substitution::diagonal_origin",
                                         n, analysis.num_values);
-    source_ = Kokkos::View<int*, Memory>("Strata::Substitution::source", edges);
+    source_ = make_zeroed<Kokkos::View<int*, Memory>>(
+        "Strata::Substitution::source", edges);
     origin_ = OriginIndex<Memory>("Strata::Substitution::origin", edges,
                                   analysis.num_values);
     value_ = Base::make_values(edges);

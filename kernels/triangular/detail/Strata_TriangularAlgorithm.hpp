@@ -6,6 +6,7 @@
 #include <Strata_LevelOrder.hpp>
 #include <algorithm>
 #include <cstring>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_InspectValues.hpp>
 #include <detail/Strata_MergedGrowth.hpp>
 #include <detail/Strata_MultiVectorRef.hpp>
@@ -140,6 +141,25 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
+  /// `probe`, whose faults somebody else may still have to take: an exception
+  /// has kept the last one's from being looked at. Then they are cleared first.
+  std::int64_t* begin_probe(const ExecutionSpace& exec, const Scalar* values) {
+    if (faults_left_) {
+      std::int64_t* const faults = rewrite_faults();
+      Kokkos::parallel_for("Strata::ClearRewriteFaults",
+                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
+                           ClearRewriteFaults{faults});
+      exec.fence();
+      faults_left_ = false;
+    }
+    // Before it enqueues: what throws after that has enqueued.
+    faults_left_ = rewrite_faults() != nullptr;
+    return probe(exec, values);
+  }
+  /// What `begin_probe` returned has been looked at, which has cleared it.
+  void faults_were_taken() { faults_left_ = false; }
+  /// RewriteFaults of `probe`, null: there are none.
+  virtual std::int64_t* rewrite_faults() const { return nullptr; }
   /// Where rows are rewritten: enqueues that with these values, which leaves
   /// the solver's as they are, if it has any, and returns what inspect_values
   /// is to take along. Else null. What it enqueues last lets no later kernel
@@ -179,6 +199,7 @@ class TriangularAlgorithm {
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
+    has_values_ = false;
     divide_ = divide;
     if (!diagonal_along_)
       pack_diagonal(exec, diagonal_origin_, values, diagonal_, conjugated_,
@@ -187,7 +208,10 @@ class TriangularAlgorithm {
     // Solves may read their values before they wait for what is before them;
     // whoever is to forget a probe has waited for all.
     if (!holds_probe()) publish_writes(exec);
+    has_values_ = true;
   }
+  /// Whether set_values has returned since it was last called.
+  bool has_values() const { return has_values_; }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
   virtual void solve(const ExecutionSpace& exec,
                      const MultiVectorRef<const Scalar>& b,
@@ -204,10 +228,8 @@ class TriangularAlgorithm {
   void set_rows(const Kokkos::View<const unsigned*, Memory>& row,
                 const OriginIndex<Memory>& diagonal_origin, bool conjugated) {
     set_rows(row, diagonal_origin, conjugated,
-             Kokkos::View<Scalar*, Memory>(
-                 Kokkos::view_alloc("Strata::Triangular::diagonal",
-                                    Kokkos::WithoutInitializing),
-                 row.extent(0)));
+             make_unfilled<Kokkos::View<Scalar*, Memory>>(
+                 "Strata::Triangular::diagonal", row.extent(0)));
   }
   /// The same with the memory for the diagonal.
   void set_rows(const Kokkos::View<const unsigned*, Memory>& row,
@@ -225,16 +247,17 @@ class TriangularAlgorithm {
   virtual std::size_t entry_bytes() const = 0;
 
   static Kokkos::View<Scalar*, Memory> make_values(std::int64_t count) {
-    return Kokkos::View<Scalar*, Memory>(
-        Kokkos::view_alloc("Strata::Triangular::values",
-                           Kokkos::WithoutInitializing),
-        count);
+    return make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::Triangular::values", count);
   }
 
   Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
   OriginIndex<Memory> diagonal_origin_;
   Kokkos::View<Scalar*, Memory> diagonal_;
   bool divide_ = false, conjugated_ = false, diagonal_along_ = false;
+
+ private:
+  bool has_values_ = false, faults_left_ = false;
 };
 
 }  // namespace Detail

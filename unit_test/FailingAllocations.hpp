@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_TEST_FAILING_ALLOCATIONS_HPP
+#define STRATA_TEST_FAILING_ALLOCATIONS_HPP
+
+// Replaces the program's operators new and delete: for one source file of a
+// test.
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#if KOKKOS_VERSION < 40300
+#include <dlfcn.h>
+#endif
+
+namespace Strata {
+namespace SolverTest {
+
+/// Makes one allocation of the host after the other fail. From the one that is
+/// chosen on there is no memory for Kokkos's views; of the allocations of the
+/// C++ library it alone fails, so that exceptions have their texts.
+///
+/// Allocations of the C++ library below 128 bytes are left alone: Kokkos copies
+/// labels in destructors and names its fences by strings, where a failure ends
+/// the program before anybody can see it.
+class FailingAllocations {
+ public:
+  static constexpr const char* unit = "blocks";
+
+  /// The k-th allocation from now on is the first to fail.
+  /// @param lasting  false: it is the only one
+  static void arm(int k, bool lasting = true) {
+    seen_ = 0;
+    lasting_ = lasting;
+    first_ = k;
+  }
+  /// Ends that; whether there were as many.
+  static bool disarm() {
+    const bool reached = seen_ >= first_;
+    first_ = 0;
+    return reached;
+  }
+  /// Blocks that are allocated and not freed; their number tells of leaks.
+  static std::int64_t live() { return live_; }
+
+  /// Whether to refuse an allocation: of a view's memory, if `aligned`.
+  static bool fails(std::size_t size, bool aligned) {
+    const int first = first_;
+    if (first == 0 || (!aligned && size < 128)) return false;
+    const int number = ++seen_;
+    return aligned && lasting_ ? number >= first : number == first;
+  }
+  static void count(int blocks) { live_ += blocks; }
+
+ private:
+  inline static std::atomic<int> first_{0}, seen_{0};
+  inline static std::atomic<bool> lasting_{true};
+  inline static std::atomic<std::int64_t> live_{0};
+};
+
+}  // namespace SolverTest
+}  // namespace Strata
+
+void* operator new(std::size_t size) {
+  using Failing = Strata::SolverTest::FailingAllocations;
+  void* const block =
+      Failing::fails(size, false) ? nullptr : std::malloc(size > 0 ? size : 1);
+  if (!block) throw std::bad_alloc();
+  Failing::count(1);
+  return block;
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  using Failing = Strata::SolverTest::FailingAllocations;
+  const auto step = static_cast<std::size_t>(alignment);
+  void* const block = Failing::fails(size, true)
+                          ? nullptr
+                          : std::aligned_alloc(step, (size / step + 1) * step);
+  if (!block) throw std::bad_alloc();
+  Failing::count(1);
+  return block;
+}
+// The others call these.
+void operator delete(void* block) noexcept {
+  if (block) Strata::SolverTest::FailingAllocations::count(-1);
+  std::free(block);
+}
+void operator delete(void* block, std::size_t) noexcept {
+  operator delete(block);
+}
+void operator delete(void* block, std::align_val_t) noexcept {
+  operator delete(block);
+}
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  operator delete(block);
+}
+
+#if KOKKOS_VERSION < 40300
+// Of which Kokkos makes views there.
+extern "C" int posix_memalign(void** block, std::size_t alignment,
+                              std::size_t size) noexcept {
+  using Function = int (*)(void**, std::size_t, std::size_t);
+  static const auto function =
+      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "posix_memalign"));
+  if (Strata::SolverTest::FailingAllocations::fails(size, true)) return 12;
+  return function(block, alignment, size);
+}
+#endif
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Memory of a host that runs out in every allocation.
+#include "FailingAllocations.hpp"
+#include "MemoryErrorCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Space = Kokkos::DefaultHostExecutionSpace;
+using Errors = MemoryErrors<FailingAllocations, Space>;
+
+TEST(MemoryErrors, OfTriangularSolvers) {
+  Errors errors;
+  expect_memory_errors_of_solvers(
+      make_triangle<double>(random_pattern(90, 3.0, 40, 5), Uplo::lower),
+      variants(), "random", errors);
+}
+
+/// The analysis that is made again, with fewer rows merged.
+TEST(MemoryErrors, OfAnalysesMadeAgain) {
+  Errors errors;
+  std::vector<Variant> merging;
+  for (const auto algorithm :
+       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+    TriangularOptions options;
+    options.algorithm = algorithm;
+    options.collapsed_levels = 4;
+    merging.push_back({to_string(algorithm), options});
+  }
+  const auto A = chain_with_small_pivot(150);
+  for (const auto& variant : merging)
+    ASSERT_GT(
+        (make_solver<double, Space>(A, variant.options).report().unmerged_rows),
+        0);
+  expect_memory_errors_of_solvers(A, merging, "small pivot", errors);
+}
+
+TEST(MemoryErrors, OfComplexNumbers) {
+  Errors errors;
+  std::vector<Variant> some;
+  for (const auto& variant : variants())
+    if (variant.name == "automatic" ||
+        variant.name == "pipelined, 2 at a time" ||
+        variant.name == "pipelined_subgraphs")
+      some.push_back(variant);
+  ASSERT_EQ(some.size(), 3u);
+  expect_memory_errors_of_solvers(
+      make_triangle<Kokkos::complex<float>>(random_pattern(60, 3.0, 40, 5),
+                                            Uplo::lower),
+      some, "complex", errors);
+}
+
+TEST(MemoryErrors, LeaveNoUpdateHalfDone) {
+  const auto A =
+      make_triangle<double>(random_pattern(90, 3.0, 40, 5), Uplo::lower);
+  for (const auto& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    expect_exceptions_in_updates(
+        SolverCases<double, Space>(A, variant.options));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(MemoryErrors, OfHandles) {
+  Errors errors;
+  expect_memory_errors_of_handles(errors);
+}
+TEST(MemoryErrors, OfSellMatrices) {
+  Errors errors;
+  expect_memory_errors_of_sell_matrices(errors);
+}
+TEST(MemoryErrors, OfConjugateGradients) {
+  Errors errors;
+  expect_memory_errors_of_conjugate_gradients(errors);
+}
+TEST(MemoryErrors, OfBandSolvers) {
+  Errors errors;
+  expect_memory_errors_of_band_solvers(errors);
+}
+TEST(MemoryErrors, OfDenseSystems) {
+  Errors errors;
+  expect_memory_errors_of_dense_systems(errors);
+}
+TEST(MemoryErrors, OfFunctions) {
+  Errors errors;
+  expect_memory_errors_of_functions(errors);
+}
+
+using View = Kokkos::View<double*, Kokkos::HostSpace>;
+
+TEST(MemoryErrors, TellWhatWasNeeded) {
+  View made;
+  FailingAllocations::arm(1);
+  try {
+    Detail::with_memory_errors("a test", [&] {
+      made = Detail::make_unfilled<View>("Strata::Test::numbers", 1000);
+    });
+    FailingAllocations::disarm();
+    ADD_FAILURE() << "nothing is thrown";
+  } catch (const MemoryError& error) {
+    FailingAllocations::disarm();
+    EXPECT_EQ(error.needed(), 8000u);
+    EXPECT_EQ(error.problem(),
+              "8000 bytes for Strata::Test::numbers in a test can't be "
+              "allocated in Host");
+  }
+  EXPECT_EQ(made.extent(0), 0u);
+}
+
+/// By the texts of its releases.
+TEST(MemoryErrors, KnowThoseOfKokkos) {
+  const auto told = [](const char* text) {
+    try {
+      Detail::with_memory_errors(
+          "a test", [&]() -> void { throw std::runtime_error(text); });
+    } catch (const MemoryError& error) {
+      return error;
+    }
+    return MemoryError("", "", "", 0, 0, 0);
+  };
+  const auto of_4_6 = told(
+      "Kokkos ERROR: Cuda memory space failed to allocate 1.5 KiB "
+      "(label=\"Some::array\").");
+  EXPECT_EQ(of_4_6.needed(), 1536u);
+  EXPECT_NE(of_4_6.problem().find("for Some::array in a test"),
+            std::string::npos);
+  const auto of_3_4 = told(
+      "Kokkos failed to allocate memory for label \"Some::array\".  "
+      "Allocation using MemorySpace named \"Host\" failed with the following "
+      "error:  Allocation of size 2 G failed, likely due to insufficient "
+      "memory.");
+  EXPECT_EQ(of_3_4.needed(), std::size_t{2} << 30);
+  EXPECT_NE(of_3_4.problem().find("for Some::array in a test"),
+            std::string::npos);
+  EXPECT_EQ(told("Kokkos ERROR: Host memory space failed to allocate 24 B "
+                 "(label=\"x\").")
+                .needed(),
+            24u);
+  // Others stay what they are.
+  EXPECT_THROW(told("the device is lost"), std::runtime_error);
+  try {
+    told("the device is lost");
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "the device is lost");
+  }
+}
+
+/// What is kept for later is let go of where it is what is missing.
+TEST(MemoryErrors, ComeAfterKeptMemoryIsFreed) {
+  using Kept = Detail::KeptWorkspace<Kokkos::HostSpace>;
+  release_kept_memory<Space>();
+  const auto before = FailingAllocations::live();
+  Kept::take("Strata::Test::kept", 1000);
+  ASSERT_GT(FailingAllocations::live(), before);
+  FailingAllocations::arm(1, false);
+  const auto made = Detail::make_unfilled<View>("Strata::Test::numbers", 10);
+  EXPECT_TRUE(FailingAllocations::disarm());
+  EXPECT_EQ(made.extent(0), 10u);
+  EXPECT_FALSE(Kept::release());
+  // There is nothing more to be freed.
+  FailingAllocations::arm(1, false);
+  EXPECT_THROW(Detail::make_unfilled<View>("Strata::Test::numbers", 10),
+               std::bad_alloc);
+  FailingAllocations::disarm();
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "RandomSeed.hpp"
+#include "SanitizerOptions.hpp"
 #include "Watchdog.hpp"
 
 int main(int argc, char** argv) {

@@ -16,14 +16,14 @@ if [ -n "$quick" ]; then
 fi
 build=$("$root/scripts/build" --backend "$backend" --sanitize "${build_options[@]}" "${targets[@]}")
 
-# Reports go to files: a test that passes, and a program that another one starts,
-# may have written some.
+# A test that passes may have had a report in its output, and a program that another
+# one starts may have written some. AddressSanitizer writes its own to files;
+# UndefinedBehaviorSanitizer, beside it, does not.
 cd "$build"
 reports=$build/sanitizer_reports
 rm -rf "$reports" tests.xml
 mkdir "$reports"
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$reports/address:log_exe_name=1"
-export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}log_path=$reports/undefined:log_exe_name=1"
 export STRATA_TEST_LIMIT=${STRATA_TEST_LIMIT:-1500}
 export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
 
@@ -46,10 +46,19 @@ for driver in "${drivers[@]}"; do
   seeds=$((seeds + ${run:-0} - ${left_out:-0}))
 done
 
-found=$(find "$reports" -type f | wc -l)
-if [ "$found" -gt 0 ]; then
-  find "$reports" -type f -exec head -n 60 {} + >&2
-  failed+=("reports: $found, in $reports")
+# Faults on purpose are reported on purpose.
+awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+  test !~ /^Strata_sanitizer_finds_/ && /runtime error: |ERROR: [A-Za-z]+Sanitizer/ {
+    print test ": " $0
+  }' Testing/Temporary/LastTest.log >"$reports/outputs"
+for driver in "${drivers[@]}"; do
+  grep -E 'runtime error: |ERROR: [A-Za-z]+Sanitizer' "fuzz_$driver.log" |
+    sed "s/^/strata_fuzz_$driver: /" >>"$reports/outputs" || true
+done
+mapfile -t found < <(find "$reports" -type f -size +0)
+if [ ${#found[@]} -gt 0 ]; then
+  head -n 60 "${found[@]}" >&2
+  failed+=("reports in $reports")
 fi
 verdict="nothing found"
 [ ${#failed[@]} -eq 0 ] || verdict="FOUND: $(printf '%s; ' "${failed[@]}")"

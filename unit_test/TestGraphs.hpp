@@ -78,6 +78,8 @@ inline std::int64_t num_values(const Graph& graph) {
 inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::set<int>> sources(n);
+  // A Poisson distribution's mean is positive.
+  if (degree == 0) return make_graph(sources);
   for (int i = 1; i < n; ++i) {
     const int first = std::max(0, i - reach);
     int wanted = std::poisson_distribution<int>(degree)(random);

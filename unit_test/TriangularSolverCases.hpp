@@ -75,8 +75,10 @@ inline std::vector<Variant> variants() {
 
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  // Empty vectors may have no address, which memcmp does not take.
   return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+         (a.empty() ||
+          std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 template <class Scalar, class ExecutionSpace>

@@ -5,17 +5,22 @@
 #include <iostream>
 
 #include "RandomSeed.hpp"
+#include "SanitizerOptions.hpp"
+#include "Watchdog.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  unsigned limit = 0;
   try {
     Strata::RandomSeed::instance();
+    limit = Strata::Watchdog::limit_of_environment();
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;
   }
-  testing::UnitTest::GetInstance()->listeners().Append(
-      new Strata::SeedReporter);  // theirs from now on
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  listeners.Append(new Strata::SeedReporter);  // theirs from now on
+  listeners.Append(new Strata::Watchdog(limit));
   Kokkos::ScopeGuard kokkos(argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -10,9 +10,25 @@
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
+#include <new>
 #include <sstream>
 
 #include "HostMatrix.hpp"
+
+#ifdef __SANITIZE_ADDRESS__
+// AddressSanitizer's new[] ends the program where memory runs out, whatever its
+// options. SizesBeyondTheMemoryAreErrors wants the exception; Kokkos Kernels'
+// reader, which it runs into its limit, makes arrays by new[].
+void* operator new[](std::size_t size) {
+  void* const memory = std::malloc(size);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
 
 namespace {
 

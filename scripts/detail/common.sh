@@ -63,6 +63,15 @@ quietly() {
   fi
 }
 
+# check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the
+# backend as the default one.
+check_prefix() {
+  local probe=$root/build/check_prefix
+  rm -rf "$probe"
+  quietly "$probe.log" cmake -S "$root/cmake/find_installed" -B "$probe" -G Ninja \
+    -DCMAKE_PREFIX_PATH="$1" -Dbackend="$2" -Dresult="$probe/installed.txt"
+}
+
 # count_tests FILE: what ctest wrote to a file of JUnit's, in a few words.
 count_tests() {
   local file=$1 note=

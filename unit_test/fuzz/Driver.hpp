@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../SanitizerOptions.hpp"
 #include "Context.hpp"
 
 namespace Strata {

@@ -42,16 +42,16 @@ struct alignas(16) RowChunk {
   /// No distance, and the largest one.
   static constexpr int no_distance = 0xffff, most_distance = 0xfffe;
 
-  std::int64_t first_slot;
-  int first_position;
-  int steps;
-  unsigned source_begin;
-  std::uint8_t rows, log_lanes, term_steps, sources;
+  std::int64_t first_slot = 0;
+  int first_position = 0;
+  int steps = 0;
+  unsigned source_begin = 0;
+  std::uint8_t rows = 0, log_lanes = 0, term_steps = 0, sources = whole;
   /// A position some level sets back, as far on in its level set as the chunk
   /// is in its own: until that row is solved, there is no use in asking for
   /// the chunk's sources. -1 where there are not as many level sets before, or
   /// a chunk is one lane wide.
-  int gate;
+  int gate = -1;
   /// Whole rows; or a piece of one row that several chunks share, and the place
   /// of its partial sum (0 and up); or what adds such sums up: see
   /// `split_long_rows`.
@@ -351,6 +351,10 @@ struct ChunkPhases {
       totals[0] = sum;
       totals[1] = 0;
       totals[2] = cut.width * sum;
+      totals[3] = totals[4] = 0;
+      // The map is copied in words of two numbers.
+      const std::int64_t maps = level + 2;
+      if (maps % 2 == 1) level_chunk_map.data()[maps] = 0;
     }
   }
 
@@ -492,9 +496,6 @@ struct ChunkPhases {
                                           std::int64_t& level) const {
     // A chunk of one lane is a row.
     RowChunk made;
-    made.source_begin = 0;
-    made.log_lanes = 0;
-    made.sources = RowChunk::whole;
     std::int64_t position = c, left = 1;
     level = 0;
     if (cut.width > 1) {

@@ -60,12 +60,13 @@ struct StreamSubgraph {
   /// lane by lane.
   std::int64_t first_record[max_stream_warps];
   int stages[max_stream_warps];
+  std::int64_t first_import, first_step;
   /// Lanes of a warp that work, a power of two.
   int lanes;
-  std::int64_t first_import, first_step;
   int steps;
   int first_position, rows;
   int first_export, exports, imports;
+  int padding;  // 0: no byte of a plan is left as it was
 };
 
 /// Sub-graphs in the order and form in which one launch consumes them.

@@ -53,6 +53,19 @@ TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
     }
 }
 
+/// As many rows as several teams share, which on a device tell each other of
+/// their candidates for pivots.
+TEST(GaussJordanSolutions, OfManyRowsHaveSmallResiduals) {
+  GaussJordan<double, Space> elimination;
+  for (const int n : {1025, 1300}) {
+    const auto a = random_dense<double>(n, n, n);
+    const auto b = random_dense<double>(n, 1, n + 1);
+    const auto x = solve<Kokkos::LayoutLeft>(elimination, a, b);
+    EXPECT_LE(backward_error(a, x, b), 2 * std::sqrt(n) * epsilon<double>());
+    EXPECT_TRUE(x.same_bits(solve<Kokkos::LayoutLeft>(elimination, a, b)));
+  }
+}
+
 /// Q1 diag(values) Q2 with reflections Q1, Q2: the values are the singular
 /// values.
 HostDense<double> with_singular_values(const std::vector<double>& values) {

@@ -49,12 +49,13 @@ struct ResetEll {
   Kokkos::View<int*, MemorySpace> strict;             // may be empty
   Kokkos::View<std::int64_t*, MemorySpace> diagonal;  // may be empty
   std::int64_t* head;
+  std::int64_t words;  // of the head, with the wide blocks
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i < static_cast<std::int64_t>(strict.extent(0))) {
       strict(i) = 0;
       diagonal(i) = -1;
     }
-    if (i < EllHead::size) head[i] = i <= EllHead::unsorted ? no_fault : 0;
+    if (i < words) head[i] = i <= EllHead::unsorted ? no_fault : 0;
   }
 };
 
@@ -88,7 +89,7 @@ class EllAnalysis {
     std::int64_t* diagonal = nullptr;
     int* strict = nullptr;
     const auto request = [&](auto& a) {
-      a.take(work_.head, EllHead::size + 2 * work_.wide_capacity);
+      a.take(work_.head, head_words());
       a.take(work_.nearest, n);
       a.take(work_.tile_nearest, n / tile_rows + 1);
       a.take(work_.start, std::int64_t{n} + 1);
@@ -115,9 +116,8 @@ class EllAnalysis {
     }
     Kokkos::parallel_for(
         "Strata::EllAnalysis::reset",
-        Range(exec, 0,
-              std::max<std::int64_t>(strict_.extent(0), EllHead::size)),
-        ResetEll<Memory>{strict_, diagonal_, work_.head});
+        Range(exec, 0, std::max<std::int64_t>(strict_.extent(0), head_words())),
+        ResetEll<Memory>{strict_, diagonal_, work_.head, head_words()});
   }
 
   /// For TriangleCheck: strict entries and the diagonal's place, by row.
@@ -167,7 +167,7 @@ class EllAnalysis {
   }
   /// Waits for what was found. Without a fault, the plan can be filled.
   void fetch(const ExecutionSpace& exec) {
-    std::vector<std::int64_t> all(EllHead::size + 2 * work_.wide_capacity);
+    std::vector<std::int64_t> all(head_words());
     copy_to_host(exec, Counts(work_.head, all.size()), all.data());
     std::copy(all.begin(), all.begin() + EllHead::size, found_);
     const auto wide =
@@ -204,6 +204,9 @@ class EllAnalysis {
   }
 
  private:
+  std::int64_t head_words() const {
+    return EllHead::size + std::int64_t{2} * work_.wide_capacity;
+  }
   template <class Locate>
   void enqueue_rows(const ExecutionSpace& exec, const Locate& locate) {
     enqueue_find_blocks(exec, work_.rows, locate, work_.nearest,

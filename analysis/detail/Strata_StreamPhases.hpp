@@ -439,6 +439,7 @@ struct StreamPhases {
     s.first_export = export_before[first];
     s.exports = exports_of(g);
     s.imports = import_count[g];
+    s.padding = 0;
   }
 
   // --- Contents -------------------------------------------------------------

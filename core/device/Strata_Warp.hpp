@@ -116,11 +116,10 @@ KOKKOS_INLINE_FUNCTION int count_bits(unsigned bits) {
 
 /// Waits for the first `threads` threads of the team (whole warps), which all
 /// have to call it; the others must not.
-KOKKOS_INLINE_FUNCTION void partial_team_barrier(int threads) {
+template <int threads>
+KOKKOS_INLINE_FUNCTION void partial_team_barrier() {
 #if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::partial_team_barrier(threads);
-#else
-  (void)threads;
+  Cuda::partial_team_barrier<threads>();
 #endif
 }
 

@@ -2,13 +2,15 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by scripts/sanitize, which sets its variables, for CUDA: the fuzz drivers
 # under each tool of compute-sanitizer, after a program with planted faults has
-# shown that the tool finds them.
+# shown that the tool finds them. With --quick memcheck and racecheck alone.
 
 find_nvcc || die "--backend cuda needs the CUDA toolkit"
 command -v compute-sanitizer >/dev/null || die "compute-sanitizer is not on the PATH"
 tools=(memcheck racecheck synccheck initcheck)
-drivers=(triangular matrix_market band dense sell cg)
 [ -z "$quick" ] || tools=(memcheck racecheck)
+drivers=(triangular matrix_market band dense sell cg)
+# Cases take seconds under a tool: each algorithm gets its own share of the time.
+algorithms=(substitution level_sets subgraphs pipelined pipelined_subgraphs blocks)
 
 build=$("$root/scripts/build" --backend cuda --sanitize "${build_options[@]}" \
   strata_cuda_faults "${drivers[@]/#/strata_fuzz_}")
@@ -19,28 +21,42 @@ export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
 
 # judge TOOL LOG PROGRAM ARGUMENT...
 judge() {
-  local tool=$1 log=$2
+  local tool=$1 log=$logs/$1_$2
   shift 2
   python3 "$root/scripts/detail/compute_sanitizer.py" --tool "$tool" --log "$log" \
     --suppressions "$root/unit_test/sanitizers/racecheck.txt" --minutes 30 "$@" >&2
 }
 
-programs=0 failed=()
+runs=0 failed=()
+# fuzz TOOL LOG DRIVER OPTION...
+fuzz() {
+  local tool=$1 log=$2 driver=$3
+  shift 3
+  say "$tool, $log, $seconds s of seeds from $seed"
+  judge "$tool" "$log" "$build/unit_test/fuzz/strata_fuzz_$driver" --backend Cuda \
+    --seed-from "$seed" --seconds "$seconds" --case-seconds 0 "$@" ||
+    failed+=("$tool, $log: see $logs")
+  runs=$((runs + 1))
+}
+
 for tool in "${tools[@]}"; do
   # What the tool has to find, and what it must be content with.
-  judge "$tool" "$logs/planted_none" "$build/unit_test/sanitizers/strata_cuda_faults" none ||
+  faults=$build/unit_test/sanitizers/strata_cuda_faults
+  judge "$tool" planted_none "$faults" none ||
     failed+=("$tool reports on a program without faults")
-  ! judge "$tool" "$logs/planted_$tool" "$build/unit_test/sanitizers/strata_cuda_faults" "$tool" 2>/dev/null ||
+  ! judge "$tool" planted_fault "$faults" "$tool" 2>/dev/null ||
     failed+=("$tool misses a planted fault")
   for driver in "${drivers[@]}"; do
-    say "$tool, strata_fuzz_$driver, $seconds s of seeds from $seed"
-    judge "$tool" "$logs/${tool}_$driver" "$build/unit_test/fuzz/strata_fuzz_$driver" \
-      --backend Cuda --seed-from "$seed" --seconds "$seconds" --case-seconds 0 ||
-      failed+=("$tool, $driver: $logs/${tool}_$driver")
-    programs=$((programs + 1))
+    if [ "$driver" != triangular ]; then
+      fuzz "$tool" "$driver" "$driver"
+      continue
+    fi
+    for algorithm in "${algorithms[@]}"; do
+      fuzz "$tool" "triangular_$algorithm" "$driver" --only "; $algorithm,"
+    done
   done
 done
 verdict="nothing found"
 [ ${#failed[@]} -eq 0 ] || verdict="FOUND: $(printf '%s; ' "${failed[@]}")"
-echo "sanitizers, cuda: ${#tools[@]} tools, $programs programs ran, ${verdict%; }"
+echo "sanitizers, cuda: ${#tools[@]} tools, $runs runs, ${verdict%; }"
 [ ${#failed[@]} -eq 0 ]

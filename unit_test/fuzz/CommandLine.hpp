@@ -21,6 +21,8 @@ struct CommandLine {
   /// The one seed of --seed is run, and described.
   bool single = false;
   bool self_test = false, help = false;
+  /// Cases whose description does not have this text in it are left out.
+  std::string only;
   /// Kokkos' name of the only backend to run on; empty for all.
   std::string backend;
 
@@ -39,6 +41,7 @@ inline const char* usage() {
          "  --case-seconds S           a case that takes longer is a failure\n"
          "                             (default: 60; 0: none is)\n"
          "  --seed N                   run that seed only and describe it\n"
+         "  --only TEXT                cases with TEXT in their description\n"
          "  --backend NAME             on Serial, OpenMP or Cuda only\n"
          "  --self-test                spoil answers; the checks must notice\n";
 }
@@ -82,6 +85,8 @@ inline CommandLine parse_command_line(int argc, char** argv) {
     } else if (option == "--seed") {
       found.seed_from = found.seed_to = parsed_seed(option, value());
       found.single = true;
+    } else if (option == "--only") {
+      found.only = value();
     } else if (option == "--backend") {
       found.backend = value();
     } else if (option == "--self-test") {

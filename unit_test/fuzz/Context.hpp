@@ -22,6 +22,9 @@ struct Failure {
   std::string check, detail, description;
 };
 
+/// A case that was not asked for.
+struct LeftOut {};
+
 /// What the checks of one seed know and report to.
 class Context {
  public:
@@ -35,10 +38,13 @@ class Context {
   const CommandLine& options;
   const std::uint64_t seed;
 
-  /// What the case is, for messages. The watchdog has it, too.
+  /// What the case is, for messages. The watchdog has it, too. Called before
+  /// anything is done.
+  /// @throws LeftOut
   void describe(const std::string& text) {
     description_ = text;
     Watchdog::describe(text);
+    if (text.find(options.only) == std::string::npos) throw LeftOut{};
   }
   void count(const std::string& group, const std::string& name) {
     ++counts_[group][name];

@@ -76,6 +76,8 @@ class Runner {
     Watchdog::begin(options_.repeat(context.seed));
     try {
       driver_.run(context);
+    } catch (const LeftOut&) {
+      context.count("seeds", "left out");
     } catch (const std::exception& error) {
       context.fail("unexpected exception", error.what());
     }

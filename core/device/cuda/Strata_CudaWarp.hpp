@@ -62,8 +62,9 @@ __device__ __forceinline__ int lowest_bit(unsigned bits) {
 __device__ __forceinline__ int count_bits(unsigned bits) {
   return __popc(bits);
 }
-__device__ __forceinline__ void partial_team_barrier(int threads) {
-  asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+template <int threads>
+__device__ __forceinline__ void partial_team_barrier() {
+  asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory");
 }
 
 }  // namespace Cuda

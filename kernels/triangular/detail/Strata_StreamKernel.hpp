@@ -466,7 +466,7 @@ struct StreamSolve {
   /// there for all of them.
   KOKKOS_INLINE_FUNCTION static void end_step() {
     if constexpr (fetches_apart) {
-      partial_team_barrier(solvers);
+      partial_team_barrier<solvers>();
     }
   }
   /// Passes the steps without work; false at the end.

@@ -27,6 +27,9 @@ foreach(room IN LISTS Strata_ROOMS)
     list(APPEND Strata_HEADERS ${header})
   endforeach()
 endforeach()
+# Those that are no detail.
+set(Strata_PUBLIC_HEADERS ${Strata_HEADERS})
+list(FILTER Strata_PUBLIC_HEADERS EXCLUDE REGEX /)
 target_include_directories(strata INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strata>)
 

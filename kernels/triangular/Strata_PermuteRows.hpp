@@ -12,7 +12,7 @@ namespace Detail {
 /// Neighbouring threads have neighbours along the shorter stride of `to`, or
 /// of `from` where that is scattered to.
 template <class Scalar, class MemorySpace>
-struct MoveRows {
+struct PermuteVectors {
   Kokkos::View<const int*, MemorySpace> source;
   MultiVectorRef<const Scalar> from;
   MultiVectorRef<Scalar> to;
@@ -32,9 +32,9 @@ struct MoveRows {
 
 /// @throws SizeMismatchError, AliasError
 template <class ExecutionSpace, class MemorySpace, class From, class To>
-void move_rows(const char* label, const ExecutionSpace& exec,
-               const Permutation<MemorySpace>& permutation, const From& from,
-               const To& to, bool scatters) {
+void permute_vectors(const char* label, const ExecutionSpace& exec,
+                     const Permutation<MemorySpace>& permutation,
+                     const From& from, const To& to, bool scatters) {
   using Scalar = typename From::non_const_value_type;
   static_assert(std::is_same<typename To::value_type, Scalar>::value,
                 "Strata: both vectors must have the same scalar type, and the "
@@ -80,7 +80,7 @@ void move_rows(const char* label, const ExecutionSpace& exec,
       label,
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, rows * columns),
-      MoveRows<Scalar, MemorySpace>{
+      PermuteVectors<Scalar, MemorySpace>{
           permutation.old_row,
           {source.data, source.row_stride, source.column_stride},
           target,
@@ -107,7 +107,8 @@ template <class ExecutionSpace, class MemorySpace, class From, class To>
 void permute_rows(const ExecutionSpace& exec,
                   const Permutation<MemorySpace>& permutation, const From& from,
                   const To& to) {
-  Detail::move_rows("Strata::permute_rows", exec, permutation, from, to, false);
+  Detail::permute_vectors("Strata::permute_rows", exec, permutation, from, to,
+                          false);
 }
 
 /// The way back: to(old_row(i), c) = from(i, c). For the solution of the
@@ -116,8 +117,8 @@ template <class ExecutionSpace, class MemorySpace, class From, class To>
 void inverse_permute_rows(const ExecutionSpace& exec,
                           const Permutation<MemorySpace>& permutation,
                           const From& from, const To& to) {
-  Detail::move_rows("Strata::inverse_permute_rows", exec, permutation, from, to,
-                    true);
+  Detail::permute_vectors("Strata::inverse_permute_rows", exec, permutation,
+                          from, to, true);
 }
 
 }  // namespace Strata

@@ -235,7 +235,7 @@ void check_permutation(const ExecutionSpace& exec,
 ///   ColumnRangeError before anything is written
 /// Cost: three passes over the entries and a sort of the rows, on the device.
 template <class CrsMatrix>
-CrsMatrix permute_symmetric(
+OwningCrsMatrix<CrsMatrix> permute_symmetric(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
@@ -260,8 +260,8 @@ CrsMatrix permute_symmetric(
     Detail::sort_crs_rows(exec, row_map, entries, values);
   }
   exec.fence();
-  return CrsMatrix("Strata::permuted", A.numRows(), A.numCols(), stored, values,
-                   row_map, entries);
+  return typename Types::Matrix("Strata::permuted", A.numRows(), A.numCols(),
+                                stored, values, row_map, entries);
 }
 
 }  // namespace Strata

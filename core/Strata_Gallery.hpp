@@ -40,6 +40,10 @@ inline std::string gallery_name(const std::string& spec) {
 template <class CrsMatrix>
 CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
                   const std::string& spec, std::uint64_t seed = 1) {
+  static_assert(Detail::owns_its_memory<CrsMatrix>,
+                "Strata: a matrix that is made is not const-valued and has no "
+                "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
+                "Offset>");
   using Memory = typename CrsMatrix::memory_space;
   using Detail::Family;
   const Detail::GallerySpec s = Detail::GalleryParser(spec).parse();

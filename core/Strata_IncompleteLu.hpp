@@ -91,14 +91,15 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 /// exceed it. Each step is a kernel.
 ///
 /// Waits for `exec`, works on the default instance of its space, and returns
-/// when both factors are complete. A is not changed.
+/// when both factors are complete. A is not changed; it may be const-valued or
+/// unmanaged, and the factors have memory of their own.
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
 /// ZeroDiagonalError, IndexOverflowError where the ordinal type can't number
 /// the entries of a factor, and FactorizationError for a pivot that becomes
 /// zero or a value that is not finite.
 template <class CrsMatrix>
-IncompleteLu<CrsMatrix> incomplete_lu(
+IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t work_bytes = 0) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
@@ -116,10 +117,11 @@ IncompleteLu<CrsMatrix> incomplete_lu(
       "Strata::IncompleteLu::check::input", exec, rows,
       Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
                                           A.values});
-  IncompleteLu<CrsMatrix> factors{Detail::triangle_of(exec, A, Uplo::lower),
-                                  Detail::triangle_of(exec, A, Uplo::upper)};
+  using Factor = OwningCrsMatrix<CrsMatrix>;
+  IncompleteLu<Factor> factors{Detail::triangle_of(exec, A, Uplo::lower),
+                               Detail::triangle_of(exec, A, Uplo::upper)};
   if (rows == 0) return factors;
-  CrsMatrix &L = factors.L, &U = factors.U;
+  Factor &L = factors.L, &U = factors.U;
   const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
   if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
     throw IndexOverflowError(

@@ -125,6 +125,10 @@ CrsMatrix read_market_of_field(const std::string& path,
 /// 16 to 32 bytes each.
 template <class CrsMatrix>
 CrsMatrix read_matrix_market(const std::string& path) {
+  static_assert(Detail::owns_its_memory<CrsMatrix>,
+                "Strata: a matrix that is made is not const-valued and has no "
+                "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
+                "Offset>");
   using Types = Detail::MatrixTypes<CrsMatrix>;
   using Scalar = Detail::MarketScalar<typename Types::Scalar>;
   const auto largest = [](auto of_type) {

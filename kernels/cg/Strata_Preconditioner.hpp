@@ -306,8 +306,7 @@ class IncompletePreconditioner {
         exec, A, colours, kind_ == Factorization::incomplete_cholesky);
   }
   template <class Matrix>
-  IncompleteLu<Matrix> factorise(const ExecutionSpace& exec,
-                                 const Matrix& A) const {
+  auto factorise(const ExecutionSpace& exec, const Matrix& A) const {
     // Checks the pattern first.
     auto factors = incomplete_lu(exec, A);
     if (kind_ == Factorization::incomplete_cholesky) {

@@ -5,6 +5,7 @@
 #include <Strata_BandOptions.hpp>
 #include <detail/Strata_BandChecks.hpp>
 #include <detail/Strata_BandPivoting.hpp>
+#include <detail/Strata_Made.hpp>
 #include <memory>
 
 namespace Strata {
@@ -20,7 +21,9 @@ namespace Strata {
 /// Without pivoting (the default) A has to be diagonally dominant, which is
 /// checked; `BandMethod::partial_pivoting` takes any matrix. Copies of a solver
 /// share factors and workspace, and solves that share them must not overlap in
-/// time.
+/// time. A solver made without arguments is empty, as one that was moved from:
+/// for members, which are assigned one that is made. Every other use of an
+/// empty solver is a HandleError.
 ///
 /// Source: E. Biondo, Diagonally Dominant Banded Systems Solving with CUDA,
 /// 2013, for the problem; docs/band.md for the methods.
@@ -33,6 +36,9 @@ class BandSolver {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// An empty solver.
+  BandSolver() = default;
 
   /// Checks and factorises A.
   ///
@@ -58,6 +64,7 @@ class BandSolver {
     report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
                          A.batch * sizeof(Scalar);
     Detail::choose_band_method(exec, options, A, *report);
+    factored_ = std::make_shared<bool>(false);
     scale_ = decltype(scale_)("Strata::Band::scale", A.size * A.batch);
     fault_ = decltype(fault_)("Strata::Band::fault",
                               Detail::BandFaults::size(A.batch));
@@ -72,6 +79,7 @@ class BandSolver {
   ///   the solver has no factors, and solves throw HandleError
   template <class Band, class = typename Band::memory_space>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
+    require_made();
     const Detail::BandRef<Scalar> A =
         Detail::checked_band<Scalar, ExecutionSpace>(ab, report_->lower,
                                                      report_->upper);
@@ -100,6 +108,7 @@ class BandSolver {
   /// one launch for each max_right_hand_sides, or 1024.
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
+    require_made();
     Detail::check_band_vectors<Scalar, ExecutionSpace>(*report_, b, x);
     if (!*factored_)
       throw HandleError("solver", "has no factors: the last matrix was refused",
@@ -126,8 +135,9 @@ class BandSolver {
   ///
   /// Bytes: for n rows and k right-hand sides, k up to 128 (64 of 16-byte
   /// scalars), 4 n k scalars; beyond, 2 n min(k, 1024) on top of those of 128.
-  /// @throws SizeMismatchError for a negative number
+  /// @throws SizeMismatchError for a negative number, HandleError
   void reserve(const ExecutionSpace& exec, std::int64_t columns) const {
+    require_made();
     if (columns < 0)
       throw SizeMismatchError("columns", "is " + std::to_string(columns),
                               "pass a number of right-hand sides");
@@ -137,14 +147,23 @@ class BandSolver {
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
   /// (LAPACK's ipiv less one), system after system; else empty.
+  /// @throws HandleError
   Kokkos::View<const std::int64_t*, memory_space> pivots() const {
+    require_made();
     return algorithm_ ? algorithm_->pivots()
                       : Kokkos::View<const std::int64_t*, memory_space>();
   }
 
-  const BandReport& report() const { return *report_; }
+  /// @throws HandleError
+  const BandReport& report() const {
+    require_made();
+    return *report_;
+  }
 
  private:
+  void require_made() const {
+    Detail::require_made(report_, "BandSolver", "exec, ab, kl, ku");
+  }
   using Algorithm = Detail::BandAlgorithm<Scalar, ExecutionSpace>;
   using Real = typename Algorithm::Real;
 
@@ -198,7 +217,7 @@ class BandSolver {
   BandOptions options_;
   std::shared_ptr<BandReport> report_;
   std::shared_ptr<Algorithm> algorithm_;
-  std::shared_ptr<bool> factored_ = std::make_shared<bool>(false);
+  std::shared_ptr<bool> factored_;  // of all copies
   Kokkos::View<Real*, memory_space> scale_;
   Kokkos::View<unsigned long long*, memory_space> fault_;
 };

@@ -7,6 +7,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 #include <memory>
 
@@ -20,6 +21,13 @@ template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class JacobiPreconditioner {
  public:
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// For no rows, until update_values() or an assignment gives it some.
+  JacobiPreconditioner() = default;
+  // To move is to copy: a view that was moved from would name freed memory.
+  JacobiPreconditioner(const JacobiPreconditioner&) = default;
+  JacobiPreconditioner& operator=(const JacobiPreconditioner&) = default;
+  ~JacobiPreconditioner() = default;
 
   /// From a square KokkosSparse::CrsMatrix; entries named twice add up.
   /// @throws NotSquareError, RowMapError, ColumnRangeError,
@@ -106,9 +114,16 @@ inline const char* to_string(FactorOrder order) {
 /// TriangularSolver; vectors stay in the order given.
 ///
 /// Times and iterations of both orders: docs/spmv_and_cg.md.
+///
+/// One made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use is a
+/// HandleError.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class IncompletePreconditioner {
  public:
+  /// An empty one.
+  IncompletePreconditioner() = default;
+
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
   /// @param options of the triangular solvers of the natural order: others than
   ///   the defaults ask for that order
@@ -154,9 +169,10 @@ class IncompletePreconditioner {
   }
   /// New values on the same pattern: factorises again, without analysis unless
   /// the natural order's solvers can't take the values as they are planned.
-  /// @throws as the constructor, and PatternMismatchError
+  /// @throws as the constructor, PatternMismatchError and HandleError
   template <class Matrix, class = typename Matrix::staticcrsgraph_type>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
+    require_made();
     if (static_cast<std::int64_t>(A.numRows()) != rows_)
       throw PatternMismatchError("A",
                                  "has " + std::to_string(A.numRows()) +
@@ -195,35 +211,38 @@ class IncompletePreconditioner {
   }
 
   /// z = U^-1 L^-1 r for vectors of rank 1, which may be the same. Asynchronous
-  /// on `exec`.
+  /// on `exec`. @throws HandleError
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    require_made();
     if (sweeps_) return sweeps_->apply(exec, r, z);
     if (solves_) return solves_->apply(exec, r, z);
     lower_->solve(exec, r, z);
     upper_->solve(exec, z, z);
   }
 
-  std::int64_t rows() const { return rows_; }
+  /// These three: @throws HandleError
+  std::int64_t rows() const {
+    require_made();
+    return rows_;
+  }
   /// natural or coloured.
-  FactorOrder order() const { return order_; }
+  FactorOrder order() const {
+    require_made();
+    return order_;
+  }
   /// Colours of the coloured order; 0 in the natural one.
   int colours() const {
+    require_made();
     return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
   }
-  /// For kernels of this library: in the coloured order one of them is not
-  /// null.
-  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const {
-    return sweeps_.get();
-  }
-  const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const {
-    return solves_.get();
-  }
-  /// Of the natural order alone.
+  /// Of the natural order alone. @throws Error in the other one, HandleError
   const TriangularReport& lower_report() const {
+    require_made();
     return natural(lower_)->report();
   }
   const TriangularReport& upper_report() const {
+    require_made();
     return natural(upper_)->report();
   }
 
@@ -231,6 +250,14 @@ class IncompletePreconditioner {
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
   using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
+
+  friend struct Detail::Internals;
+  const Sweeps* sweeps() const { return sweeps_.get(); }
+  const Solves* solves() const { return solves_.get(); }
+  void require_made() const {
+    Detail::require_made(lower_ || sweeps_ || solves_,
+                         "IncompletePreconditioner", "exec, A");
+  }
 
   /// Both triangles, or neither.
   template <class Factors>
@@ -316,9 +343,9 @@ class IncompletePreconditioner {
     return factors;
   }
 
-  Factorization kind_;
-  FactorOrder order_;
-  std::int64_t rows_;
+  Factorization kind_ = Factorization::incomplete_cholesky;
+  FactorOrder order_ = FactorOrder::automatic;
+  std::int64_t rows_ = 0;
   std::shared_ptr<Solver> lower_, upper_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;

@@ -158,8 +158,9 @@ class GaussJordan {
 
   /// Bytes of device memory that the object holds.
   std::size_t workspace_bytes() const {
+    if (!elimination_) return 0;
     return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
-           (elimination_ ? elimination_->bytes() : 0);
+           elimination_->bytes();
   }
 
  private:
@@ -213,7 +214,13 @@ class GaussJordan {
   template <class Matrix, class B>
   void copy_in(const ExecutionSpace& exec, const Matrix& A, const B& b,
                const Sizes& size) {
-    if (size.rows > max_rows_ || stripe_ != stripe_for(size.rows)) {
+    if (!elimination_) {
+      // Of an object that was moved from, views and numbers mean nothing.
+      work_ = spare_ = Buffer();
+      max_rows_ = 0;
+    }
+    if (!elimination_ || size.rows > max_rows_ ||
+        stripe_ != stripe_for(size.rows)) {
       elimination_.reset();
       max_rows_ = std::max(max_rows_, size.rows);
       stripe_ = stripe_for(size.rows);

@@ -4,6 +4,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellLaunch.hpp>
 #include <detail/Strata_SellVectors.hpp>
@@ -26,6 +27,10 @@ namespace Strata {
 /// (see report()) they also share workspace: products of one matrix, or of its
 /// copies, must then not overlap in time.
 ///
+/// A matrix made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use of an empty
+/// matrix is a HandleError.
+///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where matrix and vectors are accessible
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -34,6 +39,9 @@ class SellMatrix {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// An empty one.
+  SellMatrix() = default;
 
   /// From a KokkosSparse::CrsMatrix of any shape. Rows need not be sorted, and
   /// entries named twice add up.
@@ -65,7 +73,8 @@ class SellMatrix {
   ///
   /// @param x columns() long, or columns() x k; any layout
   /// @param y rows() long, or rows() x k; must not share memory with x
-  /// @throws SizeMismatchError, AliasError before anything is enqueued
+  /// @throws SizeMismatchError, AliasError, HandleError before anything is
+  ///   enqueued
   template <class X, class Y>
   void apply(const ExecutionSpace& exec, Scalar alpha, const X& x, Scalar beta,
              const Y& y) const {
@@ -101,7 +110,8 @@ class SellMatrix {
 
   /// Takes new values of a matrix with the same pattern; the form stays.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError: the old values then stay
+  /// @throws HandleError, SizeMismatchError, PatternMismatchError: the old
+  ///   values then stay
   /// Cost: one pass over the pattern, which the host waits for; then one over
   /// the values, enqueued on `exec`: let nothing but later work on `exec`
   /// change or free them before a fence.
@@ -115,6 +125,7 @@ class SellMatrix {
                      const Entries& entries, const Values& values) {
     Detail::check_matrix_views<Scalar, ExecutionSpace, RowMap, Entries,
                                Values>();
+    require_made();
     bool same = row_map.extent(0) == row_map_extent_ &&
                 entries.extent(0) == num_values_;
     if (same) {
@@ -134,20 +145,29 @@ class SellMatrix {
             std::enable_if_t<Values::rank == 1, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
     Detail::check_value_view<Scalar, ExecutionSpace, Values>();
+    require_made();
     check_num_values(values);
     parts_.set_values(exec, values.data());
   }
 
-  std::int64_t rows() const { return report_->rows; }
-  std::int64_t columns() const { return report_->columns; }
+  /// These three: @throws HandleError
+  std::int64_t rows() const { return report().rows; }
+  std::int64_t columns() const { return report().columns; }
   /// Shape, padding and sizes.
-  const SellReport& report() const { return *report_; }
-  /// For kernels of this library.
-  const Detail::SellStorage<Scalar, memory_space>& storage() const {
-    return parts_.storage;
+  const SellReport& report() const {
+    require_made();
+    return *report_;
   }
 
  private:
+  friend struct Detail::Internals;
+  const Detail::SellStorage<Scalar, memory_space>& storage() const {
+    return parts_.storage;
+  }
+  void require_made() const {
+    Detail::require_made(report_, "SellMatrix", "exec, A");
+  }
+
   template <int R, class Source>
   void multiply(const ExecutionSpace& exec, const Source& source,
                 const Detail::MultiVectorRef<Scalar>& y, int columns,

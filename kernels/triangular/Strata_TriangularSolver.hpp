@@ -7,6 +7,7 @@
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_BlocksOfMatrix.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 #include <exception>
@@ -21,6 +22,10 @@ namespace Strata {
 /// workspace, and solves that share them must not overlap in time: give each
 /// stream that works at the same time a solver of its own.
 ///
+/// A solver made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use of an empty
+/// solver is a HandleError.
+///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where A, b and x are accessible and solves run
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -29,6 +34,9 @@ class TriangularSolver {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// An empty solver.
+  TriangularSolver() = default;
 
   /// Checks and analyses a KokkosSparse::CrsMatrix, n x n.
   ///
@@ -68,9 +76,11 @@ class TriangularSolver {
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
-  /// @throws SizeMismatchError, AliasError before anything is enqueued
+  /// @throws SizeMismatchError, AliasError, HandleError before anything is
+  ///   enqueued
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
+    require_made();
     Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
     const std::int64_t columns = Detail::num_columns(x);
     if (report_->rows == 0 || columns == 0) return;
@@ -84,10 +94,10 @@ class TriangularSolver {
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
-  ///   ScalingError (see pipelined and pipelined_subgraphs in
-  ///   docs/algorithms.md), and what Kokkos throws where there is no memory for
-  ///   new ones beside them: the solver then still has its old values
+  /// @throws HandleError, SizeMismatchError, PatternMismatchError,
+  ///   ZeroDiagonalError, ScalingError (see pipelined and pipelined_subgraphs
+  ///   in docs/algorithms.md), and what Kokkos throws where there is no memory
+  ///   for new ones beside them: the solver then still has its old values
   /// Cost: one pass over the pattern and the diagonal (and over the values,
   /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
   /// time), which the host waits for; then one over the values, enqueued on
@@ -103,6 +113,7 @@ class TriangularSolver {
             class = typename RowMap::memory_space>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
+    require_made();
     check_index_view<RowMap>();
     check_index_view<Entries>();
     const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
@@ -115,21 +126,29 @@ class TriangularSolver {
   template <class Values, class = typename Values::memory_space,
             std::enable_if_t<Values::rank == 1, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
+    require_made();
     check_num_values(values);
     // No pattern to compare.
     const Kokkos::View<const int*, memory_space> none;
     take_values(exec, none, none, values, true);
   }
 
-  /// What was chosen and why.
-  const TriangularReport& report() const { return *report_; }
-  /// For kernels of this library: null unless the algorithm is `pipelined`.
+  /// What was chosen and why. @throws HandleError
+  const TriangularReport& report() const {
+    require_made();
+    return *report_;
+  }
+
+ private:
+  friend struct Detail::Internals;
   Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>* pipelined() const {
     return dynamic_cast<Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>*>(
         algorithm_.get());
   }
+  void require_made() const {
+    Detail::require_made(report_, "TriangularSolver", "exec, A, uplo, diag");
+  }
 
- private:
   template <class View>
   static void check_index_view() {
     static_assert(View::rank == 1,

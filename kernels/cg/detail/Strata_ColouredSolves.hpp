@@ -60,7 +60,7 @@ class ColouredSolves {
   LateSums apply(const ExecutionSpace& exec, const R& r, const Z& z,
                  const Task& task) const {
     lower_->solve(exec, r, between_);
-    return upper_->pipelined()->solve_summing(
+    return Internals::pipelined(*upper_)->solve_summing(
         exec, constant(between_), multi_vector_ref(z), constant(r), task, sum_);
   }
 
@@ -86,12 +86,13 @@ class ColouredSolves {
     const auto make = [&](Uplo uplo, Diag diag) {
       auto solver =
           std::make_unique<Solver>(exec, factor.LU, uplo, diag, options);
-      solver->pipelined()->name_rows(exec, colouring_.permutation.old_row);
+      Internals::pipelined(*solver)->name_rows(exec,
+                                               colouring_.permutation.old_row);
       return solver;
     };
     lower_ = make(Uplo::lower, Diag::unit);
     upper_ = make(Uplo::upper, Diag::non_unit);
-    sum_ = upper_->pipelined()->make_sum();
+    sum_ = Internals::pipelined(*upper_)->make_sum();
   }
 
   Colouring<Memory> colouring_;

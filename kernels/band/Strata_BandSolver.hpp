@@ -5,6 +5,7 @@
 #include <Strata_BandOptions.hpp>
 #include <detail/Strata_BandChecks.hpp>
 #include <detail/Strata_BandPivoting.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Made.hpp>
 #include <memory>
 
@@ -49,49 +50,52 @@ class BandSolver {
   ///   IndexOverflowError; DominanceError, FactorizationError with the row
   /// Cost: about 2 n kl ku operations without pivoting, 2 n kl (kl + ku) with
   /// it. Waits for `exec` once, at the end.
-  template <class Band, class = typename Band::memory_space>
+  template <class Band>
   BandSolver(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
              std::int64_t ku, const BandOptions& options = {})
       : options_(options) {
-    const Detail::BandRef<Scalar> A =
-        Detail::checked_band<Scalar, ExecutionSpace>(ab, kl, ku);
-    Detail::check_band_options(options, A);
-    auto report = std::make_shared<BandReport>();
-    report->rows = A.size;
-    report->lower = kl;
-    report->upper = ku;
-    report->systems = A.batch;
-    report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
-                         A.batch * sizeof(Scalar);
-    Detail::choose_band_method(exec, options, A, *report);
-    factored_ = std::make_shared<bool>(false);
-    scale_ = decltype(scale_)("Strata::Band::scale", A.size * A.batch);
-    fault_ = decltype(fault_)("Strata::Band::fault",
-                              Detail::BandFaults::size(A.batch));
-    if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
-    report->bytes = bytes();
-    report_ = report;
-    factor(exec, A);
+    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
+      const Detail::BandRef<Scalar> A =
+          Detail::checked_band<Scalar>(ab, kl, ku);
+      Detail::check_band_options(options, A);
+      auto report = std::make_shared<BandReport>();
+      report->rows = A.size;
+      report->lower = kl;
+      report->upper = ku;
+      report->systems = A.batch;
+      report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
+                           A.batch * sizeof(Scalar);
+      Detail::choose_band_method(exec, options, A, *report);
+      factored_ = std::make_shared<bool>(false);
+      scale_ = decltype(scale_)("Strata::Band::scale", A.size * A.batch);
+      fault_ = decltype(fault_)("Strata::Band::fault",
+                                Detail::BandFaults::size(A.batch));
+      if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
+      report->bytes = bytes();
+      report_ = report;
+      factor(exec, A);
+    }
   }
 
   /// Takes a matrix of the same sizes with other values.
   /// @throws as the constructor; after a DominanceError or FactorizationError
   ///   the solver has no factors, and solves throw HandleError
-  template <class Band, class = typename Band::memory_space>
+  template <class Band>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
-    require_made();
-    const Detail::BandRef<Scalar> A =
-        Detail::checked_band<Scalar, ExecutionSpace>(ab, report_->lower,
-                                                     report_->upper);
-    if (A.size != report_->rows || A.batch != report_->systems)
-      throw SizeMismatchError(
-          "ab",
-          "holds " + std::to_string(A.batch) + " systems of " +
-              std::to_string(A.size) + " rows, the solver " +
-              std::to_string(report_->systems) + " of " +
-              std::to_string(report_->rows),
-          "pass bands of the solver's size, or make a new solver");
-    factor(exec, A);
+    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
+      require_made();
+      const Detail::BandRef<Scalar> A =
+          Detail::checked_band<Scalar>(ab, report_->lower, report_->upper);
+      if (A.size != report_->rows || A.batch != report_->systems)
+        throw SizeMismatchError(
+            "ab",
+            "holds " + std::to_string(A.batch) + " systems of " +
+                std::to_string(A.size) + " rows, the solver " +
+                std::to_string(report_->systems) + " of " +
+                std::to_string(report_->rows),
+            "pass bands of the solver's size, or make a new solver");
+      factor(exec, A);
+    }
   }
 
   /// x = A^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -108,22 +112,26 @@ class BandSolver {
   /// one launch for each max_right_hand_sides, or 1024.
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    require_made();
-    Detail::check_band_vectors<Scalar, ExecutionSpace>(*report_, b, x);
-    if (!*factored_)
-      throw HandleError("solver", "has no factors: the last matrix was refused",
-                        "call update_values with a matrix that can be "
-                        "factorised");
-    const std::int64_t columns = Detail::num_band_columns(x);
-    if (!algorithm_ || columns == 0) return;
-    const Detail::ProfilingRegion region("Strata::BandSolver::solve");
-    reserve(exec, columns);
-    const auto from = Detail::batch_vector_ref(b);
-    algorithm_->solve(
-        exec,
-        Detail::BatchVectorRef<const Scalar>{
-            from.data, from.row_stride, from.column_stride, from.system_stride},
-        Detail::batch_vector_ref(x), columns);
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
+                                        3>::value) {
+      require_made();
+      Detail::check_band_vectors(*report_, b, x);
+      if (!*factored_)
+        throw HandleError("solver",
+                          "has no factors: the last matrix was refused",
+                          "call update_values with a matrix that can be "
+                          "factorised");
+      const std::int64_t columns = Detail::num_band_columns(x);
+      if (!algorithm_ || columns == 0) return;
+      const Detail::ProfilingRegion region("Strata::BandSolver::solve");
+      reserve(exec, columns);
+      const auto from = Detail::batch_vector_ref(b);
+      algorithm_->solve(exec,
+                        Detail::BatchVectorRef<const Scalar>{
+                            from.data, from.row_stride, from.column_stride,
+                            from.system_stride},
+                        Detail::batch_vector_ref(x), columns);
+    }
   }
 
   /// Makes the workspace of solves of up to `columns` right-hand sides, so that
@@ -222,10 +230,10 @@ class BandSolver {
   Kokkos::View<unsigned long long*, memory_space> fault_;
 };
 
-template <class ExecutionSpace, class Band, class = typename Band::memory_space>
+template <class ExecutionSpace, class Band>
 BandSolver(const ExecutionSpace&, const Band&, std::int64_t, std::int64_t,
            const BandOptions& = {})
-    -> BandSolver<typename Band::non_const_value_type, ExecutionSpace>;
+    -> BandSolver<typename Detail::ScalarOf<Band>::type, ExecutionSpace>;
 
 }  // namespace Strata
 

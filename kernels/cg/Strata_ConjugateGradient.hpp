@@ -8,6 +8,7 @@
 #include <detail/Strata_CgKernels.hpp>
 #include <detail/Strata_CgOperator.hpp>
 #include <detail/Strata_CgWatch.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Made.hpp>
 #include <limits>
 
@@ -103,80 +104,83 @@ class ConjugateGradient {
   template <class Operator, class Preconditioner, class B, class X>
   CgResult solve(const ExecutionSpace& exec, const Operator& A,
                  const Preconditioner& M, const B& b, const X& x) {
-    static_assert(B::rank == 1 && X::rank == 1,
-                  "Strata: conjugate gradients take one right-hand side");
-    require_made();
-    Detail::check_cg_operator("A", A, rows_);
-    Detail::check_cg_operator("M", M, rows_);
-    Detail::check_vectors<Scalar, ExecutionSpace>(rows_, b, x);
-    if (Detail::share_elements(b, x))
-      throw AliasError("x", "shares memory with b",
-                       "pass a vector of its own for the solution");
-    const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");
-    CgResult result;
-    if (rows_ == 0) {
-      result.status = CgStatus::converged;
-      result.history = {0};
+    if constexpr (!Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
+                                         1>::value) {
+      return CgResult();
+    } else {
+      require_made();
+      Detail::check_cg_operator("A", A, rows_);
+      Detail::check_cg_operator("M", M, rows_);
+      Detail::check_vectors(rows_, b, x);
+      if (Detail::share_elements(b, x))
+        throw AliasError("x", "shares memory with b",
+                         "pass a vector of its own for the solution");
+      const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");
+      CgResult result;
+      if (rows_ == 0) {
+        result.status = CgStatus::converged;
+        result.history = {0};
+        return result;
+      }
+      prepare(exec, A, M);
+      Leg<Operator, Preconditioner, B, X> leg{*this, exec, A, M, b, x};
+      leg.begin();
+      watch_.open();
+      int done = 0;
+      double verified = 0;
+      for (;;) {
+        const bool stopped = watch_.follow(
+            exec, options_, done, [&](int it) { leg.iterate(it); },
+            [&] { leg.settle(); });
+        leg.settle();
+        Detail::CgScalars state = fetch(exec);
+        if (!stopped) watch_.close(options_, state.iterations);
+        if (state.status == Detail::cg_running) {
+          if (!stopped)
+            throw Error("exec", "an enqueued iteration has not run",
+                        "look for errors of the device");
+          state.status = static_cast<int>(CgStatus::stopped);
+        }
+        const double squared_limit = state.squared_limit;
+        result.status = static_cast<CgStatus>(state.status);
+        result.iterations = done = state.iterations;
+        result.rhs_norm = std::sqrt(state.squared_b);
+        // Kernels have left x alone.
+        if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
+        if (result.status == CgStatus::not_finite) {
+          result.residual_norm = std::numeric_limits<double>::quiet_NaN();
+          break;
+        }
+        state = leg.verify(state);
+        result.residual_norm = std::sqrt(state.squared_r);
+        if (!Detail::is_finite(state.squared_r)) {
+          result.status = CgStatus::not_finite;
+          break;
+        }
+        // Twice the limit is as good: to begin anew for less would cost more
+        // than it gains.
+        if (result.status != CgStatus::converged ||
+            state.squared_r <= 4 * squared_limit)
+          break;
+        if (stopped) {
+          result.status = CgStatus::stopped;
+          break;
+        }
+        if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
+          result.status = CgStatus::stagnated;
+          break;
+        }
+        if (done == options_.max_iterations) {
+          result.status = CgStatus::max_iterations;
+          break;
+        }
+        verified = state.squared_r;
+        ++result.restarts;
+        leg.restart(state);
+      }
+      result.history = watch_.history(result.iterations);
       return result;
     }
-    prepare(exec, A, M);
-    Leg<Operator, Preconditioner, B, X> leg{*this, exec, A, M, b, x};
-    leg.begin();
-    watch_.open();
-    int done = 0;
-    double verified = 0;
-    for (;;) {
-      const bool stopped = watch_.follow(
-          exec, options_, done, [&](int it) { leg.iterate(it); },
-          [&] { leg.settle(); });
-      leg.settle();
-      Detail::CgScalars state = fetch(exec);
-      if (!stopped) watch_.close(options_, state.iterations);
-      if (state.status == Detail::cg_running) {
-        if (!stopped)
-          throw Error("exec", "an enqueued iteration has not run",
-                      "look for errors of the device");
-        state.status = static_cast<int>(CgStatus::stopped);
-      }
-      const double squared_limit = state.squared_limit;
-      result.status = static_cast<CgStatus>(state.status);
-      result.iterations = done = state.iterations;
-      result.rhs_norm = std::sqrt(state.squared_b);
-      // Kernels have left x alone.
-      if (state.zero_b) Kokkos::deep_copy(exec, x, Scalar(0));
-      if (result.status == CgStatus::not_finite) {
-        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
-        break;
-      }
-      state = leg.verify(state);
-      result.residual_norm = std::sqrt(state.squared_r);
-      if (!Detail::is_finite(state.squared_r)) {
-        result.status = CgStatus::not_finite;
-        break;
-      }
-      // Twice the limit is as good: to begin anew for less would cost more
-      // than it gains.
-      if (result.status != CgStatus::converged ||
-          state.squared_r <= 4 * squared_limit)
-        break;
-      if (stopped) {
-        result.status = CgStatus::stopped;
-        break;
-      }
-      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
-        result.status = CgStatus::stagnated;
-        break;
-      }
-      if (done == options_.max_iterations) {
-        result.status = CgStatus::max_iterations;
-        break;
-      }
-      verified = state.squared_r;
-      ++result.restarts;
-      leg.restart(state);
-    }
-    result.history = watch_.history(result.iterations);
-    return result;
   }
 
   const CgOptions& options() const { return options_; }

@@ -7,6 +7,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Made.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 #include <memory>
@@ -34,15 +35,17 @@ class JacobiPreconditioner {
   ///   MissingDiagonalError, and IndefiniteError where the diagonal is not real
   ///   and positive, or its reciprocal not finite
   /// Cost: one pass over the matrix. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   JacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A);
   }
   /// The same again for other values (or another matrix): an exception leaves
   /// the old ones.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
+    }
   }
 
   std::int64_t rows() const {
@@ -57,10 +60,9 @@ class JacobiPreconditioner {
   Kokkos::View<Detail::RealOf<Scalar>*, memory_space> inverse_diagonal_;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
-    -> JacobiPreconditioner<typename Matrix::non_const_value_type,
+    -> JacobiPreconditioner<typename Detail::ScalarOf<Matrix>::type,
                             ExecutionSpace>;
 
 /// Which factorisation IncompletePreconditioner makes.
@@ -137,77 +139,80 @@ class IncompletePreconditioner {
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
   /// coloured, colour_rows(), some copies of the matrix, a launch for each
   /// colour. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
       FactorOrder order = FactorOrder::automatic)
-      : kind_(kind),
-        order_(order),
-        rows_(static_cast<std::int64_t>(A.numRows())) {
-    check_options(options);
-    if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
-      check(exec, A);
-      const auto colours = colour_rows(exec, A);
-      order_ = FactorOrder::coloured;
-      const auto factor = colour_factor(exec, A, colours);
-      if (colours.num_colours() > most_swept_colours)
-        solves_ = std::make_shared<Solves>(exec, factor);
-      else
-        sweeps_ = std::make_shared<Sweeps>(exec, factor);
+      : kind_(kind), order_(order) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      rows_ = static_cast<std::int64_t>(A.numRows());
+      check_options(options);
+      if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
+        check(exec, A);
+        const auto colours = colour_rows(exec, A);
+        order_ = FactorOrder::coloured;
+        const auto factor = colour_factor(exec, A, colours);
+        if (colours.num_colours() > most_swept_colours)
+          solves_ = std::make_shared<Solves>(exec, factor);
+        else
+          sweeps_ = std::make_shared<Sweeps>(exec, factor);
+        fingerprint_ =
+            Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
+        return;
+      }
+      order_ = FactorOrder::natural;
+      options_ = options;
+      const auto factors = factorise(exec, A);
+      analyse(exec, factors);
       fingerprint_ =
           Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-      return;
     }
-    order_ = FactorOrder::natural;
-    options_ = options;
-    const auto factors = factorise(exec, A);
-    analyse(exec, factors);
-    fingerprint_ =
-        Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
   }
   /// New values on the same pattern: factorises again, without analysis unless
   /// the natural order's solvers can't take the values as they are planned.
   /// @throws as the constructor, PatternMismatchError and HandleError
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    require_made();
-    if (static_cast<std::int64_t>(A.numRows()) != rows_)
-      throw PatternMismatchError("A",
-                                 "has " + std::to_string(A.numRows()) +
-                                     " rows, not " + std::to_string(rows_),
-                                 "make a new preconditioner");
-    const auto check_pattern = [&] {
-      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
-          fingerprint_)
-        throw PatternMismatchError(
-            "A", "does not have the pattern that was factorised",
-            "make a new preconditioner");
-    };
-    if (sweeps_ || solves_) {
-      check(exec, A);
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      require_made();
+      if (static_cast<std::int64_t>(A.numRows()) != rows_)
+        throw PatternMismatchError("A",
+                                   "has " + std::to_string(A.numRows()) +
+                                       " rows, not " + std::to_string(rows_),
+                                   "make a new preconditioner");
+      const auto check_pattern = [&] {
+        if (Detail::pattern_fingerprint(exec, A.graph.row_map,
+                                        A.graph.entries) != fingerprint_)
+          throw PatternMismatchError(
+              "A", "does not have the pattern that was factorised",
+              "make a new preconditioner");
+      };
+      if (sweeps_ || solves_) {
+        check(exec, A);
+        check_pattern();
+        if (solves_)
+          solves_->update_values(exec,
+                                 colour_factor(exec, A, solves_->colouring()));
+        else
+          sweeps_->update_values(exec,
+                                 colour_factor(exec, A, sweeps_->colouring()));
+        return;
+      }
+      const auto factors = factorise(exec, A);
       check_pattern();
-      if (solves_)
-        solves_->update_values(exec,
-                               colour_factor(exec, A, solves_->colouring()));
-      else
-        sweeps_->update_values(exec,
-                               colour_factor(exec, A, sweeps_->colouring()));
-      return;
-    }
-    const auto factors = factorise(exec, A);
-    check_pattern();
-    try {
-      lower_->update_values(exec, factors.L);
-      upper_->update_values(exec, factors.U);
-    } catch (const ScalingError&) {
-      // Other algorithms take them.
+      try {
+        lower_->update_values(exec, factors.L);
+        upper_->update_values(exec, factors.U);
+      } catch (const ScalingError&) {
+        // Other algorithms take them.
+        exec.fence();
+        analyse(exec, factors);
+      }
+      // The factors are freed here.
       exec.fence();
-      analyse(exec, factors);
     }
-    // The factors are freed here.
-    exec.fence();
   }
 
   /// z = U^-1 L^-1 r for vectors of rank 1, which may be the same. Asynchronous
@@ -353,13 +358,12 @@ class IncompletePreconditioner {
   std::uint64_t fingerprint_ = 0;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
                          const TriangularOptions& = {},
                          FactorOrder = FactorOrder::automatic)
-    -> IncompletePreconditioner<typename Matrix::non_const_value_type,
+    -> IncompletePreconditioner<typename Detail::ScalarOf<Matrix>::type,
                                 ExecutionSpace>;
 
 }  // namespace Strata

@@ -6,6 +6,7 @@
 #include <detail/Strata_DenseChecks.hpp>
 #include <detail/Strata_DenseCopies.hpp>
 #include <detail/Strata_Elimination.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <limits>
@@ -57,47 +58,51 @@ class GaussJordan {
   /// and r x n more in that case. Waits for exec.
   template <class Matrix>
   RowEchelonForm reduce(const ExecutionSpace& exec, const Matrix& A) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    static_assert(std::is_same<typename Matrix::value_type, Scalar>::value,
-                  "Strata: the matrix to be reduced must not be const");
-    Detail::require_distinct_elements("A", A);
-    const Detail::ProfilingRegion region("Strata::GaussJordan::reduce");
-    const Sizes size{static_cast<std::int64_t>(A.extent(0)),
-                     static_cast<std::int64_t>(A.extent(1)), 0};
-    const std::int64_t candidates =
-        Detail::pivot_column_count(options_, size.columns);
-    RowEchelonForm form;
-    form.tolerance = std::max(options_.tolerance, 0.0);
-    if (size.rows == 0 || size.columns == 0) return form;
-    copy_in(exec, A, Nothing(), size);
-    form.norm =
-        Detail::largest_column_sum(exec, work_ref(), size.rows, candidates);
-    // No tolerance can be told from a sum that overflows.
-    if (options_.tolerance < 0 && form.norm - form.norm != 0)
-      throw FactorizationError(
-          "A", "has columns whose sums are beyond the range of numbers",
-          "scale A, or set the option `tolerance`");
-    if (options_.tolerance < 0)
-      form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
-                       std::numeric_limits<Real>::epsilon() * form.norm;
-    const std::int64_t further = size.columns - candidates;
-    auto& elimination = *elimination_;
-    elimination.sweep(exec, work_ref(), size.rows, candidates, further,
-                      form.tolerance);
-    Detail::Pivots pivots = elimination.pivots(exec);
-    if (pivots.lacking != Detail::EliminationStatus::none) {
+    if constexpr (!Detail::ExpectWritableDense<Scalar, ExecutionSpace,
+                                               Matrix>::value) {
+      return RowEchelonForm();
+    } else {
+      Detail::check_dense_matrix(A, "A");
+      Detail::require_distinct_elements("A", A);
+      const Detail::ProfilingRegion region("Strata::GaussJordan::reduce");
+      const Sizes size{static_cast<std::int64_t>(A.extent(0)),
+                       static_cast<std::int64_t>(A.extent(1)), 0};
+      const std::int64_t candidates =
+          Detail::pivot_column_count(options_, size.columns);
+      RowEchelonForm form;
+      form.tolerance = std::max(options_.tolerance, 0.0);
+      if (size.rows == 0 || size.columns == 0) return form;
       copy_in(exec, A, Nothing(), size);
-      const std::int64_t ld = leading_dimension(size.rows);
-      reserve(exec, spare_, ld * Elimination::width);
-      pivots = elimination.sweep_with_gaps(exec, work_ref(), size.rows,
-                                           candidates, further, form.tolerance,
-                                           Ref{spare_.data(), ld});
+      form.norm =
+          Detail::largest_column_sum(exec, work_ref(), size.rows, candidates);
+      // No tolerance can be told from a sum that overflows.
+      if (options_.tolerance < 0 && form.norm - form.norm != 0)
+        throw FactorizationError(
+            "A", "has columns whose sums are beyond the range of numbers",
+            "scale A, or set the option `tolerance`");
+      if (options_.tolerance < 0)
+        form.tolerance =
+            static_cast<double>(std::max(size.rows, size.columns)) *
+            std::numeric_limits<Real>::epsilon() * form.norm;
+      const std::int64_t further = size.columns - candidates;
+      auto& elimination = *elimination_;
+      elimination.sweep(exec, work_ref(), size.rows, candidates, further,
+                        form.tolerance);
+      Detail::Pivots pivots = elimination.pivots(exec);
+      if (pivots.lacking != Detail::EliminationStatus::none) {
+        copy_in(exec, A, Nothing(), size);
+        const std::int64_t ld = leading_dimension(size.rows);
+        reserve(exec, spare_, ld * Elimination::width);
+        pivots = elimination.sweep_with_gaps(
+            exec, work_ref(), size.rows, candidates, further, form.tolerance,
+            Ref{spare_.data(), ld});
+      }
+      Detail::require_no_overflow(pivots.overflow);
+      form.rank = static_cast<std::int64_t>(pivots.columns.size());
+      form.pivot_columns = pivots.columns;
+      finish_reduction(exec, A, size, candidates, pivots);
+      return form;
     }
-    Detail::require_no_overflow(pivots.overflow);
-    form.rank = static_cast<std::int64_t>(pivots.columns.size());
-    form.pivot_columns = pivots.columns;
-    finish_reduction(exec, A, size, candidates, pivots);
-    return form;
   }
 
   /// Solves A X = B.
@@ -111,21 +116,25 @@ class GaussJordan {
   template <class Matrix, class B, class X>
   void solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
              const X& x) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    Detail::check_square(A);
-    Detail::check_right_hand_sides<Scalar, ExecutionSpace>(A, b, x);
-    const Detail::ProfilingRegion region("Strata::GaussJordan::solve");
-    const Sizes size{static_cast<std::int64_t>(A.extent(0)),
-                     static_cast<std::int64_t>(A.extent(1)),
-                     Detail::num_columns(x)};
-    if (size.rows == 0 || size.further == 0) return;
-    copy_in(exec, A, b, size);
-    eliminate(exec, size, false);
-    Detail::require_regular(elimination_->pivots(exec));
-    const Ref solution = work_ref().from(0, size.columns);
-    require_finite(exec, solution, size.rows, size.further);
-    copy_out(exec, solution, Detail::multi_vector_ref(x), size, nullptr);
-    exec.fence();
+    if constexpr ((Detail::ExpectDense<Scalar, ExecutionSpace, Matrix>::value &&
+                   Detail::ExpectVectors<Scalar, ExecutionSpace, B,
+                                         X>::value)) {
+      Detail::check_dense_matrix(A, "A");
+      Detail::check_square(A);
+      Detail::check_right_hand_sides(A, b, x);
+      const Detail::ProfilingRegion region("Strata::GaussJordan::solve");
+      const Sizes size{static_cast<std::int64_t>(A.extent(0)),
+                       static_cast<std::int64_t>(A.extent(1)),
+                       Detail::num_columns(x)};
+      if (size.rows == 0 || size.further == 0) return;
+      copy_in(exec, A, b, size);
+      eliminate(exec, size, false);
+      Detail::require_regular(elimination_->pivots(exec));
+      const Ref solution = work_ref().from(0, size.columns);
+      require_finite(exec, solution, size.rows, size.further);
+      copy_out(exec, solution, Detail::multi_vector_ref(x), size, nullptr);
+      exec.fence();
+    }
   }
 
   /// X = A^-1, n x n; X may be A.
@@ -136,24 +145,26 @@ class GaussJordan {
   /// stripe. Workspace n x 2n. Waits for exec.
   template <class Matrix, class Inverse>
   void invert(const ExecutionSpace& exec, const Matrix& A, const Inverse& X) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Inverse>(X, "X");
-    static_assert(std::is_same<typename Inverse::value_type, Scalar>::value,
-                  "Strata: the inverse must not be const");
-    Detail::check_square(A);
-    Detail::check_same_extents(A, X);
-    const Detail::ProfilingRegion region("Strata::GaussJordan::invert");
-    const auto n = static_cast<std::int64_t>(A.extent(0));
-    const Sizes size{n, n, n};
-    if (n == 0) return;
-    copy_in(exec, A, Nothing(), size);
-    eliminate(exec, size, true);
-    Detail::require_regular(elimination_->pivots(exec));
-    const Ref inverse = work_ref().from(0, n);
-    require_finite(exec, inverse, n, n);
-    copy_out(exec, inverse, Detail::multi_vector_ref(X), size,
-             elimination_->row_of().data());
-    exec.fence();
+    if constexpr ((Detail::ExpectDense<Scalar, ExecutionSpace, Matrix>::value &&
+                   Detail::ExpectWritableDense<Scalar, ExecutionSpace,
+                                               Inverse>::value)) {
+      Detail::check_dense_matrix(A, "A");
+      Detail::check_dense_matrix(X, "X");
+      Detail::check_square(A);
+      Detail::check_same_extents(A, X);
+      const Detail::ProfilingRegion region("Strata::GaussJordan::invert");
+      const auto n = static_cast<std::int64_t>(A.extent(0));
+      const Sizes size{n, n, n};
+      if (n == 0) return;
+      copy_in(exec, A, Nothing(), size);
+      eliminate(exec, size, true);
+      Detail::require_regular(elimination_->pivots(exec));
+      const Ref inverse = work_ref().from(0, n);
+      require_finite(exec, inverse, n, n);
+      copy_out(exec, inverse, Detail::multi_vector_ref(X), size,
+               elimination_->row_of().data());
+      exec.fence();
+    }
   }
 
   /// Bytes of device memory that the object holds.
@@ -352,7 +363,7 @@ template <class ExecutionSpace, class Matrix>
 RowEchelonForm reduced_row_echelon_form(
     const ExecutionSpace& exec, const Matrix& A,
     const GaussJordanOptions& options = {}) {
-  return GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(
+  return GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(
              options)
       .reduce(exec, A);
 }
@@ -361,7 +372,7 @@ RowEchelonForm reduced_row_echelon_form(
 template <class ExecutionSpace, class Matrix, class B, class X>
 void gauss_jordan_solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
                         const X& x, const GaussJordanOptions& options = {}) {
-  GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(options)
+  GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(options)
       .solve(exec, A, b, x);
 }
 
@@ -370,7 +381,7 @@ template <class ExecutionSpace, class Matrix, class Inverse>
 void gauss_jordan_inverse(const ExecutionSpace& exec, const Matrix& A,
                           const Inverse& X,
                           const GaussJordanOptions& options = {}) {
-  GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(options)
+  GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(options)
       .invert(exec, A, X);
 }
 

@@ -7,6 +7,7 @@
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_BlocksOfMatrix.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Made.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
@@ -48,25 +49,29 @@ class TriangularSolver {
   /// Cost: some passes over A and a few sorts on the device, and the longest
   /// path of its graph at a few reads through memory a row; for `subgraphs`,
   /// O(n + entries) on the host. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    analyse(exec, A.graph.row_map, A.graph.entries, A.values,
-            static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      analyse(exec, A.graph.row_map, A.graph.entries, A.values,
+              static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+    }
   }
 
   /// The same from three views of rank 1: `row_map` of n + 1 offsets, and
   /// `entries` (zero-based columns) and `values` of equal length.
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   TriangularSolver(const ExecutionSpace& exec, const RowMap& row_map,
                    const Entries& entries, const Values& values, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    analyse(exec, row_map, entries, values,
-            row_map.extent(0) == 0
-                ? 0
-                : static_cast<std::int64_t>(row_map.extent(0)) - 1,
-            uplo, diag, options);
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      analyse(exec, row_map, entries, values,
+              row_map.extent(0) == 0
+                  ? 0
+                  : static_cast<std::int64_t>(row_map.extent(0)) - 1,
+              uplo, diag, options);
+    }
   }
 
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -80,16 +85,18 @@ class TriangularSolver {
   ///   enqueued
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    require_made();
-    Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
-    const std::int64_t columns = Detail::num_columns(x);
-    if (report_->rows == 0 || columns == 0) return;
-    const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
-    const auto from = Detail::multi_vector_ref(b);
-    algorithm_->solve(exec,
-                      Detail::MultiVectorRef<const Scalar>{
-                          from.data, from.row_stride, from.column_stride},
-                      Detail::multi_vector_ref(x), columns);
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
+      require_made();
+      Detail::check_vectors(report_->rows, b, x);
+      const std::int64_t columns = Detail::num_columns(x);
+      if (report_->rows == 0 || columns == 0) return;
+      const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
+      const auto from = Detail::multi_vector_ref(b);
+      algorithm_->solve(exec,
+                        Detail::MultiVectorRef<const Scalar>{
+                            from.data, from.row_stride, from.column_stride},
+                        Detail::multi_vector_ref(x), columns);
+    }
   }
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
@@ -105,32 +112,35 @@ class TriangularSolver {
   /// them before a fence. `pipelined` with level sets at a time makes the new
   /// ones in other memory, as much as the plan's values take, copies them and
   /// waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix,
+            std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
   }
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
-    require_made();
-    check_index_view<RowMap>();
-    check_index_view<Entries>();
-    const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
-                            entries.extent(0) == num_values_;
-    if (same_sizes) check_num_values(values);
-    take_values(exec, row_map, entries, values, same_sizes);
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      require_made();
+      const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
+                              entries.extent(0) == num_values_;
+      if (same_sizes) check_num_values(values);
+      take_values(exec, row_map, entries, values, same_sizes);
+    }
   }
   /// The same from the values alone (rank 1, in the order of the analysed
   /// matrix), where the caller vouches for the pattern.
-  template <class Values, class = typename Values::memory_space,
-            std::enable_if_t<Values::rank == 1, int> = 0>
+  template <class Values,
+            std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    require_made();
-    check_num_values(values);
-    // No pattern to compare.
-    const Kokkos::View<const int*, memory_space> none;
-    take_values(exec, none, none, values, true);
+    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
+      require_made();
+      check_num_values(values);
+      // No pattern to compare.
+      const Kokkos::View<const int*, memory_space> none;
+      take_values(exec, none, none, values, true);
+    }
   }
 
   /// What was chosen and why. @throws HandleError
@@ -149,32 +159,8 @@ class TriangularSolver {
     Detail::require_made(report_, "TriangularSolver", "exec, A, uplo, diag");
   }
 
-  template <class View>
-  static void check_index_view() {
-    static_assert(View::rank == 1,
-                  "Strata: row map and entries are views of rank 1");
-    static_assert(
-        Kokkos::SpaceAccessibility<ExecutionSpace,
-                                   typename View::memory_space>::accessible,
-        "Strata: the matrix must be accessible from the execution space");
-  }
-  template <class Values>
-  static void check_value_type() {
-    static_assert(
-        std::is_same<typename Values::non_const_value_type, Scalar>::value,
-        "Strata: the matrix must have the solver's scalar type");
-    static_assert(
-        Kokkos::SpaceAccessibility<ExecutionSpace,
-                                   typename Values::memory_space>::accessible,
-        "Strata: the matrix must be accessible from the execution space");
-    static_assert(!std::is_same<typename Values::array_layout,
-                                Kokkos::LayoutStride>::value,
-                  "Strata: the values of a matrix must be contiguous");
-  }
-
   template <class Values>
   void check_num_values(const Values& values) const {
-    check_value_type<Values>();
     if (values.extent(0) != num_values_)
       throw SizeMismatchError("values",
                               "has " + std::to_string(values.extent(0)) +
@@ -273,9 +259,6 @@ class TriangularSolver {
                const Entries& entries, const Values& values,
                std::int64_t columns, Uplo uplo, Diag diag,
                const TriangularOptions& options) {
-    check_value_type<Values>();
-    check_index_view<RowMap>();
-    check_index_view<Entries>();
     Detail::require_enumerator("uplo", uplo);
     Detail::require_enumerator("diag", diag);
     Detail::check_options(options);
@@ -376,17 +359,17 @@ class TriangularSolver {
   std::uint64_t fingerprint_ = 0;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 TriangularSolver(const ExecutionSpace&, const Matrix&, Uplo, Diag,
                  const TriangularOptions& = {})
-    -> TriangularSolver<typename Matrix::non_const_value_type, ExecutionSpace>;
+    -> TriangularSolver<typename Detail::ScalarOf<Matrix>::type,
+                        ExecutionSpace>;
 
-template <class ExecutionSpace, class RowMap, class Entries, class Values,
-          class = typename RowMap::memory_space>
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
 TriangularSolver(const ExecutionSpace&, const RowMap&, const Entries&,
                  const Values&, Uplo, Diag, const TriangularOptions& = {})
-    -> TriangularSolver<typename Values::non_const_value_type, ExecutionSpace>;
+    -> TriangularSolver<typename Detail::ScalarOf<Values>::type,
+                        ExecutionSpace>;
 
 }  // namespace Strata
 

@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_Triangle.hpp>
 #include <algorithm>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_FactorChecks.hpp>
 #include <detail/Strata_KernelsCompat.hpp>
 #include <vector>
@@ -102,67 +103,75 @@ template <class CrsMatrix>
 IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t work_bytes = 0) {
-  using Types = Detail::MatrixTypes<CrsMatrix>;
-  using Ordinal = typename Types::Ordinal;
-  using Memory = typename Types::MemorySpace;
-  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
-      typename Types::Offset, Ordinal, typename Types::Scalar,
-      typename Types::ExecutionSpace, Memory, Memory>;
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+  if constexpr (!Detail::ExpectScalar<
+                    typename Detail::MatrixTypes<CrsMatrix>::Scalar>::value) {
+    return {};
+  } else {
+    using Types = Detail::MatrixTypes<CrsMatrix>;
+    using Ordinal = typename Types::Ordinal;
+    using Memory = typename Types::MemorySpace;
+    using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+        typename Types::Offset, Ordinal, typename Types::Scalar,
+        typename Types::ExecutionSpace, Memory, Memory>;
+    constexpr bool on_host =
+        Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
 
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  Detail::check_square_matrix(exec, A);
-  Detail::raise_factor_faults<CrsMatrix>(
-      "Strata::IncompleteLu::check::input", exec, rows,
-      Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
-                                          A.values});
-  using Factor = OwningCrsMatrix<CrsMatrix>;
-  IncompleteLu<Factor> factors{Detail::triangle_of(exec, A, Uplo::lower),
-                               Detail::triangle_of(exec, A, Uplo::upper)};
-  if (rows == 0) return factors;
-  Factor &L = factors.L, &U = factors.U;
-  const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
-  if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
-    throw IndexOverflowError(
-        "A",
-        std::to_string(longest) +
-            " entries of a factor do not fit the ordinal type of the matrix",
-        "use a wider ordinal type");
+    const auto rows = static_cast<std::int64_t>(A.numRows());
+    Detail::check_square_matrix(exec, A);
+    Detail::raise_factor_faults<CrsMatrix>(
+        "Strata::IncompleteLu::check::input", exec, rows,
+        Detail::FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries,
+                                            A.values});
+    using Factor = OwningCrsMatrix<CrsMatrix>;
+    IncompleteLu<Factor> factors{Detail::triangle_of(exec, A, Uplo::lower),
+                                 Detail::triangle_of(exec, A, Uplo::upper)};
+    if (rows == 0) return factors;
+    Factor &L = factors.L, &U = factors.U;
+    const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
+    if (longest >
+        static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
+      throw IndexOverflowError(
+          "A",
+          std::to_string(longest) +
+              " entries of a factor do not fit the ordinal type of the matrix",
+          "use a wider ordinal type");
 
-  if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
-  const auto steps = Detail::elimination_steps(
-      L, std::max<std::int64_t>(
-             on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
-             work_bytes / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
-  const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
+    if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
+    const auto steps = Detail::elimination_steps(
+        L,
+        std::max<std::int64_t>(
+            on_host ? typename CrsMatrix::execution_space().concurrency() : 1,
+            work_bytes / (rows * static_cast<std::int64_t>(sizeof(Ordinal)))));
+    const auto num_steps =
+        static_cast<std::int64_t>(steps.step_start.size()) - 1;
 
-  Handle handle;
-  handle.create_spiluk_handle(
-      KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, rows,
-      L.nnz(), U.nnz());
-  auto& spiluk = *handle.get_spiluk_handle();
-  Detail::copy_to_front(spiluk.get_level_idx(), steps.order);
-  Detail::copy_to_front(spiluk.get_level_ptr(), steps.step_start);
-  spiluk.set_num_levels(num_steps);
-  spiluk.set_level_maxrows(steps.longest_step);
-  // Teams of the usual size would idle on the short rows of most matrices.
-  spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
-  Detail::fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows,
-                                  0);
-  spiluk.set_symbolic_complete();
+    Handle handle;
+    handle.create_spiluk_handle(
+        KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, rows,
+        L.nnz(), U.nnz());
+    auto& spiluk = *handle.get_spiluk_handle();
+    Detail::copy_to_front(spiluk.get_level_idx(), steps.order);
+    Detail::copy_to_front(spiluk.get_level_ptr(), steps.step_start);
+    spiluk.set_num_levels(num_steps);
+    spiluk.set_level_maxrows(steps.longest_step);
+    // Teams of the usual size would idle on the short rows of most matrices.
+    spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
+    Detail::fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows,
+                                    0);
+    spiluk.set_symbolic_complete();
 
-  exec.fence();
-  Detail::run_spiluk_numeric(handle, A.graph.row_map, A.graph.entries, A.values,
-                             L.graph.row_map, L.graph.entries, L.values,
-                             U.graph.row_map, U.graph.entries, U.values);
-  typename Types::ExecutionSpace().fence();
-  handle.destroy_spiluk_handle();
+    exec.fence();
+    Detail::run_spiluk_numeric(
+        handle, A.graph.row_map, A.graph.entries, A.values, L.graph.row_map,
+        L.graph.entries, L.values, U.graph.row_map, U.graph.entries, U.values);
+    typename Types::ExecutionSpace().fence();
+    handle.destroy_spiluk_handle();
 
-  Detail::raise_factor_faults<CrsMatrix>(
-      "Strata::IncompleteLu::check::factors", exec, rows,
-      Detail::FactorOutputCheck<CrsMatrix>{A, L, U});
-  return factors;
+    Detail::raise_factor_faults<CrsMatrix>(
+        "Strata::IncompleteLu::check::factors", exec, rows,
+        Detail::FactorOutputCheck<CrsMatrix>{A, L, U});
+    return factors;
+  }
 }
 
 }  // namespace Strata

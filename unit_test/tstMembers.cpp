@@ -66,7 +66,7 @@ Matrix poisson() {
 
 class Members : public testing::Test {
  protected:
-  const Device exec_;
+  const Device exec_{};
   const Matrix A_ = poisson();
   const Vector b_{"b", 400}, x_{"x", 400};
   const Band ab_{"ab", 3, 400};

@@ -74,6 +74,16 @@ class TriangularSolver {
     }
   }
 
+  // Forgotten often, and else a page of candidates.
+  template <class Matrix>
+  TriangularSolver(const Matrix&, Uplo, Diag, const TriangularOptions& = {}) {
+    static_assert(
+        Kokkos::is_execution_space<Matrix>::value,
+        "Strata: the first argument of a solver's constructor must be "
+        "an execution space instance: TriangularSolver(exec, A, uplo, "
+        "diag)");
+  }
+
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
   /// wait (but Kokkos allocates for OpenMP teams in the first solve on another
   /// instance than that of the analysis). A CUDA graph that recorded it must be
@@ -364,6 +374,10 @@ TriangularSolver(const ExecutionSpace&, const Matrix&, Uplo, Diag,
                  const TriangularOptions& = {})
     -> TriangularSolver<typename Detail::ScalarOf<Matrix>::type,
                         ExecutionSpace>;
+
+template <class Matrix>
+TriangularSolver(const Matrix&, Uplo, Diag, const TriangularOptions& = {})
+    -> TriangularSolver<typename Detail::ScalarOf<Matrix>::type>;
 
 template <class ExecutionSpace, class RowMap, class Entries, class Values>
 TriangularSolver(const ExecutionSpace&, const RowMap&, const Entries&,

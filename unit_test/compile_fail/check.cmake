@@ -8,7 +8,8 @@
 # count_lines: whether the compiler is one whose lines are counted.
 set(most_lines 15)
 set(most_errors 2)
-execute_process(COMMAND ${compiler} @${flags} -c ${source} -o ${object}
+file(STRINGS ${flags} arguments)
+execute_process(COMMAND ${compiler} ${arguments} -c ${source} -o ${object}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 file(STRINGS ${source} sentence REGEX "^// must say: ")
 if(NOT sentence)

@@ -245,7 +245,7 @@ namespace Detail {
 
 /// See permute_symmetric.
 template <class CrsMatrix>
-CrsMatrix permute_rows_and_columns(
+OwningCrsMatrix<CrsMatrix> permute_rows_and_columns(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using Types = Detail::MatrixTypes<CrsMatrix>;
@@ -270,8 +270,8 @@ CrsMatrix permute_rows_and_columns(
     Detail::sort_crs_rows(exec, row_map, entries, values);
   }
   exec.fence();
-  return CrsMatrix("Strata::permuted", A.numRows(), A.numCols(), stored, values,
-                   row_map, entries);
+  return typename Types::Matrix("Strata::permuted", A.numRows(), A.numCols(),
+                                stored, values, row_map, entries);
 }
 
 }  // namespace Detail
@@ -283,7 +283,7 @@ CrsMatrix permute_rows_and_columns(
 ///   ColumnRangeError before anything is written, MemoryError
 /// Cost: three passes over the entries and a sort of the rows, on the device.
 template <class CrsMatrix>
-CrsMatrix permute_symmetric(
+OwningCrsMatrix<CrsMatrix> permute_symmetric(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   return Detail::with_memory_errors("a permuted matrix", [&] {

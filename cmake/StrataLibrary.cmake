@@ -14,13 +14,18 @@ target_compile_definitions(strata INTERFACE
   STRATA_ENABLE_CUDA_NATIVE=$<BOOL:${Strata_ENABLE_CUDA_NATIVE}>)
 target_link_libraries(strata INTERFACE Kokkos::kokkos Kokkos::kokkoskernels ZLIB::ZLIB)
 
+# A project around this one compiles with flags of its own, whose warnings are not for
+# its developers to mend here.
+set(as_system)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(as_system SYSTEM)
+endif()
+
 # The rooms become one flat folder when installed: no two headers may claim
 # one name there.
 set(Strata_HEADERS)
 foreach(room IN LISTS Strata_ROOMS)
-  target_include_directories(strata INTERFACE $<BUILD_INTERFACE:${room}>)
-  install(DIRECTORY ${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata
-          FILES_MATCHING PATTERN "*.hpp")
+  target_include_directories(strata ${as_system} INTERFACE $<BUILD_INTERFACE:${room}>)
   file(GLOB_RECURSE headers RELATIVE ${room} CONFIGURE_DEPENDS ${room}/*.hpp)
   foreach(header IN LISTS headers)
     if(header IN_LIST Strata_HEADERS)
@@ -29,9 +34,19 @@ foreach(room IN LISTS Strata_ROOMS)
     list(APPEND Strata_HEADERS ${header})
   endforeach()
 endforeach()
+# Those that are no detail.
+set(Strata_PUBLIC_HEADERS ${Strata_HEADERS})
+list(FILTER Strata_PUBLIC_HEADERS EXCLUDE REGEX /)
 target_include_directories(strata INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strata>)
 
+if(NOT Strata_INSTALL)
+  return()
+endif()
+foreach(room IN LISTS Strata_ROOMS)
+  install(DIRECTORY ${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Strata)
 install(TARGETS strata EXPORT StrataTargets)
 install(EXPORT StrataTargets NAMESPACE Strata:: DESTINATION ${package_dir})

@@ -118,6 +118,10 @@ CrsMatrix make_gallery_matrix(const typename CrsMatrix::execution_space& exec,
 template <class CrsMatrix>
 CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
                   const std::string& spec, std::uint64_t seed = 1) {
+  static_assert(Detail::owns_its_memory<CrsMatrix>,
+                "Strata: a matrix that is made is not const-valued and has no "
+                "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
+                "Offset>");
   return Detail::with_memory_errors("a matrix of the gallery", [&] {
     return Detail::make_gallery_matrix<CrsMatrix>(exec, spec, seed);
   });

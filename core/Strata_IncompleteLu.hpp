@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_Triangle.hpp>
 #include <algorithm>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_FactorChecks.hpp>
 #include <detail/Strata_KernelsCompat.hpp>
 #include <detail/Strata_MemoryErrors.hpp>
@@ -81,7 +82,7 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
 
 /// See incomplete_lu.
 template <class CrsMatrix>
-IncompleteLu<CrsMatrix> factor_incompletely(
+IncompleteLu<OwningCrsMatrix<CrsMatrix>> factor_incompletely(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t work_bytes) {
   using Types = MatrixTypes<CrsMatrix>;
@@ -98,10 +99,11 @@ IncompleteLu<CrsMatrix> factor_incompletely(
   raise_factor_faults<CrsMatrix>(
       "Strata::IncompleteLu::check::input", exec, rows,
       FactorInputCheck<CrsMatrix>{A.graph.row_map, A.graph.entries, A.values});
-  IncompleteLu<CrsMatrix> factors{triangle_of(exec, A, Uplo::lower),
-                                  triangle_of(exec, A, Uplo::upper)};
+  using Factor = OwningCrsMatrix<CrsMatrix>;
+  IncompleteLu<Factor> factors{triangle_of(exec, A, Uplo::lower),
+                               triangle_of(exec, A, Uplo::upper)};
   if (rows == 0) return factors;
-  CrsMatrix &L = factors.L, &U = factors.U;
+  Factor &L = factors.L, &U = factors.U;
   const auto longest = static_cast<std::int64_t>(std::max(L.nnz(), U.nnz()));
   if (longest > static_cast<std::int64_t>(std::numeric_limits<Ordinal>::max()))
     throw IndexOverflowError(
@@ -156,19 +158,25 @@ IncompleteLu<CrsMatrix> factor_incompletely(
 /// exceed it. Each step is a kernel.
 ///
 /// Waits for `exec`, works on the default instance of its space, and returns
-/// when both factors are complete. A is not changed.
+/// when both factors are complete. A is not changed; it may be const-valued or
+/// unmanaged, and the factors have memory of their own.
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
 /// ZeroDiagonalError, IndexOverflowError where the ordinal type can't number
 /// the entries of a factor, FactorizationError for a pivot that becomes zero or
 /// a value that is not finite, and MemoryError.
 template <class CrsMatrix>
-IncompleteLu<CrsMatrix> incomplete_lu(
+IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t work_bytes = 0) {
-  return Detail::with_memory_errors("incomplete factors", [&] {
-    return Detail::factor_incompletely(exec, A, work_bytes);
-  });
+  if constexpr (!Detail::ExpectScalar<
+                    typename Detail::MatrixTypes<CrsMatrix>::Scalar>::value) {
+    return {};
+  } else {
+    return Detail::with_memory_errors("incomplete factors", [&] {
+      return Detail::factor_incompletely(exec, A, work_bytes);
+    });
+  }
 }
 
 }  // namespace Strata

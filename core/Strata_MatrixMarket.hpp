@@ -180,6 +180,10 @@ CrsMatrix read_whole_market(const std::string& path) {
 /// 16 to 32 bytes each.
 template <class CrsMatrix>
 CrsMatrix read_matrix_market(const std::string& path) {
+  static_assert(Detail::owns_its_memory<CrsMatrix>,
+                "Strata: a matrix that is made is not const-valued and has no "
+                "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
+                "Offset>");
   return Detail::with_memory_errors("a matrix from a file", [&] {
     return Detail::read_whole_market<CrsMatrix>(path);
   });

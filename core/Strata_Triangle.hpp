@@ -80,9 +80,9 @@ struct FillTriangle {
 
 /// take_triangle() of a matrix that has been checked.
 template <class CrsMatrix>
-CrsMatrix triangle_of(const typename CrsMatrix::execution_space& exec,
-                      const CrsMatrix& A, Uplo uplo,
-                      MissingDiagonal missing = MissingDiagonal::leave) {
+OwningCrsMatrix<CrsMatrix> triangle_of(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    Uplo uplo, MissingDiagonal missing = MissingDiagonal::leave) {
   using Types = MatrixTypes<CrsMatrix>;
   const auto rows = static_cast<std::int64_t>(A.numRows());
   const TriangleRows<CrsMatrix> triangle{A.graph.row_map, A.graph.entries,
@@ -102,14 +102,15 @@ CrsMatrix triangle_of(const typename CrsMatrix::execution_space& exec,
                               missing == MissingDiagonal::dominant, row_map,
                               entries, values});
   exec.fence();
-  return CrsMatrix("Strata::triangle", A.numRows(), A.numCols(), stored, values,
-                   row_map, entries);
+  return typename Types::Matrix("Strata::triangle", A.numRows(), A.numCols(),
+                                stored, values, row_map, entries);
 }
 
 }  // namespace Detail
 
 /// The lower or upper triangle of a square matrix, diagonal included, as a
-/// matrix of its own in the same memory; A's order within a row is kept, an
+/// matrix of its own in the same memory space; A may be const-valued or
+/// unmanaged, the triangle is neither. A's order within a row is kept, an
 /// added diagonal entry is the last of a lower row and the first of an upper
 /// one. Works on `exec` and returns when the triangle is complete.
 ///
@@ -117,9 +118,9 @@ CrsMatrix triangle_of(const typename CrsMatrix::execution_space& exec,
 ///   OptionError for an `uplo` or `missing` that there is not, MemoryError
 /// Cost: four passes over the entries of A, one of which checks them.
 template <class CrsMatrix>
-CrsMatrix take_triangle(const typename CrsMatrix::execution_space& exec,
-                        const CrsMatrix& A, Uplo uplo,
-                        MissingDiagonal missing = MissingDiagonal::leave) {
+OwningCrsMatrix<CrsMatrix> take_triangle(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    Uplo uplo, MissingDiagonal missing = MissingDiagonal::leave) {
   Detail::require_enumerator("uplo", uplo);
   Detail::require_enumerator("missing", missing);
   return Detail::with_memory_errors("a triangle of a matrix", [&] {

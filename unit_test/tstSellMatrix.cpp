@@ -252,10 +252,10 @@ TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   const auto uneven = [&](const char* spec, std::int64_t sigma) {
     Strata::SellOptions options;
     options.sigma = sigma;
-    return Strata::SellMatrix(
-               exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
-               options)
-        .storage()
+    return Strata::Detail::Internals::storage(
+               Strata::SellMatrix(
+                   exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
+                   options))
         .uneven;
   };
   EXPECT_FALSE(uneven("chain:4000", 1));

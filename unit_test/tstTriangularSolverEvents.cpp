@@ -176,8 +176,8 @@ TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
       // Kokkos' own workspace of reductions may grow with the first.
       solver.update_values(exec, matrix);
       // Where they are made in other memory, also until that is free again.
-      const int copied =
-          solver.pipelined() != nullptr && solver.report().collapsed_levels > 1;
+      const int copied = Detail::Internals::pipelined(solver) != nullptr &&
+                         solver.report().collapsed_levels > 1;
       const KokkosEvents events(Memory::name());
       solver.update_values(exec, matrix);
       EXPECT_LE(events.so_far().fences, once + copied) << events.so_far().last;

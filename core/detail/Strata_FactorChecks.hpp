@@ -61,12 +61,13 @@ struct FactorInputCheck {
 /// diagonal, the pivot is worked out again.
 template <class CrsMatrix>
 struct FactorOutputCheck {
-  CrsMatrix A, L, U;
+  CrsMatrix A;
+  OwningCrsMatrix<CrsMatrix> L, U;
 
   using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
 
-  KOKKOS_INLINE_FUNCTION static bool all_finite(const CrsMatrix& factor,
-                                                std::int64_t row) {
+  KOKKOS_INLINE_FUNCTION static bool all_finite(
+      const OwningCrsMatrix<CrsMatrix>& factor, std::int64_t row) {
     for (auto k = factor.graph.row_map(row); k < factor.graph.row_map(row + 1);
          ++k)
       // An infinity less itself is a NaN, and a NaN equals nothing.
@@ -74,7 +75,8 @@ struct FactorOutputCheck {
     return true;
   }
 
-  KOKKOS_INLINE_FUNCTION Scalar entry(const CrsMatrix& matrix, std::int64_t row,
+  template <class Matrix>
+  KOKKOS_INLINE_FUNCTION Scalar entry(const Matrix& matrix, std::int64_t row,
                                       std::int64_t column) const {
     for (auto k = matrix.graph.row_map(row); k < matrix.graph.row_map(row + 1);
          ++k)

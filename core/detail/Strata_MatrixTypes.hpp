@@ -8,24 +8,42 @@
 #include <detail/Strata_AllocateView.hpp>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
 
-/// The types of a KokkosSparse::CrsMatrix, all writable.
+template <class CrsMatrix>
+struct OwningMatrix;
+template <template <class, class, class, class, class> class CrsMatrix,
+          class Scalar, class Ordinal, class Device, class Traits, class Offset>
+struct OwningMatrix<CrsMatrix<Scalar, Ordinal, Device, Traits, Offset>> {
+  using type =
+      CrsMatrix<std::remove_const_t<Scalar>, std::remove_const_t<Ordinal>,
+                Device, void, std::remove_const_t<Offset>>;
+};
+
+/// The types of a KokkosSparse::CrsMatrix, all writable, of views with memory
+/// of their own.
 template <class CrsMatrix>
 struct MatrixTypes {
+  using Matrix = typename OwningMatrix<CrsMatrix>::type;
   using ExecutionSpace = typename CrsMatrix::execution_space;
   using MemorySpace = typename CrsMatrix::memory_space;
-  using RowMap = typename CrsMatrix::row_map_type::non_const_type;
-  using Entries = typename CrsMatrix::index_type::non_const_type;
-  using Values = typename CrsMatrix::values_type::non_const_type;
+  using RowMap = typename Matrix::row_map_type::non_const_type;
+  using Entries = typename Matrix::index_type::non_const_type;
+  using Values = typename Matrix::values_type::non_const_type;
   using Offset = typename RowMap::non_const_value_type;
   using Ordinal = typename Entries::non_const_value_type;
   using Scalar = typename Values::non_const_value_type;
   using Rows =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 };
+
+/// For functions that make the matrix whose type they are told.
+template <class CrsMatrix>
+constexpr bool owns_its_memory =
+    std::is_same<CrsMatrix, typename OwningMatrix<CrsMatrix>::type>::value;
 
 /// IndexOverflowError unless `rows` fits Ordinal and `entries` fits Offset.
 template <class Ordinal, class Offset>
@@ -90,6 +108,14 @@ std::int64_t scan_row_lengths(const char* label, const ExecutionSpace& exec,
 }
 
 }  // namespace Detail
+
+/// The matrix that a function makes of a KokkosSparse::CrsMatrix given: the
+/// same scalar, ordinal, device and offset, none of them const, and memory of
+/// its own. It is CrsMatrix itself, unless that is const-valued or has memory
+/// traits.
+template <class CrsMatrix>
+using OwningCrsMatrix = typename Detail::OwningMatrix<CrsMatrix>::type;
+
 }  // namespace Strata
 
 #endif

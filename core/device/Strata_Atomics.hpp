@@ -5,6 +5,7 @@
 // Loads and stores by which threads hand over values while a kernel runs. They
 // go beyond Kokkos' atomics in what they say of order and of caches.
 
+#include <chrono>
 #include <cstring>
 #include <device/Strata_Backend.hpp>
 #include <thread>
@@ -135,6 +136,23 @@ KOKKOS_INLINE_FUNCTION void store_for_host(double* p, double value) {
 #endif
 }
 
+/// Lets another thread have this one's core. To yield is the quickest way to a
+/// thread of the same team; but where the core is shared with another program,
+/// it hands that a whole time slice, milliseconds, while who sleeps is given
+/// the core back as soon as it wakes. A yield that took long tells which it is.
+inline void leave_core() {
+  using Clock = std::chrono::steady_clock;
+  static thread_local int sleeps_left = 0;
+  if (sleeps_left > 0) {
+    --sleeps_left;
+    std::this_thread::sleep_for(std::chrono::microseconds(1));
+    return;
+  }
+  const auto begin = Clock::now();
+  std::this_thread::yield();
+  if (Clock::now() - begin > std::chrono::microseconds(500)) sleeps_left = 1000;
+}
+
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
@@ -142,7 +160,7 @@ KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
 #else
   // A thread that is not running can't be waited for by spinning: where there
   // are more threads than cores, let it run.
-  if (turn > 64) std::this_thread::yield();
+  if (turn > 64) leave_core();
 #endif
 }
 

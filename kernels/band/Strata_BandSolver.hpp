@@ -6,6 +6,8 @@
 #include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_BandChecks.hpp>
 #include <detail/Strata_BandPivoting.hpp>
+#include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_MemoryErrors.hpp>
 #include <device/Strata_Profiling.hpp>
 #include <memory>
@@ -23,7 +25,9 @@ namespace Strata {
 /// Without pivoting (the default) A has to be diagonally dominant, which is
 /// checked; `BandMethod::partial_pivoting` takes any matrix. Copies of a solver
 /// share factors and workspace, and solves that share them must not overlap in
-/// time.
+/// time. A solver made without arguments is empty, as one that was moved from:
+/// for members, which are assigned one that is made. Every other use of an
+/// empty solver is a HandleError.
 ///
 /// Source: E. Biondo, Diagonally Dominant Banded Systems Solving with CUDA,
 /// 2013, for the problem; docs/band.md for the methods.
@@ -37,6 +41,9 @@ class BandSolver {
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
 
+  /// An empty solver.
+  BandSolver() = default;
+
   /// Checks and factorises A.
   ///
   /// @param ab the band: (kl + ku + 1) x n, or x n x batch for a batch; any
@@ -47,33 +54,37 @@ class BandSolver {
   ///   the row
   /// Cost: about 2 n kl ku operations without pivoting, 2 n kl (kl + ku) with
   /// it. Waits for `exec` once, at the end.
-  template <class Band, class = typename Band::memory_space>
+  template <class Band>
   BandSolver(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
              std::int64_t ku, const BandOptions& options = {})
       : options_(options) {
-    Detail::with_memory_errors("the factors of a band",
-                               [&] { make_all(exec, ab, kl, ku); });
+    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
+      Detail::with_memory_errors("the factors of a band",
+                                 [&] { make_all(exec, ab, kl, ku); });
+    }
   }
 
   /// Takes a matrix of the same sizes with other values.
   /// @throws as the constructor; after a DominanceError, FactorizationError or
   ///   MemoryError the solver has no factors, and solves throw HandleError
   ///   until an update succeeds
-  template <class Band, class = typename Band::memory_space>
+  template <class Band>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
-    const Detail::BandRef<Scalar> A =
-        Detail::checked_band<Scalar, ExecutionSpace>(ab, report_->lower,
-                                                     report_->upper);
-    if (A.size != report_->rows || A.batch != report_->systems)
-      throw SizeMismatchError(
-          "ab",
-          "holds " + std::to_string(A.batch) + " systems of " +
-              std::to_string(A.size) + " rows, the solver " +
-              std::to_string(report_->systems) + " of " +
-              std::to_string(report_->rows),
-          "pass bands of the solver's size, or make a new solver");
-    Detail::with_memory_errors("the factors of a band",
-                               [&] { factor(exec, A); });
+    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
+      require_made();
+      const Detail::BandRef<Scalar> A =
+          Detail::checked_band<Scalar>(ab, report_->lower, report_->upper);
+      if (A.size != report_->rows || A.batch != report_->systems)
+        throw SizeMismatchError(
+            "ab",
+            "holds " + std::to_string(A.batch) + " systems of " +
+                std::to_string(A.size) + " rows, the solver " +
+                std::to_string(report_->systems) + " of " +
+                std::to_string(report_->rows),
+            "pass bands of the solver's size, or make a new solver");
+      Detail::with_memory_errors("the factors of a band",
+                                 [&] { factor(exec, A); });
+    }
   }
 
   /// x = A^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -90,21 +101,26 @@ class BandSolver {
   /// one launch for each max_right_hand_sides, or 1024.
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    Detail::check_band_vectors<Scalar, ExecutionSpace>(*report_, b, x);
-    if (!*factored_)
-      throw HandleError("solver", "has no factors: the last matrix was refused",
-                        "call update_values with a matrix that can be "
-                        "factorised");
-    const std::int64_t columns = Detail::num_band_columns(x);
-    if (!algorithm_ || columns == 0) return;
-    const Detail::ProfilingRegion region("Strata::BandSolver::solve");
-    reserve(exec, columns);
-    const auto from = Detail::batch_vector_ref(b);
-    algorithm_->solve(
-        exec,
-        Detail::BatchVectorRef<const Scalar>{
-            from.data, from.row_stride, from.column_stride, from.system_stride},
-        Detail::batch_vector_ref(x), columns);
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
+                                        3>::value) {
+      require_made();
+      Detail::check_band_vectors(*report_, b, x);
+      if (!*factored_)
+        throw HandleError("solver",
+                          "has no factors: the last matrix was refused",
+                          "call update_values with a matrix that can be "
+                          "factorised");
+      const std::int64_t columns = Detail::num_band_columns(x);
+      if (!algorithm_ || columns == 0) return;
+      const Detail::ProfilingRegion region("Strata::BandSolver::solve");
+      reserve(exec, columns);
+      const auto from = Detail::batch_vector_ref(b);
+      algorithm_->solve(exec,
+                        Detail::BatchVectorRef<const Scalar>{
+                            from.data, from.row_stride, from.column_stride,
+                            from.system_stride},
+                        Detail::batch_vector_ref(x), columns);
+    }
   }
 
   /// Makes the workspace of solves of up to `columns` right-hand sides, so that
@@ -116,9 +132,11 @@ class BandSolver {
   ///
   /// Bytes: for n rows and k right-hand sides, k up to 128 (64 of 16-byte
   /// scalars), 4 n k scalars; beyond, 2 n min(k, 1024) on top of those of 128.
-  /// @throws SizeMismatchError for a negative number, MemoryError: solves of as
-  ///   many right-hand sides as are in the workspace that is left go on
+  /// @throws SizeMismatchError for a negative number, HandleError, MemoryError:
+  ///   solves of as many right-hand sides as are in the workspace that is left
+  ///   go on
   void reserve(const ExecutionSpace& exec, std::int64_t columns) const {
+    require_made();
     if (columns < 0)
       throw SizeMismatchError("columns", "is " + std::to_string(columns),
                               "pass a number of right-hand sides");
@@ -130,19 +148,27 @@ class BandSolver {
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
   /// (LAPACK's ipiv less one), system after system; else empty.
+  /// @throws HandleError
   Kokkos::View<const std::int64_t*, memory_space> pivots() const {
+    require_made();
     return algorithm_ ? algorithm_->pivots()
                       : Kokkos::View<const std::int64_t*, memory_space>();
   }
 
-  const BandReport& report() const { return *report_; }
+  /// @throws HandleError
+  const BandReport& report() const {
+    require_made();
+    return *report_;
+  }
 
  private:
+  void require_made() const {
+    Detail::require_made(report_, "BandSolver", "exec, ab, kl, ku");
+  }
   template <class Band>
   void make_all(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
                 std::int64_t ku) {
-    const Detail::BandRef<Scalar> A =
-        Detail::checked_band<Scalar, ExecutionSpace>(ab, kl, ku);
+    const Detail::BandRef<Scalar> A = Detail::checked_band<Scalar>(ab, kl, ku);
     Detail::check_band_options(options_, A);
     auto report = std::make_shared<BandReport>();
     report->rows = A.size;
@@ -152,6 +178,7 @@ class BandSolver {
     report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
                          A.batch * sizeof(Scalar);
     Detail::choose_band_method(exec, options_, A, *report);
+    factored_ = std::make_shared<bool>(false);
     scale_ = Detail::make_zeroed<decltype(scale_)>("Strata::Band::scale",
                                                    A.size * A.batch);
     fault_ = Detail::make_zeroed<decltype(fault_)>(
@@ -215,15 +242,15 @@ class BandSolver {
   BandOptions options_;
   std::shared_ptr<BandReport> report_;
   std::shared_ptr<Algorithm> algorithm_;
-  std::shared_ptr<bool> factored_ = std::make_shared<bool>(false);
+  std::shared_ptr<bool> factored_;  // of all copies
   Kokkos::View<Real*, memory_space> scale_;
   Kokkos::View<unsigned long long*, memory_space> fault_;
 };
 
-template <class ExecutionSpace, class Band, class = typename Band::memory_space>
+template <class ExecutionSpace, class Band>
 BandSolver(const ExecutionSpace&, const Band&, std::int64_t, std::int64_t,
            const BandOptions& = {})
-    -> BandSolver<typename Band::non_const_value_type, ExecutionSpace>;
+    -> BandSolver<typename Detail::ScalarOf<Band>::type, ExecutionSpace>;
 
 }  // namespace Strata
 

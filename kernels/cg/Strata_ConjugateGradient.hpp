@@ -9,6 +9,8 @@
 #include <detail/Strata_CgKernels.hpp>
 #include <detail/Strata_CgOperator.hpp>
 #include <detail/Strata_CgWatch.hpp>
+#include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_Made.hpp>
 #include <device/Strata_Profiling.hpp>
 #include <limits>
 
@@ -32,7 +34,10 @@ namespace Strata {
 /// launches, another for a preconditioner that is no diagonal), and pinned host
 /// memory for at most 2 max(1, iterations_ahead) numbers. The history of a
 /// solve grows on the host by a number an iteration, whatever max_iterations
-/// is. One solve at a time; copies share the workspace.
+/// is. One solve at a time; copies share the workspace. A solver made without
+/// arguments is empty, as one that was moved from: for members, which are
+/// assigned one that is made. To solve with an empty one, or to ask for its
+/// rows, is a HandleError.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -41,6 +46,9 @@ class ConjugateGradient {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// An empty solver.
+  ConjugateGradient() = default;
 
   /// Workspace for systems of `rows` unknowns.
   /// @throws OptionError, SizeMismatchError for a negative number,
@@ -60,6 +68,7 @@ class ConjugateGradient {
           "pass the number of unknowns, which no matrix has more of");
     Detail::with_memory_errors("workspace of conjugate gradients",
                                [&] { make_workspace(exec); });
+    made_ = Detail::Made(true);
   }
 
   /// Solves A x = b from the x given. Returns when the solve is over.
@@ -67,10 +76,10 @@ class ConjugateGradient {
   /// @param A a SellMatrix, or anything with apply(exec, p, w), w = A p, for
   ///          Kokkos::View<Scalar*, memory space> and enqueued on exec
   /// @param b, x views of rank 1 and any layout, `rows` long, apart
-  /// @throws NotSquareError, SizeMismatchError, AliasError before anything is
-  ///   written; MemoryError, after which x is some iterate. What the numbers do
-  ///   wrong is told by the result's status, and x is then the last iterate;
-  ///   not_finite before the first iteration leaves x alone.
+  /// @throws NotSquareError, SizeMismatchError, AliasError, HandleError before
+  ///   anything is written; MemoryError, after which x is some iterate. What
+  ///   the numbers do wrong is told by the result's status, and x is then the
+  ///   last iterate; not_finite before the first iteration leaves x alone.
   /// Cost: one product more than iterations, and another at the end for b - A x
   template <class Operator, class B, class X>
   CgResult solve(const ExecutionSpace& exec, const Operator& A, const B& b,
@@ -82,30 +91,41 @@ class ConjugateGradient {
   template <class Operator, class Preconditioner, class B, class X>
   CgResult solve(const ExecutionSpace& exec, const Operator& A,
                  const Preconditioner& M, const B& b, const X& x) {
-    static_assert(B::rank == 1 && X::rank == 1,
-                  "Strata: conjugate gradients take one right-hand side");
-    Detail::check_cg_operator("A", A, rows_);
-    Detail::check_cg_operator("M", M, rows_);
-    Detail::check_vectors<Scalar, ExecutionSpace>(rows_, b, x);
-    if (Detail::share_elements(b, x))
-      throw AliasError("x", "shares memory with b",
-                       "pass a vector of its own for the solution");
-    const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");
-    CgResult result;
-    if (rows_ == 0) {
-      result.status = CgStatus::converged;
-      result.history = {0};
-      return result;
+    if constexpr (!Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
+                                         1>::value) {
+      return CgResult();
+    } else {
+      require_made();
+      Detail::check_cg_operator("A", A, rows_);
+      Detail::check_cg_operator("M", M, rows_);
+      Detail::check_vectors(rows_, b, x);
+      if (Detail::share_elements(b, x))
+        throw AliasError("x", "shares memory with b",
+                         "pass a vector of its own for the solution");
+      const Detail::ProfilingRegion region("Strata::ConjugateGradient::solve");
+      CgResult result;
+      if (rows_ == 0) {
+        result.status = CgStatus::converged;
+        result.history = {0};
+        return result;
+      }
+      return Detail::with_memory_errors("a solve by conjugate gradients", [&] {
+        return iterate(exec, A, M, b, x, result);
+      });
     }
-    return Detail::with_memory_errors("a solve by conjugate gradients", [&] {
-      return iterate(exec, A, M, b, x, result);
-    });
   }
 
   const CgOptions& options() const { return options_; }
-  std::int64_t rows() const { return rows_; }
+  /// @throws HandleError
+  std::int64_t rows() const {
+    require_made();
+    return rows_;
+  }
 
  private:
+  void require_made() const {
+    Detail::require_made(made_, "ConjugateGradient", "exec, rows");
+  }
   using Vector = Kokkos::View<Scalar*, memory_space>;
   using Sum = Detail::GridSum<memory_space>;
 
@@ -239,7 +259,8 @@ class ConjugateGradient {
       if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                          ExecutionSpace>::value) {
         cg.curvature_ = Detail::run_sell(
-            "Strata::ConjugateGradient::product", exec, A.storage(),
+            "Strata::ConjugateGradient::product", exec,
+            Detail::Internals::storage(A),
             Detail::CgSellProduct<Scalar>{{p.data()}, cg.w_.data(), shared()},
             cg.product_sum_);
       } else {
@@ -254,15 +275,16 @@ class ConjugateGradient {
                                          ExecutionSpace>::value) {
         constexpr bool scaled = Detail::IsJacobi<Preconditioner>::value;
         const auto pending = take_pending();
-        cg.curvature_ = Detail::run_sell(
-            "Strata::ConjugateGradient::product", exec, A.storage(),
-            Detail::CgSellDirectionProduct<Scalar, scaled>{
-                {z(), diagonal(), old_p.data(), {}},
-                p.data(),
-                cg.w_.data(),
-                next_shared(),
-                pending},
-            cg.product_sum_);
+        cg.curvature_ =
+            Detail::run_sell("Strata::ConjugateGradient::product", exec,
+                             Detail::Internals::storage(A),
+                             Detail::CgSellDirectionProduct<Scalar, scaled>{
+                                 {z(), diagonal(), old_p.data(), {}},
+                                 p.data(),
+                                 cg.w_.data(),
+                                 next_shared(),
+                                 pending},
+                             cg.product_sum_);
       } else {
         (void)old_p;
         (void)p;
@@ -298,12 +320,12 @@ class ConjugateGradient {
       if constexpr (!knows_z) {
         if constexpr (Detail::IsIncomplete<Preconditioner>::value) {
           const Detail::CgSweepSum sum{shared().state};
-          if (const auto* sweeps = M.sweeps()) {
+          if (const auto* sweeps = Detail::Internals::sweeps(M)) {
             const auto left = sweeps->apply_leaving_sums(
                 exec, cg.r_, cg.z_, sum, cg.vector_sum_, cg.second_sum_);
             return leave(left[0], left[1]);
           }
-          if (const auto* solves = M.solves()) {
+          if (const auto* solves = Detail::Internals::solves(M)) {
             const auto left = solves->apply(exec, cg.r_, cg.z_, sum);
             if (left.used_extra > 0) leave(left, {});
             return;
@@ -432,7 +454,7 @@ class ConjugateGradient {
                const Preconditioner&) {
     if constexpr (Detail::IsSellMatrix<Operator, Scalar,
                                        ExecutionSpace>::value) {
-      const std::int64_t extra = A.storage().num_long_rows();
+      const std::int64_t extra = Detail::Internals::storage(A).num_long_rows();
       if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
         product_sum_ = make_sum(exec, extra, Detail::uneven_blocks);
     }
@@ -461,7 +483,8 @@ class ConjugateGradient {
                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   CgOptions options_;
-  std::int64_t rows_;
+  std::int64_t rows_ = 0;
+  Detail::Made made_;
   Vector r_, w_, z_;
   Vector p_[2];  // the second one where the product makes p: in turn
   Kokkos::View<Detail::CgScalars*, memory_space> state_;  // two, see CgShared

@@ -7,6 +7,8 @@
 #include <Strata_TriangularSolver.hpp>
 #include <detail/Strata_ColouredSolves.hpp>
 #include <detail/Strata_ColouredSweeps.hpp>
+#include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_PositiveDiagonal.hpp>
 #include <device/Strata_Backend.hpp>
@@ -23,22 +25,31 @@ class JacobiPreconditioner {
  public:
   using memory_space = typename ExecutionSpace::memory_space;
 
+  /// For no rows, until update_values() or an assignment gives it some.
+  JacobiPreconditioner() = default;
+  // To move is to copy: a view that was moved from would name freed memory.
+  JacobiPreconditioner(const JacobiPreconditioner&) = default;
+  JacobiPreconditioner& operator=(const JacobiPreconditioner&) = default;
+  ~JacobiPreconditioner() = default;
+
   /// From a square KokkosSparse::CrsMatrix; entries named twice add up.
   /// @throws NotSquareError, RowMapError, ColumnRangeError,
   ///   MissingDiagonalError, MemoryError, and IndefiniteError where the
   ///   diagonal is not real and positive, or its reciprocal not finite
   /// Cost: one pass over the matrix. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   JacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A);
   }
   /// The same again for other values (or another matrix): an exception leaves
   /// the old ones.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    Detail::with_memory_errors("a diagonal preconditioner", [&] {
-      inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
-    });
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      Detail::with_memory_errors("a diagonal preconditioner", [&] {
+        inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
+      });
+    }
   }
 
   std::int64_t rows() const {
@@ -53,10 +64,9 @@ class JacobiPreconditioner {
   Kokkos::View<Detail::RealOf<Scalar>*, memory_space> inverse_diagonal_;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
-    -> JacobiPreconditioner<typename Matrix::non_const_value_type,
+    -> JacobiPreconditioner<typename Detail::ScalarOf<Matrix>::type,
                             ExecutionSpace>;
 
 /// Which factorisation IncompletePreconditioner makes.
@@ -110,9 +120,16 @@ inline const char* to_string(FactorOrder order) {
 /// TriangularSolver; vectors stay in the order given.
 ///
 /// Times and iterations of both orders: docs/spmv_and_cg.md.
+///
+/// One made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use is a
+/// HandleError.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
 class IncompletePreconditioner {
  public:
+  /// An empty one.
+  IncompletePreconditioner() = default;
+
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
   /// @param options of the triangular solvers of the natural order: others than
   ///   the defaults ask for that order
@@ -126,37 +143,42 @@ class IncompletePreconditioner {
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
   /// coloured, colour_rows(), some copies of the matrix, a launch for each
   /// colour. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
       FactorOrder order = FactorOrder::automatic)
-      : kind_(kind),
-        order_(order),
-        rows_(static_cast<std::int64_t>(A.numRows())) {
-    check_options(options);
-    Detail::with_memory_errors(task, [&] { make(exec, A, options); });
+      : kind_(kind), order_(order) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      rows_ = static_cast<std::int64_t>(A.numRows());
+      check_options(options);
+      Detail::with_memory_errors(task, [&] { make(exec, A, options); });
+    }
   }
   /// New values on the same pattern: factorises again, without analysis unless
   /// the natural order's solvers can't take the values as they are planned.
-  /// @throws as the constructor, and PatternMismatchError. The old values stay,
-  ///   or, where an exception leaves but one factor with new ones, `apply` and
-  ///   solves with it throw HandleError until an update succeeds
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  /// @throws as the constructor, PatternMismatchError and HandleError. The old
+  ///   values stay, or, where an exception leaves but one factor with new ones,
+  ///   `apply` and solves with it throw HandleError until an update succeeds
+  template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    if (static_cast<std::int64_t>(A.numRows()) != rows_)
-      throw PatternMismatchError("A",
-                                 "has " + std::to_string(A.numRows()) +
-                                     " rows, not " + std::to_string(rows_),
-                                 "make a new preconditioner");
-    Detail::with_memory_errors(task, [&] { take_values(exec, A); });
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      require_made();
+      if (static_cast<std::int64_t>(A.numRows()) != rows_)
+        throw PatternMismatchError("A",
+                                   "has " + std::to_string(A.numRows()) +
+                                       " rows, not " + std::to_string(rows_),
+                                   "make a new preconditioner");
+      Detail::with_memory_errors(task, [&] { take_values(exec, A); });
+    }
   }
 
   /// z = U^-1 L^-1 r for vectors of rank 1, which may be the same. Asynchronous
-  /// on `exec`.
+  /// on `exec`. @throws HandleError
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    require_made();
     if (sweeps_) return sweeps_->apply(exec, r, z);
     if (solves_) return solves_->apply(exec, r, z);
     Detail::require_both_factors(*whole_);
@@ -164,26 +186,28 @@ class IncompletePreconditioner {
     upper_->solve(exec, z, z);
   }
 
-  std::int64_t rows() const { return rows_; }
+  /// These three: @throws HandleError
+  std::int64_t rows() const {
+    require_made();
+    return rows_;
+  }
   /// natural or coloured.
-  FactorOrder order() const { return order_; }
+  FactorOrder order() const {
+    require_made();
+    return order_;
+  }
   /// Colours of the coloured order; 0 in the natural one.
   int colours() const {
+    require_made();
     return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
   }
-  /// For kernels of this library: in the coloured order one of them is not
-  /// null.
-  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const {
-    return sweeps_.get();
-  }
-  const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const {
-    return solves_.get();
-  }
-  /// Of the natural order alone.
+  /// Of the natural order alone. @throws Error in the other one, HandleError
   const TriangularReport& lower_report() const {
+    require_made();
     return natural(lower_)->report();
   }
   const TriangularReport& upper_report() const {
+    require_made();
     return natural(upper_)->report();
   }
 
@@ -191,6 +215,14 @@ class IncompletePreconditioner {
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
   using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
+
+  friend struct Detail::Internals;
+  const Sweeps* sweeps() const { return sweeps_.get(); }
+  const Solves* solves() const { return solves_.get(); }
+  void require_made() const {
+    Detail::require_made(lower_ || sweeps_ || solves_,
+                         "IncompletePreconditioner", "exec, A");
+  }
 
   static constexpr const char* task = "an incomplete factorisation";
 
@@ -330,8 +362,7 @@ class IncompletePreconditioner {
         exec, A, colours, kind_ == Factorization::incomplete_cholesky);
   }
   template <class Matrix>
-  IncompleteLu<Matrix> factorise(const ExecutionSpace& exec,
-                                 const Matrix& A) const {
+  auto factorise(const ExecutionSpace& exec, const Matrix& A) const {
     // Checks the pattern first.
     auto factors = incomplete_lu(exec, A);
     if (kind_ == Factorization::incomplete_cholesky) {
@@ -341,9 +372,9 @@ class IncompletePreconditioner {
     return factors;
   }
 
-  Factorization kind_;
-  FactorOrder order_;
-  std::int64_t rows_;
+  Factorization kind_ = Factorization::incomplete_cholesky;
+  FactorOrder order_ = FactorOrder::automatic;
+  std::int64_t rows_ = 0;
   std::shared_ptr<Solver> lower_, upper_;
   /// Whether both are of the same values.
   std::shared_ptr<bool> whole_;
@@ -353,13 +384,12 @@ class IncompletePreconditioner {
   std::uint64_t fingerprint_ = 0;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
                          const TriangularOptions& = {},
                          FactorOrder = FactorOrder::automatic)
-    -> IncompletePreconditioner<typename Matrix::non_const_value_type,
+    -> IncompletePreconditioner<typename Detail::ScalarOf<Matrix>::type,
                                 ExecutionSpace>;
 
 }  // namespace Strata

@@ -7,6 +7,7 @@
 #include <detail/Strata_DenseChecks.hpp>
 #include <detail/Strata_DenseCopies.hpp>
 #include <detail/Strata_Elimination.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_Pending.hpp>
 #include <detail/Strata_ToDevice.hpp>
 #include <device/Strata_Profiling.hpp>
@@ -60,8 +61,14 @@ class GaussJordan {
   /// and r x n more in that case. Waits for exec.
   template <class Matrix>
   RowEchelonForm reduce(const ExecutionSpace& exec, const Matrix& A) {
-    return Detail::with_memory_errors("a reduction to row echelon form",
-                                      [&] { return reduce_in_place(exec, A); });
+    if constexpr (!Detail::ExpectWritableDense<Scalar, ExecutionSpace,
+                                               Matrix>::value) {
+      return RowEchelonForm();
+    } else {
+      return Detail::with_memory_errors("a reduction to row echelon form", [&] {
+        return reduce_in_place(exec, A);
+      });
+    }
   }
 
   /// Solves A X = B.
@@ -75,8 +82,12 @@ class GaussJordan {
   template <class Matrix, class B, class X>
   void solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
              const X& x) {
-    Detail::with_memory_errors("the solution of a dense system",
-                               [&] { solve_by_elimination(exec, A, b, x); });
+    if constexpr ((Detail::ExpectDense<Scalar, ExecutionSpace, Matrix>::value &&
+                   Detail::ExpectVectors<Scalar, ExecutionSpace, B,
+                                         X>::value)) {
+      Detail::with_memory_errors("the solution of a dense system",
+                                 [&] { solve_by_elimination(exec, A, b, x); });
+    }
   }
 
   /// X = A^-1, n x n; X may be A.
@@ -87,14 +98,19 @@ class GaussJordan {
   /// stripe. Workspace n x 2n. Waits for exec.
   template <class Matrix, class Inverse>
   void invert(const ExecutionSpace& exec, const Matrix& A, const Inverse& X) {
-    Detail::with_memory_errors("the inverse of a dense matrix",
-                               [&] { invert_by_elimination(exec, A, X); });
+    if constexpr ((Detail::ExpectDense<Scalar, ExecutionSpace, Matrix>::value &&
+                   Detail::ExpectWritableDense<Scalar, ExecutionSpace,
+                                               Inverse>::value)) {
+      Detail::with_memory_errors("the inverse of a dense matrix",
+                                 [&] { invert_by_elimination(exec, A, X); });
+    }
   }
 
   /// Bytes of device memory that the object holds.
   std::size_t workspace_bytes() const {
+    if (!elimination_) return 0;
     return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
-           (elimination_ ? elimination_->bytes() : 0);
+           elimination_->bytes();
   }
 
  private:
@@ -118,9 +134,7 @@ class GaussJordan {
 
   template <class Matrix>
   RowEchelonForm reduce_in_place(const ExecutionSpace& exec, const Matrix& A) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    static_assert(std::is_same<typename Matrix::value_type, Scalar>::value,
-                  "Strata: the matrix to be reduced must not be const");
+    Detail::check_dense_matrix(A, "A");
     Detail::require_distinct_elements("A", A);
     const Detail::ProfilingRegion region("Strata::GaussJordan::reduce");
     const Sizes size{static_cast<std::int64_t>(A.extent(0)),
@@ -164,9 +178,9 @@ class GaussJordan {
   template <class Matrix, class B, class X>
   void solve_by_elimination(const ExecutionSpace& exec, const Matrix& A,
                             const B& b, const X& x) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
+    Detail::check_dense_matrix(A, "A");
     Detail::check_square(A);
-    Detail::check_right_hand_sides<Scalar, ExecutionSpace>(A, b, x);
+    Detail::check_right_hand_sides(A, b, x);
     const Detail::ProfilingRegion region("Strata::GaussJordan::solve");
     const Sizes size{static_cast<std::int64_t>(A.extent(0)),
                      static_cast<std::int64_t>(A.extent(1)),
@@ -184,10 +198,8 @@ class GaussJordan {
   template <class Matrix, class Inverse>
   void invert_by_elimination(const ExecutionSpace& exec, const Matrix& A,
                              const Inverse& X) {
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Matrix>(A, "A");
-    Detail::check_dense_matrix<Scalar, ExecutionSpace, Inverse>(X, "X");
-    static_assert(std::is_same<typename Inverse::value_type, Scalar>::value,
-                  "Strata: the inverse must not be const");
+    Detail::check_dense_matrix(A, "A");
+    Detail::check_dense_matrix(X, "X");
     Detail::check_square(A);
     Detail::check_same_extents(A, X);
     const Detail::ProfilingRegion region("Strata::GaussJordan::invert");
@@ -235,7 +247,13 @@ class GaussJordan {
   template <class Matrix, class B>
   void copy_in(const ExecutionSpace& exec, const Matrix& A, const B& b,
                const Sizes& size) {
-    if (size.rows > max_rows_ || stripe_ != stripe_for(size.rows)) {
+    if (!elimination_) {
+      // Of an object that was moved from, views and numbers mean nothing.
+      work_ = spare_ = Buffer();
+      max_rows_ = 0;
+    }
+    if (!elimination_ || size.rows > max_rows_ ||
+        stripe_ != stripe_for(size.rows)) {
       // First, so that both need not fit; and without it there are no rows.
       elimination_.reset();
       const std::int64_t most =
@@ -370,7 +388,7 @@ template <class ExecutionSpace, class Matrix>
 RowEchelonForm reduced_row_echelon_form(
     const ExecutionSpace& exec, const Matrix& A,
     const GaussJordanOptions& options = {}) {
-  return GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(
+  return GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(
              options)
       .reduce(exec, A);
 }
@@ -379,7 +397,7 @@ RowEchelonForm reduced_row_echelon_form(
 template <class ExecutionSpace, class Matrix, class B, class X>
 void gauss_jordan_solve(const ExecutionSpace& exec, const Matrix& A, const B& b,
                         const X& x, const GaussJordanOptions& options = {}) {
-  GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(options)
+  GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(options)
       .solve(exec, A, b, x);
 }
 
@@ -388,7 +406,7 @@ template <class ExecutionSpace, class Matrix, class Inverse>
 void gauss_jordan_inverse(const ExecutionSpace& exec, const Matrix& A,
                           const Inverse& X,
                           const GaussJordanOptions& options = {}) {
-  GaussJordan<typename Matrix::non_const_value_type, ExecutionSpace>(options)
+  GaussJordan<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>(options)
       .invert(exec, A, X);
 }
 

@@ -5,6 +5,8 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <detail/Strata_AllocateView.hpp>
+#include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_SellBuild.hpp>
 #include <detail/Strata_SellLaunch.hpp>
@@ -29,6 +31,10 @@ namespace Strata {
 /// (see report()) they also share workspace: products of one matrix, or of its
 /// copies, must then not overlap in time.
 ///
+/// A matrix made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use of an empty
+/// matrix is a HandleError.
+///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where matrix and vectors are accessible
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -38,6 +44,9 @@ class SellMatrix {
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
 
+  /// An empty one.
+  SellMatrix() = default;
+
   /// From a KokkosSparse::CrsMatrix of any shape. Rows need not be sorted, and
   /// entries named twice add up.
   ///
@@ -45,25 +54,29 @@ class SellMatrix {
   ///   IndexOverflowError, OptionError, MemoryError
   /// Cost: some passes over the pattern and one over the values, on the device;
   /// for each sigma tried, a sort of the rows. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   SellMatrix(const ExecutionSpace& exec, const Matrix& A,
              const SellOptions& options = {}) {
-    Detail::with_memory_errors("a SELL matrix", [&] {
-      build(exec, A.graph.row_map, A.graph.entries, A.values,
-            static_cast<std::int64_t>(A.numCols()), options);
-    });
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      Detail::with_memory_errors("a SELL matrix", [&] {
+        build(exec, A.graph.row_map, A.graph.entries, A.values,
+              static_cast<std::int64_t>(A.numCols()), options);
+      });
+    }
   }
 
   /// The same from three views of rank 1: `row_map` of rows + 1 offsets,
   /// `entries` (zero-based columns) and `values` of equal length.
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   SellMatrix(const ExecutionSpace& exec, const RowMap& row_map,
              const Entries& entries, const Values& values,
              std::int64_t num_columns, const SellOptions& options = {}) {
-    Detail::with_memory_errors("a SELL matrix", [&] {
-      build(exec, row_map, entries, values, num_columns, options);
-    });
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      Detail::with_memory_errors("a SELL matrix", [&] {
+        build(exec, row_map, entries, values, num_columns, options);
+      });
+    }
   }
 
   /// y = alpha A x + beta y. Asynchronous on `exec`: one launch (for several
@@ -72,32 +85,34 @@ class SellMatrix {
   ///
   /// @param x columns() long, or columns() x k; any layout
   /// @param y rows() long, or rows() x k; must not share memory with x
-  /// @throws SizeMismatchError, AliasError before anything is enqueued
+  /// @throws SizeMismatchError, AliasError, HandleError before anything is
+  ///   enqueued
   template <class X, class Y>
   void apply(const ExecutionSpace& exec, Scalar alpha, const X& x, Scalar beta,
              const Y& y) const {
-    Detail::check_product_vectors<Scalar, ExecutionSpace>(rows(), columns(), x,
-                                                          y);
-    const std::int64_t vectors = Detail::num_columns(y);
-    if (rows() == 0 || vectors == 0) return;
-    const Detail::ProfilingRegion region("Strata::SellMatrix::apply");
-    const auto xr = Detail::multi_vector_ref(x);
-    const Detail::MultiVectorRef<const Scalar> from{xr.data, xr.row_stride,
-                                                    xr.column_stride};
-    const auto to = Detail::multi_vector_ref(y);
-    if (vectors == 1 && from.row_stride == 1)
-      return multiply<1>(exec, Detail::ContiguousSource<Scalar>{from.data}, to,
-                         1, alpha, beta);
-    for (std::int64_t first = 0; first < vectors; first += 8) {
-      const int count =
-          static_cast<int>(std::min<std::int64_t>(8, vectors - first));
-      const Detail::StridedSource<Scalar> source{from.from(first), count};
-      if (count == 1)
-        multiply<1>(exec, source, to.from(first), count, alpha, beta);
-      else if (count <= 4)
-        multiply<4>(exec, source, to.from(first), count, alpha, beta);
-      else
-        multiply<8>(exec, source, to.from(first), count, alpha, beta);
+    if constexpr (Detail::ExpectProduct<Scalar, ExecutionSpace, X, Y>::value) {
+      Detail::check_product_vectors(rows(), columns(), x, y);
+      const std::int64_t vectors = Detail::num_columns(y);
+      if (rows() == 0 || vectors == 0) return;
+      const Detail::ProfilingRegion region("Strata::SellMatrix::apply");
+      const auto xr = Detail::multi_vector_ref(x);
+      const Detail::MultiVectorRef<const Scalar> from{xr.data, xr.row_stride,
+                                                      xr.column_stride};
+      const auto to = Detail::multi_vector_ref(y);
+      if (vectors == 1 && from.row_stride == 1)
+        return multiply<1>(exec, Detail::ContiguousSource<Scalar>{from.data},
+                           to, 1, alpha, beta);
+      for (std::int64_t first = 0; first < vectors; first += 8) {
+        const int count =
+            static_cast<int>(std::min<std::int64_t>(8, vectors - first));
+        const Detail::StridedSource<Scalar> source{from.from(first), count};
+        if (count == 1)
+          multiply<1>(exec, source, to.from(first), count, alpha, beta);
+        else if (count <= 4)
+          multiply<4>(exec, source, to.from(first), count, alpha, beta);
+        else
+          multiply<8>(exec, source, to.from(first), count, alpha, beta);
+      }
     }
   }
   /// y = A x.
@@ -108,56 +123,69 @@ class SellMatrix {
 
   /// Takes new values of a matrix with the same pattern; the form stays.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError, MemoryError: the old
+  /// @throws HandleError, SizeMismatchError, PatternMismatchError, MemoryError:
+  ///   the old
   ///   values then stay
   /// Cost: one pass over the pattern, which the host waits for; then one over
   /// the values, enqueued on `exec`: let nothing but later work on `exec`
   /// change or free them before a fence.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix,
+            std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
   }
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
-    Detail::check_matrix_views<Scalar, ExecutionSpace, RowMap, Entries,
-                               Values>();
-    bool same = row_map.extent(0) == row_map_extent_ &&
-                entries.extent(0) == num_values_;
-    if (same) {
-      check_num_values(values);
-      same = Detail::with_memory_errors("new values of a SELL matrix", [&] {
-        return Detail::pattern_fingerprint(exec, row_map, entries) ==
-               fingerprint_;
-      });
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      require_made();
+      bool same = row_map.extent(0) == row_map_extent_ &&
+                  entries.extent(0) == num_values_;
+      if (same) {
+        check_num_values(values);
+        same = Detail::with_memory_errors("new values of a SELL matrix", [&] {
+          return Detail::pattern_fingerprint(exec, row_map, entries) ==
+                 fingerprint_;
+        });
+      }
+      if (!same)
+        throw PatternMismatchError(
+            "matrix", "does not have the pattern that the form was built from",
+            "pass that matrix with new values, or make a new SellMatrix");
+      parts_.set_values(exec, values.data());
     }
-    if (!same)
-      throw PatternMismatchError(
-          "matrix", "does not have the pattern that the form was built from",
-          "pass that matrix with new values, or make a new SellMatrix");
-    parts_.set_values(exec, values.data());
   }
   /// The same from the values alone (rank 1, in the order of the CRS matrix),
   /// where the caller vouches for the pattern. Does not wait.
-  template <class Values, class = typename Values::memory_space,
-            std::enable_if_t<Values::rank == 1, int> = 0>
+  template <class Values,
+            std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    Detail::check_value_view<Scalar, ExecutionSpace, Values>();
-    check_num_values(values);
-    parts_.set_values(exec, values.data());
+    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
+      require_made();
+      check_num_values(values);
+      parts_.set_values(exec, values.data());
+    }
   }
 
-  std::int64_t rows() const { return report_->rows; }
-  std::int64_t columns() const { return report_->columns; }
+  /// These three: @throws HandleError
+  std::int64_t rows() const { return report().rows; }
+  std::int64_t columns() const { return report().columns; }
   /// Shape, padding and sizes.
-  const SellReport& report() const { return *report_; }
-  /// For kernels of this library.
-  const Detail::SellStorage<Scalar, memory_space>& storage() const {
-    return parts_.storage;
+  const SellReport& report() const {
+    require_made();
+    return *report_;
   }
 
  private:
+  friend struct Detail::Internals;
+  const Detail::SellStorage<Scalar, memory_space>& storage() const {
+    return parts_.storage;
+  }
+  void require_made() const {
+    Detail::require_made(report_, "SellMatrix", "exec, A");
+  }
+
   template <int R, class Source>
   void multiply(const ExecutionSpace& exec, const Source& source,
                 const Detail::MultiVectorRef<Scalar>& y, int columns,
@@ -181,8 +209,6 @@ class SellMatrix {
   void build(const ExecutionSpace& exec, const RowMap& row_map,
              const Entries& entries, const Values& values, std::int64_t columns,
              const SellOptions& options) {
-    Detail::check_matrix_views<Scalar, ExecutionSpace, RowMap, Entries,
-                               Values>();
     Detail::check_sell_options<ExecutionSpace>(options);
     const Detail::ProfilingRegion region("Strata::SellMatrix::build");
     Kokkos::Timer timer;
@@ -215,16 +241,14 @@ class SellMatrix {
   std::uint64_t fingerprint_ = 0;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 SellMatrix(const ExecutionSpace&, const Matrix&, const SellOptions& = {})
-    -> SellMatrix<typename Matrix::non_const_value_type, ExecutionSpace>;
+    -> SellMatrix<typename Detail::ScalarOf<Matrix>::type, ExecutionSpace>;
 
-template <class ExecutionSpace, class RowMap, class Entries, class Values,
-          class = typename RowMap::memory_space>
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
 SellMatrix(const ExecutionSpace&, const RowMap&, const Entries&, const Values&,
            std::int64_t, const SellOptions& = {})
-    -> SellMatrix<typename Values::non_const_value_type, ExecutionSpace>;
+    -> SellMatrix<typename Detail::ScalarOf<Values>::type, ExecutionSpace>;
 
 }  // namespace Strata
 

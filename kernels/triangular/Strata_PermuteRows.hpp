@@ -3,6 +3,7 @@
 #define STRATA_PERMUTE_ROWS_HPP
 
 #include <Strata_LevelPermutation.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 
 namespace Strata {
@@ -12,7 +13,7 @@ namespace Detail {
 /// Neighbouring threads have neighbours along the shorter stride of `to`, or
 /// of `from` where that is scattered to.
 template <class Scalar, class MemorySpace>
-struct MoveRows {
+struct PermuteVectors {
   Kokkos::View<const int*, MemorySpace> source;
   MultiVectorRef<const Scalar> from;
   MultiVectorRef<Scalar> to;
@@ -32,21 +33,13 @@ struct MoveRows {
 
 /// @throws SizeMismatchError, AliasError
 template <class ExecutionSpace, class MemorySpace, class From, class To>
-void move_rows(const char* label, const ExecutionSpace& exec,
-               const Permutation<MemorySpace>& permutation, const From& from,
-               const To& to, bool scatters) {
+void permute_vectors(const char* label, const ExecutionSpace& exec,
+                     const Permutation<MemorySpace>& permutation,
+                     const From& from, const To& to, bool scatters) {
   using Scalar = typename From::non_const_value_type;
-  static_assert(std::is_same<typename To::value_type, Scalar>::value,
-                "Strata: both vectors must have the same scalar type, and the "
-                "one written must not be const");
   static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, MemorySpace>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace,
-                                     typename From::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace,
-                                     typename To::memory_space>::accessible,
-      "Strata: permutation and vectors must be accessible from the execution "
-      "space");
+      Kokkos::SpaceAccessibility<ExecutionSpace, MemorySpace>::accessible,
+      "Strata: the permutation must be accessible from the execution space");
   const auto rows = static_cast<std::int64_t>(permutation.size());
   const auto check_rows = [&](const char* name, std::size_t extent) {
     if (static_cast<std::int64_t>(extent) != rows)
@@ -80,7 +73,7 @@ void move_rows(const char* label, const ExecutionSpace& exec,
       label,
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, rows * columns),
-      MoveRows<Scalar, MemorySpace>{
+      PermuteVectors<Scalar, MemorySpace>{
           permutation.old_row,
           {source.data, source.row_stride, source.column_stride},
           target,
@@ -107,7 +100,10 @@ template <class ExecutionSpace, class MemorySpace, class From, class To>
 void permute_rows(const ExecutionSpace& exec,
                   const Permutation<MemorySpace>& permutation, const From& from,
                   const To& to) {
-  Detail::move_rows("Strata::permute_rows", exec, permutation, from, to, false);
+  if constexpr (Detail::ExpectMove<ExecutionSpace, From, To>::value) {
+    Detail::permute_vectors("Strata::permute_rows", exec, permutation, from, to,
+                            false);
+  }
 }
 
 /// The way back: to(old_row(i), c) = from(i, c). For the solution of the
@@ -116,8 +112,10 @@ template <class ExecutionSpace, class MemorySpace, class From, class To>
 void inverse_permute_rows(const ExecutionSpace& exec,
                           const Permutation<MemorySpace>& permutation,
                           const From& from, const To& to) {
-  Detail::move_rows("Strata::inverse_permute_rows", exec, permutation, from, to,
-                    true);
+  if constexpr (Detail::ExpectMove<ExecutionSpace, From, To>::value) {
+    Detail::permute_vectors("Strata::inverse_permute_rows", exec, permutation,
+                            from, to, true);
+  }
 }
 
 }  // namespace Strata

@@ -4,7 +4,9 @@
 
 #include <Strata_SptrsvHandle.hpp>
 #include <detail/Strata_AllocateView.hpp>
+#include <detail/Strata_Expectations.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Triangular solves by the names and argument orders of Kokkos Kernels. The
@@ -15,15 +17,38 @@
 namespace Strata {
 namespace Detail {
 
-/// The handle in `handle`, its types held against those of the matrix.
-template <class RowMap, class Entries, class KernelHandle>
+/// What a matrix has to be for a handle.
+template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries>
+struct ExpectForHandle {
+  static constexpr bool space =
+      std::is_same<ExecutionSpace,
+                   typename KernelHandle::HandleExecSpace>::value;
+  static_assert(space,
+                "Strata: the execution space instance must be of the handle's "
+                "type");
+  static constexpr bool offsets =
+      ViewFacts<RowMap>::template is_of<typename KernelHandle::size_type>;
+  static_assert(!space || offsets,
+                "Strata: the row map must be a Kokkos::View of the handle's "
+                "size type");
+  static constexpr bool ordinals =
+      ViewFacts<Entries>::template is_of<typename KernelHandle::nnz_lno_t>;
+  static_assert(!space || !offsets || ordinals,
+                "Strata: the entries must be a Kokkos::View of the handle's "
+                "ordinal type");
+  static constexpr bool value = space && offsets && ordinals;
+};
+template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
+          class Values>
+constexpr bool suits_handle = std::conditional_t<
+    ExpectForHandle<ExecutionSpace, KernelHandle, RowMap, Entries>::value,
+    ExpectMatrixViews<typename KernelHandle::nnz_scalar_t, ExecutionSpace,
+                      RowMap, Entries, Values>,
+    std::false_type>::value;
+
+/// The handle in `handle`.
+template <class KernelHandle>
 typename KernelHandle::SPTRSVHandleType& sptrsv_handle(KernelHandle* handle) {
-  static_assert(std::is_same<typename RowMap::non_const_value_type,
-                             typename KernelHandle::size_type>::value,
-                "Strata: the row map must have the handle's size type");
-  static_assert(std::is_same<typename Entries::non_const_value_type,
-                             typename KernelHandle::nnz_lno_t>::value,
-                "Strata: the entries must have the handle's ordinal type");
   if (!handle || !handle->get_sptrsv_handle())
     throw HandleError("handle", "has no sptrsv handle",
                       "call create_sptrsv_handle first");
@@ -45,24 +70,29 @@ template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
 void sptrsv_symbolic(const ExecutionSpace& exec, KernelHandle* handle,
                      const RowMap& row_map, const Entries& entries,
                      const Values& values) {
-  Detail::sptrsv_handle<RowMap, Entries>(handle).analyse(exec, row_map, entries,
-                                                         values);
+  if constexpr (Detail::suits_handle<ExecutionSpace, KernelHandle, RowMap,
+                                     Entries, Values>) {
+    Detail::sptrsv_handle(handle).analyse(exec, row_map, entries, values);
+  }
 }
 
 /// The same from the pattern alone.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries>
 void sptrsv_symbolic(const ExecutionSpace& exec, KernelHandle* handle,
                      const RowMap& row_map, const Entries& entries) {
-  using Scalar = typename KernelHandle::nnz_scalar_t;
-  // The solver packs values when it is made: ones stand in for what comes with
-  // the first solve.
-  const auto ones = Detail::with_memory_errors("sptrsv_symbolic", [&] {
-    return Detail::make_unfilled<
-        Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>>(
-        "Strata::Sptrsv::ones", entries.extent(0));
-  });
-  Kokkos::deep_copy(exec, ones, Scalar(1));
-  sptrsv_symbolic(exec, handle, row_map, entries, ones);
+  if constexpr (Detail::ExpectForHandle<ExecutionSpace, KernelHandle, RowMap,
+                                        Entries>::value) {
+    using Scalar = typename KernelHandle::nnz_scalar_t;
+    // The solver packs values when it is made: ones stand in for what comes
+    // with the first solve.
+    const auto ones = Detail::with_memory_errors("sptrsv_symbolic", [&] {
+      return Detail::make_unfilled<
+          Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>>(
+          "Strata::Sptrsv::ones", entries.extent(0));
+    });
+    Kokkos::deep_copy(exec, ones, Scalar(1));
+    sptrsv_symbolic(exec, handle, row_map, entries, ones);
+  }
 }
 
 /// Both on the default instance of the handle's execution space.
@@ -98,14 +128,15 @@ template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
 void sptrsv_solve(const ExecutionSpace& exec, KernelHandle* handle,
                   const RowMap& row_map, const Entries& entries,
                   const Values& values, const B& b, const X& x) {
-  static_assert(
-      std::is_same<ExecutionSpace,
-                   typename KernelHandle::HandleExecSpace>::value,
-      "Strata: the execution space instance must be of the handle's type");
-  auto& system = Detail::sptrsv_handle<RowMap, Entries>(handle);
-  system.check(row_map, entries, b, x);
-  system.take_values(exec, row_map, entries, values);
-  system.solve(exec, b, x);
+  if constexpr (Detail::suits_handle<ExecutionSpace, KernelHandle, RowMap,
+                                     Entries, Values> &&
+                Detail::ExpectVectors<typename KernelHandle::nnz_scalar_t,
+                                      ExecutionSpace, B, X>::value) {
+    auto& system = Detail::sptrsv_handle(handle);
+    system.check(row_map, entries, b, x);
+    system.take_values(exec, row_map, entries, values);
+    system.solve(exec, b, x);
+  }
 }
 
 /// The same on the default instance of the handle's execution space.
@@ -136,53 +167,54 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
                           const std::vector<Values>& values_v,
                           const std::vector<B>& b_v,
                           const std::vector<X>& x_v) {
-  static_assert(
-      std::is_same<ExecutionSpace,
-                   typename KernelHandle::HandleExecSpace>::value,
-      "Strata: the execution space instances must be of the handles' type");
-  const std::size_t count = execspace_v.size();
-  const auto check_count = [&](const char* name, std::size_t given) {
-    if (given != count)
-      throw SizeMismatchError(name,
-                              "has " + std::to_string(given) +
-                                  " elements, execspace_v " +
-                                  std::to_string(count),
-                              "give one for each execution space instance");
-  };
-  check_count("handle_v", handle_v.size());
-  check_count("rowmap_v", rowmap_v.size());
-  check_count("entries_v", entries_v.size());
-  check_count("values_v", values_v.size());
-  check_count("b_v", b_v.size());
-  check_count("x_v", x_v.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < i; ++j)
-      if (handle_v[i] == handle_v[j])
-        throw AliasError("handle_v",
-                         "has one handle at " + std::to_string(j) + " and " +
-                             std::to_string(i),
-                         "give each execution space instance a handle of its "
-                         "own");
-    Detail::sptrsv_handle<RowMap, Entries>(handle_v[i])
-        .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = 0; j < count; ++j) {
-      const auto refuse = [&](const char* name) {
-        throw AliasError("x_v",
-                         "element " + std::to_string(i) +
-                             " shares memory with element " +
-                             std::to_string(j) + " of " + name,
-                         "give each system a solution vector of its own");
-      };
-      if (j < i && Detail::share_elements(x_v[i], x_v[j])) refuse("x_v");
-      if (j != i && Detail::share_elements(x_v[i], b_v[j])) refuse("b_v");
+  if constexpr (Detail::suits_handle<ExecutionSpace, KernelHandle, RowMap,
+                                     Entries, Values> &&
+                Detail::ExpectVectors<typename KernelHandle::nnz_scalar_t,
+                                      ExecutionSpace, B, X>::value) {
+    const std::size_t count = execspace_v.size();
+    const auto check_count = [&](const char* name, std::size_t given) {
+      if (given != count)
+        throw SizeMismatchError(name,
+                                "has " + std::to_string(given) +
+                                    " elements, execspace_v " +
+                                    std::to_string(count),
+                                "give one for each execution space instance");
+    };
+    check_count("handle_v", handle_v.size());
+    check_count("rowmap_v", rowmap_v.size());
+    check_count("entries_v", entries_v.size());
+    check_count("values_v", values_v.size());
+    check_count("b_v", b_v.size());
+    check_count("x_v", x_v.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j)
+        if (handle_v[i] == handle_v[j])
+          throw AliasError("handle_v",
+                           "has one handle at " + std::to_string(j) + " and " +
+                               std::to_string(i),
+                           "give each execution space instance a handle of its "
+                           "own");
+      Detail::sptrsv_handle(handle_v[i])
+          .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
     }
-  for (std::size_t i = 0; i < count; ++i)
-    handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], rowmap_v[i],
-                                                  entries_v[i], values_v[i]);
-  for (std::size_t i = 0; i < count; ++i)
-    handle_v[i]->get_sptrsv_handle()->solve(execspace_v[i], b_v[i], x_v[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = 0; j < count; ++j) {
+        const auto refuse = [&](const char* name) {
+          throw AliasError("x_v",
+                           "element " + std::to_string(i) +
+                               " shares memory with element " +
+                               std::to_string(j) + " of " + name,
+                           "give each system a solution vector of its own");
+        };
+        if (j < i && Detail::share_elements(x_v[i], x_v[j])) refuse("x_v");
+        if (j != i && Detail::share_elements(x_v[i], b_v[j])) refuse("b_v");
+      }
+    for (std::size_t i = 0; i < count; ++i)
+      handle_v[i]->get_sptrsv_handle()->take_values(execspace_v[i], rowmap_v[i],
+                                                    entries_v[i], values_v[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      handle_v[i]->get_sptrsv_handle()->solve(execspace_v[i], b_v[i], x_v[i]);
+  }
 }
 
 namespace Experimental {

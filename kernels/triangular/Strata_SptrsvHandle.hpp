@@ -167,8 +167,7 @@ class SPTRSVHandle {
     if (nrows_ > 0 || row_map.extent(0) > 0)
       check_extent("row_map", row_map.extent(0), nrows_ + 1);
     check_extent("entries", entries.extent(0), num_entries_);
-    Detail::check_vectors<Scalar, ExecutionSpace>(
-        static_cast<std::int64_t>(nrows_), b, x);
+    Detail::check_vectors(static_cast<std::int64_t>(nrows_), b, x);
   }
   /// takes the values, unless they are those it has; where the plan is not for
   /// such values, because merged rows would be too inaccurate or scaled ones

@@ -7,6 +7,8 @@
 #include <Strata_TriangularReport.hpp>
 #include <detail/Strata_BlocksOfMatrix.hpp>
 #include <detail/Strata_ChooseAlgorithm.hpp>
+#include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_Made.hpp>
 #include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_OptionChecks.hpp>
 #include <detail/Strata_VectorChecks.hpp>
@@ -23,6 +25,10 @@ namespace Strata {
 /// workspace, and solves that share them must not overlap in time: give each
 /// stream that works at the same time a solver of its own.
 ///
+/// A solver made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use of an empty
+/// solver is a HandleError.
+///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where A, b and x are accessible and solves run
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -31,6 +37,9 @@ class TriangularSolver {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+
+  /// An empty solver.
+  TriangularSolver() = default;
 
   /// Checks and analyses a KokkosSparse::CrsMatrix, n x n.
   ///
@@ -43,29 +52,43 @@ class TriangularSolver {
   /// Cost: some passes over A and a few sorts on the device, and the longest
   /// path of its graph at a few reads through memory a row; for `subgraphs`,
   /// O(n + entries) on the host. Waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    Detail::with_memory_errors("the analysis of a triangle", [&] {
-      analyse(exec, A.graph.row_map, A.graph.entries, A.values,
-              static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
-    });
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      Detail::with_memory_errors("the analysis of a triangle", [&] {
+        analyse(exec, A.graph.row_map, A.graph.entries, A.values,
+                static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
+      });
+    }
   }
 
   /// The same from three views of rank 1: `row_map` of n + 1 offsets, and
   /// `entries` (zero-based columns) and `values` of equal length.
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   TriangularSolver(const ExecutionSpace& exec, const RowMap& row_map,
                    const Entries& entries, const Values& values, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    Detail::with_memory_errors("the analysis of a triangle", [&] {
-      analyse(exec, row_map, entries, values,
-              row_map.extent(0) == 0
-                  ? 0
-                  : static_cast<std::int64_t>(row_map.extent(0)) - 1,
-              uplo, diag, options);
-    });
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      Detail::with_memory_errors("the analysis of a triangle", [&] {
+        analyse(exec, row_map, entries, values,
+                row_map.extent(0) == 0
+                    ? 0
+                    : static_cast<std::int64_t>(row_map.extent(0)) - 1,
+                uplo, diag, options);
+      });
+    }
+  }
+
+  // Forgotten often, and else a page of candidates.
+  template <class Matrix>
+  TriangularSolver(const Matrix&, Uplo, Diag, const TriangularOptions& = {}) {
+    static_assert(
+        Kokkos::is_execution_space<Matrix>::value,
+        "Strata: the first argument of a solver's constructor must be "
+        "an execution space instance: TriangularSolver(exec, A, uplo, "
+        "diag)");
   }
 
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
@@ -75,32 +98,36 @@ class TriangularSolver {
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
-  /// @throws SizeMismatchError, AliasError before anything is enqueued, and
-  ///   HandleError where an update was broken off after it had begun to write
+  /// @throws SizeMismatchError, AliasError, HandleError before anything is
+  ///   enqueued; a HandleError also where an update was broken off after it had
+  ///   begun to write
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    Detail::check_vectors<Scalar, ExecutionSpace>(report_->rows, b, x);
-    const std::int64_t columns = Detail::num_columns(x);
-    if (report_->rows == 0 || columns == 0) return;
-    const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
-    if (!algorithm_->has_values())
-      throw HandleError("solver",
-                        "has no values: an exception has ended the update",
-                        "call update_values again");
-    const auto from = Detail::multi_vector_ref(b);
-    Detail::with_memory_errors("a triangular solve", [&] {
-      algorithm_->solve(exec,
-                        Detail::MultiVectorRef<const Scalar>{
-                            from.data, from.row_stride, from.column_stride},
-                        Detail::multi_vector_ref(x), columns);
-    });
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
+      require_made();
+      Detail::check_vectors(report_->rows, b, x);
+      const std::int64_t columns = Detail::num_columns(x);
+      if (report_->rows == 0 || columns == 0) return;
+      const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
+      if (!algorithm_->has_values())
+        throw HandleError("solver",
+                          "has no values: an exception has ended the update",
+                          "call update_values again");
+      const auto from = Detail::multi_vector_ref(b);
+      Detail::with_memory_errors("a triangular solve", [&] {
+        algorithm_->solve(exec,
+                          Detail::MultiVectorRef<const Scalar>{
+                              from.data, from.row_stride, from.column_stride},
+                          Detail::multi_vector_ref(x), columns);
+      });
+    }
   }
 
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
-  /// @throws SizeMismatchError, PatternMismatchError, ZeroDiagonalError,
-  ///   ScalingError (see pipelined and pipelined_subgraphs in
-  ///   docs/algorithms.md), MemoryError: the solver then still has its old
+  /// @throws HandleError, SizeMismatchError, PatternMismatchError,
+  ///   ZeroDiagonalError, ScalingError (see pipelined and pipelined_subgraphs
+  ///   in docs/algorithms.md), MemoryError: the solver then still has its old
   ///   values. Where a launch fails once packing has begun, it has none, and
   ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
@@ -110,71 +137,59 @@ class TriangularSolver {
   /// them before a fence. `pipelined` with level sets at a time makes the new
   /// ones in other memory, as much as the plan's values take, copies them and
   /// waits for `exec`.
-  template <class Matrix, class = typename Matrix::staticcrsgraph_type>
+  template <class Matrix,
+            std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     update_values(exec, A.graph.row_map, A.graph.entries, A.values);
   }
-  template <class RowMap, class Entries, class Values,
-            class = typename RowMap::memory_space>
+  template <class RowMap, class Entries, class Values>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
-    check_index_view<RowMap>();
-    check_index_view<Entries>();
-    const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
-                            entries.extent(0) == num_values_;
-    if (same_sizes) check_num_values(values);
-    Detail::with_memory_errors("new values of a triangle", [&] {
-      take_values(exec, row_map, entries, values, same_sizes);
-    });
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      require_made();
+      const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
+                              entries.extent(0) == num_values_;
+      if (same_sizes) check_num_values(values);
+      Detail::with_memory_errors("new values of a triangle", [&] {
+        take_values(exec, row_map, entries, values, same_sizes);
+      });
+    }
   }
   /// The same from the values alone (rank 1, in the order of the analysed
   /// matrix), where the caller vouches for the pattern.
-  template <class Values, class = typename Values::memory_space,
-            std::enable_if_t<Values::rank == 1, int> = 0>
+  template <class Values,
+            std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    check_num_values(values);
-    // No pattern to compare.
-    const Kokkos::View<const int*, memory_space> none;
-    Detail::with_memory_errors("new values of a triangle", [&] {
-      take_values(exec, none, none, values, true);
-    });
+    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
+      require_made();
+      check_num_values(values);
+      // No pattern to compare.
+      const Kokkos::View<const int*, memory_space> none;
+      Detail::with_memory_errors("new values of a triangle", [&] {
+        take_values(exec, none, none, values, true);
+      });
+    }
   }
 
-  /// What was chosen and why.
-  const TriangularReport& report() const { return *report_; }
-  /// For kernels of this library: null unless the algorithm is `pipelined`.
+  /// What was chosen and why. @throws HandleError
+  const TriangularReport& report() const {
+    require_made();
+    return *report_;
+  }
+
+ private:
+  friend struct Detail::Internals;
   Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>* pipelined() const {
     return dynamic_cast<Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>*>(
         algorithm_.get());
   }
-
- private:
-  template <class View>
-  static void check_index_view() {
-    static_assert(View::rank == 1,
-                  "Strata: row map and entries are views of rank 1");
-    static_assert(
-        Kokkos::SpaceAccessibility<ExecutionSpace,
-                                   typename View::memory_space>::accessible,
-        "Strata: the matrix must be accessible from the execution space");
-  }
-  template <class Values>
-  static void check_value_type() {
-    static_assert(
-        std::is_same<typename Values::non_const_value_type, Scalar>::value,
-        "Strata: the matrix must have the solver's scalar type");
-    static_assert(
-        Kokkos::SpaceAccessibility<ExecutionSpace,
-                                   typename Values::memory_space>::accessible,
-        "Strata: the matrix must be accessible from the execution space");
-    static_assert(!std::is_same<typename Values::array_layout,
-                                Kokkos::LayoutStride>::value,
-                  "Strata: the values of a matrix must be contiguous");
+  void require_made() const {
+    Detail::require_made(report_, "TriangularSolver", "exec, A, uplo, diag");
   }
 
   template <class Values>
   void check_num_values(const Values& values) const {
-    check_value_type<Values>();
     if (values.extent(0) != num_values_)
       throw SizeMismatchError("values",
                               "has " + std::to_string(values.extent(0)) +
@@ -275,9 +290,6 @@ class TriangularSolver {
                const Entries& entries, const Values& values,
                std::int64_t columns, Uplo uplo, Diag diag,
                const TriangularOptions& options) {
-    check_value_type<Values>();
-    check_index_view<RowMap>();
-    check_index_view<Entries>();
     Detail::require_enumerator("uplo", uplo);
     Detail::require_enumerator("diag", diag);
     Detail::check_options(options);
@@ -377,17 +389,21 @@ class TriangularSolver {
   std::uint64_t fingerprint_ = 0;
 };
 
-template <class ExecutionSpace, class Matrix,
-          class = typename Matrix::staticcrsgraph_type>
+template <class ExecutionSpace, class Matrix>
 TriangularSolver(const ExecutionSpace&, const Matrix&, Uplo, Diag,
                  const TriangularOptions& = {})
-    -> TriangularSolver<typename Matrix::non_const_value_type, ExecutionSpace>;
+    -> TriangularSolver<typename Detail::ScalarOf<Matrix>::type,
+                        ExecutionSpace>;
 
-template <class ExecutionSpace, class RowMap, class Entries, class Values,
-          class = typename RowMap::memory_space>
+template <class Matrix>
+TriangularSolver(const Matrix&, Uplo, Diag, const TriangularOptions& = {})
+    -> TriangularSolver<typename Detail::ScalarOf<Matrix>::type>;
+
+template <class ExecutionSpace, class RowMap, class Entries, class Values>
 TriangularSolver(const ExecutionSpace&, const RowMap&, const Entries&,
                  const Values&, Uplo, Diag, const TriangularOptions& = {})
-    -> TriangularSolver<typename Values::non_const_value_type, ExecutionSpace>;
+    -> TriangularSolver<typename Detail::ScalarOf<Values>::type,
+                        ExecutionSpace>;
 
 }  // namespace Strata
 

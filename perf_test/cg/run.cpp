@@ -158,8 +158,9 @@ class Runner : public CgRunner {
                            : coloured              ? 14.0
                                                    : 10.0;
     double bytes = static_cast<double>(A->report().bytes_read);
-    if (coloured && incomplete->sweeps())
-      bytes += static_cast<double>(incomplete->sweeps()->bytes_read());
+    if (coloured)
+      if (const auto* sweeps = Detail::Internals::sweeps(*incomplete))
+        bytes += static_cast<double>(sweeps->bytes_read());
     if (!natural)
       result.floor_us = 1e6 *
                         (bytes + vectors * static_cast<double>(result.rows) *

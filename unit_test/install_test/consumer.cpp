@@ -1,46 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
-// Every public header, all in one program.
-#include <Strata_BandMatrix.hpp>
-#include <Strata_BandOptions.hpp>
-#include <Strata_BandSolver.hpp>
-#include <Strata_CollapsedRows.hpp>
-#include <Strata_ConjugateGradient.hpp>
-#include <Strata_ConjugateGradientOptions.hpp>
-#include <Strata_DependencyGraph.hpp>
-#include <Strata_DiagonalBlocks.hpp>
-#include <Strata_Error.hpp>
-#include <Strata_Gallery.hpp>
-#include <Strata_GaussJordan.hpp>
-#include <Strata_GaussJordanOptions.hpp>
-#include <Strata_IncompleteLu.hpp>
-#include <Strata_LevelOrder.hpp>
-#include <Strata_LevelPermutation.hpp>
-#include <Strata_LevelSets.hpp>
-#include <Strata_MatrixMarket.hpp>
-#include <Strata_MatrixMarketArray.hpp>
-#include <Strata_Partition.hpp>
-#include <Strata_PartitionMethod.hpp>
-#include <Strata_PerformanceCache.hpp>
-#include <Strata_PerformanceModel.hpp>
-#include <Strata_PlanCheck.hpp>
-#include <Strata_PlanExport.hpp>
-#include <Strata_Preconditioner.hpp>
-#include <Strata_RowChunks.hpp>
-#include <Strata_Schedule.hpp>
-#include <Strata_SellMatrix.hpp>
-#include <Strata_SellOptions.hpp>
-#include <Strata_SortCriterion.hpp>
-#include <Strata_Sptrsv.hpp>
-#include <Strata_SptrsvHandle.hpp>
-#include <Strata_SubgraphStream.hpp>
-#include <Strata_Subgraphs.hpp>
-#include <Strata_Triangle.hpp>
-#include <Strata_TriangleGraph.hpp>
-#include <Strata_TriangularOptions.hpp>
-#include <Strata_TriangularReport.hpp>
-#include <Strata_TriangularSolver.hpp>
-#include <Strata_Types.hpp>
+#include <Strata.hpp>
 #include <cstdio>
 
 // Solves the bidiagonal system with 2 on and -1 below the diagonal, whose

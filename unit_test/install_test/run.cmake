@@ -15,6 +15,7 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work_dir}/build
     -G ${generator} -DCMAKE_MAKE_PROGRAM=${make_program}
     -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=${config}
     -DCMAKE_PREFIX_PATH=${work_dir}/prefix -DKokkos_DIR=${Kokkos_DIR}
-    -DKokkosKernels_DIR=${KokkosKernels_DIR} -Dversion=${version})
+    -DKokkosKernels_DIR=${KokkosKernels_DIR} -Dversion=${version}
+    -Dheaders=${headers})
 run(${CMAKE_COMMAND} --build ${work_dir}/build --config ${config})
 run(${CMAKE_COMMAND} --build ${work_dir}/build --config ${config} --target run)

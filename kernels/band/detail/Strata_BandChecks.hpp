@@ -39,17 +39,8 @@ inline void check_bandwidth(std::int64_t size, std::int64_t kl,
 
 /// A view of bands with its sizes checked.
 /// @throws BandwidthError, SizeMismatchError, IndexOverflowError
-template <class Scalar, class ExecutionSpace, class Band>
+template <class Scalar, class Band>
 BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
-  static_assert(Band::rank == 2 || Band::rank == 3,
-                "Strata: a band is a view of rank 2, a batch one of rank 3");
-  static_assert(
-      std::is_same<typename Band::non_const_value_type, Scalar>::value,
-      "Strata: the band must have the solver's scalar type");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename Band::memory_space>::accessible,
-      "Strata: the band must be accessible from the execution space");
   BandRef<Scalar> A;
   A.size = static_cast<std::int64_t>(ab.extent(1));
   check_bandwidth(A.size, kl, ku);
@@ -138,19 +129,17 @@ std::int64_t num_band_columns(const View& v) {
   return View::rank == 1 ? 1 : static_cast<std::int64_t>(v.extent(1));
 }
 
-/// Sizes, types and memory of right-hand sides and solutions.
+/// Sizes and memory of right-hand sides and solutions.
 /// @throws SizeMismatchError, AliasError
-template <class Scalar, class ExecutionSpace, class B, class X>
+template <class B, class X>
 void check_band_vectors(const BandReport& report, const B& b, const X& x) {
   constexpr int rank = static_cast<int>(B::rank);
-  static_assert(rank == static_cast<int>(X::rank),
-                "Strata: b and x must have the same rank");
   if constexpr (rank < 3) {
     if (report.systems != 1)
       throw SizeMismatchError(
           "b", "has rank " + std::to_string(rank) + ", the solver a batch",
           "pass views of rank 3: rows x right-hand sides x systems");
-    check_vectors<Scalar, ExecutionSpace>(report.rows, b, x);
+    check_vectors(report.rows, b, x);
   } else {
     const auto check = [&](const char* name, const auto& v) {
       if (static_cast<std::int64_t>(v.extent(2)) != report.systems)
@@ -166,8 +155,7 @@ void check_band_vectors(const BandReport& report, const B& b, const X& x) {
     const auto of_first = [](const auto& v) {
       return Kokkos::subview(v, Kokkos::ALL(), Kokkos::ALL(), 0);
     };
-    check_vector_sizes<Scalar, ExecutionSpace>(report.rows, of_first(b),
-                                               of_first(x));
+    check_vector_sizes(report.rows, of_first(b), of_first(x));
     check_apart_or_same(b, x);
   }
 }

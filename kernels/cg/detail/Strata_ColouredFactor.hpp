@@ -77,8 +77,8 @@ template <class CrsMatrix>
 struct TakeColouredFactor {
   using Types = MatrixTypes<CrsMatrix>;
   using Memory = typename Types::MemorySpace;
-  CrsMatrix A;   // the pattern, in the given order
-  CrsMatrix LU;  // in the order of colours
+  CrsMatrix A;                // the pattern, in the given order
+  typename Types::Matrix LU;  // in the order of colours
   Kokkos::View<const int*, Memory> new_row;
   bool lower;
   typename Types::RowMap row_map;
@@ -125,7 +125,10 @@ struct ColouredFactor {
   using Scalar = typename Types::Scalar;
   using Rows = typename Types::Rows;
 
-  CrsMatrix A, LU;
+  using Matrix = typename Types::Matrix;
+
+  CrsMatrix A;
+  Matrix LU;
   Kokkos::View<std::int64_t*, Memory> diagonal;
   Colouring<Memory> colouring;
 
@@ -142,16 +145,16 @@ struct ColouredFactor {
         colouring(colours) {
     const auto n = static_cast<std::int64_t>(A.numRows());
     Kokkos::parallel_for("Strata::ColouredFactor::diagonals", Rows(exec, 0, n),
-                         FindDiagonals<CrsMatrix>{LU, diagonal});
+                         FindDiagonals<Matrix>{LU, diagonal});
     for (int c = 1; c < colouring.num_colours(); ++c)
       Kokkos::parallel_for(
           "Strata::ColouredFactor::eliminate",
           Rows(exec, colouring.colour_map[c], colouring.colour_map[c + 1]),
-          EliminateColour<CrsMatrix>{LU, diagonal});
+          EliminateColour<Matrix>{LU, diagonal});
     std::int64_t first = no_factor_fault;
     Kokkos::parallel_reduce(
         "Strata::ColouredFactor::check", Rows(exec, 0, n),
-        FindBadPivotOfColours<CrsMatrix>{
+        FindBadPivotOfColours<Matrix>{
             LU, diagonal, colouring.permutation.old_row, positive,
             1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
         Kokkos::Min<std::int64_t>(first));
@@ -166,7 +169,7 @@ struct ColouredFactor {
   }
 
   /// L (without its ones) or U (without its diagonal) in the given order.
-  CrsMatrix take(const ExecutionSpace& exec, bool lower) const {
+  Matrix take(const ExecutionSpace& exec, bool lower) const {
     const auto n = static_cast<std::int64_t>(A.numRows());
     TakeColouredFactor<CrsMatrix> take{
         A, LU, colouring.permutation.new_row, lower, {}, {}, {}};
@@ -182,8 +185,8 @@ struct ColouredFactor {
     Kokkos::parallel_for("Strata::ColouredFactor::take", Rows(exec, 0, n),
                          take);
     exec.fence();
-    return CrsMatrix("factor", n, n, stored, take.values, take.row_map,
-                     take.entries);
+    return Matrix("factor", n, n, stored, take.values, take.row_map,
+                  take.entries);
   }
 
   /// 1 / pivot by row of the given order.

@@ -76,7 +76,7 @@ class ColouredSolves {
                  const Task& task) const {
     require_whole();
     lower_->solve(exec, r, between_);
-    return upper_->pipelined()->solve_summing(
+    return Internals::pipelined(*upper_)->solve_summing(
         exec, constant(between_), multi_vector_ref(z), constant(r), task, sum_);
   }
 
@@ -102,12 +102,13 @@ class ColouredSolves {
     const auto make = [&](Uplo uplo, Diag diag) {
       auto solver =
           std::make_unique<Solver>(exec, factor.LU, uplo, diag, options);
-      solver->pipelined()->name_rows(exec, colouring_.permutation.old_row);
+      Internals::pipelined(*solver)->name_rows(exec,
+                                               colouring_.permutation.old_row);
       return solver;
     };
     auto lower = make(Uplo::lower, Diag::unit);
     auto upper = make(Uplo::upper, Diag::non_unit);
-    sum_ = upper->pipelined()->make_sum();
+    sum_ = Internals::pipelined(*upper)->make_sum();
     lower_ = std::move(lower);
     upper_ = std::move(upper);
   }

@@ -52,9 +52,6 @@ template <class Scalar, class ExecutionSpace, class CrsMatrix>
 Kokkos::View<RealOf<Scalar>*, typename ExecutionSpace::memory_space>
 positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
   using Memory = typename ExecutionSpace::memory_space;
-  static_assert(
-      std::is_same<typename MatrixTypes<CrsMatrix>::Scalar, Scalar>::value,
-      "Strata: the matrix must have the preconditioner's scalar type");
   const auto rows = static_cast<std::int64_t>(A.numRows());
   check_square_matrix(exec, A);
   const auto inverse = make_unfilled<Kokkos::View<RealOf<Scalar>*, Memory>>(

@@ -25,18 +25,9 @@ inline void check_gauss_jordan_options(const GaussJordanOptions& options) {
                       "suits");
 }
 
-/// Types, spaces and that sizes fit. @throws IndexOverflowError
-template <class Scalar, class ExecutionSpace, class Matrix>
+/// That sizes fit. @throws IndexOverflowError
+template <class Matrix>
 void check_dense_matrix(const Matrix& A, const char* name) {
-  static_assert(Matrix::rank == 2,
-                "Strata: a dense matrix is a view of rank 2");
-  static_assert(
-      std::is_same<typename Matrix::non_const_value_type, Scalar>::value,
-      "Strata: matrices must have the scalar type of the elimination");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename Matrix::memory_space>::accessible,
-      "Strata: matrices must be accessible from the execution space");
   // Columns of the workspace and of products are counted in int.
   constexpr std::size_t most = 1u << 30;
   for (const std::size_t extent : {A.extent(0), A.extent(1)})
@@ -83,18 +74,8 @@ void check_same_extents(const Matrix& A, const Inverse& X) {
 }
 
 /// @throws SizeMismatchError, AliasError
-template <class Scalar, class ExecutionSpace, class Matrix, class B, class X>
+template <class Matrix, class B, class X>
 void check_right_hand_sides(const Matrix& A, const B& b, const X& x) {
-  static_assert(std::is_same<typename B::non_const_value_type, Scalar>::value &&
-                    std::is_same<typename X::value_type, Scalar>::value,
-                "Strata: b and x must have the matrix's scalar type, and x "
-                "must not be const");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename B::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace,
-                                     typename X::memory_space>::accessible,
-      "Strata: b and x must be accessible from the execution space");
   const auto check = [&](const char* name, std::size_t rows) {
     if (rows != A.extent(0))
       throw SizeMismatchError(name,

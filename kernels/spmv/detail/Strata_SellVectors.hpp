@@ -7,35 +7,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class ExecutionSpace, class Values>
-void check_value_view() {
-  static_assert(
-      std::is_same<typename Values::non_const_value_type, Scalar>::value,
-      "Strata: values must have the matrix's scalar type");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename Values::memory_space>::accessible,
-      "Strata: the matrix must be accessible from the execution space");
-  static_assert(
-      !std::is_same<typename Values::array_layout, Kokkos::LayoutStride>::value,
-      "Strata: the values of a matrix must be contiguous");
-}
-
-/// Types and spaces of the three views of a CRS matrix.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
-          class Values>
-void check_matrix_views() {
-  static_assert(RowMap::rank == 1 && Entries::rank == 1 && Values::rank == 1,
-                "Strata: row map, entries and values are views of rank 1");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename RowMap::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<
-              ExecutionSpace, typename Entries::memory_space>::accessible,
-      "Strata: the matrix must be accessible from the execution space");
-  check_value_view<Scalar, ExecutionSpace, Values>();
-}
-
 /// Most rows, and most columns, of a matrix.
 constexpr std::int64_t most_matrix_rows = 2147483646;
 
@@ -54,22 +25,12 @@ inline void check_matrix_extents(std::int64_t rows, std::int64_t columns) {
         "cut the matrix into blocks");
 }
 
-/// Extents of x and y in y = A x against those of A, types, spaces, and that
-/// the two are apart.
+/// Extents of x and y in y = A x against those of A, and that the two are
+/// apart.
 /// @throws SizeMismatchError, AliasError
-template <class Scalar, class ExecutionSpace, class X, class Y>
+template <class X, class Y>
 void check_product_vectors(std::int64_t rows, std::int64_t columns, const X& x,
                            const Y& y) {
-  static_assert(std::is_same<typename X::non_const_value_type, Scalar>::value &&
-                    std::is_same<typename Y::value_type, Scalar>::value,
-                "Strata: x and y must have the matrix's scalar type, and y "
-                "must not be const");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename X::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace,
-                                     typename Y::memory_space>::accessible,
-      "Strata: x and y must be accessible from the execution space");
   const auto check = [](const char* name, std::size_t extent,
                         std::int64_t wanted, const char* of) {
     if (static_cast<std::int64_t>(extent) != wanted)

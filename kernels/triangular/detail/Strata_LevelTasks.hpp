@@ -311,7 +311,7 @@ struct LevelTaskRun {
          load_acquire(done) - before < static_cast<unsigned>(wait.levels);
          ++turn)
       // The thread waited for is at work, or the system has taken its core.
-      if (turn > 2000) pause_while_waiting(turn);
+      if (turn > 2000) pause_while_waiting(turn - 2000 + 64);
   }
   void solve(int first, int last) const {
     if (columns == 1) return solve_one(first, last);

@@ -4,6 +4,7 @@
 
 #include <Strata_PerformanceCache.hpp>
 #include <algorithm>
+#include <chrono>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_PredictSolve.hpp>
 #include <device/Strata_DeviceInfo.hpp>
@@ -16,14 +17,39 @@ namespace Strata {
 namespace Detail {
 
 /// Measures the parameters of the performance model with the kernels
-/// themselves on small made-up systems. A few dozen milliseconds.
+/// themselves on small made-up systems. A few dozen milliseconds, and no more
+/// than the budget: where threads share cores with other programs, each launch
+/// may take as long as those are given a core, and what is measured means
+/// little.
 template <class Scalar, class ExecutionSpace>
 class ParameterMeasurement {
  public:
-  explicit ParameterMeasurement(const ExecutionSpace& exec) : exec_(exec) {}
+  /// @param budget seconds, from now on
+  explicit ParameterMeasurement(const ExecutionSpace& exec,
+                                double budget = is_gpu<ExecutionSpace> ? 5
+                                                                       : 0.25)
+      : exec_(exec),
+        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(budget))) {}
 
-  /// Nothing where the machine was too busy for the differences to make sense.
+  /// Nothing where the machine was too busy for the differences to make sense,
+  /// or the time was over.
   std::optional<PerformanceParameters> run() const {
+    try {
+      return measure();
+    } catch (const TimeIsOver&) {
+      return std::nullopt;
+    }
+  }
+  bool time_is_over() const { return Clock::now() >= deadline_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct TimeIsOver {};
+  using Memory = typename ExecutionSpace::memory_space;
+  using Analysis = TriangularAnalysis<ExecutionSpace>;
+
+  std::optional<PerformanceParameters> measure() const {
     PerformanceParameters p;
     // A host takes less for a thousand rows than its launches differ by: as
     // many as a sub-graph may have.
@@ -80,10 +106,6 @@ class ParameterMeasurement {
     if (!sound) return std::nullopt;
     return p;
   }
-
- private:
-  using Memory = typename ExecutionSpace::memory_space;
-  using Analysis = TriangularAnalysis<ExecutionSpace>;
 
   /// Row i needs the `half` rows that lie `gap` before it; unit diagonal.
   Analysis band(int n, int half, int gap = 0) const {
@@ -173,7 +195,8 @@ class ParameterMeasurement {
 
   /// Time of a solve, in microseconds, in the fastest of some batches without a
   /// wait in between: others may use the machine. Small values keep every
-  /// solution finite.
+  /// solution finite. Throws TimeIsOver; a host, whose solves are over when
+  /// they return, looks after each of them.
   /// @param row_values  values a row that the system's matrix has at most
   template <class Solve>
   double time(Solve&& solve, int n, int row_values = 64) const {
@@ -188,12 +211,17 @@ class ParameterMeasurement {
     const MultiVectorRef<Scalar> to{x.data(), 1, n};
     const int batch = 8;
     double best = 1e300;
-    for (int warm = 0; warm < 2; ++warm) solve.solve(exec_, from, to, 1);
+    const auto solve_in_time = [&] {
+      if (!is_gpu<ExecutionSpace> && time_is_over()) throw TimeIsOver();
+      solve.solve(exec_, from, to, 1);
+    };
+    for (int warm = 0; warm < 2; ++warm) solve_in_time();
     for (int repeat = 0; repeat < 7; ++repeat) {
       exec_.fence();
       Kokkos::Timer timer;
-      for (int i = 0; i < batch; ++i) solve.solve(exec_, from, to, 1);
+      for (int i = 0; i < batch; ++i) solve_in_time();
       exec_.fence();
+      if (time_is_over()) throw TimeIsOver();
       best = std::min(best, timer.seconds() * 1e6 / batch);
     }
     return best;
@@ -217,6 +245,7 @@ class ParameterMeasurement {
   }
 
   ExecutionSpace exec_;
+  Clock::time_point deadline_;
 };
 
 /// Where they can't be measured: the defaults, or what a server's cores take.
@@ -236,7 +265,8 @@ PerformanceParameters unmeasured_parameters() {
 }
 
 /// The parameters for this device and scalar: from this process, else from the
-/// cache file, else measured now and kept in both, else the unmeasured ones.
+/// cache file, else measured now and kept in both, else the unmeasured ones,
+/// which this process keeps: another may find the machine less busy.
 template <class Scalar, class ExecutionSpace>
 PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
   static std::mutex mutex;
@@ -249,7 +279,8 @@ PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
   auto cached = read_performance_cache(key);
   if (!cached) {
     const ParameterMeasurement<Scalar, ExecutionSpace> measurement(exec);
-    for (int attempt = 0; attempt < 3 && !cached; ++attempt)
+    for (int attempt = 0; attempt < 3 && !cached && !measurement.time_is_over();
+         ++attempt)
       cached = measurement.run();
     if (cached)
       write_performance_cache(key, *cached);

@@ -22,20 +22,9 @@ void check_apart_or_same(const B& b, const X& x) {
                      "pass b itself to solve in place, or separate views");
 }
 
-/// Extents of b and x against the system's `rows`, types and spaces against
-/// the solver's. @throws SizeMismatchError
-template <class Scalar, class ExecutionSpace, class B, class X>
+/// Extents of b and x against the system's `rows`. @throws SizeMismatchError
+template <class B, class X>
 void check_vector_sizes(std::int64_t rows, const B& b, const X& x) {
-  static_assert(std::is_same<typename B::non_const_value_type, Scalar>::value &&
-                    std::is_same<typename X::value_type, Scalar>::value,
-                "Strata: b and x must have the solver's scalar type, and x "
-                "must not be const");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace,
-                                 typename B::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace,
-                                     typename X::memory_space>::accessible,
-      "Strata: b and x must be accessible from the execution space");
   auto check_rows = [&](const char* name, std::size_t extent) {
     if (static_cast<std::int64_t>(extent) != rows)
       throw SizeMismatchError(name,
@@ -55,9 +44,9 @@ void check_vector_sizes(std::int64_t rows, const B& b, const X& x) {
 
 /// The same, and that x is b or apart from it.
 /// @throws SizeMismatchError, AliasError
-template <class Scalar, class ExecutionSpace, class B, class X>
+template <class B, class X>
 void check_vectors(std::int64_t rows, const B& b, const X& x) {
-  check_vector_sizes<Scalar, ExecutionSpace>(rows, b, x);
+  check_vector_sizes(rows, b, x);
   check_apart_or_same(b, x);
 }
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Every piece of code on Strata's side of the tables of docs/coming_from.md is in
+# unit_test/tstComingFrom.cpp, which compiles and runs it.
+#
+#   cmake -D source_dir=DIR -P check_coming_from.cmake
+file(READ ${source_dir}/unit_test/tstComingFrom.cpp source)
+string(REGEX REPLACE "[ \n]+" " " source "${source}")
+set(num_found 0)
+set(missing "")
+# Semicolons would break lists of lines.
+file(READ ${source_dir}/docs/coming_from.md text)
+string(REPLACE ";" "@" text "${text}")
+string(REPLACE "[" "{" text "${text}")
+string(REPLACE "]" "}" text "${text}")
+string(REPLACE ";" "@" source "${source}")
+string(REGEX MATCHALL "\n\\|[^|\n]*\\|[^|\n]*\\|" rows "${text}")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE "\n\\|[^|\n]*\\|([^|\n]*)\\|" "\\1" cell "${row}")
+  string(REGEX MATCHALL "`[^`]+`" pieces "${cell}")
+  foreach(piece IN LISTS pieces)
+    string(REPLACE "`" "" piece "${piece}")
+    math(EXPR num_found "${num_found} + 1")
+    string(FIND "${source}" "${piece}" at)
+    if(at EQUAL -1)
+      string(APPEND missing "\n  ${piece}")
+    endif()
+  endforeach()
+endforeach()
+if(num_found LESS 25)
+  message(FATAL_ERROR "only ${num_found} pieces of code were found")
+endif()
+if(missing)
+  string(REPLACE "@" ";" missing "${missing}")
+  message(FATAL_ERROR "docs/coming_from.md has what tstComingFrom.cpp lacks:${missing}")
+endif()
+message("all ${num_found} pieces of code are compiled")

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// must say: Strata: the matrix must be a KokkosSparse::CrsMatrix
+#include <Strata_Preconditioner.hpp>
+#include <vector>
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+void misuse(const std::vector<double>& A) {
+  const Strata::IncompletePreconditioner M(Space(), A);
+}

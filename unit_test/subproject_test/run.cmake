@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Strata as a part of other projects. Packages other than the one named by `strict`
+# are stand-ins, for what is looked for is known before anything is compiled.
+function(configure name)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${name} -B ${work_dir}/${name}
+      -G ${generator} -DCMAKE_MAKE_PROGRAM=${make_program} -DCMAKE_CXX_COMPILER=${compiler}
+      -DCMAKE_BUILD_TYPE=${config} -DCMAKE_INSTALL_PREFIX=${work_dir}/prefix
+      -DCMAKE_INSTALL_MESSAGE=NEVER
+      -Dstrata=${source_dir} ${ARGN}
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")
+  set(output "${output}" PARENT_SCOPE)
+  set(result ${result} PARENT_SCOPE)
+endfunction()
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "failed (${result}): ${command}")
+  endif()
+endfunction()
+macro(configure_and_build name)
+  file(REMOVE_RECURSE ${work_dir}/${name})
+  configure(${name} ${ARGN})
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${name} was refused: ${output}")
+  endif()
+  run(${CMAKE_COMMAND} --build ${work_dir}/${name} --config ${config})
+endmacro()
+
+file(REMOVE_RECURSE ${work_dir})
+
+# No warning reaches the parent's flags, and nothing of Strata its prefix.
+configure_and_build(strict -DKokkos_DIR=${Kokkos_DIR}
+  -DKokkosKernels_DIR=${KokkosKernels_DIR} "-Dstrict_flags=${strict_flags}")
+run(${CMAKE_COMMAND} --install ${work_dir}/strict --config ${config})
+file(GLOB_RECURSE installed RELATIVE ${work_dir}/prefix ${work_dir}/prefix/*)
+if(NOT installed STREQUAL "share/parent.cpp")
+  message(FATAL_ERROR "the parent's prefix has: ${installed}")
+endif()
+configure(strict -DStrata_INSTALL=ON)
+run(${CMAKE_COMMAND} --install ${work_dir}/strict --config ${config})
+if(NOT EXISTS ${work_dir}/prefix/include/strata/Strata.hpp)
+  message(FATAL_ERROR "Strata_INSTALL=ON installed no headers")
+endif()
+
+configure_and_build(tree -Dkernels=Kokkos::kokkoskernels)
+configure_and_build(tree -Dkernels=KokkosKernels::all_libs)
+
+foreach(place ON OFF)
+  configure_and_build(trilinos -Dprefix=${work_dir}/packages -Dnumber=40601
+    -Dall_libs_has_folder=${place})
+endforeach()
+# The version is read, not taken for granted.
+file(REMOVE_RECURSE ${work_dir}/trilinos)
+configure(trilinos -Dprefix=${work_dir}/packages -Dnumber=30300 -Dall_libs_has_folder=ON)
+if(result EQUAL 0 OR NOT output MATCHES "Kokkos Kernels 3\\.3\\.0 was found in [^ ]+: version 3\\.4 to 5\\.x is wanted")
+  message(FATAL_ERROR "Kokkos Kernels 3.3.0 gave (${result}): ${output}")
+endif()

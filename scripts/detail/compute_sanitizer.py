@@ -14,16 +14,17 @@ import argparse
 import collections
 import os
 import re
+import signal
 import subprocess
 import sys
 
-# A record begins with one of these after "========= ".
-BEGIN = re.compile(
-    r"^========= (?:Error|Warning|Invalid|Barrier error|Uninitialized|Program hit|"
-    r"Leaked|Malformed|Race reported|Missing|Unaligned|Divergent)")
+# A record begins with a line that is not indented, and is not one of these.
+BEGIN = re.compile(r"^========= \S")
+NO_RECORD = re.compile(r"^========= (?:COMPUTE-SANITIZER|.*SUMMARY: |Target application )")
 ACCESS = re.compile(r"^=========\s+(Read|Write) Thread .*? at (.*)")
-KERNEL = re.compile(r"(?:run_blocks|launch_resident|cuda_parallel_launch\w*)"
-                    r"<.*?Strata::Detail::(\w+)<")
+KERNEL = re.compile(r"(?:run_teams|run_resident_teams|team_kernel|resident_kernel|"
+                    r"cuda_parallel_launch\w*)<.*?Strata::Detail::"
+                    r"(?:CallForTeam<Strata::Detail::)?(\w+)<")
 SUMMARY = re.compile(r"^========= (?:RACECHECK |ERROR |LEAK )?SUMMARY: (.*)")
 
 
@@ -75,6 +76,8 @@ def records_of(lines):
         if summary:
             summaries.append(summary.group(1).strip())
             current = None
+        elif NO_RECORD.match(line):
+            current = None
         elif BEGIN.match(line):
             current = [line.rstrip()]
             records.append(current)
@@ -102,12 +105,15 @@ def main():
     if options.tool == "memcheck":
         command += ["--leak-check", "full"]
     with open(options.log, "w", encoding="utf-8", errors="replace") as log:
+        # A session of its own: the tool leaves the program running if it is ended.
+        run = subprocess.Popen(command + options.program, stdout=log,
+                               stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            status = subprocess.run(command + options.program, stdout=log,
-                                    stderr=subprocess.STDOUT, check=False,
-                                    timeout=60 * options.minutes).returncode
+            status = run.wait(timeout=60 * options.minutes)
         except subprocess.TimeoutExpired:
-            status = f"more than {options.minutes} minutes"
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+            status = f"no end within {options.minutes:g} minutes"
     with open(options.log, encoding="utf-8", errors="replace") as log:
         lines = log.readlines()
 
@@ -122,7 +128,7 @@ def main():
             unknown.append(record)
     failures = []
     if status != 0:
-        failures.append(f"the program ended with {status}")
+        failures.append(f"the program: {status}")
     if not summaries:
         failures.append("the tool wrote no summary")
     if unknown:

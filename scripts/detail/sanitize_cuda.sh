@@ -18,6 +18,9 @@ logs=$build/sanitizer_reports
 rm -rf "$logs"
 mkdir -p "$logs"
 export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
+# What the device's parameters are is measured once, without a tool.
+export STRATA_CACHE_DIR=$build/sanitizer_cache
+"$build/unit_test/fuzz/strata_fuzz_triangular" --backend Cuda --seconds 5 >&2
 
 # judge TOOL LOG PROGRAM ARGUMENT...
 judge() {
@@ -52,6 +55,9 @@ for tool in "${tools[@]}"; do
       continue
     fi
     for algorithm in "${algorithms[@]}"; do
+      # synccheck ends a program at a barrier of some of a block's warps (bar.sync
+      # with a number of threads), which PTX allows and this kernel has.
+      [ "$tool $algorithm" != "synccheck pipelined_subgraphs" ] || continue
       fuzz "$tool" "triangular_$algorithm" "$driver" --only "; $algorithm,"
     done
   done

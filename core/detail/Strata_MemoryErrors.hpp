@@ -70,7 +70,8 @@ class KokkosFailure {
   bool is_of_memory() const {
     return text_.find("failed to allocate") != std::string::npos ||
            text_.find("Allocation of size") != std::string::npos ||
-           text_.find("allocation failure") != std::string::npos;
+           text_.find("allocation failure") != std::string::npos ||
+           text_.find("cudaErrorMemoryAllocation") != std::string::npos;
   }
   std::string label() const {
     const auto begin = text_.find('"', text_.find("label"));

@@ -86,6 +86,14 @@ template <class ExecutionSpace>
 std::size_t cache_bytes(const ExecutionSpace&) {
   return std::size_t{32} << 20;
 }
+#if defined(KOKKOS_ENABLE_CUDA)
+inline int device_units(const Kokkos::Cuda& exec) {
+  return Cuda::multiprocessors(exec);
+}
+inline std::size_t cache_bytes(const Kokkos::Cuda& exec) {
+  return Cuda::cache_bytes(exec, std::size_t{32} << 20);
+}
+#endif
 /// Bytes of memory that a device has, and of those the free ones; 0 of hosts,
 /// which are not asked, and where a device does not tell.
 struct MemoryInfo {
@@ -101,14 +109,6 @@ MemoryInfo memory_info() {
 #endif
   return info;
 }
-#if defined(KOKKOS_ENABLE_CUDA)
-inline int device_units(const Kokkos::Cuda& exec) {
-  return Cuda::multiprocessors(exec);
-}
-inline std::size_t cache_bytes(const Kokkos::Cuda& exec) {
-  return Cuda::cache_bytes(exec, std::size_t{32} << 20);
-}
-#endif
 
 /// The host processor's model, where the system tells it.
 inline const std::string& processor_name() {

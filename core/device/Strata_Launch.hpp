@@ -140,6 +140,9 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
                bool overlap = true) {
   if (teams == 0) return;
   (void)overlap;
+  // A kernel asks for all of it at once, and Kokkos hands out whole words.
+  const auto of_words = static_cast<int>((scratch_bytes + 15) / 16 * 16);
+  (void)of_words;
   using Call = CallForTeam<Functor, ExecutionSpace>;
   if constexpr (!is_gpu<ExecutionSpace>) {
     if (scratch_bytes == 0) {
@@ -148,8 +151,7 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
           Call{functor, teams});
     } else {
       Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, 1);
-      policy.set_scratch_size(0,
-                              Kokkos::PerTeam(static_cast<int>(scratch_bytes)));
+      policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
       Kokkos::parallel_for(label, policy, Call{functor, teams});
     }
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && \
@@ -162,8 +164,7 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
     Kokkos::TeamPolicy<ExecutionSpace,
                        Kokkos::LaunchBounds<threads, teams_at_once>>
         policy(exec, teams, threads);
-    policy.set_scratch_size(0,
-                            Kokkos::PerTeam(static_cast<int>(scratch_bytes)));
+    policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
     // Light: functors are handed over with the launch. Through Kokkos' constant
     // buffer the host would have to wait for the kernel before.
     Kokkos::parallel_for(

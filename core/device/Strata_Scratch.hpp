@@ -21,16 +21,15 @@ namespace Detail {
 /// words each for itself, and order nothing else.
 class ScratchBytes {
  public:
-  KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin)
+  KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin) {
 #if STRATA_IMPL_ON_CUDA_DEVICE
-      : begin_(Cuda::shared_address(begin)){}
+    begin_ = Cuda::shared_address(begin);
 #else
-      : begin_(static_cast<unsigned char*>(begin)) {
-  }
+    begin_ = static_cast<unsigned char*>(begin);
 #endif
-
-        template <class T>
-        KOKKOS_INLINE_FUNCTION T load(unsigned offset) const {
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION T load(unsigned offset) const {
     static_assert(
         sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
         "1, 4, 8 or 16 bytes");

@@ -92,6 +92,7 @@ class SellMatrix {
              const Y& y) const {
     if constexpr (Detail::ExpectProduct<Scalar, ExecutionSpace, X, Y>::value) {
       Detail::check_product_vectors(rows(), columns(), x, y);
+      require_values();
       const std::int64_t vectors = Detail::num_columns(y);
       if (rows() == 0 || vectors == 0) return;
       const Detail::ProfilingRegion region("Strata::SellMatrix::apply");
@@ -124,8 +125,8 @@ class SellMatrix {
   /// Takes new values of a matrix with the same pattern; the form stays.
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError, MemoryError:
-  ///   the old
-  ///   values then stay
+  ///   the old values then stay. Where a launch fails once values are written,
+  ///   products throw HandleError until an update succeeds
   /// Cost: one pass over the pattern, which the host waits for; then one over
   /// the values, enqueued on `exec`: let nothing but later work on `exec`
   /// change or free them before a fence.
@@ -153,7 +154,7 @@ class SellMatrix {
         throw PatternMismatchError(
             "matrix", "does not have the pattern that the form was built from",
             "pass that matrix with new values, or make a new SellMatrix");
-      parts_.set_values(exec, values.data());
+      take_values(exec, values.data());
     }
   }
   /// The same from the values alone (rank 1, in the order of the CRS matrix),
@@ -164,7 +165,7 @@ class SellMatrix {
     if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
       require_made();
       check_num_values(values);
-      parts_.set_values(exec, values.data());
+      take_values(exec, values.data());
     }
   }
 
@@ -180,10 +181,26 @@ class SellMatrix {
  private:
   friend struct Detail::Internals;
   const Detail::SellStorage<Scalar, memory_space>& storage() const {
+    require_values();
     return parts_.storage;
   }
   void require_made() const {
     Detail::require_made(report_, "SellMatrix", "exec, A");
+  }
+
+  void take_values(const ExecutionSpace& exec, const Scalar* values) {
+    Detail::with_memory_errors("new values of a SELL matrix", [&] {
+      *whole_ = false;
+      parts_.set_values(exec, values);
+      *whole_ = true;
+    });
+  }
+  void require_values() const {
+    require_made();
+    if (!*whole_)
+      throw HandleError("SellMatrix",
+                        "has no values: an exception has ended the update",
+                        "call update_values again");
   }
 
   template <int R, class Source>
@@ -231,12 +248,14 @@ class SellMatrix {
     parts_ = Detail::build_sell<Scalar>(exec, row_map, entries, values.data(),
                                         length, ascending, options, *report);
     fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
+    whole_ = std::make_shared<bool>(true);
     report->build_us = timer.seconds() * 1e6;
     report_ = report;
   }
 
   Detail::SellParts<Scalar, ExecutionSpace> parts_;
   std::shared_ptr<const SellReport> report_;
+  std::shared_ptr<bool> whole_;  // of all copies: the values are of one matrix
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;
 };

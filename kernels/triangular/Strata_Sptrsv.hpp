@@ -63,7 +63,7 @@ typename KernelHandle::SPTRSVHandleType& sptrsv_handle(KernelHandle* handle) {
 ///   diagonal among them; @param values one for each entry: zeros on the
 ///   diagonal are noticed here, and memory for as many scalars is saved
 /// @throws HandleError, SizeMismatchError and what TriangularSolver's
-///   constructor throws
+///   constructor throws: the handle then has no analysis, whatever it had
 /// Cost: that of TriangularSolver's constructor. Waits for `exec`.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
           class Values>

@@ -28,12 +28,13 @@ __device__ __forceinline__ T lane_xor(const T& value, int mask) {
 }
 template <class T>
 __device__ __forceinline__ T lane_broadcast(T value, int from) {
-  if constexpr (sizeof(T) == 8)
+  if constexpr (sizeof(T) == 8) {
     return static_cast<T>(
         __shfl_sync(all_lanes, static_cast<long long>(value), from));
-  else
+  } else {
     return static_cast<T>(
         __shfl_sync(all_lanes, static_cast<int>(value), from));
+  }
 }
 __device__ __forceinline__ int lane_up(int value, int distance) {
   return __shfl_up_sync(all_lanes, value, distance);

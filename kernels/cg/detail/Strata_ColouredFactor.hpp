@@ -3,6 +3,7 @@
 #define STRATA_COLOURED_FACTOR_HPP
 
 #include <Strata_Colouring.hpp>
+#include <Strata_Error.hpp>
 #include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_FactorChecks.hpp>
 #include <detail/Strata_FindColumn.hpp>
@@ -10,6 +11,15 @@
 
 namespace Strata {
 namespace Detail {
+
+/// @throws HandleError
+inline void require_both_factors(bool whole) {
+  if (!whole)
+    throw HandleError(
+        "preconditioner",
+        "has one factor of old values: an exception has ended the update",
+        "call update_values again");
+}
 
 /// Place of each row's diagonal entry among the entries.
 template <class CrsMatrix>

@@ -10,15 +10,6 @@
 namespace Strata {
 namespace Detail {
 
-/// @throws HandleError
-inline void require_both_factors(bool whole) {
-  if (!whole)
-    throw HandleError(
-        "preconditioner",
-        "has one factor of old values: an exception has ended the update",
-        "call update_values again");
-}
-
 /// M = L U of a ColouredFactor with a launch for each triangle, on vectors in
 /// the given order of rows: there are at most as many level sets as colours,
 /// and rows wait for the rows they need within the launch (see PipelinedSolve

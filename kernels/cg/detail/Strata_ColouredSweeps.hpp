@@ -125,17 +125,20 @@ class ColouredSweeps {
   }
 
   /// Factors of new values on the same pattern. The old ones stay where there
-  /// is no memory for these.
+  /// is no memory for these; where an exception leaves parts of both, `apply`
+  /// throws HandleError until an update succeeds.
   template <class CrsMatrix>
   void update_values(const ExecutionSpace& exec,
                      const ColouredFactor<CrsMatrix>& factor) {
     if (colours() == 0) return;
     // Whatever allocates comes first.
     const auto L = factor.take(exec, true), U = factor.take(exec, false);
+    whole_ = false;
     factor.invert_pivots(exec, inverse_pivot_);
     if (colours() > 1) lower_.set_values(exec, L.values.data());
     upper_.set_values(exec, U.values.data());
     exec.fence();
+    whole_ = true;
   }
 
   /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
@@ -200,6 +203,7 @@ class ColouredSweeps {
   template <class R, class Z, class Finish>
   void sweep(const ExecutionSpace& exec, const R& r, const Z& z,
              const Finish& finish) const {
+    require_both_factors(whole_);
     const int k = colours();
     if (k == 0) return;
     const auto to = multi_vector_ref(z);
@@ -249,6 +253,7 @@ class ColouredSweeps {
   std::int64_t rows_;
   Colouring<Memory> colouring_;
   Kokkos::View<Scalar*, Memory> inverse_pivot_;
+  bool whole_ = true;  // all parts are of the same values
   std::size_t bytes_read_ = 0;
   Parts lower_, upper_;
 };

@@ -54,7 +54,7 @@ struct CountDifferences {
     unsigned long long bits[2];
     memcpy(&bits[0], &x(i), sizeof(double));
     memcpy(&bits[1], &expected(i), sizeof(double));
-    if (bits[0] != bits[1]) Kokkos::atomic_inc(&differences());
+    if (bits[0] != bits[1]) Kokkos::atomic_fetch_add(&differences(), 1);
     x(i) = 1e300;
   }
 };

@@ -134,10 +134,6 @@ bool colour_by_levels(
   return true;
 }
 
-}  // namespace Detail
-
-namespace Detail {
-
 /// See colour_rows.
 template <class CrsMatrix>
 Colouring<typename CrsMatrix::memory_space> find_colours(

@@ -117,10 +117,6 @@ struct PermuteRows {
   }
 };
 
-}  // namespace Detail
-
-namespace Detail {
-
 /// See level_permutation.
 template <class CrsMatrix>
 Permutation<typename CrsMatrix::memory_space> find_level_permutation(

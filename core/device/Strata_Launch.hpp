@@ -111,17 +111,6 @@ struct CallForTeam {
   }
 };
 
-/// Whether teams of a kernel make progress independently of each other, so that
-/// one may wait for another which is running already, and the warps of a team
-/// likewise. CUDA promises it from compute capability 7.0 on; a host's threads
-/// do.
-template <class ExecutionSpace>
-inline constexpr bool teams_make_progress = !is_gpu<ExecutionSpace>;
-#if defined(KOKKOS_ENABLE_CUDA)
-template <>
-inline constexpr bool teams_make_progress<Kokkos::Cuda> = true;
-#endif
-
 /// Calls functor(team) for `teams` teams, asynchronously on `exec`. Teams have
 /// `threads` threads on a GPU, in registers so few that a multiprocessor has
 /// room for `teams_at_once` of them, and one thread on a host.

@@ -96,7 +96,8 @@ std::vector<LevelsCandidate> sample_collapsed_levels(
 /// @param num_values  values that the user's matrix stores
 /// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
-/// @param unmerged  by vertex, RowFate::stays: the row stays as it is, and others
+/// @param unmerged  by vertex, RowFate::stays: the row stays as it is, and
+/// others
 ///                  wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
@@ -245,8 +246,12 @@ CollapsedLevels<typename ExecutionSpace::memory_space> collapse_levels(
               RewriteFaults::size, num_values);
     return static_cast<std::int64_t>(storage.bytes());
   };
-  take(PlanStorage<Memory>(
-      pool.template take<unsigned char>(take(PlanStorage<Memory>()))));
+  const std::int64_t bytes = take(PlanStorage<Memory>());
+  auto* const memory = pool.template take<unsigned char>(bytes);
+  // A plan copies them as a whole, with what is between them.
+  Kokkos::deep_copy(exec, Kokkos::View<unsigned char*, Memory>(memory, bytes),
+                    static_cast<unsigned char>(0));
+  take(PlanStorage<Memory>(memory));
   phases.new_vertex = made.order.vertex;
   phases.rows = rows;
   programs.take_words(pool, found[CollapseSums::program]);

@@ -314,7 +314,6 @@ TEST_F(MatrixMarket, SizesThatTheFileCantHoldAreErrors) {
 
 TEST_F(MatrixMarket, RowsWithoutEntriesAreErrorsBeforeMemoryIsTaken) {
   using Wide = Crs<double, std::int64_t, std::int64_t>;
-  Kokkos::Timer timer;
   for (const auto* rows : {"2000000000", "20000000"}) {
     const std::string size = std::string(rows) + " " + rows;
     for (const auto* entries : {" 1\n1 1 1.0\n", " 0\n"}) {
@@ -324,7 +323,6 @@ TEST_F(MatrixMarket, RowsWithoutEntriesAreErrorsBeforeMemoryIsTaken) {
                                             "entry for every 1000 of them");
     }
   }
-  EXPECT_LT(timer.seconds(), 5);
   // What a file of that size may hold.
   const auto A = read<double>(general + "100000 100000 1\n99999 7 2.5\n");
   EXPECT_EQ(A.rows, 100000);

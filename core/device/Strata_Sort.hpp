@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <detail/Strata_AllocateView.hpp>
 #include <device/Strata_Backend.hpp>
 #include <numeric>
 #include <vector>
@@ -93,9 +94,8 @@ void sort_by_key(
   const std::size_t needed = sort_by_key_bytes(exec, count);
   const bool own_work = work.extent(0) < needed;
   if (own_work)
-    work = decltype(work)(Kokkos::view_alloc(exec, "Strata::sort_by_key",
-                                             Kokkos::WithoutInitializing),
-                          needed);
+    work = make_unfilled<decltype(work)>(exec, "Strata::sort_by_key",
+                                         static_cast<std::int64_t>(needed));
   std::uint64_t* sorted_keys = keys.data();
   int* sorted_values = values.data();
   sort_by_key_within(exec, sorted_keys, sorted_values, count, bits,

@@ -115,11 +115,13 @@ class BandSolver {
       const Detail::ProfilingRegion region("Strata::BandSolver::solve");
       reserve(exec, columns);
       const auto from = Detail::batch_vector_ref(b);
-      algorithm_->solve(exec,
-                        Detail::BatchVectorRef<const Scalar>{
-                            from.data, from.row_stride, from.column_stride,
-                            from.system_stride},
-                        Detail::batch_vector_ref(x), columns);
+      Detail::with_memory_errors("a band solve", [&] {
+        algorithm_->solve(exec,
+                          Detail::BatchVectorRef<const Scalar>{
+                              from.data, from.row_stride, from.column_stride,
+                              from.system_stride},
+                          Detail::batch_vector_ref(x), columns);
+      });
     }
   }
 

@@ -179,11 +179,13 @@ class IncompletePreconditioner {
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
     require_made();
-    if (sweeps_) return sweeps_->apply(exec, r, z);
-    if (solves_) return solves_->apply(exec, r, z);
-    Detail::require_both_factors(*whole_);
-    lower_->solve(exec, r, z);
-    upper_->solve(exec, z, z);
+    Detail::with_memory_errors(task, [&] {
+      if (sweeps_) return sweeps_->apply(exec, r, z);
+      if (solves_) return solves_->apply(exec, r, z);
+      Detail::require_both_factors(*whole_);
+      lower_->solve(exec, r, z);
+      upper_->solve(exec, z, z);
+    });
   }
 
   /// These three: @throws HandleError

@@ -4,6 +4,7 @@
 
 #include <Strata_LevelPermutation.hpp>
 #include <detail/Strata_Expectations.hpp>
+#include <detail/Strata_MemoryErrors.hpp>
 #include <detail/Strata_VectorChecks.hpp>
 
 namespace Strata {
@@ -69,18 +70,20 @@ void permute_vectors(const char* label, const ExecutionSpace& exec,
       scatters ? source.row_stride : target.row_stride;
   const std::int64_t column_stride =
       scatters ? source.column_stride : target.column_stride;
-  Kokkos::parallel_for(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows * columns),
-      PermuteVectors<Scalar, MemorySpace>{
-          permutation.old_row,
-          {source.data, source.row_stride, source.column_stride},
-          target,
-          rows,
-          columns,
-          scatters,
-          columns > 1 && column_stride < row_stride});
+  with_memory_errors("a permutation of vectors", [&] {
+    Kokkos::parallel_for(
+        label,
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, rows * columns),
+        PermuteVectors<Scalar, MemorySpace>{
+            permutation.old_row,
+            {source.data, source.row_stride, source.column_stride},
+            target,
+            rows,
+            columns,
+            scatters,
+            columns > 1 && column_stride < row_stride});
+  });
 }
 
 }  // namespace Detail

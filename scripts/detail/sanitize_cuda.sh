@@ -47,17 +47,15 @@ for tool in "${tools[@]}"; do
   faults=$build/unit_test/sanitizers/strata_cuda_faults
   judge "$tool" planted_none "$faults" none ||
     failed+=("$tool reports on a program without faults")
-  judge "$tool" planted_fault "$faults" "$tool" 2>&1 | grep -q "[1-9][0-9]* reports" ||
-    failed+=("$tool misses a planted fault")
+  # The judge fails on that one: its words count here.
+  said=$(judge "$tool" planted_fault "$faults" "$tool" 2>&1 || true)
+  [[ $said =~ [1-9][0-9]*\ reports ]] || failed+=("$tool misses a planted fault")
   for driver in "${drivers[@]}"; do
     if [ "$driver" != triangular ]; then
       fuzz "$tool" "$driver" "$driver"
       continue
     fi
     for algorithm in "${algorithms[@]}"; do
-      # synccheck ends a program at a barrier of some of a block's warps (bar.sync
-      # with a number of threads), which PTX allows and this kernel has.
-      [ "$tool $algorithm" != "synccheck pipelined_subgraphs" ] || continue
       fuzz "$tool" "triangular_$algorithm" "$driver" --only "; $algorithm,"
     done
   done

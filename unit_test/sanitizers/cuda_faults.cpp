@@ -21,11 +21,12 @@ __global__ void rotate(int* in, int* out, Fault fault) {
   const int i = static_cast<int>(threadIdx.x);
   shared[i] = in[i];
   if (fault == Fault::synccheck) {
-    // Half of a warp waits for a barrier of all of it.
-    if (i % 32 < 16) __syncwarp(0xffffffffu);
-  } else if (fault != Fault::racecheck) {
-    __syncthreads();
+    // Half of a warp waits at a barrier, the other half never comes.
+    if (i % 32 < 16) __syncthreads();
+    out[i] = shared[i];
+    return;
   }
+  if (fault != Fault::racecheck) __syncthreads();
   out[fault == Fault::memcheck ? i + 1000000 : i] = shared[(i + 33) % threads];
 }
 

@@ -7,6 +7,7 @@
 #include <detail/Strata_PanelByColumns.hpp>
 #include <detail/Strata_ResidentPanel.hpp>
 #include <detail/Strata_StripeKernels.hpp>
+#include <detail/Strata_ToDevice.hpp>
 #include <device/Strata_Atomics.hpp>
 #include <device/Strata_DeviceInfo.hpp>
 #include <device/Strata_Profiling.hpp>
@@ -66,13 +67,17 @@ class Elimination {
     };
     origin_ = ints("Strata::Dense::origin", max_rows);
     row_of_ = ints("Strata::Dense::row_of", max_rows);
-    info_ = ints("Strata::Dense::info", PanelInfo::size(width));
+    // Copied to the host as far as there may be pivots.
+    info_ = make_zeroed<Kokkos::View<int*, Memory>>("Strata::Dense::info",
+                                                    PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
                   2 * max_stripe_moves(stripe) + max_rows / stripe + 1);
     tile_ = make_zeroed<Kokkos::View<Scalar*, Memory>>("Strata::Dense::tile",
                                                        width * width);
-    status_ = Kokkos::View<EliminationStatus, Memory>("Strata::Dense::status");
-    state_ = Kokkos::View<ColumnPanelState, Memory>("Strata::Dense::state");
+    status_ = make_zeroed<Kokkos::View<EliminationStatus*, Memory>>(
+        "Strata::Dense::status", 1);
+    state_ = make_zeroed<Kokkos::View<ColumnPanelState*, Memory>>(
+        "Strata::Dense::state", 1);
     max_teams_ = max_resident_teams<ResidentPanel<Scalar>>(
         exec, team_size,
         ResidentPanel<Scalar>::scratch_bytes(device_units(exec)));
@@ -157,12 +162,8 @@ class Elimination {
       const PanelInfo info =
           eliminate_panel(exec, a, row, rows, c, count, tolerance);
       int host[2 + width];
-      Kokkos::deep_copy(exec,
-                        Kokkos::View<int*, Kokkos::HostSpace,
-                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                            host, 2 + width),
-                        Kokkos::subview(info_, std::make_pair(0, 2 + width)));
-      exec.fence();
+      copy_to_host(exec, Kokkos::subview(info_, std::make_pair(0, 2 + width)),
+                   host);
       const int found = host[0];
       if (found == 0) continue;
       for (int q = 0; q < found; ++q) result.columns.push_back(c + host[2 + q]);
@@ -206,12 +207,7 @@ class Elimination {
 
   EliminationStatus host_status(const ExecutionSpace& exec) const {
     EliminationStatus status;
-    Kokkos::deep_copy(
-        exec,
-        Kokkos::View<EliminationStatus, Kokkos::HostSpace,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&status),
-        status_);
-    exec.fence();
+    copy_to_host(exec, status_, &status);
     return status;
   }
 
@@ -303,8 +299,8 @@ class Elimination {
   /// moves: sources and targets of a stripe's exchanges, and their number for
   /// every stripe.
   Kokkos::View<int*, Memory> origin_, row_of_, info_, moves_;
-  Kokkos::View<EliminationStatus, Memory> status_;
-  Kokkos::View<ColumnPanelState, Memory> state_;
+  Kokkos::View<EliminationStatus*, Memory> status_;
+  Kokkos::View<ColumnPanelState*, Memory> state_;
   Kokkos::View<Packet*, Memory> keys_;
   Kokkos::View<Scalar*, Memory> values_, tile_;
   PanelMessages<Scalar> messages_;

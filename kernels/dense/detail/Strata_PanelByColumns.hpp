@@ -185,8 +185,8 @@ struct EliminateSerially {
 template <class Scalar, class ExecutionSpace>
 void eliminate_by_columns(
     const ExecutionSpace& exec, const PanelTask<Scalar>& task,
-    const Kokkos::View<ColumnPanelState, typename ExecutionSpace::memory_space>&
-        state) {
+    const Kokkos::View<ColumnPanelState*,
+                       typename ExecutionSpace::memory_space>& state) {
   using Memory = typename ExecutionSpace::memory_space;
   using Rows =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;

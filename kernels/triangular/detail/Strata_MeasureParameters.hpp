@@ -5,6 +5,7 @@
 #include <Strata_PerformanceCache.hpp>
 #include <algorithm>
 #include <chrono>
+#include <detail/Strata_AllocateView.hpp>
 #include <detail/Strata_MakeAlgorithm.hpp>
 #include <detail/Strata_PredictSolve.hpp>
 #include <device/Strata_DeviceInfo.hpp>
@@ -200,10 +201,11 @@ class ParameterMeasurement {
   /// @param row_values  values a row that the system's matrix has at most
   template <class Solve>
   double time(Solve&& solve, int n, int row_values = 64) const {
-    Kokkos::View<Scalar*, Memory> values("Strata::MeasureParameters::values",
-                                         std::size_t(row_values) * n + 64);
-    Kokkos::View<Scalar*, Memory> b("Strata::MeasureParameters::b", n);
-    Kokkos::View<Scalar*, Memory> x("Strata::MeasureParameters::x", n);
+    using Vector = Kokkos::View<Scalar*, Memory>;
+    const auto values = make_unfilled<Vector>(
+        "Strata::MeasureParameters::values", std::int64_t{row_values} * n + 64);
+    const auto b = make_unfilled<Vector>("Strata::MeasureParameters::b", n);
+    const auto x = make_zeroed<Vector>("Strata::MeasureParameters::x", n);
     Kokkos::deep_copy(values, Scalar(0.01));
     Kokkos::deep_copy(b, Scalar(1));
     solve.set_values(exec_, values.data(), false);
@@ -229,10 +231,12 @@ class ParameterMeasurement {
 
   /// Bytes read and written a microsecond by a large copy.
   double bandwidth() const {
-    const std::size_t count = std::size_t(is_gpu<ExecutionSpace> ? 8 : 1) << 20;
-    Kokkos::View<double*, Memory> from("Strata::MeasureParameters::from",
-                                       count);
-    Kokkos::View<double*, Memory> to("Strata::MeasureParameters::to", count);
+    const std::int64_t count = std::int64_t{is_gpu<ExecutionSpace> ? 8 : 1}
+                               << 20;
+    using Words = Kokkos::View<double*, Memory>;
+    const auto from =
+        make_zeroed<Words>("Strata::MeasureParameters::from", count);
+    const auto to = make_zeroed<Words>("Strata::MeasureParameters::to", count);
     double best = 1e300;
     for (int i = 0; i < 4; ++i) {
       exec_.fence();
@@ -241,7 +245,7 @@ class ParameterMeasurement {
       exec_.fence();
       best = std::min(best, timer.seconds() * 1e6);
     }
-    return 2. * sizeof(double) * count / std::max(best, 1e-3);
+    return 2. * sizeof(double) * double(count) / std::max(best, 1e-3);
   }
 
   ExecutionSpace exec_;

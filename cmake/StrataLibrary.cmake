@@ -2,11 +2,6 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# A room is a folder whose headers are included by their path below it.
-file(GLOB Strata_ROOMS LIST_DIRECTORIES true CONFIGURE_DEPENDS
-     ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/analysis
-     ${PROJECT_SOURCE_DIR}/kernels/*)
-
 add_library(strata INTERFACE)
 add_library(Strata::strata ALIAS strata)
 target_compile_features(strata INTERFACE cxx_std_17)
@@ -21,30 +16,42 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set(as_system SYSTEM)
 endif()
 
-# The rooms become one flat folder when installed: no two headers may claim
-# one name there.
+# Public headers are called Strata_*.hpp and included by that name, wherever they
+# are; the others by their path from here.
 set(Strata_HEADERS)
-foreach(room IN LISTS Strata_ROOMS)
-  target_include_directories(strata ${as_system} INTERFACE $<BUILD_INTERFACE:${room}>)
-  file(GLOB_RECURSE headers RELATIVE ${room} CONFIGURE_DEPENDS ${room}/*.hpp)
+set(Strata_PUBLIC_HEADERS)
+set(Strata_FOLDERS .)
+foreach(room core analysis kernels)
+  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/${room}/*.hpp)
   foreach(header IN LISTS headers)
-    if(header IN_LIST Strata_HEADERS)
-      message(FATAL_ERROR "Two rooms have a header ${header}; the second is ${room}/${header}")
+    get_filename_component(name ${header} NAME)
+    get_filename_component(folder ${header} DIRECTORY)
+    if(NOT name MATCHES "^Strata(_.*)?\\.hpp$")
+      list(APPEND Strata_HEADERS ${header})
+      continue()
     endif()
-    list(APPEND Strata_HEADERS ${header})
+    if(name IN_LIST Strata_PUBLIC_HEADERS)
+      message(FATAL_ERROR "Two public headers are called ${name}; the second is ${header}")
+    endif()
+    list(APPEND Strata_PUBLIC_HEADERS ${name})
+    list(APPEND Strata_FOLDERS ${folder})
   endforeach()
 endforeach()
-# Those that are no detail.
-set(Strata_PUBLIC_HEADERS ${Strata_HEADERS})
-list(FILTER Strata_PUBLIC_HEADERS EXCLUDE REGEX /)
-target_include_directories(strata INTERFACE
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strata>)
+list(APPEND Strata_HEADERS ${Strata_PUBLIC_HEADERS})
+list(REMOVE_DUPLICATES Strata_FOLDERS)
+foreach(folder IN LISTS Strata_FOLDERS)
+  target_include_directories(strata ${as_system} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${folder}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strata/${folder}>)
+endforeach()
 
 if(NOT Strata_INSTALL)
   return()
 endif()
-foreach(room IN LISTS Strata_ROOMS)
-  install(DIRECTORY ${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata
+foreach(room core analysis kernels)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata
           FILES_MATCHING PATTERN "*.hpp")
 endforeach()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Strata)

@@ -8,8 +8,6 @@
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandOptions.hpp>
 #include <Strata_BandSolver.hpp>
-#include <Strata_CollapsedLevels.hpp>
-#include <Strata_CollapsedRows.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_ConjugateGradientOptions.hpp>
@@ -20,8 +18,6 @@
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_KeptMemory.hpp>
-#include <Strata_LevelOrder.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>
@@ -34,15 +30,12 @@
 #include <Strata_PlanCheck.hpp>
 #include <Strata_PlanExport.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_RewrittenRows.hpp>
-#include <Strata_RowChunks.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_SptrsvHandle.hpp>
-#include <Strata_SubgraphStream.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
@@ -50,5 +43,6 @@
 #include <Strata_TriangularReport.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_Types.hpp>
+#include <core/memory/MemoryPool.hpp>
 
 #endif

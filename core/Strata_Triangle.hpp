@@ -4,10 +4,10 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_Types.hpp>
-#include <detail/Strata_MatrixTypes.hpp>
-#include <detail/Strata_MemoryErrors.hpp>
-#include <detail/Strata_Modulus.hpp>
-#include <detail/Strata_PatternCheck.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <core/matrix/PatternCheck.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <core/scalar/Modulus.hpp>
 
 namespace Strata {
 

@@ -2,7 +2,7 @@
 #ifndef STRATA_TYPES_HPP
 #define STRATA_TYPES_HPP
 
-#include <detail/Strata_Enumerators.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <string>
 
 namespace Strata {

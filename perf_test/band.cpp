@@ -5,13 +5,13 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <device/Strata_DeviceInfo.hpp>
 #include <iostream>
 #include <map>
 #include <vector>

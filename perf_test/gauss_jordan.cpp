@@ -5,14 +5,14 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/KokkosVersion.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfDenseCommandLine.hpp>
 #include <detail/Strata_PerfDenseTable.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
-#include <device/Strata_DeviceInfo.hpp>
-#include <device/Strata_KokkosVersion.hpp>
 #include <iostream>
 
 namespace Strata {

@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCsv.hpp>
@@ -12,7 +13,6 @@
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <device/Strata_DeviceInfo.hpp>
 #include <iostream>
 #include <memory>
 #include <stdexcept>

@@ -6,8 +6,8 @@
 
 #include <Strata_GaussJordan.hpp>
 #include <complex>
+#include <core/scalar/CounterRandom.hpp>
 #include <cstring>
-#include <detail/Strata_CounterRandom.hpp>
 #include <limits>
 #include <vector>
 

@@ -6,8 +6,8 @@
 
 #include <Strata_Gallery.hpp>
 #include <complex>
-#include <detail/Strata_PackValues.hpp>
-#include <detail/Strata_RealPart.hpp>
+#include <core/matrix/PackValues.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <random>
 #include <string>
 #include <vector>

@@ -12,13 +12,13 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_KeptMemory.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_Triangle.hpp>
+#include <core/memory/MemoryPool.hpp>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -69,7 +69,7 @@ class MemoryErrors {
 
  private:
   static std::int64_t live() {
-    release_kept_memory<Space>();
+    release_memory_pool<Space>();
     Kokkos::fence();
     return Failing::live();
   }
@@ -77,7 +77,7 @@ class MemoryErrors {
   /// Whether there was a k-th allocation.
   bool attempt(const std::function<MemoryCase()>& make, int k) {
     const MemoryCase one = make();
-    release_kept_memory<Space>();
+    release_memory_pool<Space>();
     bool threw = false, reached = false;
     std::string other;
     if (k > 0) {
@@ -112,7 +112,7 @@ class MemoryErrors {
     EXPECT_EQ(error.argument(), "memory");
     EXPECT_NE(error.problem().find("can't be allocated"), std::string::npos)
         << error.what();
-    EXPECT_NE(error.remedy().find("release_kept_memory"), std::string::npos);
+    EXPECT_NE(error.remedy().find("release_memory_pool"), std::string::npos);
     if (error.needed() > 0) {
       EXPECT_EQ(error.problem().find(std::to_string(error.needed())), 0u)
           << error.what();
@@ -325,7 +325,7 @@ void expect_memory_errors_of_handles(MemoryErrors<Failing, Space>& errors) {
     });
   };
   for (const auto algorithm :
-       {Algorithm::automatic, Algorithm::pipelined_subgraphs}) {
+       {Algorithm::automatic, Algorithm::sync_free_subgraphs}) {
     const auto reference = make(algorithm);
     symbolic(*reference, old_matrix);
     const auto old_x = solve(*reference, old_matrix);

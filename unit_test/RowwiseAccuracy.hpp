@@ -80,7 +80,7 @@ void expect_rowwise(const HostMatrix<Scalar>& A, const std::vector<Scalar>& b,
   const double error = rowwise_error(A, b, solve(solver, b));
   const auto& report = solver.report();
   EXPECT_LE(error, 100) << to_string(report);
-  if (report.collapsed_levels > 1) {
+  if (report.merged_levels > 1) {
     EXPECT_GT(report.growth, 0);
     EXPECT_LE(report.growth, report.max_growth);
     // Rows that are not merged are as accurate as substitution.

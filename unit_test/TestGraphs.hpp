@@ -36,22 +36,22 @@ inline Graph make_graph(const std::vector<std::set<int>>& sources) {
 
 /// Edge k's value stands at 3 k + 1, vertex v's diagonal at 3 v, and that of
 /// every fifth vertex nowhere.
-inline Graph with_origins(Graph graph, bool reversed) {
+inline Graph with_value_indices(Graph graph, bool reversed) {
   graph.reversed = reversed;
-  graph.origin = decltype(graph.origin)("origin", graph.num_edges());
-  graph.diagonal_origin =
-      decltype(graph.diagonal_origin)("diagonal", graph.num_vertices);
+  graph.value_index = decltype(graph.value_index)("origin", graph.num_edges());
+  graph.diagonal_value_index =
+      decltype(graph.diagonal_value_index)("diagonal", graph.num_vertices);
   for (std::int64_t k = 0; k < graph.num_edges(); ++k)
-    graph.origin(k) = 3 * k + 1;
+    graph.value_index(k) = 3 * k + 1;
   for (int v = 0; v < graph.num_vertices; ++v)
-    graph.diagonal_origin(v) = v % 5 ? 3 * v : -1;
+    graph.diagonal_value_index(v) = v % 5 ? 3 * v : -1;
   return graph;
 }
 
 /// The graph of a triangle whose values are all that the user has.
 /// @param unit  the diagonal is one, and not among them
 inline Graph in_order(const Graph& given, bool reversed, bool unit) {
-  Graph graph = with_origins(given, reversed);
+  Graph graph = with_value_indices(given, reversed);
   graph.values_in_order = true;
   const std::int64_t diagonals = unit ? 0 : 1;
   const auto last = graph.num_edges() + diagonals * graph.num_vertices - 1;
@@ -60,17 +60,18 @@ inline Graph in_order(const Graph& given, bool reversed, bool unit) {
   };
   for (int v = 0; v < graph.num_vertices; ++v) {
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
-      graph.origin(e) = origin(e + diagonals * v);
-    graph.diagonal_origin(v) = unit ? -1 : origin(graph.row_map(v + 1) + v);
+      graph.value_index(e) = origin(e + diagonals * v);
+    graph.diagonal_value_index(v) =
+        unit ? -1 : origin(graph.row_map(v + 1) + v);
   }
   return graph;
 }
 
-/// More than any origin of `with_origins`; those of `in_order`.
+/// More than any origin of `with_value_indices`; those of `in_order`.
 inline std::int64_t num_values(const Graph& graph) {
   if (!graph.values_in_order)
     return 3 * (graph.num_edges() + graph.num_vertices) + 1;
-  const bool unit = graph.diagonal_origin(0) < 0;
+  const bool unit = graph.diagonal_value_index(0) < 0;
   return graph.num_edges() + (unit ? 0 : graph.num_vertices);
 }
 
@@ -160,7 +161,7 @@ inline Graph interleaved_chains(int count, int length, bool uneven) {
 }
 
 /// Ten vertices and ten edges, one of them vertex 6's from 3 and 5 (counted
-/// from one), as in 004's Figure 1.
+/// from one), as in Picciau et al.'s Figure 1.
 inline Graph ten_vertices() {
   std::vector<std::set<int>> sources(10);
   sources[2] = {0};

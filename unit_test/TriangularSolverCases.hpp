@@ -19,10 +19,9 @@ struct Variant {
 /// Every algorithm: add new ones here.
 inline std::vector<Variant> algorithms() {
   std::vector<Variant> all;
-  for (const auto a :
-       {Algorithm::substitution, Algorithm::level_sets, Algorithm::subgraphs,
-        Algorithm::pipelined, Algorithm::pipelined_subgraphs,
-        Algorithm::blocks}) {
+  for (const auto a : {Algorithm::substitution, Algorithm::level_sets,
+                       Algorithm::subgraphs, Algorithm::sync_free,
+                       Algorithm::sync_free_subgraphs, Algorithm::blocks}) {
     TriangularOptions options;
     options.algorithm = a;
     all.push_back({to_string(a), options});
@@ -36,15 +35,15 @@ inline std::vector<Variant> variants() {
   TriangularOptions options;
   all.push_back({"automatic", options});
   options.max_right_hand_sides = 8;
-  options.algorithm = Algorithm::pipelined;
-  all.push_back({"pipelined 8", options});
+  options.algorithm = Algorithm::sync_free;
+  all.push_back({"sync_free 8", options});
   options.max_right_hand_sides = 40;
-  all.push_back({"pipelined 40", options});
+  all.push_back({"sync_free 40", options});
   options.max_right_hand_sides = 1;
   for (const int levels : {2, 5}) {
-    options.collapsed_levels = levels;
+    options.merged_levels = levels;
     all.push_back(
-        {"pipelined, " + std::to_string(levels) + " at a time", options});
+        {"sync_free, " + std::to_string(levels) + " at a time", options});
   }
   options = {};
   options.algorithm = Algorithm::subgraphs;
@@ -57,17 +56,17 @@ inline std::vector<Variant> variants() {
   options.partition = PartitionMethod::level_bands;
   all.push_back({"subgraphs of 24 rows", options});
   options = {};
-  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.algorithm = Algorithm::sync_free_subgraphs;
   options.max_subgraph_rows = 7;
   options.max_right_hand_sides = 8;
-  all.push_back({"pipelined sub-graphs of 7 rows", options});
+  all.push_back({"sync_free sub-graphs of 7 rows", options});
   options = {};
-  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.algorithm = Algorithm::sync_free_subgraphs;
   options.max_subgraph_rows = 40;
-  options.collapsed_levels = 3;
+  options.merged_levels = 3;
   options.lanes_per_row = 1;
   all.push_back({"three level sets at a time", options});
-  options.collapsed_levels = 8;
+  options.merged_levels = 8;
   options.lanes_per_row = 4;
   all.push_back({"eight level sets at a time, four lanes a row", options});
   return all;

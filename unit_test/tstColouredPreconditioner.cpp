@@ -5,8 +5,8 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
 #include <cmath>
-#include <detail/Strata_ColouredSolves.hpp>
-#include <detail/Strata_ColouredSweeps.hpp>
+#include <kernels/krylov/ColouredSolves.hpp>
+#include <kernels/krylov/ColouredSweeps.hpp>
 #include <map>
 
 #include "HermitianMatrix.hpp"
@@ -208,13 +208,13 @@ TYPED_TEST(ColouredFactors, SweepsAgreeWithPlainElimination) {
 }
 
 TYPED_TEST(ColouredFactors, SolvesAgreeWithPlainElimination) {
-  for (const int collapsed_levels : {0, 1, 3})
+  for (const int merged_levels : {0, 1, 3})
     expect_plain_elimination<TypeParam>(
         {"grid3d:9", "triangulated:17x12", "circuit:700", "diagonal:50",
          "chain:1", "grid3d27:5", "arrow:3000"},
         [&](const auto& factor) {
           return Strata::Detail::ColouredSolves<TypeParam, Device>(
-              Device(), factor, collapsed_levels);
+              Device(), factor, merged_levels);
         },
         [](const auto& M, const auto& r, const auto& z, const KeepSum& sum) {
           add_up(M.apply(Device(), r, z, sum), sum.kept);

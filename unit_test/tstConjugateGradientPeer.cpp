@@ -245,7 +245,7 @@ TEST(IncompletePreconditionerOptions, AreHonouredOrRefused) {
     }
   };
   for (const auto algorithm : {Algorithm::level_sets, Algorithm::substitution,
-                               Algorithm::blocks, Algorithm::pipelined}) {
+                               Algorithm::blocks, Algorithm::sync_free}) {
     TriangularOptions options;
     options.algorithm = algorithm;
     // Named solvers are those of the natural order.

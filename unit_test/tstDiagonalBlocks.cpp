@@ -5,7 +5,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
-#include <detail/Strata_BlockSubstitution.hpp>
+#include <kernels/triangular/blocks/BlockSubstitution.hpp>
 
 #include "HostMatrix.hpp"
 #include "TestGraphs.hpp"
@@ -92,13 +92,15 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
   plan.source = source.data();
   plan.long_first = first.data();
   plan.long_count = count.data();
-  plan.origin = Detail::OriginIndex<Memory>("origin", slots, num_values);
-  plan.diagonal_origin = Detail::OriginIndex<Memory>("diagonal", n, num_values);
+  plan.value_index = Detail::ValueIndex<Memory>("origin", slots, num_values);
+  plan.diagonal_value_index =
+      Detail::ValueIndex<Memory>("diagonal", n, num_values);
   // A slot that nobody fills shows.
   Kokkos::deep_copy(source, -7);
-  Kokkos::deep_copy(plan.origin.narrow, 12345u);
-  analysis.fill(exec, plan,
-                {graph.diagonal_origin.data(), false, false, host.reversed});
+  Kokkos::deep_copy(plan.value_index.narrow, 12345u);
+  analysis.fill(
+      exec, plan,
+      {graph.diagonal_value_index.data(), false, false, host.reversed});
   exec.fence();
 
   const auto blocks = on_host(block);
@@ -106,16 +108,16 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
   const auto sources = on_host(source);
   const auto firsts = on_host(first);
   const auto counts = on_host(count);
-  Detail::OriginIndex<Kokkos::HostSpace> origin, diagonal;
-  origin.narrow = on_host(plan.origin.narrow);
-  diagonal.narrow = on_host(plan.diagonal_origin.narrow);
+  Detail::ValueIndex<Kokkos::HostSpace> origin, diagonal;
+  origin.narrow = on_host(plan.value_index.narrow);
+  diagonal.narrow = on_host(plan.diagonal_value_index.narrow);
   std::vector<char> used(slots, 0);
   const auto expect_entry = [&](std::int64_t slot, std::int64_t k) {
     ASSERT_LT(slot, slots);
     ASSERT_FALSE(used[slot]) << "slot " << slot;
     used[slot] = 1;
     ASSERT_EQ(sources(slot), host.entries(k));
-    ASSERT_EQ(origin(slot), host.origin(k));
+    ASSERT_EQ(origin(slot), host.value_index(k));
   };
   std::int64_t apart = 0, in_blocks = 0;
   std::vector<int> wide;
@@ -143,7 +145,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
     for (int r = 0; r < k.rows; ++r) {
       const int v = k.first_row + r;
       ASSERT_EQ(static_cast<int>(rows(v)), host.row_of(v));
-      ASSERT_EQ(diagonal(v), host.diagonal_origin(v));
+      ASSERT_EQ(diagonal(v), host.diagonal_value_index(v));
       const auto begin = host.row_map(v), end = host.row_map(v + 1);
       const std::int64_t own = k.first_slot + r * per_row;
       const bool is_apart =
@@ -199,7 +201,7 @@ TEST(DiagonalBlocks, AreStoredInAlignedColumnsWithBoundedPadding) {
     for (const int lanes : {1, 32})
       for (const bool reversed : {false, true}) {
         SCOPED_TRACE(name + ", lanes " + std::to_string(lanes));
-        expect_plan(TestGraphs::with_origins(graph, reversed), lanes,
+        expect_plan(TestGraphs::with_value_indices(graph, reversed), lanes,
                     lanes == 1 ? Detail::EllLimits() : few);
         if (testing::Test::HasFatalFailure()) return;
       }

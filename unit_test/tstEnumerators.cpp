@@ -8,9 +8,9 @@
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Partition.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_RowChunks.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <analysis/packing/RowChunks.hpp>
 
 #include "HermitianMatrix.hpp"
 
@@ -154,7 +154,7 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(Uplo::upper), "upper");
   EXPECT_STREQ(to_string(Diag::unit), "unit");
   EXPECT_STREQ(to_string(Op::conjugate_transpose), "conjugate_transpose");
-  EXPECT_STREQ(to_string(Algorithm::pipelined), "pipelined");
+  EXPECT_STREQ(to_string(Algorithm::sync_free), "sync_free");
   EXPECT_STREQ(to_string(Algorithm::blocks), "blocks");
   EXPECT_STREQ(to_string(PartitionMethod::level_bands), "level_bands");
   EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");

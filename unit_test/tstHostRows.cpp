@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
-#include <detail/Strata_HostRows.hpp>
+#include <kernels/triangular/selection/HostRows.hpp>
 #include <random>
 #include <set>
 #include <vector>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
-#include <Strata_LevelOrder.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_PlanCheck.hpp>
-#include <detail/Strata_BlockedOrder.hpp>
+#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 
 #include "TestGraphs.hpp"
 

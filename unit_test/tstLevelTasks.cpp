@@ -4,8 +4,8 @@
 // program once more with more threads than cores.
 #include <gtest/gtest.h>
 
-#include <detail/Strata_LevelSetSolve.hpp>
-#include <detail/Strata_LevelTasks.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/level_sets/LevelTasks.hpp>
 #include <limits>
 #include <random>
 #include <vector>
@@ -61,7 +61,7 @@ struct Plan {
 
 Plan make_plan(const Graph& graph, int threads) {
   const Host exec;
-  Plan plan{TestGraphs::with_origins(graph, false),
+  Plan plan{TestGraphs::with_value_indices(graph, false),
             order_by_level(exec, graph, WithinLevel::ascending),
             {}};
   const auto chunks = make_row_chunks(exec, plan.graph, plan.order,

@@ -22,10 +22,10 @@ TEST(MemoryErrors, OfAnalysesMadeAgain) {
   Errors errors;
   std::vector<Variant> merging;
   for (const auto algorithm :
-       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
     TriangularOptions options;
     options.algorithm = algorithm;
-    options.collapsed_levels = 4;
+    options.merged_levels = 4;
     merging.push_back({to_string(algorithm), options});
   }
   const auto A = chain_with_small_pivot(150);
@@ -41,8 +41,8 @@ TEST(MemoryErrors, OfComplexNumbers) {
   std::vector<Variant> some;
   for (const auto& variant : variants())
     if (variant.name == "automatic" ||
-        variant.name == "pipelined, 2 at a time" ||
-        variant.name == "pipelined_subgraphs")
+        variant.name == "sync_free, 2 at a time" ||
+        variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
   expect_memory_errors_of_solvers(
@@ -148,8 +148,8 @@ TEST(MemoryErrors, KnowThoseOfKokkos) {
 
 /// What is kept for later is let go of where it is what is missing.
 TEST(MemoryErrors, ComeAfterKeptMemoryIsFreed) {
-  using Kept = Detail::KeptWorkspace<Kokkos::HostSpace>;
-  release_kept_memory<Space>();
+  using Kept = Detail::MemoryPool<Kokkos::HostSpace>;
+  release_memory_pool<Space>();
   const auto before = FailingAllocations::live();
   Kept::take("Strata::Test::kept", 1000);
   ASSERT_GT(FailingAllocations::live(), before);

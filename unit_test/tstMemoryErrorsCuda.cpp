@@ -112,10 +112,10 @@ TEST(MemoryErrorsCuda, OfAnalysesMadeAgain) {
   Errors errors;
   std::vector<Variant> merging;
   for (const auto algorithm :
-       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
     TriangularOptions options;
     options.algorithm = algorithm;
-    options.collapsed_levels = 4;
+    options.merged_levels = 4;
     merging.push_back({to_string(algorithm), options});
   }
   expect_memory_errors_of_solvers(chain_with_small_pivot(1500), merging,
@@ -128,8 +128,8 @@ TEST(MemoryErrorsCuda, OfComplexNumbers) {
   std::vector<Variant> some;
   for (const auto& variant : variants())
     if (variant.name == "automatic" ||
-        variant.name == "pipelined, 2 at a time" ||
-        variant.name == "pipelined_subgraphs")
+        variant.name == "sync_free, 2 at a time" ||
+        variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
   expect_memory_errors_of_solvers(

@@ -16,11 +16,11 @@ using Space = Kokkos::DefaultExecutionSpace;
 TriangularOptions merging(Algorithm algorithm, int levels) {
   TriangularOptions options;
   options.algorithm = algorithm;
-  options.collapsed_levels = levels;
+  options.merged_levels = levels;
   return options;
 }
-constexpr Algorithm merging_algorithms[] = {Algorithm::pipelined,
-                                            Algorithm::pipelined_subgraphs};
+constexpr Algorithm merging_algorithms[] = {Algorithm::sync_free,
+                                            Algorithm::sync_free_subgraphs};
 
 /// Chains of `length` rows, one after the other: d_p x_p + l_p x_(p-1) = b_p.
 template <class Scalar>
@@ -91,7 +91,7 @@ TEST(MergingAccuracy, HoldsForOneSmallPivotInALongChain) {
       const auto b = multiplied(A, random_values<double>(n, 6));
       for (const auto algorithm : merging_algorithms) {
         const auto solver = make_solver(A, merging(algorithm, 4));
-        EXPECT_EQ(solver.report().collapsed_levels, 4)
+        EXPECT_EQ(solver.report().merged_levels, 4)
             << "one row does not cost the others their merging\n"
             << to_string(solver.report());
         EXPECT_LE(solver.report().unmerged_rows, 4);
@@ -156,8 +156,8 @@ TEST(MergingAccuracy, DoesNotChangeWhenRowsAreScaled) {
   for (const auto algorithm : merging_algorithms) {
     const auto one = make_solver(A, merging(algorithm, 4)).report();
     const auto other = make_solver(scaled, merging(algorithm, 4)).report();
-    ASSERT_EQ(one.collapsed_levels, 4);
-    EXPECT_EQ(other.collapsed_levels, 4);
+    ASSERT_EQ(one.merged_levels, 4);
+    EXPECT_EQ(other.merged_levels, 4);
     EXPECT_EQ(one.unmerged_rows, other.unmerged_rows);
     EXPECT_NEAR(one.growth, other.growth, 1e-6 * one.growth);
   }
@@ -200,7 +200,7 @@ TEST(MergingAccuracy, ComponentwiseMergesNothing) {
     auto options = merging(algorithm, 0);
     options.accuracy = Accuracy::componentwise;
     const auto solver = make_solver(A, options);
-    EXPECT_EQ(solver.report().collapsed_levels, 1);
+    EXPECT_EQ(solver.report().merged_levels, 1);
     EXPECT_EQ(solver.report().accuracy, Accuracy::componentwise);
     EXPECT_EQ(solver.report().growth, 0);
     HostSystem<double>{A, Uplo::lower, Diag::non_unit}.expect_solution(
@@ -231,7 +231,7 @@ TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
   const auto A = chain(10, -0.5);
   const auto expect_refused = [&](Accuracy accuracy, double digits,
                                   int levels) {
-    auto options = merging(Algorithm::pipelined, levels);
+    auto options = merging(Algorithm::sync_free, levels);
     options.accuracy = accuracy;
     options.accuracy_digits = digits;
     EXPECT_THROW(make_solver(A, options), OptionError);
@@ -252,8 +252,8 @@ TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
 TEST(MergingAccuracy, HandlesSolveEveryTriangle) {
   using Handle = Experimental::KokkosKernelsHandle<int, int, double, Space>;
   constexpr int n = 1200;
-  for (const auto algorithm : {Algorithm::automatic, Algorithm::pipelined,
-                               Algorithm::pipelined_subgraphs})
+  for (const auto algorithm : {Algorithm::automatic, Algorithm::sync_free,
+                               Algorithm::sync_free_subgraphs})
     for (const int at : {600, 601, 603}) {
       SCOPED_TRACE(std::string(to_string(algorithm)) + ", row " +
                    std::to_string(at));
@@ -264,7 +264,7 @@ TEST(MergingAccuracy, HandlesSolveEveryTriangle) {
       Handle handle;
       handle.create_sptrsv_handle(algorithm, n, true);
       if (algorithm != Algorithm::automatic)
-        handle.get_sptrsv_handle()->options().collapsed_levels = 4;
+        handle.get_sptrsv_handle()->options().merged_levels = 4;
       Experimental::sptrsv_symbolic(&handle, matrix.graph.row_map,
                                     matrix.graph.entries);
       const auto from = to_columns<double, Space>(b, n, 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
-#include <Strata_CollapsedLevels.hpp>
-#include <Strata_RowChunks.hpp>
+#include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/RowChunks.hpp>
 
-#include <detail/Strata_SplitRows.hpp>
+#include <kernels/triangular/sync_free/SplitRows.hpp>
 #include <vector>
 
 #include "TestGraphs.hpp"
@@ -40,9 +40,9 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   ASSERT_EQ(plan.num_levels(), levels.num_levels);
   ASSERT_EQ(plan.level_chunk_map.back(), plan.num_chunks());
   ASSERT_EQ(static_cast<std::int64_t>(source.extent(0)), plan.num_slots);
-  Detail::OriginIndex<Kokkos::HostSpace> origin, diagonal;
-  origin.narrow = on_host(plan.origin.narrow);
-  diagonal.narrow = on_host(plan.diagonal_origin.narrow);
+  Detail::ValueIndex<Kokkos::HostSpace> origin, diagonal;
+  origin.narrow = on_host(plan.value_index.narrow);
+  diagonal.narrow = on_host(plan.diagonal_value_index.narrow);
 
   // Positions are a permutation of the rows.
   std::vector<int> position(n, -1);
@@ -51,7 +51,7 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
     ASSERT_EQ(position[row(p)], -1) << "row " << row(p) << " twice";
     position[row(p)] = p;
     const int v = host.row_of(static_cast<int>(row(p)));
-    ASSERT_EQ(diagonal(p), host.diagonal_origin(v));
+    ASSERT_EQ(diagonal(p), host.diagonal_value_index(v));
   }
   // Level sets begin where their first chunks do.
   std::vector<int> level_begin;
@@ -91,7 +91,7 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
           const int from = host.row_of(host.entries(begin + e));
           ASSERT_EQ(source(slot),
                     numbering == SourceNumbering::row ? from : position[from]);
-          ASSERT_EQ(origin(slot), host.origin(begin + e));
+          ASSERT_EQ(origin(slot), host.value_index(begin + e));
           ASSERT_LT(position[from], plan.num_rows);
           ASSERT_LT(position[from], p) << "a source comes later";
         }
@@ -119,7 +119,7 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   EXPECT_EQ(next_slot, plan.num_slots);
 }
 
-/// Chunks of rewritten rows hold their lists, as distances wherever these fit,
+/// Chunks of merged rows hold their lists, as distances wherever these fit,
 /// without gaps; pieces of a long row hold what it holds.
 /// @returns chunks whose sources are stored as they are
 int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
@@ -132,13 +132,13 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   const auto by_level = order_by_level(exec, graph, within);
   const auto num_values = TestGraphs::num_values(host);
   Detail::WorkPool<Space> pool(exec, 0);
-  const auto made = collapse_levels(exec, graph, by_level, levels, num_values,
-                                    max_steps, within, pool);
+  const auto made = merge_levels(exec, graph, by_level, levels, num_values,
+                                 max_steps, within, pool);
   if (!made.exist()) return 0;
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values, width, max_steps,
       SourceNumbering::position, pool, [](auto&, auto&) {},
-      RowTerms<Memory>{made.term_map, made.term, made.program_bytes});
+      RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
   const auto pieces = Detail::split_long_rows(
       exec, plan, width, width > 1 ? host.num_vertices : 0);
   exec.fence();
@@ -212,7 +212,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   return whole;
 }
 
-TEST(RowChunks, OfRewrittenRowsHoldTheirLists) {
+TEST(RowChunks, OfMergedRowsHoldTheirLists) {
   using namespace TestGraphs;
   for (const bool reversed : {false, true})
     for (const int width : {1, 32})
@@ -221,24 +221,25 @@ TEST(RowChunks, OfRewrittenRowsHoldTheirLists) {
           for (const auto& graph :
                {random_graph(700, 2.5, 40, 3), random_graph(900, 9., 25, 4),
                 random_graph(900, 40., 250, 5), arrow_graph(9000)}) {
-            expect_lists(with_origins(graph, reversed), levels, max_steps,
+            expect_lists(with_value_indices(graph, reversed), levels, max_steps,
                          width);
             if (HasFailure()) return;
           }
 }
 
-TEST(RowChunks, OfRewrittenRowsReachNearAndFar) {
+TEST(RowChunks, OfMergedRowsReachNearAndFar) {
   using namespace TestGraphs;
   for (const bool reversed : {false, true})
     for (const int width : {1, 32}) {
       for (const int n : {65534, 65535, 65536, 65537}) {
         SCOPED_TRACE(n);
-        const auto graph = with_origins(random_graph(n, 1.2, n, 6), reversed);
+        const auto graph =
+            with_value_indices(random_graph(n, 1.2, n, 6), reversed);
         EXPECT_EQ(expect_lists(graph, 2, 8, width), 0);
       }
-      EXPECT_GT(expect_lists(
-                    with_origins(random_graph(90000, 1.2, 90000, 7), reversed),
-                    2, 8, width),
+      EXPECT_GT(expect_lists(with_value_indices(
+                                 random_graph(90000, 1.2, 90000, 7), reversed),
+                             2, 8, width),
                 0);
     }
 }
@@ -251,15 +252,15 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
              {SourceNumbering::row, SourceNumbering::position}) {
           SCOPED_TRACE(name + ", width " + std::to_string(width) +
                        (reversed ? ", reversed" : ""));
-          expect_chunks(TestGraphs::with_origins(graph, reversed), width, 4,
-                        numbering);
+          expect_chunks(TestGraphs::with_value_indices(graph, reversed), width,
+                        4, numbering);
           if (HasFailure()) return;
         }
 }
 
 TEST(RowChunks, LongRowsGetLanes) {
   const auto graph =
-      TestGraphs::with_origins(TestGraphs::arrow_graph(1000), false);
+      TestGraphs::with_value_indices(TestGraphs::arrow_graph(1000), false);
   for (const int max_steps : {1, 3, 100})
     expect_chunks(graph, 32, max_steps, SourceNumbering::row);
   const auto device = mirror_graph(Space(), graph);
@@ -284,7 +285,7 @@ TEST(RowChunks, RowsOfALevelAreSortedByLength) {
     sources.push_back(row);
   }
   const auto graph =
-      TestGraphs::with_origins(TestGraphs::make_graph(sources), false);
+      TestGraphs::with_value_indices(TestGraphs::make_graph(sources), false);
   const auto device = mirror_graph(Space(), graph);
   const auto plan = make_row_chunks(
       Space(), device,

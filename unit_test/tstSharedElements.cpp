@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
-#include <detail/Strata_SharedElements.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <set>
 
 #include "RandomSeed.hpp"

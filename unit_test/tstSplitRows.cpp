@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Strata_TriangleGraph.hpp>
-#include <detail/Strata_PipelinedSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
 
 #include "TriangularSolverCases.hpp"
 
@@ -32,8 +32,8 @@ Pattern long_rows() {
 
 /// Solves with the chunks of long rows split, on any backend.
 template <class Scalar>
-class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
-  using Base = Detail::PipelinedAlgorithm<Scalar, Space>;
+class InPieces : public Detail::SyncFreeAlgorithm<Scalar, Space> {
+  using Base = Detail::SyncFreeAlgorithm<Scalar, Space>;
 
  public:
   explicit InPieces(const Detail::TriangularAnalysis<Space>& analysis)
@@ -47,12 +47,12 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
     counter_ = Kokkos::View<unsigned*, Memory>("counter", 1);
     Kokkos::parallel_for(
         Detail::RangeOf<Space>(Space(), 0, 2 * values),
-        Detail::ResetPipeline<Scalar, Memory>{{buffers_}, counter_});
+        Detail::ResetSyncFree<Scalar, Memory>{{buffers_}, counter_});
   }
   const RowChunks<Memory>& whole() const { return this->chunks_; }
 
   std::vector<Scalar> solve_in_pieces(const std::vector<Scalar>& b, int teams) {
-    using Solve = Detail::PipelinedSolve<Scalar, Space, false>;
+    using Solve = Detail::SyncFreeSolve<Scalar, Space, false>;
     const std::int64_t n = whole().num_rows;
     const auto b_view = to_columns<Scalar, Space>(b, n, 1);
     const Columns<Scalar, Space> x_view("x", n, 1);
@@ -61,7 +61,7 @@ class InPieces : public Detail::PipelinedAlgorithm<Scalar, Space> {
     const int tickets = (static_cast<int>(split.chunk.extent(0)) +
                          Solve::chunks_per_ticket - 1) /
                         Solve::chunks_per_ticket;
-    Detail::run_teams<Solve::most_teams_per_unit, Solve::team_size>(
+    Detail::run_teams<Solve::most_teams_per_multiprocessor, Solve::team_size>(
         "SolverTest::solve_in_pieces", Space(), std::min(teams, tickets),
         Solve{system, buffers_.data(), counter_.data(), whole().num_rows,
               static_cast<int>(buffers_.extent(0) / 2), tickets});
@@ -185,12 +185,12 @@ TEST(SplitRows, SpecialNumbersSpreadAsInSubstitution) {
   const HostSystem<double> system{A, Uplo::lower, Diag::non_unit};
   const auto ordinary = random_values<double>(A.rows, 25);
   const auto expected = solver.solve_in_pieces(ordinary, 2);
-  double pending;
-  const auto bits = Detail::Pending<double>::Traits::pending;
-  std::memcpy(&pending, &bits, sizeof pending);
+  double not_ready;
+  const auto bits = Detail::NotReady<double>::Traits::not_ready;
+  std::memcpy(&not_ready, &bits, sizeof not_ready);
   const int above = SplitRow::split_above * width;
   for (const double special :
-       {std::nan(""), std::numeric_limits<double>::infinity(), pending})
+       {std::nan(""), std::numeric_limits<double>::infinity(), not_ready})
     // A source of pieces, a row in pieces itself, and one after them.
     for (const int row : {3, 2 * above, static_cast<int>(A.rows) - 1}) {
       auto b = ordinary;

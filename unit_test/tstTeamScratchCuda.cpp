@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <device/Strata_Launch.hpp>
+#include <core/device/Launch.hpp>
 #include <vector>
 
 namespace Strata {

@@ -62,7 +62,8 @@ void expect_graph(const HostMatrix<double>& A, const TriangleInput& input) {
   EXPECT_EQ(graph.reversed,
             (input.uplo == Uplo::lower) == (input.op != Op::none));
   ASSERT_EQ(graph.row_map.extent(0), static_cast<std::size_t>(A.rows) + 1);
-  ASSERT_EQ(graph.diagonal_origin.extent(0), static_cast<std::size_t>(A.rows));
+  ASSERT_EQ(graph.diagonal_value_index.extent(0),
+            static_cast<std::size_t>(A.rows));
   EXPECT_EQ(graph.row_map(0), 0);
   EXPECT_EQ(graph.row_map(A.rows), graph.num_edges());
   for (int v = 0; v < graph.num_vertices; ++v) {
@@ -73,10 +74,11 @@ void expect_graph(const HostMatrix<double>& A, const TriangleInput& input) {
     for (const Edge& edge : expected.into[v]) {
       ASSERT_LT(edge.source, v);
       ASSERT_EQ(graph.entries(k), edge.source) << "vertex " << v;
-      ASSERT_EQ(graph.origin(k), edge.origin) << "vertex " << v;
+      ASSERT_EQ(graph.value_index(k), edge.value_index) << "vertex " << v;
       ++k;
     }
-    ASSERT_EQ(graph.diagonal_origin(v), expected.diagonal[v]) << "vertex " << v;
+    ASSERT_EQ(graph.diagonal_value_index(v), expected.diagonal[v])
+        << "vertex " << v;
   }
 }
 

@@ -25,7 +25,7 @@ TEST(TriangularReport, HoldsEveryNumber) {
   report.crs_bytes = 65432;
   report.predicted_solve_us = 87.65;
   report.analysis_us = 123456.7;
-  report.candidates = {{Algorithm::pipelined, 99.5, "many levels"},
+  report.candidates = {{Algorithm::sync_free, 99.5, "many levels"},
                        {Algorithm::substitution, 20000, ""}};
   EXPECT_EQ(to_string(report),
             "algorithm: subgraphs\n"
@@ -41,7 +41,7 @@ TEST(TriangularReport, HoldsEveryNumber) {
             "predicted solve: 87.7 us\n"
             "analysis: 123457 us\n"
             "candidates:\n"
-            "  pipelined: 99.5 us, many levels\n"
+            "  sync_free: 99.5 us, many levels\n"
             "  substitution: 20000 us\n");
 }
 
@@ -71,7 +71,7 @@ TEST(TriangularReport, TellsOfDiagonalBlocks) {
 
 TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
   TriangularReport report;
-  report.algorithm = Algorithm::pipelined;
+  report.algorithm = Algorithm::sync_free;
   report.rows = 3;
   report.entries = 4;
   report.levels = 2;
@@ -81,10 +81,10 @@ TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
   report.right_hand_sides = 32;
   report.launch_right_hand_sides = 8;
   report.candidates = {
-      {Algorithm::pipelined_subgraphs, 5, "3 parts; takes 300 of 256", true},
-      {Algorithm::pipelined, 6, ""}};
+      {Algorithm::sync_free_subgraphs, 5, "3 parts; takes 300 of 256", true},
+      {Algorithm::sync_free, 6, ""}};
   EXPECT_EQ(to_string(report),
-            "algorithm: pipelined\n"
+            "algorithm: sync_free\n"
             "rows: 3\n"
             "entries: 4\n"
             "level sets: 2\n"
@@ -93,9 +93,9 @@ TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
             "right-hand sides: 32, up to 8 a launch\n"
             "analysis: 0 us\n"
             "candidates:\n"
-            "  pipelined_subgraphs: 5 us, ruled out, 3 parts; takes 300 of "
+            "  sync_free_subgraphs: 5 us, ruled out, 3 parts; takes 300 of "
             "256\n"
-            "  pipelined: 6 us\n");
+            "  sync_free: 6 us\n");
 }
 
 TEST(TriangularReport, LeavesOutWhatTheAlgorithmDoesNotHave) {

@@ -130,7 +130,7 @@ TEST(InspectValues, ByBlocksFindsTheSame) {
       const auto index = Detail::to_device<int, Memory>("index", counted);
       const auto values = Detail::to_device<double, Memory>("values", number);
       Detail::DiagonalPlaces<Memory> places;
-      places.origin = Detail::OriginIndex<Memory>("origin", origin, n);
+      places.value_index = Detail::ValueIndex<Memory>("origin", origin, n);
       using Index = std::decay_t<decltype(index)>;
       using Look = Detail::InspectValues<double, Memory, Index, Index>;
       const Look look{places,
@@ -176,8 +176,8 @@ TEST(TriangularSolver, NewValuesAreWaitedForOnce) {
       // Kokkos' own workspace of reductions may grow with the first.
       solver.update_values(exec, matrix);
       // Where they are made in other memory, also until that is free again.
-      const int copied = Detail::Internals::pipelined(solver) != nullptr &&
-                         solver.report().collapsed_levels > 1;
+      const int copied = Detail::Internals::sync_free(solver) != nullptr &&
+                         solver.report().merged_levels > 1;
       const KokkosEvents events(Memory::name());
       solver.update_values(exec, matrix);
       EXPECT_LE(events.so_far().fences, once + copied) << events.so_far().last;

@@ -103,9 +103,9 @@ TEST(TriangularSolverFactors, AreAppliedInTurnAndInPlace) {
   for (const auto* spec : {"grid3d27:14", "band:3000", "grid2d9:60",
                            "triangulated:60x41", "gene:600"}) {
     expect_applications(spec, Strata::Algorithm::automatic, 0);
-    expect_applications(spec, Strata::Algorithm::pipelined, 0);
-    expect_applications(spec, Strata::Algorithm::pipelined_subgraphs, 1);
-    expect_applications(spec, Strata::Algorithm::pipelined_subgraphs, 4);
+    expect_applications(spec, Strata::Algorithm::sync_free, 0);
+    expect_applications(spec, Strata::Algorithm::sync_free_subgraphs, 1);
+    expect_applications(spec, Strata::Algorithm::sync_free_subgraphs, 4);
   }
 }
 

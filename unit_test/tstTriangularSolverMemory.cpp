@@ -3,7 +3,7 @@
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
-#include <Strata_KeptMemory.hpp>
+#include <core/memory/MemoryPool.hpp>
 
 namespace Strata {
 namespace SolverTest {
@@ -13,7 +13,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Memory = Space::memory_space;
 using Solver = TriangularSolver<double, Space>;
 using Matrix = SolverMatrix<double, Space>;
-using KeptPlans = Detail::KeptWorkspace<Memory, Detail::ForPlans>;
+using KeptPlans = Detail::MemoryPool<Memory, Detail::PersistentUse>;
 
 /// Bytes that a plan need not account for: counters, and arrays without
 /// elements, for each of which Kokkos reports its own header of 128 bytes.
@@ -64,20 +64,20 @@ TEST(TriangularSolver, ReportsTheBytesItHolds) {
 TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
   const int n = 3000;
   for (const auto algorithm :
-       {Algorithm::pipelined, Algorithm::pipelined_subgraphs}) {
+       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
     SCOPED_TRACE(to_string(algorithm));
     TriangularOptions options;
     options.algorithm = algorithm;
-    options.collapsed_levels = 4;
+    options.merged_levels = 4;
     const auto most = [&](const HostMatrix<double>& A, int& unmerged) {
       const auto matrix = A.to_device<Matrix>();
       for (int turn = 0;; ++turn) {
-        release_kept_memory<Space>();
+        release_memory_pool<Space>();
         const KokkosEvents events(Memory::name());
         const Solver solver(Space(), matrix, Uplo::lower, Diag::non_unit,
                             options);
         unmerged = solver.report().unmerged_rows;
-        EXPECT_EQ(solver.report().collapsed_levels, 4);
+        EXPECT_EQ(solver.report().merged_levels, 4);
         // What Kokkos keeps for itself is there after the first.
         if (turn == 1) return events.so_far().most_bytes;
       }
@@ -100,9 +100,9 @@ TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
 }
 
 /// What is kept is bounded, freed on demand, and handed out one at a time.
-TEST(KeptWorkspace, HoldsTheLastBlocks) {
+TEST(MemoryPool, HoldsTheLastBlocks) {
   using Kept = KeptPlans;
-  release_kept_memory<Space>();
+  release_memory_pool<Space>();
   const KokkosEvents events(Memory::name());
   constexpr std::int64_t header = 130;
   {
@@ -124,7 +124,7 @@ TEST(KeptWorkspace, HoldsTheLastBlocks) {
   EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
   Kept::take("too large", Kept::most_bytes() + 1);
   EXPECT_NEAR(double(events.so_far().bytes), 140000, 4 * header);
-  release_kept_memory<Space>();
+  release_memory_pool<Space>();
   EXPECT_EQ(events.so_far().bytes, 0);
 }
 
@@ -152,7 +152,7 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
       options.max_right_hand_sides = 1;
       // Level sets one by one, where that is left to the analysis.
       auto smallest = options;
-      if (options.collapsed_levels == 0) smallest.collapsed_levels = 1;
+      if (options.merged_levels == 0) smallest.merged_levels = 1;
       const auto least = system.make(smallest).report();
       ASSERT_EQ(least.algorithm, options.algorithm);
 
@@ -202,11 +202,11 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
 TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
   const System system(chain_pattern(3000));
   TriangularOptions options;
-  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.algorithm = Algorithm::sync_free_subgraphs;
   const auto free = system.make(options).report();
-  options.collapsed_levels = 1;
+  options.merged_levels = 1;
   const auto one = system.make(options).report();
-  options.collapsed_levels = 8;
+  options.merged_levels = 8;
   const auto eight = system.make(options).report();
   ASSERT_LT(one.plan_bytes, eight.plan_bytes);
   ASSERT_NE(free.reason.find("level sets at a time"), std::string::npos)
@@ -214,7 +214,7 @@ TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
 
   options.max_plan_bytes = one.plan_bytes;
   EXPECT_THROW(system.make(options), PlanMemoryError) << "eight were named";
-  options.collapsed_levels = 0;
+  options.merged_levels = 0;
   std::size_t before = 0;
   for (const std::size_t allowed :
        {one.plan_bytes, (one.plan_bytes + free.plan_bytes) / 2,
@@ -224,7 +224,7 @@ TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
     const KokkosEvents events(Memory::name());
     const auto solver = system.make(options);
     const auto& report = solver.report();
-    EXPECT_EQ(report.algorithm, Algorithm::pipelined_subgraphs);
+    EXPECT_EQ(report.algorithm, Algorithm::sync_free_subgraphs);
     EXPECT_LE(report.plan_bytes, allowed);
     EXPECT_GE(report.plan_bytes, before);
     before = report.plan_bytes;
@@ -357,7 +357,7 @@ TEST(TriangularSolver, TheSmallerOfTwoLimitsCounts) {
   EXPECT_NO_THROW(none.make(options));
 }
 
-/// A row that can't be divided by its diagonal takes pipelined_subgraphs out,
+/// A row that can't be divided by its diagonal takes sync_free_subgraphs out,
 /// and what is left has to fit all the same.
 TEST(TriangularSolver, TheFallbackFitsToo) {
   System system(patterns()[1]);
@@ -366,9 +366,9 @@ TEST(TriangularSolver, TheFallbackFitsToo) {
   system.A.values[system.A.row_map[row + 1] - 1] = 1e-200;
   system.matrix = system.A.to_device<Matrix>();
   TriangularOptions options;
-  options.algorithm = Algorithm::pipelined_subgraphs;
+  options.algorithm = Algorithm::sync_free_subgraphs;
   const auto report = system.make(options).report();
-  EXPECT_EQ(report.algorithm, Algorithm::pipelined);
+  EXPECT_EQ(report.algorithm, Algorithm::sync_free);
   EXPECT_NE(report.reason.find("row 300"), std::string::npos) << report.reason;
   EXPECT_EQ(report.subgraphs, 0);
   options.max_plan_bytes = report.plan_bytes;
@@ -377,7 +377,7 @@ TEST(TriangularSolver, TheFallbackFitsToo) {
   const auto error = refusal(system, options);
   options.algorithm = Algorithm::automatic;
   const auto other = system.make(options).report();
-  EXPECT_NE(other.algorithm, Algorithm::pipelined_subgraphs);
+  EXPECT_NE(other.algorithm, Algorithm::sync_free_subgraphs);
   EXPECT_LE(other.plan_bytes, options.max_plan_bytes);
   EXPECT_GT(error.needed(), options.max_plan_bytes);
 }

@@ -22,10 +22,10 @@ TriangularSolver<Scalar, Space> make(const HostMatrix<Scalar>& A,
 
 /// The scalar whose every word has the bits that mean "not computed yet".
 template <class Scalar>
-Scalar pending() {
-  using Pending = Detail::Pending<Scalar>;
-  typename Pending::Bits words[Pending::words];
-  for (auto& w : words) w = Pending::Traits::pending;
+Scalar not_ready() {
+  using NotReady = Detail::NotReady<Scalar>;
+  typename NotReady::Bits words[NotReady::words];
+  for (auto& w : words) w = NotReady::Traits::not_ready;
   Scalar value;
   std::memcpy(static_cast<void*>(&value), words, sizeof(Scalar));
   return value;
@@ -65,7 +65,7 @@ void expect_special_numbers_stay_put() {
   using Real = typename ScalarParts<Scalar>::Real;
   const Scalar specials[] = {Scalar(std::numeric_limits<Real>::quiet_NaN()),
                              Scalar(infinity<Real>), Scalar(-infinity<Real>),
-                             pending<Scalar>()};
+                             not_ready<Scalar>()};
   const auto all = operations();
   std::size_t next = 0;
   for (const auto& pattern : {chains_pattern(30, 8), block_pattern(5, 12, 1.0)})
@@ -127,7 +127,7 @@ void expect_reserved_bits_are_a_value() {
         for (const std::int64_t k : {1, 9}) {
           const auto ordinary = random_values<Scalar>(n * k, 5);
           const auto expected = solve(solver, ordinary, k);
-          const std::vector<Scalar> reserved(n * k, pending<Scalar>());
+          const std::vector<Scalar> reserved(n * k, not_ready<Scalar>());
           for (const auto& x : solve(solver, reserved, k))
             ASSERT_FALSE(ScalarParts<Scalar>::finite(x));
           // What x holds before a solve is no flag either.
@@ -196,9 +196,9 @@ TEST(TriangularSolver, EntriesOverTheDiagonalOutOfRange) {
 
       auto solver = make(ordinary, operation, variant);
       const bool divides =
-          solver.report().algorithm == Algorithm::pipelined_subgraphs;
+          solver.report().algorithm == Algorithm::sync_free_subgraphs;
       const auto extreme = A.to_device<SolverMatrix<double, Space>>();
-      if (!divides && solver.report().collapsed_levels > 1) {
+      if (!divides && solver.report().merged_levels > 1) {
         // Some of them.
         try {
           solver.update_values(Space(), extreme);
@@ -237,8 +237,8 @@ TEST(TriangularSolver, ReciprocalsComeBackWithOrdinaryValues) {
                            tiny.to_device<SolverMatrix<double, Space>>());
       EXPECT_FALSE(std::isfinite(solve(solver, b)[0]));
     } catch (const ScalingError&) {
-      // Rewritten rows can't take it.
-      EXPECT_GT(solver.report().collapsed_levels, 1);
+      // Merged rows can't take it.
+      EXPECT_GT(solver.report().merged_levels, 1);
       EXPECT_TRUE(same_bits(solve(solver, b), x));
     }
     solver.update_values(Space(), A.to_device<SolverMatrix<double, Space>>());

@@ -3,8 +3,8 @@
 #define STRATA_BAND_MATRIX_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <detail/Strata_MatrixTypes.hpp>
-#include <detail/Strata_PatternCheck.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <core/matrix/PatternCheck.hpp>
 
 namespace Strata {
 

@@ -3,9 +3,9 @@
 #define STRATA_BAND_OPTIONS_HPP
 
 #include <Strata_Error.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <detail/Strata_Enumerators.hpp>
 #include <sstream>
 #include <string>
 

@@ -3,13 +3,13 @@
 #define STRATA_BAND_SOLVER_HPP
 
 #include <Strata_BandOptions.hpp>
-#include <detail/Strata_AllocateView.hpp>
-#include <detail/Strata_BandChecks.hpp>
-#include <detail/Strata_BandPivoting.hpp>
-#include <detail/Strata_Expectations.hpp>
-#include <detail/Strata_Made.hpp>
-#include <detail/Strata_MemoryErrors.hpp>
-#include <device/Strata_Profiling.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/interface/Made.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <kernels/band/BandChecks.hpp>
+#include <kernels/band/BandPivoting.hpp>
 #include <memory>
 
 namespace Strata {

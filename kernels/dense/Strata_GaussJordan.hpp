@@ -3,14 +3,14 @@
 #define STRATA_GAUSS_JORDAN_HPP
 
 #include <Strata_GaussJordanOptions.hpp>
-#include <detail/Strata_AllocateView.hpp>
-#include <detail/Strata_DenseChecks.hpp>
-#include <detail/Strata_DenseCopies.hpp>
-#include <detail/Strata_Elimination.hpp>
-#include <detail/Strata_Expectations.hpp>
-#include <detail/Strata_Pending.hpp>
-#include <detail/Strata_ToDevice.hpp>
-#include <device/Strata_Profiling.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <kernels/dense/DenseChecks.hpp>
+#include <kernels/dense/DenseCopies.hpp>
+#include <kernels/dense/Elimination.hpp>
 #include <limits>
 #include <memory>
 #include <utility>

@@ -4,14 +4,14 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
-#include <detail/Strata_AllocateView.hpp>
-#include <detail/Strata_Expectations.hpp>
-#include <detail/Strata_Made.hpp>
-#include <detail/Strata_MemoryErrors.hpp>
-#include <detail/Strata_SellBuild.hpp>
-#include <detail/Strata_SellLaunch.hpp>
-#include <detail/Strata_SellVectors.hpp>
-#include <device/Strata_Profiling.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/interface/Made.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <kernels/spmv/SellBuild.hpp>
+#include <kernels/spmv/SellLaunch.hpp>
+#include <kernels/spmv/SellVectors.hpp>
 #include <memory>
 
 namespace Strata {

@@ -3,9 +3,9 @@
 #define STRATA_PERMUTE_ROWS_HPP
 
 #include <Strata_LevelPermutation.hpp>
-#include <detail/Strata_Expectations.hpp>
-#include <detail/Strata_MemoryErrors.hpp>
-#include <detail/Strata_VectorChecks.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/MemoryErrors.hpp>
 
 namespace Strata {
 namespace Detail {

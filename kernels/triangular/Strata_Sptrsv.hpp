@@ -3,8 +3,8 @@
 #define STRATA_SPTRSV_HPP
 
 #include <Strata_SptrsvHandle.hpp>
-#include <detail/Strata_AllocateView.hpp>
-#include <detail/Strata_Expectations.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>

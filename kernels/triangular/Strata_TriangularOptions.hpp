@@ -19,14 +19,19 @@ enum class Algorithm {
   substitution,
   /// Level sets, a launch each; narrow neighbours share a launch.
   level_sets,
-  /// Sub-graphs in team scratch, a launch a sub-graph level (004).
+  /// Sub-graphs in team scratch, a launch a sub-graph level (Picciau
+  /// et al. 2017).
   subgraphs,
   /// Level sets in one launch; rows wait for the rows they need.
-  pipelined,
+  sync_free,
   /// Sub-graphs in one launch; rows wait for the rows they need.
-  pipelined_subgraphs,
+  sync_free_subgraphs,
   /// Diagonal blocks without entries inside, in the order of the rows.
-  blocks
+  blocks,
+  /// The names until 0.1.
+  pipelined [[deprecated("is called sync_free")]] = sync_free,
+  pipelined_subgraphs [[deprecated("is called sync_free_subgraphs")]] =
+      sync_free_subgraphs
 };
 
 namespace Detail {
@@ -34,22 +39,26 @@ template <>
 struct EnumeratorNames<Algorithm> {
   static constexpr const char* list[] = {
       "automatic", "substitution",        "level_sets", "subgraphs",
-      "pipelined", "pipelined_subgraphs", "blocks"};
+      "sync_free", "sync_free_subgraphs", "blocks"};
 };
 }  // namespace Detail
 
 inline const char* to_string(Algorithm a) { return Detail::enumerator_name(a); }
 
 /// The algorithm of that name. @throws OptionError
-inline Algorithm algorithm_from_string(const std::string& name) {
+inline Algorithm algorithm_from_string(std::string name) {
   for (const Algorithm a :
        {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-        Algorithm::subgraphs, Algorithm::pipelined,
-        Algorithm::pipelined_subgraphs, Algorithm::blocks})
+        Algorithm::subgraphs, Algorithm::sync_free,
+        Algorithm::sync_free_subgraphs, Algorithm::blocks})
     if (name == to_string(a)) return a;
+  const std::string old = "pipelined";
+  if (name.compare(0, old.size(), old) == 0)
+    throw OptionError("algorithm", "'" + name + "' is an old name",
+                      "use " + name.replace(0, old.size(), "sync_free"));
   throw OptionError("algorithm", "'" + name + "' is unknown",
                     "use automatic, substitution, level_sets, subgraphs, "
-                    "pipelined, pipelined_subgraphs or blocks");
+                    "sync_free, sync_free_subgraphs or blocks");
 }
 
 /// What a solve promises of its rounding errors, row by row: r = b - op(A) x is
@@ -88,6 +97,11 @@ inline Accuracy accuracy_from_string(const std::string& name) {
                     "use rowwise, componentwise or relaxed");
 }
 
+// Constructors that the compiler makes use deprecated members, too.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
 struct TriangularOptions {
   Algorithm algorithm = Algorithm::automatic;
   /// op(A) x = b is solved.
@@ -100,40 +114,42 @@ struct TriangularOptions {
   bool sort_rows = true;
   /// Rows of a sub-graph at most; 0 for what the team scratch holds
   /// (`subgraphs`), or about a thousand, halved until the values that they need
-  /// from outside fit, too (`pipelined_subgraphs`).
+  /// from outside fit, too (`sync_free_subgraphs`).
   int max_subgraph_rows = 0;
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
 
-  /// Level sets that `pipelined` (for one right-hand side at a time) and
-  /// `pipelined_subgraphs` take at a time, by rewriting rows with the inverses
+  /// Level sets that `sync_free` (for one right-hand side at a time) and
+  /// `sync_free_subgraphs` take at a time, by rewriting rows with the inverses
   /// of small diagonal blocks (see docs/algorithms.md): 1
   /// forbids that, 0 leaves it to the analysis. Rows with which `accuracy`
   /// would not hold are not merged with others; where these are many, fewer
   /// level sets are taken at a time, or one.
-  int collapsed_levels = 0;
+  int merged_levels = 0;
+  /// The same under its old name: used where `merged_levels` is 0.
+  [[deprecated("is called merged_levels")]] int collapsed_levels = 0;
   /// What is promised of rounding errors.
   Accuracy accuracy = Accuracy::rowwise;
   /// The d of Accuracy::relaxed: more than 0, and at most 15, 14 for
   /// complex<double>, 6 for float, 5 for complex<float>; 0 with the others.
   double accuracy_digits = 0;
-  /// Lanes that share a row in a step of `pipelined_subgraphs` on CUDA: 1, with
+  /// Lanes that share a row in a step of `sync_free_subgraphs` on CUDA: 1, with
   /// four warps a team, or 4, with eight, for rows of many entries; 0 leaves it
   /// to the analysis. Hosts have one lane.
   int lanes_per_row = 0;
 
   /// How `subgraphs` splits a component too large for one sub-graph, and in
-  /// which order 004's heuristic takes the vertices.
+  /// which order Picciau et al.'s heuristic takes the vertices.
   PartitionMethod partition = PartitionMethod::automatic;
   SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides you will solve for at once. The automatic choice takes
-  /// what it expects to be fastest for that many, and one launch of `pipelined`
-  /// or `pipelined_subgraphs` takes so many at most: more are solved in several
+  /// what it expects to be fastest for that many, and one launch of `sync_free`
+  /// or `sync_free_subgraphs` takes so many at most: more are solved in several
   /// launches. The workspace is part of the plan, and with 1 there is none
-  /// beside that for one. `pipelined` on CUDA takes two scalars a row for each,
+  /// beside that for one. `sync_free` on CUDA takes two scalars a row for each,
   /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless
   /// eight need it, on a host four bytes a row for each eight;
-  /// `pipelined_subgraphs` takes two scalars for each and row that other
+  /// `sync_free_subgraphs` takes two scalars for each and row that other
   /// sub-graphs need, no more than 512 MiB unless one needs it.
   int max_right_hand_sides = 1;
   /// Memory of the execution space that the solver may hold once it is made, in
@@ -152,8 +168,7 @@ struct TriangularOptions {
     return a.algorithm == b.algorithm && a.op == b.op &&
            a.take_triangle == b.take_triangle && a.sort_rows == b.sort_rows &&
            a.max_subgraph_rows == b.max_subgraph_rows &&
-           a.team_size == b.team_size &&
-           a.collapsed_levels == b.collapsed_levels &&
+           a.team_size == b.team_size && a.merged_levels == b.merged_levels &&
            a.accuracy == b.accuracy && a.accuracy_digits == b.accuracy_digits &&
            a.lanes_per_row == b.lanes_per_row && a.partition == b.partition &&
            a.criterion == b.criterion &&
@@ -166,6 +181,9 @@ struct TriangularOptions {
     return !(a == b);
   }
 };
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 }  // namespace Strata
 

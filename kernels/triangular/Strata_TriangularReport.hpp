@@ -33,8 +33,8 @@ struct TriangularReport {
   std::int64_t entries = 0;
   /// Level sets; 0 where `blocks` was named and made without them.
   int levels = 0;
-  /// Level sets that `pipelined` or `pipelined_subgraphs` take at a time.
-  int collapsed_levels = 1;
+  /// Level sets that `sync_free` or `sync_free_subgraphs` take at a time.
+  int merged_levels = 1;
   /// The contract that solves keep (TriangularOptions::accuracy) and the d of
   /// Accuracy::relaxed.
   Accuracy accuracy = Accuracy::rowwise;
@@ -70,7 +70,7 @@ struct TriangularReport {
   /// (TriangularOptions::max_right_hand_sides).
   int right_hand_sides = 1;
   /// Those that one launch takes at most, where the workspace limits them, as
-  /// with `pipelined` and `pipelined_subgraphs`; 0 elsewhere.
+  /// with `sync_free` and `sync_free_subgraphs`; 0 elsewhere.
   int launch_right_hand_sides = 0;
   /// Predicted time of a solve of `right_hand_sides`, microseconds.
   double predicted_solve_us = 0;
@@ -97,9 +97,8 @@ inline std::string to_string(const TriangularReport& report) {
   line("entries") << report.entries << '\n';
   if (report.levels > 0 || report.blocks == 0)
     line("level sets") << report.levels
-                       << (report.collapsed_levels > 1
-                               ? ", " +
-                                     std::to_string(report.collapsed_levels) +
+                       << (report.merged_levels > 1
+                               ? ", " + std::to_string(report.merged_levels) +
                                      " at a time"
                                : "")
                        << '\n';

@@ -5,15 +5,15 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularReport.hpp>
-#include <detail/Strata_BlocksOfMatrix.hpp>
-#include <detail/Strata_ChooseAlgorithm.hpp>
-#include <detail/Strata_Expectations.hpp>
-#include <detail/Strata_Made.hpp>
-#include <detail/Strata_MemoryErrors.hpp>
-#include <detail/Strata_OptionChecks.hpp>
-#include <detail/Strata_VectorChecks.hpp>
-#include <device/Strata_Profiling.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/interface/Made.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/MemoryErrors.hpp>
 #include <exception>
+#include <kernels/triangular/OptionChecks.hpp>
+#include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
+#include <kernels/triangular/selection/ChooseAlgorithm.hpp>
 #include <memory>
 
 namespace Strata {
@@ -126,15 +126,15 @@ class TriangularSolver {
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError,
-  ///   ZeroDiagonalError, ScalingError (see pipelined and pipelined_subgraphs
+  ///   ZeroDiagonalError, ScalingError (see sync_free and sync_free_subgraphs
   ///   in docs/algorithms.md), MemoryError: the solver then still has its old
   ///   values. Where a launch fails once packing has begun, it has none, and
   ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
-  /// where `pipelined` or `pipelined_subgraphs` takes level sets several at a
+  /// where `sync_free` or `sync_free_subgraphs` takes level sets several at a
   /// time), which the host waits for; then one over the values, enqueued on
   /// `exec` like a solve: let nothing but later work on `exec` change or free
-  /// them before a fence. `pipelined` with level sets at a time makes the new
+  /// them before a fence. `sync_free` with level sets at a time makes the new
   /// ones in other memory, as much as the plan's values take, copies them and
   /// waits for `exec`.
   template <class Matrix,
@@ -180,8 +180,8 @@ class TriangularSolver {
 
  private:
   friend struct Detail::Internals;
-  Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>* pipelined() const {
-    return dynamic_cast<Detail::PipelinedAlgorithm<Scalar, ExecutionSpace>*>(
+  Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const {
+    return dynamic_cast<Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*>(
         algorithm_.get());
   }
   void require_made() const {
@@ -204,16 +204,16 @@ class TriangularSolver {
   }
 
   using SomeAlgorithm = Detail::TriangularAlgorithm<Scalar, ExecutionSpace>;
-  struct ForgetProbe {
+  struct ForgetTrialPacking {
     SomeAlgorithm& algorithm;
     const ExecutionSpace& exec;
-    ~ForgetProbe() {
+    ~ForgetTrialPacking() {
       // Whoever throws may not have waited.
       try {
         if (std::uncaught_exceptions() > 0) exec.fence();
       } catch (...) {
       }
-      algorithm.forget_probe();
+      algorithm.forget_trial_packing();
     }
   };
 
@@ -226,7 +226,7 @@ class TriangularSolver {
     const auto found = Detail::inspect_values<Scalar>(
         exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
         values.data(), row_map, entries,
-        algorithm_->begin_probe(exec, values.data()));
+        algorithm_->begin_trial_packing(exec, values.data()));
     algorithm_->faults_were_taken();
     return found;
   }
@@ -256,7 +256,7 @@ class TriangularSolver {
                    bool same_sizes) {
     const Detail::ProfilingRegion region(
         "Strata::TriangularSolver::update_values");
-    const ForgetProbe at_the_end{*algorithm_, exec};
+    const ForgetTrialPacking at_the_end{*algorithm_, exec};
     Detail::ValuesInspection found;
     // Values of another pattern do no harm here: where to look is the plan's.
     if (same_sizes) found = inspect(exec, row_map, entries, values);
@@ -271,7 +271,7 @@ class TriangularSolver {
       throw ScalingError(
           "values", cannot_scale(found),
           "make a new solver, which will choose an algorithm that does not "
-          "divide them, or set the option `algorithm` to pipelined",
+          "divide them, or set the option `algorithm` to sync_free",
           found.unscalable_row);
     double growth;
     const auto unsuitable = why_unsuitable(exec, values, found, growth);
@@ -279,19 +279,20 @@ class TriangularSolver {
       throw ScalingError(
           "values", unsuitable.why,
           "make a new solver, which will merge fewer rows, or set the option "
-          "`collapsed_levels` to 1",
+          "`merged_levels` to 1",
           unsuitable.row);
     algorithm_->set_values(exec, values.data(), found.divide != 0);
-    if (algorithm_->holds_probe()) exec.fence();
+    if (algorithm_->holds_trial_packing()) exec.fence();
   }
 
   template <class RowMap, class Entries, class Values>
   void analyse(const ExecutionSpace& exec, const RowMap& row_map,
                const Entries& entries, const Values& values,
                std::int64_t columns, Uplo uplo, Diag diag,
-               const TriangularOptions& options) {
+               const TriangularOptions& given) {
     Detail::require_enumerator("uplo", uplo);
     Detail::require_enumerator("diag", diag);
+    const TriangularOptions options = Detail::with_old_names(given);
     Detail::check_options(options);
     Detail::check_accuracy<Scalar>(options);
     const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
@@ -346,7 +347,7 @@ class TriangularSolver {
     auto found = inspect(exec, row_map, entries, values);
     fingerprint_ = found.fingerprint();
     Detail::require_nonzero_diagonal(found);
-    // Every turn takes a way out, and `pipelined` with level sets one by one
+    // Every turn takes a way out, and `sync_free` with level sets one by one
     // takes all values. A plan's memory is released before the next is made.
     std::string too_inaccurate;
     double growth = 0;
@@ -363,15 +364,15 @@ class TriangularSolver {
         choice.merge_less(algorithm_, values.data(), too_inaccurate);
       } else {
         algorithm_.reset();
-        choice.forbid_collapse(unsuitable.why);
+        choice.forbid_merge(unsuitable.why);
       }
       algorithm_ = choice.make();
       found = inspect(exec, row_map, entries, values);
     }
     algorithm_->set_values(exec, values.data(), found.divide != 0);
     exec.fence();
-    algorithm_->forget_probe();
-    if (report->collapsed_levels > 1) {
+    algorithm_->forget_trial_packing();
+    if (report->merged_levels > 1) {
       report->growth = growth;
       report->max_growth = analysis.growth_limit;
     } else if (report->unmerged_rows > 0) {

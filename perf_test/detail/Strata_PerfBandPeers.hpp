@@ -6,9 +6,9 @@
 
 #include <Kokkos_Core.hpp>
 #include <cctype>
+#include <core/device/Backend.hpp>
 #include <cstdint>
 #include <cstdlib>
-#include <device/Strata_Backend.hpp>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -3,8 +3,8 @@
 #define STRATA_PERF_BAND_PROBLEM_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/scalar/CounterRandom.hpp>
 #include <cstdint>
-#include <detail/Strata_CounterRandom.hpp>
 #include <limits>
 
 namespace Strata {

@@ -60,7 +60,7 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
       throw OptionError(
           "--algorithms", "there is no algorithm '" + item + "'",
           "name some of automatic, substitution, level_sets, "
-          "subgraphs, pipelined, pipelined_subgraphs, blocks, serial, "
+          "subgraphs, sync_free, sync_free_subgraphs, blocks, serial, "
           "kokkos_kernels, cusparse, with commas between");
     begin = end + 1;
   }
@@ -116,7 +116,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
            argc, argv,
            {"--matrix", "--gallery", "--factor", "--reorder", "--algorithms",
             "--rhs", "--scalar", "--max-plan-bytes", "--max-plan-ratio",
-            "--accuracy", "--accuracy-digits", "--collapsed-levels", "--table"},
+            "--accuracy", "--accuracy-digits", "--merged-levels", "--table"},
            {"--explain"})) {
     if (flag == "--help") {
       options.help = true;
@@ -152,8 +152,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.accuracy = value;
     } else if (flag == "--accuracy-digits") {
       options.wishes.accuracy_digits = parse_limit(flag, value, false);
-    } else if (flag == "--collapsed-levels") {
-      options.wishes.collapsed_levels = whole_number(flag, value, 0, 1 << 30);
+    } else if (flag == "--merged-levels") {
+      options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -179,8 +179,8 @@ inline std::string usage() {
   --reorder O         none (default) | level: rows and columns in the order of
                       level sets, before a factor is taken
   --algorithms LIST   comma separated; default all that this build has
-                        ours:  automatic substitution level_sets subgraphs pipelined
-                              pipelined_subgraphs blocks
+                        ours:  automatic substitution level_sets subgraphs sync_free
+                              sync_free_subgraphs blocks
                         peers: serial kokkos_kernels cusparse (or one in full)
   --rhs N             right-hand sides solved at once (default 1)
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
@@ -188,7 +188,7 @@ inline std::string usage() {
                       matrix (default: no limit)
   --accuracy A        rowwise (default) | componentwise | relaxed
   --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
-  --collapsed-levels K  level sets taken at a time; 1: one by one (default: what
+  --merged-levels K  level sets taken at a time; 1: one by one (default: what
                       the analysis finds best)
   --scalar S          float | double (default) | complex_float | complex_double
   --explain           print what the solver chose, and why

@@ -40,7 +40,7 @@ inline double speedup(const SptrsvResult& ours, const SptrsvResult* peer) {
 }
 
 /// The peer that the analysis has to pay for itself against: cuSPARSE where
-/// it gave a right answer (004, Figure 8), else Kokkos Kernels.
+/// it gave a right answer (Picciau et al. 2017, Figure 8), else Kokkos Kernels.
 inline const SptrsvResult* break_even_peer(
     const std::vector<SptrsvResult>& results, const std::string& matrix) {
   const SptrsvResult* peer = best_of_family(results, matrix, "cusparse");

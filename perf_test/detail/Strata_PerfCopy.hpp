@@ -3,8 +3,8 @@
 #define STRATA_PERF_COPY_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/device/Backend.hpp>
 #include <detail/Strata_PerfTiming.hpp>
-#include <device/Strata_Backend.hpp>
 
 namespace Strata {
 namespace PerfTest {

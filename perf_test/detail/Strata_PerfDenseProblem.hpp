@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <detail/Strata_CounterRandom.hpp>
-#include <detail/Strata_DenseRef.hpp>
-#include <detail/Strata_Pending.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/scalar/CounterRandom.hpp>
 #include <detail/Strata_PerfDense.hpp>
+#include <kernels/dense/DenseRef.hpp>
 #include <limits>
 
 namespace Strata {

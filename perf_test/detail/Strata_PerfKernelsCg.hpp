@@ -9,8 +9,8 @@
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosBlas1_update.hpp>
 #include <KokkosSparse_spmv.hpp>
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 
 namespace Strata {
 namespace PerfTest {

@@ -28,7 +28,7 @@ struct PlanWishes {
   /// TriangularOptions of these names.
   std::string accuracy = "rowwise";
   double accuracy_digits = 0;
-  int collapsed_levels = 0;
+  int merged_levels = 0;
 };
 
 /// The order of rows and columns in which the system is made.
@@ -52,7 +52,7 @@ struct SptrsvOptions {
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names{
       "automatic", "substitution",        "level_sets", "subgraphs",
-      "pipelined", "pipelined_subgraphs", "blocks"};
+      "sync_free", "sync_free_subgraphs", "blocks"};
   return names;
 }
 

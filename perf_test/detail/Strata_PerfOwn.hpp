@@ -41,7 +41,7 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.external_share = report.external_share;
     facts.plan_bytes = report.plan_bytes;
     facts.predicted_us = report.predicted_solve_us;
-    facts.merged_levels = report.collapsed_levels;
+    facts.merged_levels = report.merged_levels;
     facts.growth = report.growth;
     facts.unmerged_rows = report.unmerged_rows;
     facts.longest_row = report.longest_row;

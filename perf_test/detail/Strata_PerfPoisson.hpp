@@ -3,7 +3,7 @@
 #define STRATA_PERF_POISSON_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <detail/Strata_MatrixTypes.hpp>
+#include <core/matrix/MatrixTypes.hpp>
 
 namespace Strata {
 namespace PerfTest {

@@ -5,9 +5,9 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
-#include <device/Strata_DeviceInfo.hpp>
 #include <memory>
 #include <string>
 #include <vector>

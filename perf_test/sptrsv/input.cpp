@@ -8,7 +8,7 @@
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <detail/Strata_Modulus.hpp>
+#include <core/scalar/Modulus.hpp>
 #include <detail/Strata_PerfInput.hpp>
 #include <vector>
 

@@ -18,7 +18,7 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
   options.max_plan_ratio = wishes.ratio;
   options.accuracy = accuracy_from_string(wishes.accuracy);
   options.accuracy_digits = wishes.accuracy_digits;
-  options.collapsed_levels = wishes.collapsed_levels;
+  options.merged_levels = wishes.merged_levels;
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 

@@ -33,7 +33,7 @@ file(WRITE ${work_dir}/cut.mtx
 expect_refused("cut.mtx" ${good} --matrix ${work_dir}/cut.mtx)
 
 # A plan that may not be made fails the run of one of our own algorithms.
-execute_process(COMMAND ${program} --gallery chain:200 --algorithms pipelined
+execute_process(COMMAND ${program} --gallery chain:200 --algorithms sync_free
     --benchmark_min_time=0.001 --max-plan-ratio 0.5
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(NOT code EQUAL 2 OR NOT "${output}${errors}" MATCHES "max_plan_ratio")

@@ -53,7 +53,7 @@ expect_text("${printed}" "\n. chain:500 . 500 . 999 . 500 .*grid2d:10 ")
 # Tables of one's own: what is wrong is left out, what can't be drawn refused.
 set(header
   "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,solve_us,outcome\n")
-set(good "band:10,automatic,pipelined,float,2,10,50,10,7,right\n")
+set(good "band:10,automatic,sync_free,float,2,10,50,10,7,right\n")
 function(write name)
   string(CONCAT content ${ARGN})
   file(WRITE ${work_dir}/${name}.csv "${content}")
@@ -63,7 +63,7 @@ write(some ${header} ${good} "band:10,cusparse_spsm,,float,2,10,50,10,9,wrong\n"
 draw(some plot_growth ${work_dir}/some.csv)
 expect_text("${printed}" "left out: band:10, cusparse_spsm .wrong")
 # 50 x 8 + 10 x (4 + 2 x 2 x 4) bytes take 0.0001 us.
-expect_text("${printed}" ". 10 . 0.00 . 1.10 . pipelined . 7.00 . 21.0 . 3.00 .")
+expect_text("${printed}" ". 10 . 0.00 . 1.10 . sync_free . 7.00 . 21.0 . 3.00 .")
 
 function(expect_bad culprit)
   write(bad ${ARGN})

@@ -23,13 +23,13 @@ expect_refused("cusparse" plot_sptrsv ${json} --figure 10 --peer cusparse)
 
 # Errors beside their bound, where there are merged level sets.
 set(merged ${work_dir}/merged.csv)
-run(${program} --gallery grid2d:20 --gallery random:500x3 --algorithms pipelined
-  --collapsed-levels 4 --table ${merged} --benchmark_min_time=0.001)
+run(${program} --gallery grid2d:20 --gallery random:500x3 --algorithms sync_free
+  --merged-levels 4 --table ${merged} --benchmark_min_time=0.001)
 draw(accuracy plot_accuracy ${merged})
 if(NOT printed MATCHES "2 systems, 2 within their bound")
   message(SEND_ERROR "${printed}")
 endif()
 set(plain ${work_dir}/plain.csv)
-run(${program} --gallery grid2d:20 --algorithms pipelined
+run(${program} --gallery grid2d:20 --algorithms sync_free
   --accuracy componentwise --table ${plain} --benchmark_min_time=0.001)
 expect_refused("no plan in the tables merges" plot_accuracy ${plain})

@@ -7,8 +7,8 @@ file(MAKE_DIRECTORY ${work_dir})
 set(json_file ${work_dir}/results.json)
 set(csv_file ${work_dir}/table.csv)
 set(matrices grid2d:12 block_diagonal:4x60:0.1 small)
-set(own automatic substitution level_sets subgraphs pipelined
-  pipelined_subgraphs blocks)
+set(own automatic substitution level_sets subgraphs sync_free
+  sync_free_subgraphs blocks)
 set(peers serial_substitution kokkos_kernels_rp kokkos_kernels_tp1
   kokkos_kernels_tp1chain)
 set(rhs 1)

@@ -10,7 +10,7 @@ tools=(memcheck racecheck synccheck initcheck)
 [ -z "$quick" ] || tools=(memcheck racecheck)
 drivers=(triangular matrix_market band dense sell cg)
 # Cases take seconds under a tool: each algorithm gets its own share of the time.
-algorithms=(substitution level_sets subgraphs pipelined pipelined_subgraphs blocks)
+algorithms=(substitution level_sets subgraphs sync_free sync_free_subgraphs blocks)
 
 build=$("$root/scripts/build" --backend cuda --sanitize "${build_options[@]}" \
   strata_cuda_faults "${drivers[@]/#/strata_fuzz_}")

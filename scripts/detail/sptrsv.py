@@ -3,8 +3,8 @@
 drawn."""
 from plots import PlotError
 
-OWN = ["automatic", "substitution", "level_sets", "subgraphs", "pipelined",
-       "pipelined_subgraphs", "blocks"]
+OWN = ["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
+       "sync_free_subgraphs", "blocks"]
 PEERS = ["cusparse", "kokkos_kernels", "serial"]
 PEER_NAMES = {
     "cusparse": "cuSPARSE",
@@ -17,8 +17,8 @@ COLOURS = {
     "substitution": "#F0E442",
     "level_sets": "#E69F00",
     "subgraphs": "#CC79A7",
-    "pipelined": "#882255",
-    "pipelined_subgraphs": "#44AA99",
+    "sync_free": "#882255",
+    "sync_free_subgraphs": "#44AA99",
     "blocks": "#332288",
     "serial": "#999999",
     "kokkos_kernels": "#0072B2",

@@ -6,9 +6,9 @@
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <complex>
+#include <core/device/NotReady.hpp>
 #include <cstdint>
 #include <cstring>
-#include <detail/Strata_Pending.hpp>
 #include <limits>
 #include <tuple>
 #include <vector>
@@ -192,7 +192,7 @@ std::vector<Scalar> random_vector(Random& random, std::int64_t count) {
 template <class Scalar>
 Scalar random_nan(Random& random) {
   using Real = RealOf<Scalar>;
-  using Reserved = Detail::PendingBits<Real>;
+  using Reserved = Detail::NotReadyBits<Real>;
   using Bits = typename Reserved::Bits;
   // A quiet NaN's first mantissa bit is set, and the bits below are free.
   const Bits fraction = static_cast<Bits>(
@@ -201,7 +201,7 @@ Scalar random_nan(Random& random) {
   const Bits bits =
       random.pick<Bits>({Reserved::plain_nan, Reserved::plain_nan | payload,
                          static_cast<Bits>(~payload),
-                         static_cast<Bits>(~Bits(0)), Reserved::pending});
+                         static_cast<Bits>(~Bits(0)), Reserved::not_ready});
   Real part;
   std::memcpy(&part, &bits, sizeof part);
   Scalar value(1);

@@ -31,25 +31,25 @@ inline const char* to_string(Special special) {
 
 /// The options that will be renamed are set and read here only.
 inline void set_merged_levels(TriangularOptions& options, int levels) {
-  options.collapsed_levels = levels;
+  options.merged_levels = levels;
 }
 inline int merged_levels(const TriangularOptions& options) {
-  return options.collapsed_levels;
+  return options.merged_levels;
 }
 template <class Report>
 int merged_levels_found(const Report& report) {
-  return report.collapsed_levels;
+  return report.merged_levels;
 }
 inline Algorithm merging_algorithm(Random& random) {
-  return random.pick({Algorithm::pipelined, Algorithm::pipelined_subgraphs});
+  return random.pick({Algorithm::sync_free, Algorithm::sync_free_subgraphs});
 }
 
 inline TriangularOptions random_options(Random& random) {
   TriangularOptions options;
   options.algorithm = random.pick(
       {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-       Algorithm::subgraphs, Algorithm::pipelined,
-       Algorithm::pipelined_subgraphs, Algorithm::blocks});
+       Algorithm::subgraphs, Algorithm::sync_free,
+       Algorithm::sync_free_subgraphs, Algorithm::blocks});
   options.op = random.pick({Op::none, Op::transpose, Op::conjugate_transpose});
   if (random.chance(0.4))
     set_merged_levels(options, random.pick({1, 1, 2, 3, 4, 5, 8, 16, 24}));
@@ -159,7 +159,7 @@ class TriangularCaseMaker {
   void draw_merging_case(Case& c, std::vector<Scalar>& wanted_x) {
     MergingCases<Scalar> drawn(random_);
     c.system = drawn.system;
-    c.origin = drawn.name;
+    c.value_index = drawn.name;
     wanted_x = drawn.x;
     set_merged_levels(c.options, drawn.levels);
     c.options.algorithm = merging_algorithm(random_);
@@ -178,7 +178,7 @@ class TriangularCaseMaker {
             ? Regime::dominant
             : static_cast<Regime>(random_.whole(0, num_regimes - 1));
     c.system = make_system<Scalar>(pattern.first, regime, unit, random_);
-    c.origin = pattern.second + ", " + to_string(regime);
+    c.value_index = pattern.second + ", " + to_string(regime);
     return regime;
   }
 

@@ -97,7 +97,7 @@ class TriangularRun {
                         std::to_string(report.max_plan_bytes));
     if (asked == Algorithm::automatic || report.algorithm == asked) return;
     context_.count("fell back", to_string(asked));
-    checks_->expect(asked == Algorithm::pipelined_subgraphs, "report",
+    checks_->expect(asked == Algorithm::sync_free_subgraphs, "report",
                     std::string("not what was asked for, ") + to_string(asked));
   }
 
@@ -190,7 +190,7 @@ class TriangularRun {
     } catch (const ScalingError& error) {
       const auto& report = solver_->report();
       checks_->expect(
-          !zero && (report.algorithm == Algorithm::pipelined_subgraphs ||
+          !zero && (report.algorithm == Algorithm::sync_free_subgraphs ||
                     merged_levels_found(report) > 1),
           "valid update refused", error.what());
     }

@@ -12,14 +12,14 @@ import sys
 import tempfile
 
 HAZARD = """========= Error: Potential RAW hazard detected at __shared__ 0x6418 in block (2,0,0) :
-=========     Write Thread (128,0,0) at void Strata::Detail::{writer}<double>(unsigned int, const T1 &)+0x4180 in Strata_CudaScratch.hpp:75
-=========     Read Thread (0,0,0) at T1 Strata::Detail::{reader}<double>(unsigned int)+0x48e0 in Strata_CudaScratch.hpp:75
+=========     Write Thread (128,0,0) at void Strata::Detail::{writer}<double>(unsigned int, const T1 &)+0x4180 in CudaScratch.hpp:75
+=========     Read Thread (0,0,0) at T1 Strata::Detail::{reader}<double>(unsigned int)+0x48e0 in CudaScratch.hpp:75
 =========     Current Value : 110, Incoming Value : 21
 =========         Host Frame: void Strata::Detail::Cuda::run_teams<4, 192, Strata::Detail::{kernel}<double, Kokkos::Cuda, 0, true> >(char const*) [0x1b5870] in program
 =========
 """
 KNOWN = dict(writer="Cuda::store_handed_over", reader="Cuda::load_handed_over",
-             kernel="StreamSolve")
+             kernel="SyncFreeSubgraphSolve")
 COUNT = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
 
 CASES = [
@@ -31,7 +31,7 @@ CASES = [
     ("another reader", False,
      HAZARD.format(**{**KNOWN, "reader": "Cuda::load_shared"}) + COUNT.format(1, 1), 0),
     ("another kernel", False,
-     HAZARD.format(**{**KNOWN, "kernel": "PipelinedSolve"}) + COUNT.format(1, 1), 0),
+     HAZARD.format(**{**KNOWN, "kernel": "SyncFreeSolve"}) + COUNT.format(1, 1), 0),
     ("two writes", False,
      HAZARD.format(**KNOWN).replace("Read Thread", "Write Thread") + COUNT.format(1, 1), 0),
     ("an error of another kind", False,

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_LEVEL_SETS_LEVEL_ORDER_HPP
+#define STRATA_ANALYSIS_LEVEL_SETS_LEVEL_ORDER_HPP
+
+#include <Strata_LevelSets.hpp>
+#include <algorithm>
+#include <analysis/level_sets/FindLevels.hpp>
+#include <analysis/level_sets/ListsRank.hpp>
+#include <analysis/stages/FusedStages.hpp>
+#include <core/device/Sort.hpp>
+#include <core/device/Warp.hpp>
+#include <core/interface/Enumerators.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace Strata {
+
+/// Sizes of the level sets, in host memory.
+struct LevelSizes {
+  int num_levels = 0;
+  /// Level l has the positions level_map[l] to level_map[l + 1] - 1 of the
+  /// order.
+  std::vector<std::int64_t> level_map{0};
+  /// No fewer diagonal blocks without edges does the graph have in the order of
+  /// its vertices; there may be many more.
+  int least_blocks = 0;
+  /// Edges into each level set, and into the vertex of it that has most.
+  std::vector<std::int64_t> edges, longest_row;
+
+  int rows(int level) const {
+    return static_cast<int>(level_map[level + 1] - level_map[level]);
+  }
+};
+
+/// The vertices of a dependency graph in the order of their levels.
+template <class MemorySpace>
+struct LevelOrder {
+  LevelSizes sizes;
+  Kokkos::View<int*, MemorySpace> level_of;  // vertex -> level
+  Kokkos::View<int*, MemorySpace> vertex;    // position -> vertex
+  Kokkos::View<int*, MemorySpace> position;  // vertex -> position
+  Kokkos::View<int*, MemorySpace> length;    // position -> edges into it
+  Kokkos::View<std::int64_t*, MemorySpace> level_map;  // as sizes.level_map
+
+  int num_levels() const { return sizes.num_levels; }
+  int num_vertices() const { return static_cast<int>(vertex.extent(0)); }
+};
+
+/// How the vertices of a level set follow each other.
+enum class WithinLevel { ascending, longest_rows_first };
+
+namespace Detail {
+
+template <>
+struct EnumeratorNames<WithinLevel> {
+  static constexpr const char* list[] = {"ascending", "longest_rows_first"};
+};
+
+template <class MemorySpace>
+struct ResetLevels {
+  Kokkos::View<int*, MemorySpace> level, counters;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < static_cast<std::int64_t>(level.extent(0))) level(i) = -1;
+    if (i < LevelCounters::size) counters(i) = 0;
+  }
+};
+
+/// Sizes of the level sets in device memory: level_map, edges, longest_row.
+template <class MemorySpace>
+struct LevelSizesView {
+  Kokkos::View<std::int64_t*, MemorySpace> all;  // 3 * num_levels + 1
+  int num_levels;
+  KOKKOS_INLINE_FUNCTION std::int64_t& first(std::int64_t level) const {
+    return all(level);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t& edges(std::int64_t level) const {
+    return all(num_levels + 1 + level);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t& longest_row(std::int64_t level) const {
+    return all(2 * static_cast<std::int64_t>(num_levels) + 1 + level);
+  }
+};
+
+/// What rows are sorted by, the largest first: their numbers of entries, or
+/// ranks that are given (see ListsRank).
+template <class MemorySpace>
+struct CountedLengths {
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  const int* rank;  // by vertex, or null
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t v) const {
+    return rank ? rank[v] : row_map(v + 1) - row_map(v);
+  }
+  /// How long a row counts of which that is said.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t said) const {
+    return rank ? ListsRank::counted_length(static_cast<int>(said)) : said;
+  }
+};
+
+/// The key by which vertices are sorted: level, then how much shorter the row
+/// is than the longest (`length_bits` bits; 0: rows are not looked at).
+template <class MemorySpace>
+struct LevelKeys {
+  CountedLengths<MemorySpace> row_length;
+  Kokkos::View<const int*, MemorySpace> level_of;
+  Kokkos::View<int*, MemorySpace> vertex;
+  Kokkos::View<std::uint64_t*, MemorySpace> key;
+  LevelSizesView<MemorySpace> sizes;
+  int length_bits;
+  std::int64_t longest_row;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < static_cast<std::int64_t>(sizes.all.extent(0))) sizes.all(i) = 0;
+    if (i >= static_cast<std::int64_t>(key.extent(0))) return;
+    std::uint64_t k = static_cast<std::uint64_t>(level_of(i)) << length_bits;
+    if (length_bits > 0)
+      k |= static_cast<std::uint64_t>(longest_row - row_length(i));
+    key(i) = k;
+    vertex(i) = static_cast<int>(i);
+  }
+};
+
+/// What follows from the sorted order, by whole warps: a thread for each
+/// position, and idle ones at the end of the last warp.
+template <class ExecutionSpace>
+struct LevelBounds {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  CountedLengths<MemorySpace> lengths;
+  Kokkos::View<const int*, MemorySpace> vertex;
+  Kokkos::View<int*, MemorySpace> position, length;
+  Kokkos::View<const std::uint64_t*, MemorySpace> key;
+  LevelSizesView<MemorySpace> sizes;
+  int length_bits;
+  std::int64_t longest_row;
+
+  KOKKOS_INLINE_FUNCTION int level_at(std::int64_t p) const {
+    return static_cast<int>(key(p) >> length_bits);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int64_t n = static_cast<std::int64_t>(key.extent(0));
+    const bool any = p < n;
+    const int level = any ? level_at(p) : -1;
+    std::int64_t row_length = 0;
+    if (any) {
+      const int v = vertex(p);
+      row_length = lengths.length(said_of(p, v));
+      length(p) = static_cast<int>(row_length);
+      position(v) = static_cast<int>(p);
+      if (p == 0 || level_at(p - 1) != level) {
+        sizes.first(level) = p;
+        // The longest row is the level set's first; by ranks, that is one of
+        // as many lanes as the longest.
+        if (length_bits > 0) sizes.longest_row(level) = row_length;
+      }
+      if (p + 1 == n) sizes.first(sizes.num_levels) = n;
+    }
+    // Most warps have rows of one level set.
+    const int first = lane_broadcast(level, 0);
+    const bool together = lane_ballot(level != first) == 0;
+    const double edges =
+        together ? lane_group_sum(double(row_length), width) : 0.;
+    if (!any) return;
+    if (!together)
+      Kokkos::atomic_fetch_add(&sizes.edges(level), row_length);
+    else if (p % width == 0)
+      Kokkos::atomic_fetch_add(&sizes.edges(level),
+                               static_cast<std::int64_t>(edges));
+    if (length_bits == 0)
+      Kokkos::atomic_fetch_max(&sizes.longest_row(level), row_length);
+  }
+
+ private:
+  /// The key of a row has what it is sorted by.
+  KOKKOS_INLINE_FUNCTION std::int64_t said_of(std::int64_t p, int v) const {
+    if (length_bits == 0) return lengths(v);
+    const auto less = key(p) & ((std::uint64_t{1} << length_bits) - 1);
+    return longest_row - static_cast<std::int64_t>(less);
+  }
+};
+
+/// As many warps as run at once: the vertices under way are neighbours, which
+/// may have long paths among them.
+template <class ExecutionSpace>
+struct LevelStages {
+  ResetLevels<typename ExecutionSpace::memory_space> reset;
+  FindLevels<ExecutionSpace> find;
+  struct Reset {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reset, std::int64_t i) const {
+    reset(i);
+  }
+  struct Find {};
+  KOKKOS_INLINE_FUNCTION void operator()(Find, int rank) const {
+    find.run(rank);
+  }
+};
+
+/// A device: see FindLevels; then a sort by key. Not for graphs without
+/// vertices.
+/// @param pool  for the order's arrays as well
+/// @param known the levels, where they are known
+/// @param rank  of rows, by vertex, see CountedLengths; null: their entries
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WithinLevel within, WorkPool<ExecutionSpace>& pool,
+    const GraphLevels<typename ExecutionSpace::memory_space>& known,
+    const int* rank = nullptr) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Kokkos::make_pair;
+  using Kokkos::subview;
+  const std::int64_t n = graph.num_vertices;
+  LevelOrder<Memory> order;
+  order.vertex = pool.template view<int>(n);
+  order.position = pool.template view<int>(n);
+  order.length = pool.template view<int>(n);
+  int found[LevelCounters::size];
+  if (known.known) {
+    order.level_of = known.level_of;
+    std::copy(known.found, known.found + LevelCounters::size, found);
+  } else {
+    order.level_of = pool.template view<int>(n);
+    const Kokkos::View<int*, Memory> counters =
+        pool.template view<int>(LevelCounters::size);
+    using Stages = LevelStages<ExecutionSpace>;
+    FusedStages<ExecutionSpace>(exec, pool)
+        .run("Strata::LevelOrder::find_levels",
+             Stages{{order.level_of, counters},
+                    {graph, order.level_of, counters}},
+             EachStage<typename Stages::Reset>{
+                 std::max<std::int64_t>(n, LevelCounters::size)},
+             TeamStage<typename Stages::Find>{n});
+    copy_to_host(exec, counters, found);
+  }
+
+  const int levels = found[LevelCounters::num_levels];
+  const LevelSizesView<Memory> sizes{
+      pool.template view<std::int64_t>(3 * static_cast<std::int64_t>(levels) +
+                                       1),
+      levels};
+  auto key = pool.template view<std::uint64_t>(n);
+  const CountedLengths<Memory> lengths{graph.row_map, rank};
+  const int longest = found[LevelCounters::longest_row];
+  const int length_bits =
+      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0;
+  Kokkos::parallel_for(
+      "Strata::LevelOrder::keys",
+      Range(exec, 0,
+            std::max(n, static_cast<std::int64_t>(sizes.all.extent(0)))),
+      LevelKeys<Memory>{lengths, order.level_of, order.vertex, key, sizes,
+                        length_bits, longest});
+  std::uint64_t* sorted_key = key.data();
+  int* sorted_vertex = order.vertex.data();
+  sort_by_key_within(
+      exec, sorted_key, sorted_vertex, n, bits_for(levels - 1) + length_bits,
+      pool.template take<char>(
+          static_cast<std::int64_t>(sort_by_key_bytes(exec, n))));
+  key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
+  order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
+  constexpr std::int64_t width = LevelBounds<ExecutionSpace>::width;
+  Kokkos::parallel_for("Strata::LevelOrder::bounds",
+                       Range(exec, 0, (n + width - 1) / width * width),
+                       LevelBounds<ExecutionSpace>{
+                           lengths, order.vertex, order.position, order.length,
+                           key, sizes, length_bits, longest});
+  std::vector<std::int64_t> all(sizes.all.extent(0));
+  copy_to_host(exec, sizes.all, all.data());
+  order.level_map =
+      subview(sizes.all, make_pair(std::int64_t{0}, levels + std::int64_t{1}));
+  order.sizes.num_levels = levels;
+  order.sizes.least_blocks =
+      std::max(levels, found[LevelCounters::inner_runs] + 1);
+  order.sizes.level_map.assign(all.begin(), all.begin() + levels + 1);
+  order.sizes.edges.assign(all.begin() + levels + 1,
+                           all.begin() + 2 * std::ptrdiff_t{levels} + 1);
+  order.sizes.longest_row.assign(all.begin() + 2 * std::ptrdiff_t{levels} + 1,
+                                 all.end());
+  return order;
+}
+
+/// A host: one thread, a pass over the edges.
+template <class Memory>
+LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
+                                       WithinLevel within, LevelSets sets,
+                                       const int* rank = nullptr) {
+  const int n = graph.num_vertices;
+  const CountedLengths<Memory> said{graph.row_map, rank};
+  LevelOrder<Memory> order;
+  const int levels = order.sizes.num_levels = sets.num_levels;
+  order.sizes.least_blocks = levels;
+  order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
+  order.sizes.edges.assign(levels, 0);
+  order.sizes.longest_row.assign(levels, 0);
+  if (within == WithinLevel::longest_rows_first)
+    for (int l = 0; l < levels; ++l)
+      std::stable_sort(sets.vertices.begin() + sets.level_map[l],
+                       sets.vertices.begin() + sets.level_map[l + 1],
+                       [&](int a, int b) { return said(a) > said(b); });
+  using Ints = Kokkos::View<int*, Memory>;
+  const auto make = [n](const char* label) {
+    return make_unfilled<Ints>(label, n);
+  };
+  order.level_of = make("Strata::LevelOrder::level_of");
+  order.vertex = make("Strata::LevelOrder::vertex");
+  order.position = make("Strata::LevelOrder::position");
+  order.length = make("Strata::LevelOrder::length");
+  order.level_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+      "Strata::LevelOrder::level_map", std::size_t(levels) + 1);
+  for (int l = 0; l <= levels; ++l)
+    order.level_map(l) = order.sizes.level_map[l];
+  for (int p = 0; p < n; ++p) {
+    const int v = sets.vertices[p], level = sets.level_of[v];
+    const std::int64_t edges = said.length(said(v));
+    order.level_of(v) = level;
+    order.vertex(p) = v;
+    order.position(v) = p;
+    order.length(p) = static_cast<int>(edges);
+    order.sizes.edges[level] += edges;
+    order.sizes.longest_row[level] =
+        std::max(order.sizes.longest_row[level], edges);
+  }
+  return order;
+}
+
+/// See order_by_level. The order's arrays must not outlive the pool; levels
+/// that are known are not looked for.
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WithinLevel within, WorkPool<ExecutionSpace>& pool,
+    const GraphLevels<typename ExecutionSpace::memory_space>& known = {}) {
+  if constexpr (is_gpu<ExecutionSpace>) {
+    if (graph.num_vertices == 0)
+      return LevelOrder<typename ExecutionSpace::memory_space>{};
+    return level_order_on_device(exec, graph, within, pool, known);
+  } else {
+    exec.fence();
+    return level_order_on_host(graph, within, find_level_sets(graph));
+  }
+}
+
+/// The order of the vertices by levels that are known, and by the ranks of
+/// their rows, `highest` at most. Shares `level_of`. The host waits.
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
+    int levels, const int* rank, int highest, WithinLevel within,
+    WorkPool<ExecutionSpace>& pool) {
+  if constexpr (is_gpu<ExecutionSpace>) {
+    GraphLevels<typename ExecutionSpace::memory_space> known;
+    known.level_of = level_of;
+    known.found[LevelCounters::num_levels] = levels;
+    known.found[LevelCounters::longest_row] = highest;
+    known.known = true;
+    return level_order_on_device(exec, graph, within, pool, known, rank);
+  } else {
+    exec.fence();
+    return level_order_on_host(
+        graph, within,
+        sort_by_level({level_of.data(), level_of.data() + graph.num_vertices},
+                      levels),
+        rank);
+  }
+}
+
+}  // namespace Detail
+
+/// Orders the vertices by their level and, within a level set, as `within`
+/// says, then by number: the same order on every backend.
+///
+/// Cost on a device: a pass over the edges, a memory round trip for every few
+/// dozen vertices on the longest path, a sort of n keys of as many bits as
+/// levels and rows' lengths take; 16 bytes a vertex are kept and 20 more needed
+/// meanwhile. The host waits twice.
+/// On a host: a pass over the edges by one thread.
+/// @throws OptionError for a `within` that there is not
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WithinLevel within) {
+  Detail::require_enumerator("within", within);
+  Detail::WorkPool<ExecutionSpace> pool(exec,
+                                        std::size_t(graph.num_vertices) * 64);
+  auto order = Detail::make_level_order(exec, graph, within, pool);
+  if constexpr (Detail::is_gpu<ExecutionSpace>) {
+    // Out of the pool.
+    const auto own = [&exec](auto& view) {
+      using View = std::decay_t<decltype(view)>;
+      const auto copy = Detail::make_unfilled<View>(exec, "Strata::LevelOrder",
+                                                    view.extent(0));
+      Kokkos::deep_copy(exec, copy, view);
+      view = copy;
+    };
+    own(order.level_of);
+    own(order.vertex);
+    own(order.position);
+    own(order.length);
+    own(order.level_map);
+    exec.fence();
+  }
+  return order;
+}
+
+}  // namespace Strata
+
+#endif

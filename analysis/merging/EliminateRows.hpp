@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_ELIMINATE_ROWS_HPP
+#define STRATA_ANALYSIS_MERGING_ELIMINATE_ROWS_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <algorithm>
+#include <core/device/Atomics.hpp>
+#include <core/device/Scratch.hpp>
+#include <core/device/Warp.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Most rows that are summed up in one, and most sources it may then have; a
+/// lane that has a row to itself takes fewer.
+constexpr int max_terms = 60, max_sources = 128, max_sources_of_lane = 32;
+
+/// Lengths of the lists of terms and sources; both multiples of four.
+struct ListLengths {
+  int terms, sources;
+  KOKKOS_FUNCTION int all() const { return terms + sources; }
+};
+
+/// What became of one row.
+struct EliminatedRow {
+  int terms = 0, sources = 0;
+  /// Entries of the terms' rows.
+  int operations = 0;
+  /// False where a list was too short for it: nothing of it counts then.
+  bool fits = true;
+};
+
+/// The largest of the values that threads come with: few find a smaller one.
+KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
+  if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
+}
+
+/// Nobody wants to know where entries went.
+struct NoNotes {
+  KOKKOS_FUNCTION void operator()(int, bool, int) const {}
+};
+
+/// Writes down where each entry of a row goes: the list it is in, and its place
+/// there, which becomes a slot when all is known.
+struct RecipeNotes {
+  unsigned char* at;
+  KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
+    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
+  }
+};
+static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+
+/// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
+/// to the same group as x_i is replaced by its own equation, and so on, until
+///
+///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
+///
+/// with sources outside the group. m_j is entry (i, j) of the inverse of the
+/// group's diagonal block, c_k entry (i, k) of that inverse times the block's
+/// rows outside it.
+///
+/// A few neighbouring lanes work at a row: they take the newest term that is
+/// not yet replaced, go through its entries together, and keep two lists in
+/// scratch, the terms and the sources. Replacing the newest first, no term is
+/// met again once replaced.
+///
+/// @tparam lanes    a power of two, at most lane_width
+/// @tparam rows     rows whose lists are interleaved in scratch, so that
+///                  neighbouring threads find them in different banks
+template <int lanes, int rows>
+class EliminateRow {
+ public:
+  static constexpr bool by_sets = false;
+  static constexpr int num_lanes = lanes;
+  /// Lists that are long enough for every row that fits.
+  static ListLengths longest() {
+    return {max_terms, rows > 1 ? max_sources_of_lane : max_sources};
+  }
+  /// Scratch of `rows` rows.
+  KOKKOS_FUNCTION static unsigned bytes(const ListLengths& lists) {
+    return unsigned(lists.all()) * rows * 4;
+  }
+
+  /// @param scratch, at  the part of scratch
+  /// @param row          which of the rows in it
+  /// @param rank         lane of the warp
+  KOKKOS_FUNCTION EliminateRow(const ScratchBytes& scratch, unsigned at,
+                               int row, int rank, const ListLengths& lists)
+      : scratch_(scratch),
+        lists_(lists),
+        at_(at),
+        row_(row),
+        lane_(rank % lanes) {
+    const unsigned own = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
+    group_ = own << (rank - lane_);
+    before_ = group_ & ((1u << rank) - 1);
+  }
+
+  KOKKOS_FUNCTION int term(int t) const { return id(t); }
+  KOKKOS_FUNCTION int source(int s) const { return id(lists_.terms + s); }
+  /// Place that an element of a list takes when sorted.
+  KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
+    return rank_of(0, t, terms);
+  }
+  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
+    return rank_of(lists_.terms, s, sources);
+  }
+
+  /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
+  /// must call it.
+  /// @param edges  has first(row), end(row), entry(k), and inner(k, source,
+  ///               row): whether edge k stays within a group
+  /// @param notes  called for the entries of the terms' rows, in the order in
+  ///               which terms are replaced: notes(number, whether it is of the
+  ///               group, place in the list of terms or of sources), by one of
+  ///               the lanes each
+  template <class Edges, class Notes>
+  KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
+                                    const Notes& notes) const {
+    EliminatedRow result;
+    int terms = 0, sources = 0, operations = 0;
+    bool fits = row >= 0;
+    if (fits) {
+      if (lane_ == 0) set_id(0, row);
+      terms = 1;
+    }
+    lane_barrier();
+    for (int last = 0x7fffffff;;) {
+      // The newest term older than the last one.
+      int newest = -1;
+      for (int t = lane_; fits && t < terms; t += lanes) {
+        const int v = id(t);
+        newest = v < last && v > newest ? v : newest;
+      }
+      for (int mask = lanes / 2; mask > 0; mask /= 2) {
+        const int other = lane_xor(newest, mask);
+        newest = other > newest ? other : newest;
+      }
+      if (!lane_any(newest >= 0)) break;
+      last = newest;
+      std::int64_t k = newest >= 0 ? edges.first(newest) : 0;
+      const std::int64_t end = newest >= 0 ? edges.end(newest) : 0;
+      const std::int64_t note = operations - k + lane_;
+      operations += static_cast<int>(end - k);
+      for (; lane_any(k < end); k += lanes) {
+        const bool any = k + lane_ < end;
+        const int from = any ? edges.entry(k + lane_) : -1;
+        const bool inner = any && edges.inner(k + lane_, from, newest);
+        const int begin = inner ? 0 : lists_.terms;
+        const int length = !any ? 0 : inner ? terms : sources;
+        int found = find(begin, length, from);
+        const bool fresh = any && found == length;
+        const unsigned fresh_terms = lane_ballot(fresh && inner) & group_;
+        const unsigned fresh_sources = lane_ballot(fresh && !inner) & group_;
+        if (fresh)
+          found += count_bits((inner ? fresh_terms : fresh_sources) & before_);
+        terms += count_bits(fresh_terms);
+        sources += count_bits(fresh_sources);
+        if (terms > lists_.terms || sources > lists_.sources) {
+          fits = false;
+          terms = sources = 0;
+          k = end;
+        } else if (any) {
+          if (fresh) set_id(begin + found, from);
+          notes(static_cast<int>(note + k), inner, found);
+        }
+        lane_barrier();
+      }
+    }
+    // Others read what was noted.
+    lane_barrier();
+    result.operations = operations;
+    result.terms = terms;
+    result.sources = sources;
+    result.fits = fits;
+    return result;
+  }
+
+ private:
+  struct alignas(16) FourIds {
+    int id[4];
+  };
+  KOKKOS_FUNCTION unsigned id_at(int place) const {
+    return at_ + 4 * (place * rows + row_);
+  }
+  KOKKOS_FUNCTION int id(int place) const {
+    return static_cast<int>(scratch_.load<unsigned>(id_at(place)));
+  }
+  KOKKOS_FUNCTION void set_id(int place, int value) const {
+    scratch_.store(id_at(place), static_cast<unsigned>(value));
+  }
+  /// Four elements of a list, whose number is a multiple of four; what lies
+  /// beyond the list's end is anything.
+  KOKKOS_FUNCTION FourIds four_ids(int place) const {
+    if constexpr (rows == 1) {
+      return scratch_.load<FourIds>(id_at(place));
+    } else {
+      FourIds four;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) four.id[u] = id(place + u);
+      return four;
+    }
+  }
+  /// Place in a list of so many elements, their number if it is not there.
+  KOKKOS_FUNCTION int find(int begin, int count, int value) const {
+    for (int first = 0; first < count; first += 4) {
+      const FourIds four = four_ids(begin + first);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u)
+        if (four.id[u] == value && first + u < count) return first + u;
+    }
+    return count;
+  }
+  KOKKOS_FUNCTION int rank_of(int begin, int place, int count) const {
+    const int own = id(begin + place);
+    int rank = 0;
+    for (int first = 0; first < count; first += 4) {
+      const FourIds four = four_ids(begin + first);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < 4; ++u) rank += four.id[u] < own && first + u < count;
+    }
+    return rank;
+  }
+  ScratchBytes scratch_;
+  ListLengths lists_;
+  unsigned at_, group_, before_;
+  int row_, lane_;
+};
+
+/// `task` for every number below `count`, a group of `lanes` lanes each:
+/// task(number, lane, eliminate), number -1 where there is none left. All lanes
+/// of a warp call it together.
+template <class ExecutionSpace, int lanes, class Task>
+struct EliminateRows {
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr bool interleaved = lanes < width && lanes == 1;
+  static constexpr int team_size = 2 * width;
+  static constexpr int teams_rows = width == 1 ? 1 : team_size / lanes;
+  static constexpr int threads = width == 1 ? 1 : team_size;
+  using Eliminate = EliminateRow<lanes, interleaved ? teams_rows : 1>;
+  Task task;
+  std::int64_t count;
+  ListLengths lists;
+
+  KOKKOS_INLINE_FUNCTION int scratch_bytes() const {
+    return (interleaved ? 1 : teams_rows) * int(Eliminate::bytes(lists)) + 16;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    auto address = reinterpret_cast<std::uintptr_t>(
+        team.team_scratch(0).get_shmem(scratch_bytes()));
+    address = (address + 15) / 16 * 16;
+    const int rank = team.team_rank(), row = rank / lanes;
+    const std::int64_t number =
+        static_cast<std::int64_t>(team.league_rank()) * teams_rows + row;
+    const Eliminate eliminate(ScratchBytes(reinterpret_cast<void*>(address)),
+                              interleaved ? 0 : row * Eliminate::bytes(lists),
+                              interleaved ? row : 0, rank % width, lists);
+    task(number < count ? number : -1, rank % lanes, eliminate);
+  }
+};
+
+/// Mean number of entries of a row from which on lanes share one.
+constexpr double least_shared = 4;
+
+/// Calls `launch` with the lanes that share a row, as an integral constant.
+/// @param mean_length  mean number of entries of a row: few lanes for short
+///                     rows
+template <class ExecutionSpace, class Launch>
+void with_lanes_for(double mean_length, const Launch& launch) {
+  if constexpr (!is_gpu<ExecutionSpace>) {
+    launch(std::integral_constant<int, 1>());
+  } else if (mean_length < least_shared) {
+    launch(std::integral_constant<int, 1>());
+  } else if (mean_length < 12) {
+    launch(std::integral_constant<int, 8>());
+  } else {
+    launch(std::integral_constant<int, 32>());
+  }
+}
+
+/// Lists that no row outgrows, or none that fits anywhere, where rows have up
+/// to `longest_row` entries and groups so many level sets.
+inline ListLengths longest_lists(std::int64_t longest_row, int levels) {
+  std::int64_t terms = 1;
+  for (int l = 1; l < levels && terms < max_terms; ++l)
+    terms = std::min<std::int64_t>(max_terms, 1 + longest_row * terms);
+  const std::int64_t sources =
+      std::min<std::int64_t>(max_sources, longest_row * terms);
+  const auto whole = [](std::int64_t length) {
+    return static_cast<int>(length + 3) / 4 * 4;
+  };
+  return {whole(terms), whole(sources)};
+}
+
+/// As much of these as eliminate_rows finds to fit.
+template <class ExecutionSpace>
+ListLengths lists_to_find(double mean_length, ListLengths longest) {
+  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+    constexpr int lanes = decltype(shared)::value;
+    const ListLengths most =
+        EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
+    longest.terms = std::min(longest.terms, most.terms);
+    longest.sources = std::min(longest.sources, most.sources);
+  });
+  return longest;
+}
+
+/// @param lists  the longest ones of rows that are to be found to fit, or are
+///               known to; {0, 0}: those that fit at all
+template <class ExecutionSpace, class Task>
+void eliminate_rows(const char* label, const ExecutionSpace& exec,
+                    std::int64_t count, double mean_length, const Task& task,
+                    ListLengths lists = {0, 0}) {
+  if (count == 0) return;
+  // For longer lists than a lane finds, a team's scratch has no room for each.
+  if (lists.all() > max_terms + max_sources_of_lane)
+    mean_length = std::max(mean_length, least_shared);
+  with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
+    constexpr int lanes = decltype(shared)::value;
+    using Kernel = EliminateRows<ExecutionSpace, lanes, Task>;
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec,
+        static_cast<int>((count + Kernel::teams_rows - 1) / Kernel::teams_rows),
+        Kernel::threads);
+    const Kernel kernel{task, count,
+                        lists.all() > 0 ? lists : Kernel::Eliminate::longest()};
+    policy.set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, kernel);
+  });
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

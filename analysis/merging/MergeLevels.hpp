@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGE_LEVELS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGE_LEVELS_HPP
+
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/level_sets/UsedNumbers.hpp>
+#include <analysis/merging/EliminateRows.hpp>
+#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/MergedRows.hpp>
+#include <analysis/merging/ReplaceBySets.hpp>
+#include <analysis/merging/ShareRecipes.hpp>
+#include <analysis/stages/FusedStages.hpp>
+#include <core/device/Warp.hpp>
+#include <core/matrix/InspectValues.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Found over all rows: most terms and sources of a merged one, the longer
+/// of both lists of any, and whether one stays.
+struct MergeLimits {
+  enum : int { terms, sources, longest, stays, size };
+};
+
+/// The edges of a graph as EliminateRow wants them: groups are of consecutive
+/// level sets, and vertices that stay are not replaced.
+template <class MemorySpace>
+struct LevelGroups {
+  DependencyGraph<MemorySpace> graph;
+  const int *level, *row_status;  // row_status null: none is known yet
+  int levels;
+
+  KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
+  KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
+  KOKKOS_FUNCTION int entry(std::int64_t k) const { return graph.entries(k); }
+  KOKKOS_FUNCTION bool same_group(int a, int b) const {
+    return level[a] / levels == level[b] / levels;
+  }
+  KOKKOS_FUNCTION bool inner(std::int64_t, int from, int to) const {
+    return same_group(from, to) &&
+           (row_status == nullptr || row_status[from] != RowStatus::stays);
+  }
+  /// Whether a row of so many sources is worth its length.
+  KOKKOS_FUNCTION bool worthwhile(int v, const EliminatedRow& row) const {
+    return row.fits && row.sources <= 3 * (end(v) - first(v)) + 24;
+  }
+};
+
+/// What a sample of rows says of the candidates; sums over the sample.
+struct LevelsSample {
+  enum : int { sources, terms, stay, size };
+};
+template <class MemorySpace>
+struct SampleMerged {
+  LevelGroups<MemorySpace> edges;
+  MergeCandidates candidates;
+  std::int64_t* sums;  // of all candidates
+  std::int64_t samples;
+
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    LevelGroups<MemorySpace> groups = edges;
+    int v = -1, candidate = 0;
+    if (number >= 0) {
+      candidate = static_cast<int>(number / samples);
+      v = static_cast<int>(
+          sampled_row(number % samples, samples, edges.graph.num_vertices));
+    }
+    groups.levels = candidates.levels[candidate];
+    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
+    if (v < 0 || lane != 0) return;
+    const bool any = !row.fits || row.terms > 1;
+    const bool stays = any && !groups.worthwhile(v, row);
+    std::int64_t* const sum = sums + candidate * LevelsSample::size;
+    Kokkos::atomic_fetch_add(
+        sum + LevelsSample::sources,
+        stays ? edges.end(v) - edges.first(v) : std::int64_t{row.sources});
+    Kokkos::atomic_fetch_add(sum + LevelsSample::terms,
+                             std::int64_t{stays ? 0 : row.terms - 1});
+    Kokkos::atomic_fetch_add(sum + LevelsSample::stay,
+                             std::int64_t{stays ? 1 : 0});
+  }
+};
+
+/// Fate and length of the vertices of one depth, those before it known; or of
+/// all depths together, if none of them stays: else what is found is nothing
+/// but that. Where none stays, merged rows have no sources in their group.
+template <class MemorySpace>
+struct CountMerged {
+  LevelGroups<MemorySpace> edges;
+  const int* vertex;
+  int *row_status, *length, *terms, *recipe, *depth_in_group, *limits;
+  bool at_once;
+
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    const int v = number < 0 ? -1 : vertex[number];
+    const EliminatedRow row = eliminate.run(v, edges, NoNotes());
+    if (v < 0) return;
+    const bool any = !row.fits || row.terms > 1;
+    const bool known =
+        edges.row_status && edges.row_status[v] == RowStatus::stays;
+    const bool rewrites = any && !known && edges.worthwhile(v, row);
+    int depth = 0;
+    const auto behind = [&](int from) {
+      if (edges.same_group(from, v) && depth_in_group[from] >= depth)
+        depth = depth_in_group[from] + 1;
+    };
+    if (!at_once && rewrites)
+      for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
+        behind(eliminate.source(s));
+    if (!at_once && !rewrites)
+      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
+           k += Eliminate::num_lanes)
+        behind(edges.entry(k));
+    for (int mask = Eliminate::num_lanes / 2; mask > 0; mask /= 2) {
+      const int other = lane_xor(depth, mask);
+      depth = other > depth ? other : depth;
+    }
+    if (lane != 0) return;
+    depth_in_group[v] = depth;
+    if (any && !known)
+      row_status[v] = rewrites ? RowStatus::merged : RowStatus::stays;
+    if (any && !rewrites) raise_limit(limits + MergeLimits::stays, 1);
+    if (!rewrites) return;
+    length[v] = row.sources;
+    terms[v] = row.terms - 1;
+    constexpr int word = MergedRows<MemorySpace>::word;
+    const int bytes =
+        MergedRows<MemorySpace>::head + row.terms - 1 + row.operations;
+    recipe[v] = (bytes + word - 1) / word;
+    raise_limit(limits + MergeLimits::terms, row.terms);
+    raise_limit(limits + MergeLimits::sources, row.sources);
+    raise_limit(limits + MergeLimits::longest,
+                length[v] > terms[v] ? length[v] : terms[v]);
+  }
+};
+
+/// The merged rows' sources and terms, both ascending, and what new values
+/// need of all rows.
+template <class MemorySpace>
+struct FillMerged {
+  LevelGroups<MemorySpace> edges;
+  const int* row_status;
+  const std::int64_t *row_map, *term_map;
+  int *entries, *terms;
+  MergedRows<MemorySpace> rows;  // but for recipes
+  ShareRecipes<MemorySpace> recipes;
+
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    constexpr int lanes = Eliminate::num_lanes;
+    constexpr int head = MergedRows<MemorySpace>::head;
+    const int v = static_cast<int>(number);
+    const bool rewrites = v >= 0 && row_status[v] == RowStatus::merged;
+    unsigned char* const recipe = recipes.recipe(v < 0 ? 0 : v);
+    // The last word may have bytes of no recipe.
+    if (rewrites && lane == 0) recipes.words[recipes.word_of[v + 1] - 1] = 0;
+    lane_barrier();
+    unsigned char* const slot =
+        recipe + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
+    EliminatedRow row;
+    if constexpr (Eliminate::by_sets) {
+      row = eliminate.run(rewrites ? v : -1, edges, NoNotes());
+      if (rewrites) eliminate.write_recipe(row, edges, recipe + head, slot);
+    } else {
+      row = eliminate.run(rewrites ? v : -1, edges, RecipeNotes{slot});
+    }
+    if (v < 0) return;
+    keep(v, lane, lanes);
+    int* const source = entries + row_map[v];
+    if (!rewrites) {
+      for (std::int64_t k = lane; k < edges.end(v) - edges.first(v); k += lanes)
+        source[k] = edges.entry(edges.first(v) + k);
+      return;
+    }
+    // The last of the terms is the row itself.
+    const int others = row.terms - 1;
+    for (int t = lane; t < row.terms; t += lanes) {
+      const int rank = eliminate.rank_of_term(t, row.terms);
+      if (rank == others) continue;
+      const int term = eliminate.term(t);
+      terms[term_map[v] + rank] = term;
+      if constexpr (!Eliminate::by_sets) {
+        recipe[head + others - rank - 1] =
+            static_cast<unsigned char>(edges.end(term) - edges.first(term));
+      }
+    }
+    for (int s = lane; s < row.sources; s += lanes)
+      source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
+    if (lane == 0) {
+      recipe[0] = static_cast<unsigned char>(others);
+      recipe[1] = static_cast<unsigned char>(row.sources);
+      recipe[2] = static_cast<unsigned char>(row.operations & 0xff);
+      recipe[3] = static_cast<unsigned char>(row.operations >> 8);
+    }
+    if constexpr (!Eliminate::by_sets) {
+      for (int o = lane; o < row.operations; o += lanes) {
+        const int noted = slot[o];
+        const int rank = noted < max_terms
+                             ? eliminate.rank_of_term(noted, row.terms)
+                             : others + eliminate.rank_of_source(
+                                            noted - max_terms, row.sources);
+        slot[o] = static_cast<unsigned char>(rank);
+      }
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION void keep(int v, int lane, int lanes) const {
+    const std::int64_t first = edges.first(v), end = edges.end(v);
+    if (rows.values_in_order) {
+      const int diagonals = rows.unit ? 0 : 1;
+      if (lane == 0) rows.begin_of(v) = static_cast<int>(first) + diagonals * v;
+      if (lane == 0 && v + 1 == edges.graph.num_vertices)
+        rows.begin_of(v + 1) = static_cast<int>(end) + diagonals * (v + 1);
+    } else {
+      const std::int64_t at = rows.begin_of(v);
+      for (std::int64_t k = first + lane; k < end; k += lanes)
+        rows.value_index.set(at + 1 + (k - first), edges.graph.value_index(k));
+      if (lane == 0)
+        rows.value_index.set(at, edges.graph.diagonal_value_index(v));
+    }
+    if (lane == 0 && v == 0) ClearMergeFaults{rows.faults.data()}(0);
+  }
+};
+
+/// What the host wants to know of all that.
+struct MergeSums {
+  enum : int {
+    sources,
+    terms,
+    recipe,
+    levels,
+    most_terms,
+    most_sources,
+    longest,
+    stays,
+    size
+  };
+};
+
+/// What there is to do before rows are counted, and after.
+template <class MemorySpace>
+struct MergeStages {
+  Kokkos::View<const std::int64_t*, MemorySpace> given_map;
+  Kokkos::View<const int*, MemorySpace> position, level_of;
+  Kokkos::View<const std::int64_t*, MemorySpace> level_map;
+  int num_vertices, levels, num_levels;
+  std::int64_t num_numbers;  // groups * levels
+  // By vertex.
+  int *row_status, *length, *terms, *recipe, *depth_in_group, *rank, *new_level;
+  std::int64_t *row_map, *term_map;
+  int *by_depth, *level_begin, *number, *limits;
+  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
+  std::int64_t* sums;
+  ListsRank ranks;
+
+  struct Clear {};
+  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
+    if (i < num_numbers) number[i] = 0;
+    if (i < MergeLimits::size) limits[i] = 0;
+  }
+  /// Level sets by their depth in the group, then by group: the sum is of their
+  /// vertices.
+  struct PlaceLevels {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceLevels, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    // The first `most` depths have as many level sets as there are groups.
+    const std::int64_t groups = num_numbers / levels;
+    const std::int64_t most = num_levels - (groups - 1) * levels;
+    const bool full = i < most * groups;
+    const std::int64_t rest = i - most * groups;
+    const std::int64_t level =
+        full ? i % groups * levels + i / groups
+             : rest % (groups - 1) * levels + most + rest / (groups - 1);
+    if (final) level_begin[level] = static_cast<int>(sum);
+    sum += level_map(level + 1) - level_map(level);
+  }
+  /// Vertices by depth, and all that there is to know of those of depth 0.
+  struct Begin {};
+  KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t vertex) const {
+    const auto v = static_cast<int>(vertex);
+    const int level = level_of(v);
+    const auto own = static_cast<int>(given_map(v + 1) - given_map(v));
+    by_depth[level_begin[level] + (position(v) - level_map(level))] = v;
+    row_status[v] =
+        unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
+    length[v] = own;
+    terms[v] = recipe[v] = depth_in_group[v] = 0;
+    raise_limit(limits + MergeLimits::longest, own);
+  }
+
+  struct Sources {};
+  KOKKOS_INLINE_FUNCTION void operator()(Sources, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    OffsetsOf{length, row_map, num_vertices}(v, sum, final);
+  }
+  struct Terms {};
+  KOKKOS_INLINE_FUNCTION void operator()(Terms, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    OffsetsOf{terms, term_map, num_vertices}(v, sum, final);
+  }
+  struct RecipeSizes {};
+  KOKKOS_INLINE_FUNCTION void operator()(RecipeSizes, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    if (final) recipes.word_of[v] = static_cast<unsigned>(sum);
+    sum += recipe[v];
+    if (!final || v + 1 < num_vertices) return;
+    recipes.word_of[v + 1] = static_cast<unsigned>(sum);
+    sums[MergeSums::recipe] = sum;
+  }
+  /// Level sets anew: of a group those that its vertices' depths make, numbered
+  /// without gaps.
+  struct Mark {};
+  KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
+    mark_used(number + number_of(v));
+  }
+  struct Number {};
+  KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    number_used(number + i, sum, final);
+    if (!final || i + 1 < num_numbers) return;
+    sums[MergeSums::sources] = row_map[num_vertices];
+    sums[MergeSums::terms] = term_map[num_vertices];
+    sums[MergeSums::levels] = sum;
+    sums[MergeSums::most_terms] = limits[MergeLimits::terms];
+    sums[MergeSums::most_sources] = limits[MergeLimits::sources];
+    sums[MergeSums::longest] = limits[MergeLimits::longest];
+    sums[MergeSums::stays] = limits[MergeLimits::stays];
+  }
+  struct NewLevels {};
+  KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
+    rank[v] = ranks(terms[v], length[v]);
+    new_level[v] = number[number_of(v)];
+  }
+
+  // Once the order is known.
+  Kokkos::View<const int*, MemorySpace> new_vertex;
+  MergedRows<MemorySpace> rows;
+  ShareRecipes<MemorySpace> recipes;
+  /// Where the user's values are not in order.
+  struct PlaceEntries {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceEntries, std::int64_t p,
+                                         std::int64_t& sum, bool final) const {
+    const int v = new_vertex(p);
+    if (final) rows.begin_of(v) = static_cast<int>(sum);
+    sum += given_map(v + 1) - given_map(v) + 1;
+    if (final && p + 1 == num_vertices)
+      rows.begin_of(p + 1) = static_cast<int>(sum);
+  }
+  struct ClearTable {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearTable, std::int64_t i) const {
+    recipes(typename ShareRecipes<MemorySpace>::Clear(), i);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION std::int64_t number_of(std::int64_t v) const {
+    return std::int64_t{level_of(v) / levels} * levels + depth_in_group[v];
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
+
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/merging/MergeLevels.hpp>
+#include <analysis/merging/MergedRows.hpp>
+
+namespace Strata {
+
+/// A graph whose level sets are taken several at a time, all over the graph.
+///
+/// Vertices of `levels` consecutive level sets, the first of which is a
+/// multiple of that, are a group. Within a group x_j is replaced by its own
+/// equation:
+///
+///     l_ii x_i = b_i - sum over terms j of m_j b_j
+///                    - sum over sources k of c_k x_k
+///
+/// where terms are other vertices of the group and sources are not of it. Rows
+/// that would grow too long stay as they are, and those that need them wait for
+/// them as for any other source.
+template <class MemorySpace>
+struct MergedLevels {
+  int levels = 1;
+  /// The merged rows' sources, without value_indices.
+  DependencyGraph<MemorySpace> graph;
+  /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
+  Kokkos::View<std::int64_t*, MemorySpace> term_map;
+  Kokkos::View<int*, MemorySpace> term;
+  /// Of the merged graph; rows follow each other by their ranks, see
+  /// ListsRank, and count as long as these say.
+  LevelOrder<MemorySpace> order;
+  /// What new values need. How many bytes of recipes there are is known on
+  /// the device, at `recipe_bytes`, and to whoever waits for that.
+  MergedRows<MemorySpace> rows;
+  const std::int64_t* recipe_bytes = nullptr;
+  /// What became of a vertex.
+  Kokkos::View<const int*, MemorySpace> row_status;
+
+  bool exist() const { return levels > 1; }
+};
+
+/// How many level sets might be taken at a time, and what would come of it.
+struct LevelsCandidate {
+  int levels = 1;
+  /// Means over a sample of rows: sources and other rows' terms of a merged
+  /// row, and the share of rows that stay as they are.
+  double sources = 0, terms = 0, stay = 0;
+};
+
+/// A group has no more level sets than there are.
+inline int levels_of_group(int levels, int num_levels) {
+  return std::min(levels, std::max(2, num_levels));
+}
+
+/// What a sample of the rows says of the candidates. Cost: 1,024 eliminations
+/// for each at most; the host waits once.
+template <class ExecutionSpace>
+std::vector<LevelsCandidate> sample_merged_levels(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    const Detail::MergeCandidates& candidates,
+    Detail::WorkPool<ExecutionSpace>& pool) {
+  using namespace Detail;
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t samples = std::min<std::int64_t>(n, 1024);
+  const int size = LevelsSample::size * candidates.count;
+  const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
+  replace_rows(
+      "Strata::MergedLevels::sample", exec, samples * candidates.count,
+      double(graph.num_edges()) / double(n),
+      SampleMerged<Memory>{
+          LevelGroups<Memory>{graph, order.level_of.data(), nullptr, 1},
+          candidates, sums.data(), samples});
+  std::vector<std::int64_t> found(sums.extent(0));
+  copy_to_host(exec, sums, found.data());
+  std::vector<LevelsCandidate> made;
+  for (int c = 0; c < candidates.count; ++c) {
+    const auto mean = [&](int what) {
+      return double(found[c * LevelsSample::size + what]) / double(samples);
+    };
+    made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
+                    mean(LevelsSample::sources), mean(LevelsSample::terms),
+                    mean(LevelsSample::stay)});
+  }
+  return made;
+}
+
+/// Rewrites a graph's rows.
+///
+/// @param order   of `graph`, which has vertices
+/// @param levels  that are to become one, at least two; all, if there are fewer
+/// @param num_values  values that the user's matrix stores
+/// @param max_steps   of the chunks that are to be made, see make_row_chunks
+/// @param pool    for all arrays: it has to outlive them
+/// @param unmerged  by vertex, RowStatus::stays: the row stays as it is, and
+/// others
+///                  wait for it; null: no row has to
+/// @returns with `levels` 1 where there is nothing to rewrite, or too much:
+///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
+///          words of recipes
+/// Cost on a device: two eliminations of each row, a launch for each depth or,
+/// for few rows of which none stays, for all, a sort as for a LevelOrder, four
+/// passes over the rows' recipes, which are in memory twice meanwhile; the
+/// host waits twice, or three times for few rows of which one stays.
+template <class ExecutionSpace>
+MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
+    std::int64_t num_values, int max_steps, WithinLevel within,
+    Detail::WorkPool<ExecutionSpace>& pool, const int* unmerged = nullptr) {
+  using namespace Detail;
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const int num_levels = order.num_levels();
+  MergedLevels<Memory> made;
+  constexpr std::int64_t most_entries = std::int64_t{1} << 30;
+  if (graph.num_edges() + n >= most_entries) return made;
+  levels = levels_of_group(levels, num_levels);
+  const std::int64_t groups = (std::int64_t{num_levels} + levels - 1) / levels;
+  const double mean_length = double(graph.num_edges()) / double(n);
+
+  MergeStages<Memory> stages;
+  using Stages = MergeStages<Memory>;
+  stages.given_map = graph.row_map;
+  stages.position = order.position;
+  stages.level_of = order.level_of;
+  stages.level_map = order.level_map;
+  stages.num_vertices = graph.num_vertices;
+  stages.levels = levels;
+  stages.num_levels = num_levels;
+  stages.num_numbers = groups * levels;
+  stages.ranks.max_steps = max_steps;
+  stages.unmerged = unmerged;
+  for (int** const ints : {&stages.row_status, &stages.length, &stages.terms,
+                           &stages.recipe, &stages.depth_in_group, &stages.rank,
+                           &stages.new_level, &stages.by_depth})
+    pool.take(*ints, n);
+  for (std::int64_t** const map : {&stages.row_map, &stages.term_map})
+    pool.take(*map, n + 1);
+  pool.take(stages.level_begin, num_levels);
+  pool.take(stages.number, stages.num_numbers);
+  pool.take(stages.limits, MergeLimits::size);
+  pool.take(stages.sums, MergeSums::size);
+  using Share = ShareRecipes<Memory>;
+  Share& recipes = stages.recipes;
+  recipes.take(pool, n);
+  FusedStages<ExecutionSpace> sequence(exec, pool);
+  const LevelGroups<Memory> edges{graph, order.level_of.data(),
+                                  stages.row_status, levels};
+  const auto rows_of_depth = [&](int depth) {
+    std::int64_t count = 0;
+    for (int l = depth; l < num_levels; l += levels)
+      count += order.sizes.rows(l);
+    return count;
+  };
+  const ListLengths longest =
+      longest_lists(*std::max_element(order.sizes.longest_row.begin(),
+                                      order.sizes.longest_row.end()),
+                    levels);
+  // Vertices by depth: `count` of them from `first` on.
+  const auto count_rows = [&](std::int64_t first, std::int64_t count,
+                              bool at_once) {
+    LevelGroups<Memory> known = edges;
+    if (at_once) known.row_status = nullptr;
+    replace_rows(
+        "Strata::MergedLevels::count", exec, count, mean_length,
+        CountMerged<Memory>{known, stages.by_depth + first, stages.row_status,
+                            stages.length, stages.terms, stages.recipe,
+                            stages.depth_in_group, stages.limits, at_once},
+        lists_to_find<ExecutionSpace>(mean_length, longest), longest);
+  };
+  // A launch for each depth takes long where there are few rows, of which none
+  // stays as a rule.
+  std::int64_t found[MergeSums::size];
+  for (bool at_once = levels > 2 && n <= few_rows_to_replace && !unmerged;;
+       at_once = false) {
+    sequence.run("Strata::MergedLevels::begin", stages,
+                 EachStage<typename Stages::Clear>{std::max<std::int64_t>(
+                     stages.num_numbers, MergeLimits::size)},
+                 SumStage<typename Stages::PlaceLevels>{num_levels},
+                 EachStage<typename Stages::Begin>{n});
+    std::int64_t first = rows_of_depth(0);
+    for (int depth = 1; depth < levels && !at_once; ++depth) {
+      const std::int64_t count = rows_of_depth(depth);
+      count_rows(first, count, false);
+      first += count;
+    }
+    if (at_once) count_rows(first, n - first, true);
+    sequence.run("Strata::MergedLevels::offsets", stages,
+                 SumStage<typename Stages::Sources>{n},
+                 SumStage<typename Stages::Terms>{n},
+                 SumStage<typename Stages::RecipeSizes>{n},
+                 EachStage<typename Stages::Mark>{n},
+                 SumStage<typename Stages::Number>{stages.num_numbers},
+                 EachStage<typename Stages::NewLevels>{n});
+    copy_to_host(
+        exec, Kokkos::View<std::int64_t*, Memory>(stages.sums, MergeSums::size),
+        found);
+    if (!at_once || found[MergeSums::stays] == 0) break;
+  }
+  const std::int64_t total = found[MergeSums::sources];
+  const std::int64_t total_terms = found[MergeSums::terms];
+  // A row takes at most 16 slots, or 8 for each element of the longer of its
+  // lists: chunks number those of sources by 32 bits.
+  constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
+  if (found[MergeSums::most_terms] < 2 || total + total_terms >= most_entries ||
+      16 * n + 8 * (total + total_terms) >= words ||
+      found[MergeSums::recipe] >= words)
+    return made;
+
+  // The merged rows.
+  const ListLengths lists{
+      static_cast<int>(found[MergeSums::most_terms] + 3) / 4 * 4,
+      static_cast<int>(found[MergeSums::most_sources] + 3) / 4 * 4};
+  auto& merged = made.graph;
+  merged.num_vertices = graph.num_vertices;
+  merged.reversed = graph.reversed;
+  merged.diagonal_value_index = graph.diagonal_value_index;
+  using Offsets = Kokkos::View<std::int64_t*, Memory>;
+  merged.row_map = Offsets(stages.row_map, n + 1);
+  merged.entries = pool.template view<int>(total);
+  made.term_map = Offsets(stages.term_map, n + 1);
+  made.term = pool.template view<int>(total_terms);
+  made.order = order_by_known_levels(
+      exec, merged, Kokkos::View<int*, Memory>(stages.new_level, n),
+      static_cast<int>(found[MergeSums::levels]), stages.rank,
+      stages.ranks.at_most(static_cast<int>(found[MergeSums::longest])), within,
+      pool);
+  auto& rows = made.rows;
+  rows.most_terms = static_cast<int>(found[MergeSums::most_terms]) - 1;
+  rows.most_sources = static_cast<int>(found[MergeSums::most_sources]);
+  rows.values_in_order = graph.values_in_order;
+  rows.reversed = graph.reversed;
+  rows.unit = num_values == graph.num_edges();
+  rows.last_value = num_values - 1;
+  const auto take = [&](PlanStorage<Memory> storage) {
+    rows.take(storage, n, graph.num_edges() + n,
+              found[MergeSums::recipe] * MergedRows<Memory>::word,
+              MergeFaults::size, num_values);
+    return static_cast<std::int64_t>(storage.bytes());
+  };
+  const std::int64_t bytes = take(PlanStorage<Memory>());
+  auto* const memory = pool.template take<unsigned char>(bytes);
+  // A plan copies them as a whole, with what is between them.
+  Kokkos::deep_copy(exec, Kokkos::View<unsigned char*, Memory>(memory, bytes),
+                    static_cast<unsigned char>(0));
+  take(PlanStorage<Memory>(memory));
+  stages.new_vertex = made.order.vertex;
+  stages.rows = rows;
+  recipes.take_words(pool, found[MergeSums::recipe]);
+  recipes.vertex = made.order.vertex;
+  recipes.rows = rows;
+  const EachStage<typename Stages::ClearTable> clear{recipes.table_size};
+  if (rows.values_in_order)
+    sequence.run("Strata::MergedLevels::places", stages, clear);
+  else
+    sequence.run("Strata::MergedLevels::places", stages, clear,
+                 SumStage<typename Stages::PlaceEntries>{n});
+  replace_rows("Strata::MergedLevels::fill", exec, n, mean_length,
+               FillMerged<Memory>{edges, stages.row_status, stages.row_map,
+                                  stages.term_map, merged.entries.data(),
+                                  made.term.data(), rows, recipes},
+               lists, lists);
+  sequence.run("Strata::MergedLevels::recipes", recipes,
+               EachStage<typename Share::Enter>{n},
+               EachStage<typename Share::Compare>{n},
+               SumStage<typename Share::Place>{n},
+               EachStage<typename Share::Copy>{n});
+  made.recipe_bytes = recipes.total;
+  made.levels = levels;
+  made.row_status = Kokkos::View<const int*, Memory>(stages.row_status, n);
+  return made;
+}
+
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGED_ROWS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGED_ROWS_HPP
+
+#include <Kokkos_Core.hpp>
+#include <core/memory/PlanStorage.hpp>
+#include <cstdint>
+
+namespace Strata {
+
+/// How new values become those of rows merged all over a graph (see
+/// MergedLevels): what MergedSubgraphRows is where there are sub-graphs.
+///
+/// Which numbers meet in a merged row is written down as a recipe, so that
+/// new values need no searching. The row has a slot for each of its terms,
+/// ascending, then one for each source, ascending; all begin as 0. First its
+/// own entries are added to their slots. Then its terms are replaced, the
+/// newest first, so that a slot is final when its turn comes: what it holds
+/// over the diagonal of the term's row is the term's number, and that times the
+/// entries of the term's row is taken from their slots. The recipe has a byte
+/// each for the numbers of terms and of sources, and two for that of all
+/// entries, the lower first; in the order in which they are replaced, a byte
+/// for each term's number of entries; and one for the slot of each entry, the
+/// row's own first. Rows that are as they were have none.
+///
+/// Recipes say nothing of where numbers stand: rows alike share one (see
+/// ShareRecipes).
+///
+/// The values of the matrix are numbered so that those of a row follow each
+/// other, the entries ascending by source. Where the user's values are in order
+/// (see DependencyGraph), rows are as in the matrix, the diagonal after a row's
+/// entries, and numbers stand for themselves: backwards if `reversed`. Else
+/// `value_index` has a place for each, by position, as most terms of neighbours
+/// are neighbours there, too, and the diagonal (-1: it is one) before the
+/// entries.
+template <class MemorySpace>
+struct MergedRows {
+  /// The numbers of a row's first entry and of its diagonal, -1 if there is
+  /// none.
+  struct Row {
+    int first, diagonal;
+  };
+  /// Position -> where its recipe begins, in words of four bytes, if any; and
+  /// the same in half as many bytes, if there are few recipes: a plan has one
+  /// of them.
+  Kokkos::View<unsigned*, MemorySpace> recipe_of;
+  Kokkos::View<unsigned short*, MemorySpace> near_recipe_of;
+  Kokkos::View<unsigned char*, MemorySpace> recipe;
+  static constexpr int head = 4, word = 4;
+  static constexpr unsigned no_recipe = 0xffffffffu, no_near_recipe = 0xffff;
+  /// Vertex -> number that its row begins with; one more at the end.
+  Kokkos::View<int*, MemorySpace> begin_of;
+  Detail::ValueIndex<MemorySpace> value_index;
+  bool values_in_order = false, reversed = false, unit = false;
+  std::int64_t last_value = 0;
+  /// MergeFaults, as before a look.
+  Kokkos::View<std::int64_t*, MemorySpace> faults;
+  /// Of a merged row: most other rows' terms, most sources.
+  int most_terms = 0, most_sources = 0;
+
+  /// Has the arrays taken out of a storage: again with the numbers of elements
+  /// that they have, but for recipes, to be copied there as a whole.
+  /// @param far  with recipe_of
+  void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
+            std::int64_t numbers, std::int64_t recipe_bytes,
+            std::int64_t num_faults, std::int64_t num_values, bool far = true) {
+    storage.take(recipe_of, far ? vertices : 0);
+    storage.take(faults, num_faults);
+    storage.take(value_index, values_in_order ? 0 : numbers, num_values);
+    storage.take(begin_of, vertices + 1);
+    // Recipes begin with a whole word.
+    storage.take(near_recipe_of, (vertices + 1) / 2 * 2);
+    storage.take(recipe, recipe_bytes);
+  }
+  void take_again(Detail::PlanStorage<MemorySpace>& storage,
+                  std::int64_t recipe_bytes, std::int64_t num_values) {
+    take(storage, num_vertices(), value_index.size(), recipe_bytes,
+         static_cast<std::int64_t>(faults.extent(0)), num_values,
+         !all_near(recipe_bytes));
+  }
+  /// Whether near_recipe_of will do for so many bytes of recipes.
+  static bool all_near(std::int64_t recipe_bytes) {
+    return recipe_bytes / word <= no_near_recipe;
+  }
+  /// The first array that a plan with so many bytes of recipes has, and the
+  /// bytes from its beginning to the end of the last.
+  unsigned char* first(std::int64_t recipe_bytes) const {
+    return all_near(recipe_bytes)
+               ? reinterpret_cast<unsigned char*>(faults.data())
+               : reinterpret_cast<unsigned char*>(recipe_of.data());
+  }
+  std::size_t extent(std::int64_t recipe_bytes) const {
+    return static_cast<std::size_t>(recipe.data() + recipe_bytes -
+                                    first(recipe_bytes));
+  }
+  std::size_t bytes() const {
+    return recipe_of.extent(0) * sizeof(unsigned) +
+           near_recipe_of.extent(0) * sizeof(unsigned short) +
+           value_index.bytes() + recipe.extent(0) +
+           begin_of.extent(0) * sizeof(int) +
+           faults.extent(0) * sizeof(std::int64_t);
+  }
+
+  KOKKOS_FUNCTION int num_vertices() const {
+    return static_cast<int>(begin_of.extent(0)) - 1;
+  }
+  /// A row's recipe; null: it has none.
+  KOKKOS_INLINE_FUNCTION const unsigned char* recipe_at(int position) const {
+    const bool near = recipe_of.extent(0) == 0;
+    const unsigned begin =
+        near ? near_recipe_of(position) : recipe_of(position);
+    return begin == (near ? no_near_recipe : no_recipe)
+               ? nullptr
+               : recipe.data() + std::size_t{begin} * word;
+  }
+  /// Entries of the row and of its terms' rows.
+  KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* recipe) {
+    return recipe[2] | recipe[3] << 8;
+  }
+  KOKKOS_INLINE_FUNCTION int vertex(int user_row) const {
+    return reversed ? num_vertices() - 1 - user_row : user_row;
+  }
+  KOKKOS_INLINE_FUNCTION Row row(int user_row) const {
+    const int v = vertex(user_row), begin = begin_of(v);
+    if (!values_in_order) return {begin + 1, begin};
+    return {begin, unit ? -1 : begin_of(v + 1) - 1};
+  }
+  /// The number after a row's last entry.
+  /// @param following  the user's row at the next position, -1: there is none
+  KOKKOS_INLINE_FUNCTION int end(int user_row, int following) const {
+    if (values_in_order) return begin_of(vertex(user_row) + 1) - (unit ? 0 : 1);
+    return following < 0 ? static_cast<int>(value_index.size())
+                         : begin_of(vertex(following));
+  }
+  /// Where the user's values have a number; -1: nowhere.
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(int number) const {
+    if (!values_in_order) return value_index(number);
+    return reversed ? last_value - number : number;
+  }
+};
+
+}  // namespace Strata
+
+#endif

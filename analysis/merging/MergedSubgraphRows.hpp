@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGED_SUBGRAPH_ROWS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGED_SUBGRAPH_ROWS_HPP
+
+#include <Kokkos_Core.hpp>
+#include <core/memory/PlanStorage.hpp>
+#include <cstdint>
+
+namespace Strata {
+
+/// Level sets taken several at a time: how new values become those of a stream
+/// whose rows have been merged.
+///
+/// Rows of one sub-graph and of `levels` consecutive level sets, the first of
+/// which is a multiple of that, are a group. Within a group x_j is replaced by
+/// its own equation, so that
+///
+///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
+///
+/// where terms are of the group and sources are not, but for rows that stay as
+/// they are: what were `levels` steps
+/// one after the other has become one. It is the exact inverse of the group's
+/// diagonal block, applied to both sides. Rows that would grow too long, or too
+/// inaccurate, stay as they are, and have one term: others that need them have
+/// them as sources.
+///
+/// All arrays are by position, the place of a row in the stream. Which numbers
+/// meet in a merged row is written down as a recipe, so that new values
+/// need no searching. The row has a slot for each term, then one for each
+/// source; slot 0, its own, begins as 1, the others as 0. Terms are in the
+/// order in which they are replaced, so slot t is final when its turn comes:
+/// m_t is what it holds over the diagonal of t's row, and the row's entries
+/// times m_t are taken from the slots of terms and added to those of sources.
+/// The recipe is a byte for each entry of each term's row: its slot.
+template <class MemorySpace>
+struct MergedSubgraphRows {
+  int levels = 1;
+  /// Most terms of a row, and most terms and sources together.
+  int max_terms = 0, max_slots = 0;
+  /// What the following arrays are part of.
+  typename Detail::PlanStorage<MemorySpace>::Block storage;
+  /// A position's entries as the matrix has them. Without value_indices they
+  /// stand right before the row's diagonal in the user's values, or, if
+  /// `reversed`, after it in the opposite order (see
+  /// DependencyGraph::values_in_order).
+  Kokkos::View<int*, MemorySpace> row_map;
+  Detail::ValueIndex<MemorySpace> value_index;
+  bool has_value_indices = true, reversed = false;
+  std::int64_t num_entries = 0;
+  /// Terms of a position, beginning with its own row: how many positions they
+  /// stand before it (after it, if negative) in the same sub-graph.
+  Kokkos::View<int*, MemorySpace> term_map;
+  Kokkos::View<std::int16_t*, MemorySpace> term;
+  /// Words. Of a merged position: the number of its sources; where the
+  /// row's records begin (see byte_of); the recipe, four bytes a word, the
+  /// first in the lowest bits. Of one with one term: where its records begin,
+  /// then a byte for each entry, its rank among the sources. A row too long for
+  /// that has a word for each entry instead, its place in the stream, counted
+  /// in four bytes.
+  Kokkos::View<int*, MemorySpace> word_map;
+  Kokkos::View<unsigned*, MemorySpace> word;
+
+  /// As in the stream.
+  int scalar_bytes = 8, record_entries = 1, row_lanes = 1;
+
+  bool exist() const { return levels > 1; }
+  /// Where entry k of a row whose entries end with `end` stands.
+  /// @param diagonal  where the row's diagonal stands
+  KOKKOS_INLINE_FUNCTION std::int64_t value_index_of(
+      int k, int end, std::int64_t diagonal) const {
+    if (has_value_indices) return value_index(k);
+    return reversed ? diagonal + (end - k) : diagonal - (end - k);
+  }
+  /// Records, each on as many lanes as share a row, of so many sources.
+  KOKKOS_FUNCTION int tasks_of(int sources) const {
+    const int a_task = record_entries * row_lanes;
+    return (sources + a_task - 1) / a_task;
+  }
+  /// Byte of the stream where the number of the source of that rank stands,
+  /// the newest first. `task` has a word for each of the row's records: the
+  /// place of its first lane, counted in 16 bytes, and in the four upper bits
+  /// the logarithm of the stage's lanes.
+  KOKKOS_FUNCTION std::size_t byte_of(const unsigned* task, int rank) const {
+    const int a_task = record_entries * row_lanes;
+    const unsigned word = task[rank / a_task];
+    const int among = rank % a_task;
+    const int byte = (record_entries - 1 - among / row_lanes) * scalar_bytes;
+    return (std::size_t{word & task_place} + among % row_lanes +
+            (std::size_t(byte / 16) << (word >> task_place_bits))) *
+               16 +
+           byte % 16;
+  }
+  std::size_t bytes() const {
+    return 4 * (row_map.extent(0) + term_map.extent(0) + word_map.extent(0) +
+                word.extent(0)) +
+           2 * term.extent(0) + value_index.bytes();
+  }
+  static constexpr int task_place_bits = 28;
+  static constexpr unsigned task_place = (1u << task_place_bits) - 1;
+  /// Entries of a row whose ranks are bytes.
+  static constexpr int max_ranks = 128;
+  /// Rows of a sub-graph at most, so that 16 bits are enough for a term.
+  static constexpr int max_subgraph_rows = 32768;
+};
+
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERFORMANCE_MODEL_HPP
+#define STRATA_PERFORMANCE_MODEL_HPP
+
+#include <Kokkos_Core.hpp>
+#include <Strata_DependencyGraph.hpp>
+#include <Strata_Error.hpp>
+#include <Strata_LevelSets.hpp>
+#include <Strata_Schedule.hpp>
+#include <Strata_Subgraphs.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace Strata {
+
+/// The costs of Picciau et al.'s performance model (5) on one device, in
+/// microseconds. The defaults are of the order of one H200's; measure to have
+/// the real ones.
+struct PerformanceParameters {
+  /// Between two sub-graph levels (or level sets): a kernel's launch.
+  double alpha = 5.0;
+  /// One slot of internal edges, all its operands in scratch.
+  double tau = 0.05;
+  /// One slot of external edges (Picciau et al.'s tau'), sources in global
+  /// memory.
+  double tau_external = 0.6;
+  /// What one edge adds to a team's time when it is neither launch nor latency
+  /// that counts. Ours: without it a slot of one edge costs what one of
+  /// thousands does, and nothing is gained by spreading work over more teams;
+  /// 0 leaves (5) as Picciau et al. have it. The default is 16 bytes an edge at
+  /// a 132nd of 4.3 TB/s.
+  double tau_edge = 0.0005;
+
+  // Ours, for the algorithms that Picciau et al. do not have.
+  /// One narrow level set by one team of `level_sets`.
+  double narrow_level = 1.0;
+  /// One level set of `sync_free`: a value handed on through memory; on a host
+  /// with several threads, what a level set of `level_sets` that they share
+  /// takes longer than its rows.
+  double handover = 1.0;
+  /// One step of `sync_free_subgraphs`, barrier included.
+  double pass = 0.4;
+  /// One narrow block by one team of `blocks`.
+  double block = 0.2;
+  /// Memory traffic, bytes a microsecond (megabytes a second).
+  double bytes_per_us = 3.0e6;
+  /// `substitution`: a row and an entry by one thread.
+  double serial_row = 0.5, serial_entry = 0.1;
+
+  /// Every parameter by name, in the order of the cache file.
+  template <class Parameters, class Visitor>
+  static void for_each(Parameters& p, const Visitor& visit) {
+    visit("alpha", p.alpha);
+    visit("tau", p.tau);
+    visit("tau_external", p.tau_external);
+    visit("tau_edge", p.tau_edge);
+    visit("narrow_level", p.narrow_level);
+    visit("handover", p.handover);
+    visit("pass", p.pass);
+    visit("block", p.block);
+    visit("bytes_per_us", p.bytes_per_us);
+    visit("serial_row", p.serial_row);
+    visit("serial_entry", p.serial_entry);
+  }
+};
+
+/// Throws OptionError unless every parameter is finite and positive; tau_edge
+/// may be zero.
+inline void check_parameters(const PerformanceParameters& parameters) {
+  PerformanceParameters::for_each(
+      parameters, [](const char* name, double value) {
+        const bool zero_allowed = std::string(name) == "tau_edge";
+        if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed))
+          throw OptionError(
+              std::string("PerformanceParameters::") + name,
+              std::to_string(value) + " microseconds can't be a duration",
+              "measure it again or leave the default");
+      });
+}
+
+/// Predicted time of one solve by sub-graphs, in microseconds: Picciau et al.'s
+/// (5),
+///   levels * alpha + sum over levels of max over the level's sub-graphs of
+///   (tau' * external slots + tau * internal slots).
+///
+/// (5) supposes that a level's sub-graphs all run at once. Ours: where the
+/// device runs only `concurrency` sub-graphs at a time (0: any number), a level
+/// takes no less than the sum of its sub-graphs' times over `concurrency`,
+/// which is what teams that start as others end come close to.
+/// Cost: O(sub-graphs).
+inline double predict_subgraphs(const PerformanceParameters& parameters,
+                                const Subgraphs& subgraphs,
+                                const SlotCounts& slots, int concurrency = 0) {
+  double total = parameters.alpha * subgraphs.num_levels;
+  for (int p = 0; p < subgraphs.num_levels; ++p) {
+    double longest = 0, sum = 0;
+    for (int q = subgraphs.level_map[p]; q < subgraphs.level_map[p + 1]; ++q) {
+      const int g = subgraphs.order[q];
+      const double t = parameters.tau_external * slots.external[g] +
+                       parameters.tau * slots.internal[g] +
+                       parameters.tau_edge * double(slots.edges[g]);
+      longest = std::max(longest, t);
+      sum += t;
+    }
+    total += concurrency > 0 ? std::max(longest, sum / concurrency) : longest;
+  }
+  return total;
+}
+
+/// Predicted time of one solve by level sets, in microseconds. In the terms of
+/// (5) a level set is a level all of whose edges are external: alpha a level,
+/// and tau' for each step of its longest row when `lanes` threads share a row.
+/// Cost: O(n).
+inline double predict_level_sets(
+    const PerformanceParameters& parameters,
+    const DependencyGraph<Kokkos::HostSpace>& graph, const LevelSets& levels,
+    int lanes = 1) {
+  if (lanes < 1)
+    throw OptionError("lanes", std::to_string(lanes) + " threads a row",
+                      "use at least 1");
+  double total = parameters.alpha * levels.num_levels;
+  for (int l = 0; l < levels.num_levels; ++l) {
+    std::int64_t longest = 0;
+    for (int p = levels.level_map[l]; p < levels.level_map[l + 1]; ++p) {
+      const int v = levels.vertices[p];
+      longest = std::max(longest, graph.row_map(v + 1) - graph.row_map(v));
+    }
+    total += parameters.tau_external * double((longest + lanes - 1) / lanes);
+  }
+  return total;
+}
+
+}  // namespace Strata
+
+#endif

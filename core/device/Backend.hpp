@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_DEVICE_BACKEND_HPP
+#define STRATA_CORE_DEVICE_BACKEND_HPP
+
+// What an execution space is: all that the library asks of one, apart from the
+// numbers of a device (core/device/DeviceInfo.hpp).
+
+#include <core/device/KokkosVersion.hpp>
+#include <type_traits>
+
+/// Whether kernels are started by CUDA's own calls where these do more than
+/// Kokkos' dispatch: CMake's Strata_ENABLE_CUDA_NATIVE.
+#if !defined(STRATA_ENABLE_CUDA_NATIVE)
+#define STRATA_ENABLE_CUDA_NATIVE 1
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#error "Strata needs a CUDA architecture of 7.0 or newer"
+#endif
+
+// True while the compiler makes code for a CUDA device. For core/device only.
+#if defined(__CUDA_ARCH__)
+#define STRATA_IMPL_ON_CUDA_DEVICE 1
+#else
+#define STRATA_IMPL_ON_CUDA_DEVICE 0
+#endif
+
+// For device functions off the usual path, which inlined would keep registers
+// and instructions of the path from being few.
+#if defined(__CUDACC__)
+#define STRATA_IMPL_NOINLINE __noinline__
+#else
+#define STRATA_IMPL_NOINLINE
+#endif
+
+#if STRATA_IMPL_ON_CUDA_DEVICE
+#define STRATA_IMPL_UNROLL _Pragma("unroll")
+#else
+#define STRATA_IMPL_UNROLL
+#endif
+
+// For loops of a host with few instructions and turns: written out twice they
+// do not get slower, by a third even, where they happen to lie across two
+// lines of the instruction cache.
+#if defined(__clang__)
+#define STRATA_IMPL_UNROLL_TWICE _Pragma("unroll 2")
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+#define STRATA_IMPL_UNROLL_TWICE _Pragma("GCC unroll 2")
+#else
+#define STRATA_IMPL_UNROLL_TWICE
+#endif
+
+namespace Strata {
+namespace Detail {
+
+/// True for devices with memory of their own, whose teams have many threads:
+/// every execution space that can't reach a host's memory. The others are
+/// hosts, whose teams have one thread.
+template <class ExecutionSpace>
+inline constexpr bool is_gpu =
+    !Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
+
+/// True if work is done when the call that dispatches it returns, so that the
+/// calling thread may follow it up without a wait: OpenMP and Serial.
+#if defined(KOKKOS_ENABLE_OPENMP)
+template <class ExecutionSpace>
+inline constexpr bool is_openmp =
+    std::is_same<ExecutionSpace, Kokkos::OpenMP>::value;
+#else
+template <class ExecutionSpace>
+inline constexpr bool is_openmp = false;
+#endif
+#if defined(KOKKOS_ENABLE_SERIAL)
+template <class ExecutionSpace>
+inline constexpr bool runs_at_once =
+    is_openmp<ExecutionSpace> ||
+    std::is_same<ExecutionSpace, Kokkos::Serial>::value;
+#else
+template <class ExecutionSpace>
+inline constexpr bool runs_at_once = is_openmp<ExecutionSpace>;
+#endif
+
+/// Threads that run in lock step and can exchange registers
+/// (core/device/Warp.hpp); 1 where the backend has no such exchange here.
+template <class ExecutionSpace>
+inline constexpr int lane_width = 1;
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+inline constexpr int lane_width<Kokkos::Cuda> = 32;
+#endif
+
+/// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
+template <class ExecutionSpace>
+struct HostVisible {
+  using type = Kokkos::HostSpace;
+};
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+struct HostVisible<Kokkos::Cuda> {
+  using type = Kokkos::CudaHostPinnedSpace;
+};
+#endif
+template <class ExecutionSpace>
+using HostVisibleSpace = typename HostVisible<ExecutionSpace>::type;
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_DEVICE_GRID_SUM_HPP
+#define STRATA_CORE_DEVICE_GRID_SUM_HPP
+
+#include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
+#include <core/memory/AllocateView.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Where the blocks of a launch leave their parts of up to three sums, with
+/// room for `extra` parts that are no block's; `done` counts the blocks that
+/// have, and is 0 between launches. One launch at a time may use it.
+template <class MemorySpace>
+struct GridSum {
+  static constexpr int max_sums = 3;
+  Kokkos::View<double*, MemorySpace> part;
+  Kokkos::View<unsigned*, MemorySpace> done;
+  int max_blocks = 0;
+  std::int64_t extra = 0;
+
+  GridSum() = default;
+  GridSum(int blocks, std::int64_t extra_parts)
+      : part(make_zeroed<decltype(part)>("Strata::GridSum::part",
+                                         max_sums * blocks + extra_parts)),
+        done(make_zeroed<decltype(done)>("Strata::GridSum::done", 1)),
+        max_blocks(blocks),
+        extra(extra_parts) {}
+};
+
+/// The same as bare pointers, for kernels.
+struct GridSumRef {
+  static constexpr int max_sums = 3;
+  double* part = nullptr;
+  unsigned* done = nullptr;
+  int max_blocks = 0;
+
+  GridSumRef() = default;
+  template <class MemorySpace>
+  explicit GridSumRef(const GridSum<MemorySpace>& sum)
+      : part(sum.part.data()),
+        done(sum.done.data()),
+        max_blocks(sum.max_blocks) {}
+
+  KOKKOS_INLINE_FUNCTION double* extra_part(std::int64_t i) const {
+    return part + max_sums * max_blocks + i;
+  }
+
+  /// Has a block leave its parts for add_up() of a later launch.
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION void leave(const Team& team,
+                                    const double (&value)[sums]) const {
+    static_assert(sums <= max_sums, "one to three sums");
+    for (int s = 0; s < sums; ++s) {
+      const double sum = team_sum(team, value[s]);
+      if (team.team_rank() == 0)
+        store_relaxed(part + s * max_blocks + team.league_rank(), sum);
+    }
+  }
+  /// Sums of the parts of `blocks` blocks and of the first `used_extra` extra
+  /// ones, the same bits in all threads of all blocks.
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION void add_up(const Team& team, int blocks,
+                                     double (&value)[sums],
+                                     std::int64_t used_extra) const {
+    for (int s = 0; s < sums; ++s) {
+      double sum = sum_of<4>(team, part + s * max_blocks, blocks);
+      if (s == 0 && used_extra > 0)
+        sum += sum_of<8>(team, extra_part(0), used_extra);
+      value[s] = sum;
+    }
+    for (int s = 0; s < sums; ++s) value[s] = team_sum(team, value[s]);
+  }
+
+  /// Adds up `value` over the threads of all blocks, and the first
+  /// `used_extra` extra parts to the first sum. True in the threads of one
+  /// block alone, the last to get here, where `value` then has the sums; the
+  /// same bits every time, as parts are added in the order of blocks, not of
+  /// time. All threads of all blocks of the launch have to call it once. Nobody
+  /// waits for another block.
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION bool operator()(const Team& team,
+                                         double (&value)[sums],
+                                         std::int64_t used_extra) const {
+    static_assert(sums <= max_sums, "one to three sums");
+    const int blocks = team.league_size();
+    for (int s = 0; s < sums; ++s) value[s] = team_sum(team, value[s]);
+    int last = 0;
+    if (team.team_rank() == 0) {
+      for (int s = 0; s < sums; ++s)
+        store_relaxed(part + s * max_blocks + team.league_rank(), value[s]);
+      // The parts, those of the block's other threads included, before the
+      // count.
+      Kokkos::memory_fence();
+      last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
+             static_cast<unsigned>(blocks);
+    }
+    if (!team_broadcast(team, last)) return false;
+    Kokkos::memory_fence();
+    add_up(team, blocks, value, used_extra);
+    if (team.team_rank() == 0) *done = 0;
+    return true;
+  }
+
+ private:
+  /// The thread's share, with `batch` loads under way.
+  template <int batch, class Team>
+  KOKKOS_INLINE_FUNCTION static double sum_of(const Team& team,
+                                              const double* parts,
+                                              std::int64_t count) {
+    double sum = 0;
+    const int stride = team.team_size();
+    for (std::int64_t i = team.team_rank(); i < count; i += batch * stride) {
+      double found[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        found[u] =
+            i + u * stride < count ? load_relaxed(parts + i + u * stride) : 0.0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) sum += found[u];
+    }
+    return sum;
+  }
+};
+
+/// What the blocks of a launch have left for the next one to add up; without
+/// blocks, nothing.
+struct LateSums {
+  GridSumRef grid_sum;
+  int blocks = 0;
+  std::int64_t used_extra = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

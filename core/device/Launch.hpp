@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_DEVICE_LAUNCH_HPP
+#define STRATA_CORE_DEVICE_LAUNCH_HPP
+
+// How kernels of teams are started. A kernel is a functor over a team as Kokkos
+// has them: league_rank(), league_size(), team_rank(), team_size(),
+// team_barrier() and team_scratch(0). It is a template over the team's type, as
+// there are three: Kokkos' own, the team of one thread that a host's loop runs,
+// and that of a kernel which CUDA starts without Kokkos. What it calls besides
+// is below, for every kind of team.
+
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/Warp.hpp>
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <core/device/cuda/CudaLaunch.hpp>
+#endif
+
+#if STRATA_IMPL_ON_CUDA_DEVICE
+#define STRATA_IMPL_TEAM_SHARED __shared__
+#else
+/// A variable of a kernel that the threads of a team share.
+#define STRATA_IMPL_TEAM_SHARED
+#endif
+
+namespace Strata {
+namespace Detail {
+
+/// A team of one thread, whose kernel has asked for no scratch.
+class OneThreadTeam {
+ public:
+  struct Scratch {
+    KOKKOS_INLINE_FUNCTION void* get_shmem(std::size_t) const {
+      return nullptr;
+    }
+  };
+  KOKKOS_INLINE_FUNCTION OneThreadTeam(int rank, int size)
+      : rank_(rank), size_(size) {}
+  KOKKOS_INLINE_FUNCTION int league_rank() const { return rank_; }
+  KOKKOS_INLINE_FUNCTION int league_size() const { return size_; }
+  KOKKOS_INLINE_FUNCTION int team_rank() const { return 0; }
+  KOKKOS_INLINE_FUNCTION int team_size() const { return 1; }
+  KOKKOS_INLINE_FUNCTION void team_barrier() const {}
+  KOKKOS_INLINE_FUNCTION Scratch team_scratch(int) const { return {}; }
+
+ private:
+  int rank_, size_;
+};
+
+/// Sum of `value` over the team, the same bits in all its threads and each
+/// time. All threads of the team call it.
+template <class Team>
+KOKKOS_INLINE_FUNCTION double team_sum(const Team& team, double value) {
+  Kokkos::Sum<double> sum(value);
+  team.team_reduce(sum);
+  return value;
+}
+KOKKOS_INLINE_FUNCTION double team_sum(const OneThreadTeam&, double value) {
+  return value;
+}
+
+/// What the thread of rank 0 passes. All threads of the team call it.
+template <class Team>
+KOKKOS_INLINE_FUNCTION int team_broadcast(const Team& team, int value) {
+  team.team_broadcast(value, 0);
+  return value;
+}
+KOKKOS_INLINE_FUNCTION int team_broadcast(const OneThreadTeam&, int value) {
+  return value;
+}
+
+/// For kernels that say `awaits_previous`: returns when the kernels before this
+/// one in the instance have ended. Threads that have not called this leave
+/// alone what those may write, and write nothing that those use; what was
+/// written before publish_writes() may be read.
+template <class Team>
+KOKKOS_INLINE_FUNCTION void await_previous(const Team&) {}
+/// For kernels that say `awaits_previous`: once a thread of every team has
+/// called this, or the team has ended, teams of the next kernel may begin.
+template <class Team>
+KOKKOS_INLINE_FUNCTION void release_next(const Team&) {}
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+KOKKOS_INLINE_FUNCTION double team_sum(const Cuda::NativeTeam& team,
+                                       double value) {
+  return team.sum(value);
+}
+KOKKOS_INLINE_FUNCTION int team_broadcast(const Cuda::NativeTeam& team,
+                                          int value) {
+  return team.broadcast(value);
+}
+KOKKOS_INLINE_FUNCTION void await_previous(const Cuda::NativeTeam& team) {
+  team.await_previous();
+}
+KOKKOS_INLINE_FUNCTION void release_next(const Cuda::NativeTeam& team) {
+  team.release_next();
+}
+#endif
+
+/// A functor for Kokkos' loops, which look at its operator().
+template <class Functor, class ExecutionSpace>
+struct CallForTeam {
+  Functor functor;
+  int teams;
+  KOKKOS_INLINE_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team)
+      const {
+    functor(team);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(int team) const {
+    functor(OneThreadTeam(team, teams));
+  }
+};
+
+/// Calls functor(team) for `teams` teams, asynchronously on `exec`. Teams have
+/// `threads` threads on a GPU, in registers so few that a multiprocessor has
+/// room for `teams_at_once` of them, and one thread on a host.
+///
+/// On CUDA, where Strata_ENABLE_CUDA_NATIVE is on, the kernel is started by
+/// CUDA's own call and told to Kokkos' tools as a parallel_for: enqueuing takes
+/// half the time that Kokkos spends on a launch of teams, and kernels overlap
+/// (see Cuda::overlaps_launches).
+///
+/// @param scratch_bytes for each team; without any a host runs a plain loop
+/// @param overlap       whether it may begin while the kernel before it ends
+template <int teams_at_once, int threads = 256, class ExecutionSpace,
+          class Functor>
+void run_teams(const char* label, const ExecutionSpace& exec, int teams,
+               const Functor& functor, std::size_t scratch_bytes = 0,
+               bool overlap = true) {
+  if (teams == 0) return;
+  (void)overlap;
+  // A kernel asks for all of it at once, and Kokkos hands out whole words.
+  const auto of_words = static_cast<int>((scratch_bytes + 15) / 16 * 16);
+  (void)of_words;
+  using Call = CallForTeam<Functor, ExecutionSpace>;
+  if constexpr (!is_gpu<ExecutionSpace>) {
+    if (scratch_bytes == 0) {
+      Kokkos::parallel_for(
+          label, Kokkos::RangePolicy<ExecutionSpace, int>(exec, 0, teams),
+          Call{functor, teams});
+    } else {
+      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, 1);
+      policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
+      Kokkos::parallel_for(label, policy, Call{functor, teams});
+    }
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && \
+    STRATA_ENABLE_CUDA_NATIVE
+  } else if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+    Cuda::run_teams<teams_at_once, threads>(label, exec, teams, functor,
+                                            scratch_bytes, overlap);
+#endif
+  } else {
+    Kokkos::TeamPolicy<ExecutionSpace,
+                       Kokkos::LaunchBounds<threads, teams_at_once>>
+        policy(exec, teams, threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
+    // Light: functors are handed over with the launch. Through Kokkos' constant
+    // buffer the host would have to wait for the kernel before.
+    Kokkos::parallel_for(
+        label,
+        Kokkos::Experimental::require(
+            policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+        Call{functor, teams});
+  }
+}
+
+/// The work of publish_writes.
+struct NoTeamsWork {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {}
+};
+
+/// Enqueues on `exec` what makes all that was written before it known to
+/// threads of later kernels that have not called await_previous yet. (A kernel
+/// that may overlap the one before it begins when that one's teams have ended,
+/// which is not to say that what they wrote has arrived; a kernel in between
+/// waits for that.)
+template <class ExecutionSpace>
+void publish_writes(const ExecutionSpace& exec) {
+  if constexpr (is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE) {
+    run_teams<1, 32>("Strata::publish_writes", exec, 1, NoTeamsWork());
+  }
+  (void)exec;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

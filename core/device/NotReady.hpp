@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_DEVICE_NOT_READY_HPP
+#define STRATA_CORE_DEVICE_NOT_READY_HPP
+
+#include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
+#include <core/device/Scratch.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Real words a scalar is made of: what one load or store moves at once.
+template <class Scalar>
+struct ScalarWords {
+  using Word = Scalar;
+  static constexpr int count = 1;
+};
+template <class R>
+struct ScalarWords<Kokkos::complex<R>> {
+  using Word = R;
+  static constexpr int count = 2;
+};
+
+/// A NaN whose bits no arithmetic unit produces and which stands for "not
+/// computed yet". A result that happens to carry these very bits (copied
+/// through from a right-hand side) is stored as the ordinary quiet NaN, so
+/// nothing in b or in the matrix can imitate an unfinished value.
+template <class Word>
+struct NotReadyBits;
+template <>
+struct NotReadyBits<double> {
+  using Bits = unsigned long long;
+  static constexpr Bits not_ready = 0xfff85742d1b3a96eULL;
+  static constexpr Bits plain_nan = 0x7ff8000000000000ULL;
+  /// The upper half of infinity; a NaN's is larger (as a not ready value's),
+  /// but for rare ones with bits in the lower half only.
+  static constexpr unsigned infinity = 0x7ff00000U;
+};
+template <>
+struct NotReadyBits<float> {
+  using Bits = unsigned;
+  static constexpr Bits not_ready = 0xffc5d3b7U;
+  static constexpr Bits plain_nan = 0x7fc00000U;
+  static constexpr unsigned infinity = 0x7f800000U;
+};
+
+/// Storage of values that are their own flags: a word is either not ready or
+/// final, and changes from one to the other once a solve.
+///
+/// Why a reader needs no fence, by the memory model of PTX (that of C++ says
+/// the same on hosts):
+///
+/// The one store that makes a word final and the loads that poll it are relaxed
+/// atomic accesses of the whole, aligned word of 4 or 8 bytes. Their scope has
+/// both threads in it: the device for global memory, the team for scratch
+/// (ScratchBytes::hand_over). So they do not race, and a load returns the old
+/// word or the new one, never a part of each.
+///
+/// All threads agree on the order of the stores to one word: not ready, then
+/// final. A reader that has seen the final word does not see the not ready one
+/// again.
+///
+/// The value is all that is handed over. A reader concludes nothing about other
+/// locations, so no order with other accesses is needed. A complex value is two
+/// words, which may arrive in either order; each says for itself whether it is
+/// final, and a reader waits for both.
+///
+/// Words become not ready by plain stores of another solve. The end of its
+/// kernel (await_previous where kernels overlap) lies between them and any
+/// access of this solve. There are two buffers: no solve makes not ready what
+/// it reads.
+///
+/// A polling load is served by the second-level cache, where a store arrives in
+/// finite time: waiting ends if the publisher runs. That it does run is what
+/// each waiting kernel has to show.
+template <class Scalar>
+struct NotReady {
+  using Word = typename ScalarWords<Scalar>::Word;
+  using Traits = NotReadyBits<Word>;
+  using Bits = typename Traits::Bits;
+  static constexpr int words = ScalarWords<Scalar>::count;
+
+  KOKKOS_INLINE_FUNCTION static void reset(Scalar* at) {
+    Bits* w = reinterpret_cast<Bits*>(at);
+    for (int i = 0; i < words; ++i) w[i] = Traits::not_ready;
+  }
+  /// The value, or where its bits would mean "not ready" the ordinary NaN.
+  KOKKOS_INLINE_FUNCTION static Scalar final(const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    for (int i = 0; i < words; ++i)
+      if (bits[i] == Traits::not_ready) bits[i] = Traits::plain_nan;
+    Scalar result;
+    memcpy(&result, bits, sizeof(Scalar));
+    return result;
+  }
+  KOKKOS_INLINE_FUNCTION static void publish(Scalar* at, const Scalar& value) {
+    publish_final(at, final(value));
+  }
+  /// The same for what is known not to look not ready.
+  KOKKOS_INLINE_FUNCTION static void publish_final(Scalar* at,
+                                                   const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    Bits* w = reinterpret_cast<Bits*>(at);
+    for (int i = 0; i < words; ++i) store_relaxed(w + i, bits[i]);
+  }
+  /// True if any word of a copy is a quiet NaN, which a result is if a not
+  /// ready value went into it.
+  KOKKOS_INLINE_FUNCTION static bool is_nan(const Scalar& value) {
+    constexpr int halves = sizeof(Scalar) / 4, of_word = sizeof(Word) / 4;
+    unsigned half[halves];
+    memcpy(half, &value, sizeof(Scalar));
+    bool any = false;
+    for (int i = of_word - 1; i < halves; i += of_word)
+      any = any || half[i] << 1 > Traits::infinity << 1;
+    return any;
+  }
+  /// The value as it is now, final or not.
+  KOKKOS_INLINE_FUNCTION static Scalar load(const Scalar* at) {
+    const Bits* w = reinterpret_cast<const Bits*>(at);
+    Bits bits[words];
+    for (int i = 0; i < words; ++i) bits[i] = load_relaxed(w + i);
+    Scalar value;
+    memcpy(&value, bits, sizeof(Scalar));
+    return value;
+  }
+  /// Whether some word of a loaded value is not ready.
+  KOKKOS_INLINE_FUNCTION static bool is_not_ready(const Scalar& value) {
+    Bits bits[words];
+    memcpy(bits, &value, sizeof(Scalar));
+    bool not_ready = false;
+    for (int i = 0; i < words; ++i)
+      not_ready = not_ready || bits[i] == Traits::not_ready;
+    return not_ready;
+  }
+  /// True if some word of a loaded value is not ready, or is a NaN that looks
+  /// so in its upper four bytes: one comparison a word.
+  KOKKOS_INLINE_FUNCTION static bool may_be_not_ready(const Scalar& value) {
+    constexpr int halves = sizeof(Scalar) / 4, of_word = sizeof(Word) / 4;
+    constexpr auto upper =
+        static_cast<unsigned>(Traits::not_ready >> (8 * (sizeof(Bits) - 4)));
+    unsigned half[halves];
+    memcpy(half, &value, sizeof(Scalar));
+    bool may = false;
+    for (int i = of_word - 1; i < halves; i += of_word)
+      may = may || half[i] == upper;
+    return may;
+  }
+  /// Reads the value; false while any word of it is not ready.
+  KOKKOS_INLINE_FUNCTION static bool read(const Scalar* at, Scalar& value) {
+    const Bits* w = reinterpret_cast<const Bits*>(at);
+    Bits bits[words];
+    bool final = true;
+    for (int i = 0; i < words; ++i) {
+      bits[i] = load_relaxed(w + i);
+      final = final && bits[i] != Traits::not_ready;
+    }
+    memcpy(&value, bits, sizeof(Scalar));
+    return final;
+  }
+};
+
+template <class Scalar, class MemorySpace>
+struct ResetNotReady {
+  Kokkos::View<Scalar*, MemorySpace> buffer;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    NotReady<Scalar>::reset(buffer.data() + i);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

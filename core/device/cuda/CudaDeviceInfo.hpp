@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_DEVICE_CUDA_CUDA_DEVICE_INFO_HPP
+#define STRATA_CORE_DEVICE_CUDA_CUDA_DEVICE_INFO_HPP
+
+#include <core/device/Backend.hpp>
+
+#if defined(KOKKOS_ENABLE_CUDA)
+
+#include <new>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+namespace Cuda {
+
+/// An attribute of the instance's device, or `otherwise`.
+inline int attribute(const Kokkos::Cuda& exec, cudaDeviceAttr which,
+                     int otherwise) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, exec.cuda_device()) ==
+                     cudaSuccess &&
+                 value > 0
+             ? value
+             : otherwise;
+}
+inline int multiprocessors(const Kokkos::Cuda& exec) {
+  return attribute(exec, cudaDevAttrMultiProcessorCount, 1);
+}
+inline std::size_t cache_bytes(const Kokkos::Cuda& exec,
+                               std::size_t otherwise) {
+  const int bytes = attribute(exec, cudaDevAttrL2CacheSize, 0);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
+}
+/// Bytes of the current device's memory; 0 where it does not tell.
+inline void ask_for_memory(std::size_t& free, std::size_t& total) {
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = total = 0;
+}
+/// Errors of calls that may take memory of the device's own, to load a kernel
+/// or for its stacks. This error is forgotten: nobody else is to take it for
+/// his.
+inline void raise_lack_of_memory(cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation) return;
+  (void)cudaGetLastError();
+  throw std::bad_alloc();
+}
+/// What Kokkos asked for when it began: asking the driver anew takes long.
+inline std::string name(const Kokkos::Cuda& exec) {
+  return exec.cuda_device_prop().name;
+}
+
+}  // namespace Cuda
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif  // KOKKOS_ENABLE_CUDA
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
+#define STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
+
+#include <core/matrix/KernelsCompat.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <core/scalar/CounterRandom.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar>
+struct FromParts {
+  static constexpr double off_diagonal_share = 1;
+  KOKKOS_INLINE_FUNCTION static Scalar make(double real, double) {
+    return static_cast<Scalar>(real);
+  }
+};
+template <class Real>
+struct FromParts<Kokkos::complex<Real>> {
+  static constexpr double off_diagonal_share = 0.8;
+  KOKKOS_INLINE_FUNCTION static Kokkos::complex<Real> make(double real,
+                                                           double imaginary) {
+    return {static_cast<Real>(real), static_cast<Real>(imaginary)};
+  }
+};
+
+/// Values of the gallery, each a function of seed, row and column (and, on the
+/// diagonal, of the row's length) alone.
+///
+/// Off-diagonal: -(1 - u/8), or +-(1 + u)/2 where `signs`, with u uniform in
+/// [0, 1). Diagonal: max(degree, off-diagonal entries of the row) + 1/16 + u/4,
+/// so rows are strictly dominant. In complex matrices an off-diagonal value's
+/// real part is 0.8 of that, and imaginary parts are uniform in [-0.6, 0.6).
+/// No product that rounds is followed by a sum, so fused multiply-adds change
+/// no bit.
+struct GalleryValues {
+  std::uint64_t seed;
+  int degree;
+  bool signs;
+
+  template <class Scalar>
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row,
+                                           std::int64_t column,
+                                           std::int64_t row_length) const {
+    const std::uint64_t bits = random_bits(seed, row, column, 8);
+    const double u = unit_interval(bits);
+    const double imaginary =
+        0.6 * (2 * unit_interval(random_bits(seed, row, column, 9)) - 1);
+    if (row == column) {
+      const std::int64_t others = row_length - 1;
+      const double base =
+          static_cast<double>(others > degree ? others : degree);
+      return FromParts<Scalar>::make(base + 0.0625 + 0.25 * u, imaginary);
+    }
+    const double real =
+        signs ? (bits & 1 ? 0.5 : -0.5) * (1 + u) : 0.125 * u - 1;
+    return FromParts<Scalar>::make(FromParts<Scalar>::off_diagonal_share * real,
+                                   imaginary);
+  }
+};
+
+template <class Pattern>
+struct PatternRowLength {
+  Pattern pattern;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    std::int64_t length = 0;
+    pattern(row, [&](std::int64_t) { ++length; });
+    return length;
+  }
+};
+
+template <class Types, class Pattern>
+struct FillPattern {
+  Pattern pattern;
+  GalleryValues value;
+  typename Types::RowMap row_map;
+  typename Types::Entries entries;
+  typename Types::Values values;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    const auto begin = static_cast<std::int64_t>(row_map(row));
+    const auto length = static_cast<std::int64_t>(row_map(row + 1)) - begin;
+    std::int64_t k = begin;
+    pattern(row, [&](std::int64_t column) {
+      entries(k) = static_cast<typename Types::Ordinal>(column);
+      values(k) = value.operator()<typename Types::Scalar>(row, column, length);
+      ++k;
+    });
+  }
+};
+
+/// Matrix of a closed-form pattern: rows counted, summed up, filled, with a
+/// thread a row.
+template <class CrsMatrix, class Pattern>
+CrsMatrix build_from_pattern(const typename CrsMatrix::execution_space& exec,
+                             std::int64_t rows, const Pattern& pattern,
+                             const GalleryValues& value) {
+  using Types = MatrixTypes<CrsMatrix>;
+  auto row_map = make_unfilled<typename Types::RowMap>(
+      "Strata::Gallery::row_map", rows + 1);
+  const std::int64_t stored =
+      scan_row_lengths("Strata::Gallery::count::pattern", exec, rows,
+                       PatternRowLength<Pattern>{pattern}, row_map);
+  auto entries = make_unfilled<typename Types::Entries>(
+      "Strata::Gallery::entries", stored);
+  auto values =
+      make_unfilled<typename Types::Values>("Strata::Gallery::values", stored);
+  Kokkos::parallel_for(
+      "Strata::Gallery::fill::pattern", typename Types::Rows(exec, 0, rows),
+      FillPattern<Types, Pattern>{pattern, value, row_map, entries, values});
+  exec.fence();
+  return CrsMatrix("Strata::gallery", rows, rows, stored, values, row_map,
+                   entries);
+}
+
+/// Row starts of the arrow: two entries a row, the last row full.
+template <class RowMap>
+struct ArrowRowMap {
+  std::int64_t rows, stored;
+  RowMap row_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    row_map(row) = row == rows ? stored : 2 * row;
+  }
+};
+
+/// One thread an entry: the last row is as long as all the others together.
+template <class Types>
+struct FillArrow {
+  std::int64_t rows;
+  GalleryValues value;
+  typename Types::Entries entries;
+  typename Types::Values values;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    const std::int64_t last = rows - 1;
+    const std::int64_t row = k < 2 * last ? k / 2 : last;
+    const std::int64_t column =
+        row == last ? k - 2 * last : (k % 2 == 0 ? row : last);
+    entries(k) = static_cast<typename Types::Ordinal>(column);
+    values(k) = value.operator()<typename Types::Scalar>(
+        row, column, row == last ? rows : 2);
+  }
+};
+
+template <class CrsMatrix>
+CrsMatrix build_arrow(const typename CrsMatrix::execution_space& exec,
+                      std::int64_t rows, const GalleryValues& value) {
+  using Types = MatrixTypes<CrsMatrix>;
+  const std::int64_t stored = 3 * rows - 2;
+  auto row_map = make_unfilled<typename Types::RowMap>(
+      "Strata::Gallery::row_map", rows + 1);
+  auto entries = make_unfilled<typename Types::Entries>(
+      "Strata::Gallery::entries", stored);
+  auto values =
+      make_unfilled<typename Types::Values>("Strata::Gallery::values", stored);
+  Kokkos::parallel_for(
+      "Strata::Gallery::row_map::arrow",
+      typename Types::Rows(exec, 0, rows + 1),
+      ArrowRowMap<typename Types::RowMap>{rows, stored, row_map});
+  Kokkos::parallel_for("Strata::Gallery::fill::arrow",
+                       typename Types::Rows(exec, 0, stored),
+                       FillArrow<Types>{rows, value, entries, values});
+  exec.fence();
+  return CrsMatrix("Strata::gallery", rows, rows, stored, values, row_map,
+                   entries);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_INTERFACE_MADE_HPP
+#define STRATA_CORE_INTERFACE_MADE_HPP
+
+#include <Strata_Error.hpp>
+#include <string>
+#include <utility>
+
+namespace Strata {
+namespace Detail {
+
+/// HandleError unless an object was made, `made` being a pointer or a Made.
+/// @param name  of the class; @param arguments  of the constructor that makes
+/// it
+template <class Mark>
+void require_made(const Mark& made, const char* name, const char* arguments) {
+  if (made) return;
+  throw HandleError(name, "has not been made, or was moved from: it is empty",
+                    std::string("assign one that is made, as in object = ") +
+                        name + "(" + arguments + ")");
+}
+
+/// Whether an object was made; what was moved from no longer is. For classes
+/// without a pointer that says so.
+class Made {
+ public:
+  Made() = default;
+  explicit Made(bool made) : made_(made) {}
+  Made(const Made&) = default;
+  Made& operator=(const Made&) = default;
+  Made(Made&& other) noexcept : made_(std::exchange(other.made_, false)) {}
+  Made& operator=(Made&& other) noexcept {
+    made_ = std::exchange(other.made_, false);
+    return *this;
+  }
+  ~Made() = default;
+  explicit operator bool() const { return made_; }
+
+ private:
+  bool made_ = false;
+};
+
+/// The way of the library's own kernels to what public classes keep private.
+struct Internals {
+  /// Null unless the algorithm is `sync_free`.
+  template <class Solver>
+  static auto sync_free(const Solver& solver) {
+    return solver.sync_free();
+  }
+  template <class Matrix>
+  static const auto& storage(const Matrix& matrix) {
+    return matrix.storage();
+  }
+  /// In the coloured order, one of these two is not null.
+  template <class Preconditioner>
+  static auto sweeps(const Preconditioner& preconditioner) {
+    return preconditioner.sweeps();
+  }
+  template <class Preconditioner>
+  static auto solves(const Preconditioner& preconditioner) {
+    return preconditioner.solves();
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

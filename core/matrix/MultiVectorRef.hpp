@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_MATRIX_MULTI_VECTOR_REF_HPP
+#define STRATA_CORE_MATRIX_MULTI_VECTOR_REF_HPP
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+namespace Strata {
+namespace Detail {
+
+/// A view of rank 1 or 2 reduced to a pointer and two strides, so that one
+/// kernel serves every layout.
+template <class Scalar>
+struct MultiVectorRef {
+  Scalar* data = nullptr;
+  std::int64_t row_stride = 1, column_stride = 0;
+
+  KOKKOS_INLINE_FUNCTION Scalar& operator()(std::int64_t row,
+                                            std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+  /// The same from right-hand side `first` on.
+  MultiVectorRef from(std::int64_t first) const {
+    return {data + first * column_stride, row_stride, column_stride};
+  }
+};
+
+template <class View>
+MultiVectorRef<typename View::value_type> multi_vector_ref(const View& v) {
+  static_assert(View::rank == 1 || View::rank == 2,
+                "Strata: right-hand sides and solutions are views of rank 1 "
+                "or 2");
+  MultiVectorRef<typename View::value_type> ref;
+  ref.data = v.data();
+  ref.row_stride = static_cast<std::int64_t>(v.stride(0));
+  if constexpr (View::rank == 2) {
+    ref.column_stride = static_cast<std::int64_t>(v.stride(1));
+  }
+  return ref;
+}
+
+template <class View>
+std::int64_t num_columns(const View& v) {
+  return View::rank == 1 ? 1 : static_cast<std::int64_t>(v.extent(1));
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_MATRIX_PACK_VALUES_HPP
+#define STRATA_CORE_MATRIX_PACK_VALUES_HPP
+
+#include <core/device/KokkosVersion.hpp>
+#include <core/matrix/ValueIndex.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar& v) {
+  return v;
+}
+template <class R>
+KOKKOS_INLINE_FUNCTION Kokkos::complex<R> conjugate(
+    const Kokkos::complex<R>& v) {
+  return Kokkos::complex<R>(v.real(), -v.imag());
+}
+
+template <class Scalar, class MemorySpace>
+struct GatherValues {
+  ValueIndex<MemorySpace> value_index;
+  const Scalar* values;
+  Kokkos::View<Scalar*, MemorySpace> packed;
+  bool conjugated;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    const std::int64_t k = value_index(place);
+    const Scalar v = k < 0 ? Scalar(0) : values[k];
+    packed(place) = conjugated ? conjugate(v) : v;
+  }
+};
+
+template <class ExecutionSpace>
+using RangeOf =
+    Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
+/// packed(place) = values[value_index(place)], conjugated on request, 0 in
+/// padding.
+template <class Scalar, class ExecutionSpace>
+void gather_values(
+    const ExecutionSpace& exec,
+    const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
+    const Scalar* values,
+    const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
+    bool conjugated) {
+  Kokkos::parallel_for(
+      "Strata::PackValues::gather",
+      RangeOf<ExecutionSpace>(exec, 0,
+                              static_cast<std::int64_t>(packed.extent(0))),
+      GatherValues<Scalar, typename ExecutionSpace::memory_space>{
+          value_index, values, packed, conjugated});
+}
+
+template <class Scalar, class MemorySpace>
+struct PackDiagonal {
+  ValueIndex<MemorySpace> value_index;
+  const Scalar* values;
+  Kokkos::View<Scalar*, MemorySpace> packed;
+  bool conjugated, divide;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    const std::int64_t k = value_index(place);
+    Scalar d = k < 0 ? Scalar(1) : values[k];
+    if (conjugated) d = conjugate(d);
+    packed(place) = divide ? d : Scalar(1) / d;
+  }
+};
+
+/// Reciprocals of the diagonal in the order of use, or, if `divide`, the
+/// diagonal itself.
+///
+/// One multiplication by a reciprocal replaces a division on the path that
+/// every later row waits for; its error is half a unit in the last place more.
+/// Enqueued on `exec`.
+template <class Scalar, class ExecutionSpace>
+void pack_diagonal(
+    const ExecutionSpace& exec,
+    const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
+    const Scalar* values,
+    const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
+    bool conjugated, bool divide) {
+  Kokkos::parallel_for(
+      "Strata::PackValues::diagonal",
+      RangeOf<ExecutionSpace>(exec, 0,
+                              static_cast<std::int64_t>(packed.extent(0))),
+      PackDiagonal<Scalar, typename ExecutionSpace::memory_space>{
+          value_index, values, packed, conjugated, divide});
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

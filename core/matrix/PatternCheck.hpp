@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_MATRIX_PATTERN_CHECK_HPP
+#define STRATA_CORE_MATRIX_PATTERN_CHECK_HPP
+
+#include <Strata_Error.hpp>
+#include <core/matrix/InspectValues.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/matrix/TriangleCheck.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// One pass over a CRS pattern of any shape: the first row that is no row, by
+/// an atomic minimum of 2 row + (0: row map, 1: column), whether all rows have
+/// ascending columns without repetition, and every row's length where somewhere
+/// to put it is given.
+template <class RowMap, class Entries, class MemorySpace>
+struct PatternCheck {
+  RowMap row_map;
+  Entries entries;
+  std::int64_t columns, stored;
+  Kokkos::View<std::int64_t[2], MemorySpace> status;  // fault, rows unsorted
+  Kokkos::View<int*, MemorySpace> measured;
+
+  /// For RowByLanes, which deals long rows to more lanes: of a row that is
+  /// none, any number will do.
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return static_cast<std::int64_t>(row_map(row + 1)) -
+           static_cast<std::int64_t>(row_map(row));
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const auto begin = static_cast<std::int64_t>(row_map(row));
+    const auto end = static_cast<std::int64_t>(row_map(row + 1));
+    if ((row == 0 && begin != 0) || begin < 0 || end < begin || end > stored ||
+        end - begin > 0x7ffffffe) {
+      if (lane == 0) Kokkos::atomic_fetch_min(&status(0), 2 * row);
+      return;
+    }
+    if (lane == 0 && measured.extent(0) > 0)
+      measured(row) = static_cast<int>(end - begin);
+    bool ascending = true, in_range = true;
+    for (std::int64_t k = begin + lane; k < end; k += lanes) {
+      const auto column = static_cast<std::int64_t>(entries(k));
+      if (column < 0 || column >= columns) in_range = false;
+      if (k > begin && static_cast<std::int64_t>(entries(k - 1)) >= column)
+        ascending = false;
+    }
+    if (!in_range) Kokkos::atomic_fetch_min(&status(0), 2 * row + 1);
+    if (!ascending && status(1) == 0)
+      Kokkos::atomic_fetch_max(&status(1), std::int64_t{1});
+  }
+};
+
+/// Equal for equal patterns. Waits for `exec`.
+template <class ExecutionSpace, class RowMap, class Entries>
+std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
+                                  const RowMap& row_map,
+                                  const Entries& entries) {
+  using Memory = typename ExecutionSpace::memory_space;
+  return inspect_values<double>(
+             exec, DiagonalPlaces<Memory>{}, ScaledEntries<Memory>{},
+             static_cast<const double*>(nullptr), row_map, entries)
+      .fingerprint();
+}
+
+/// Checks a pattern, before anything is read through it, and measures its rows.
+///
+/// @param length one element a row, or none
+/// @throws RowMapError, ColumnRangeError, SizeMismatchError for entries without
+///   rows
+/// Cost: one pass over the pattern, which the host waits for.
+/// @return whether all rows have strictly ascending columns
+template <class ExecutionSpace, class RowMap, class Entries>
+bool check_crs_pattern(
+    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
+    std::int64_t rows, std::int64_t columns,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length =
+        {}) {
+  using Memory = typename ExecutionSpace::memory_space;
+  if (rows == 0) {
+    require_empty_without_rows(row_map, entries);
+    return true;
+  }
+  Kokkos::View<std::int64_t[2], Memory> status("Strata::PatternCheck::status");
+  std::int64_t found[2] = {no_fault, 0};
+  const Kokkos::View<std::int64_t[2], Kokkos::HostSpace,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      host(found);
+  Kokkos::deep_copy(exec, status, host);
+  const auto stored = static_cast<std::int64_t>(entries.extent(0));
+  for_each_row("Strata::PatternCheck::rows", exec, rows, stored,
+               PatternCheck<RowMap, Entries, Memory>{row_map, entries, columns,
+                                                     stored, status, length});
+  Kokkos::deep_copy(exec, host, status);
+  exec.fence();
+  if (found[0] == no_fault) return found[1] == 0;
+
+  const std::int64_t row = found[0] / 2;
+  const auto begin = static_cast<std::int64_t>(fetch_element(row_map, row));
+  const auto end = static_cast<std::int64_t>(fetch_element(row_map, row + 1));
+  if (found[0] % 2 == 0)
+    throw RowMapError(
+        "row_map",
+        "row " + std::to_string(row) + " spans [" + std::to_string(begin) +
+            ", " + std::to_string(end) + ") of " + std::to_string(stored) +
+            " entries",
+        "make it start at 0, never decrease, and end within the entries", row,
+        std::to_string(end < begin || end > stored ? end : begin));
+  const auto in_row = Kokkos::create_mirror_view_and_copy(
+      Kokkos::HostSpace(),
+      Kokkos::subview(entries, Kokkos::make_pair(begin, end)));
+  for (std::int64_t k = 0; k < end - begin; ++k) {
+    const auto column = static_cast<std::int64_t>(in_row(k));
+    if (column < 0 || column >= columns)
+      throw ColumnRangeError("entries",
+                             "column " + std::to_string(column) + " in row " +
+                                 std::to_string(row) + " is outside [0, " +
+                                 std::to_string(columns) + ")",
+                             "use zero-based columns of the matrix", row,
+                             std::to_string(column));
+  }
+  throw MatrixError(
+      "matrix", "changed while it was checked in row " + std::to_string(row),
+      "do not write to the matrix during a call", row);
+}
+
+/// @throws NotSquareError
+inline void require_square(std::int64_t rows, std::int64_t columns) {
+  if (rows != columns)
+    throw NotSquareError("A",
+                         "has " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
+                         "pass a square matrix");
+}
+
+/// A KokkosSparse::CrsMatrix that anything may be read through: square, a value
+/// for every entry, and a pattern that is one.
+///
+/// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError
+/// Cost: as check_crs_pattern.
+template <class CrsMatrix>
+void check_square_matrix(const typename CrsMatrix::execution_space& exec,
+                         const CrsMatrix& A) {
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  require_square(rows, static_cast<std::int64_t>(A.numCols()));
+  if (A.values.extent(0) != A.graph.entries.extent(0))
+    throw SizeMismatchError(
+        "values",
+        "has " + std::to_string(A.values.extent(0)) + " elements for " +
+            std::to_string(A.graph.entries.extent(0)) + " entries",
+        "give one value for every entry");
+  check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_MEMORY_MEMORY_ERRORS_HPP
+#define STRATA_CORE_MEMORY_MEMORY_ERRORS_HPP
+
+#include <Kokkos_Core.hpp>
+#include <Strata_Error.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// An allocation that failed, until a public call makes a MemoryError of it.
+class FailedAllocation : public std::bad_alloc {
+ public:
+  /// @param label  of the memory, empty: not known
+  /// @param bytes  asked for, 0: not known; so of the others
+  FailedAllocation(std::string label, std::string space, std::size_t bytes,
+                   std::size_t free, std::size_t total)
+      : label_(std::move(label)),
+        space_(std::move(space)),
+        bytes_(bytes),
+        free_(free),
+        total_(total) {
+    text_ = "Strata: " + problem("");
+  }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+  /// As the exception of a public call, which `task` names in plain words.
+  [[noreturn]] void raise(const std::string& task) const {
+    throw MemoryError(
+        "memory", problem(" in " + task),
+        "free memory, call release_memory_pool, or take a smaller system; the "
+        "options max_plan_bytes, max_plan_ratio and max_right_hand_sides limit "
+        "what a triangular solver's plan takes",
+        bytes_, free_, total_);
+  }
+
+ private:
+  std::string problem(const std::string& where) const {
+    std::string text =
+        bytes_ > 0 ? std::to_string(bytes_) + " bytes" : "memory";
+    if (!label_.empty()) text += " for " + label_;
+    text += where + " can't be allocated";
+    if (total_ > 0)
+      text += ": " + std::to_string(free_) + " of " + std::to_string(total_) +
+              " bytes are free in " + space_;
+    else if (!space_.empty())
+      text += " in " + space_;
+    return text;
+  }
+
+  std::string label_, space_, text_;
+  std::size_t bytes_, free_, total_;
+};
+
+/// What Kokkos throws where it can't allocate is a std::runtime_error, which
+/// only its text tells from others: of Kokkos 4.4 and later
+///   ... Host memory space failed to allocate 1.5 MiB (label="x").
+/// and before that
+///   Kokkos failed to allocate memory for label "x". Allocation using
+///   MemorySpace named "Host" failed ...: Allocation of size 1.5 M failed, ...
+class KokkosFailure {
+ public:
+  explicit KokkosFailure(const std::exception& error) : text_(error.what()) {}
+
+  bool is_of_memory() const {
+    return text_.find("failed to allocate") != std::string::npos ||
+           text_.find("Allocation of size") != std::string::npos ||
+           text_.find("allocation failure") != std::string::npos ||
+           text_.find("cudaErrorMemoryAllocation") != std::string::npos;
+  }
+  std::string label() const {
+    const auto begin = text_.find('"', text_.find("label"));
+    const auto end = begin == npos ? npos : text_.find('"', begin + 1);
+    return end == npos ? "" : text_.substr(begin + 1, end - begin - 1);
+  }
+  /// Of which Kokkos tells four digits.
+  std::size_t bytes() const {
+    for (const char* before : {"Allocation of size ", "failed to allocate "}) {
+      const auto at = text_.find(before);
+      if (at == npos) continue;
+      const char* const number =
+          text_.c_str() + at + std::string(before).size();
+      char* unit = nullptr;
+      double size = std::strtod(number, &unit);
+      if (unit == number) continue;
+      while (*unit == ' ') ++unit;
+      for (const char* u = "KMGT"; *u != 0; ++u) {
+        size *= 1024;
+        if (*unit == *u) return static_cast<std::size_t>(size);
+      }
+      return static_cast<std::size_t>(std::strtod(number, nullptr));
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr auto npos = std::string::npos;
+  std::string text_;
+};
+
+/// Calls `make`, which allocates `bytes` in MemorySpace.
+/// @throws FailedAllocation where there is not as much
+template <class MemorySpace, class Make>
+auto try_to_allocate(const std::string& label, std::size_t bytes,
+                     const Make& make) {
+  const auto fail = [&]() -> FailedAllocation {
+    const MemoryInfo memory = memory_info<MemorySpace>();
+    return {label, MemorySpace::name(), bytes, memory.free, memory.total};
+  };
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    throw fail();
+  } catch (const std::runtime_error& error) {
+    if (!KokkosFailure(error).is_of_memory()) throw;
+    throw fail();
+  }
+}
+
+/// Calls `work`, the whole of a public call that `task` names in plain words,
+/// and makes a MemoryError of whatever tells that there was no memory.
+/// @param task  a string, of which nothing is made before there is an error
+template <class Task, class Work>
+decltype(auto) with_memory_errors(const Task& task, const Work& work) {
+  try {
+    return work();
+  } catch (const Error&) {
+    throw;
+  } catch (const FailedAllocation& error) {
+    error.raise(task);
+  } catch (const std::bad_alloc&) {
+    FailedAllocation("", "", 0, 0, 0).raise(task);
+  } catch (const std::runtime_error& error) {
+    const KokkosFailure failure(error);
+    if (!failure.is_of_memory()) throw;
+    FailedAllocation(failure.label(), "", failure.bytes(), 0, 0).raise(task);
+  }
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

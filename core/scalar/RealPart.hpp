@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_SCALAR_REAL_PART_HPP
+#define STRATA_CORE_SCALAR_REAL_PART_HPP
+
+#include <Kokkos_Complex.hpp>
+#include <Kokkos_Core.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar>
+struct RealPart {
+  using type = Scalar;
+  KOKKOS_INLINE_FUNCTION static double real(const Scalar& v) { return v; }
+  KOKKOS_INLINE_FUNCTION static double imaginary(const Scalar&) { return 0; }
+};
+template <class R>
+struct RealPart<Kokkos::complex<R>> {
+  using type = R;
+  KOKKOS_INLINE_FUNCTION static double real(const Kokkos::complex<R>& v) {
+    return v.real();
+  }
+  KOKKOS_INLINE_FUNCTION static double imaginary(const Kokkos::complex<R>& v) {
+    return v.imag();
+  }
+};
+template <class Scalar>
+using RealOf = typename RealPart<Scalar>::type;
+
+/// The real part of conj(a) b, in double.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION double real_product(const Scalar& a, const Scalar& b) {
+  return RealPart<Scalar>::real(a) * RealPart<Scalar>::real(b) +
+         RealPart<Scalar>::imaginary(a) * RealPart<Scalar>::imaginary(b);
+}
+
+KOKKOS_INLINE_FUNCTION bool is_finite(double v) { return v - v == 0; }
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_BAND_BAND_ALGORITHM_HPP
+#define STRATA_KERNELS_BAND_BAND_ALGORITHM_HPP
+
+#include <core/device/DeviceInfo.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <kernels/band/BandInput.hpp>
+#include <kernels/band/TileSolvePlan.hpp>
+#include <kernels/band/TileVectorTask.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Factors of band matrices and their use. Everything is enqueued on `exec`.
+template <class Scalar, class ExecutionSpace>
+class BandAlgorithm {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Real = typename BandRealOf<Scalar>::type;
+  using Scale = Kokkos::View<Real*, Memory>;
+  using Fault = Kokkos::View<unsigned long long*, Memory>;
+
+  virtual ~BandAlgorithm() = default;
+  /// @param scale what a pivot of each row is measured by
+  virtual void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
+                      const Scale& scale, const Fault& fault, Real small) = 0;
+  virtual void solve(const ExecutionSpace& exec,
+                     const BatchVectorRef<const Scalar>& b,
+                     const BatchVectorRef<Scalar>& x,
+                     std::int64_t columns) const = 0;
+  /// Makes what room solves of up to `columns` right-hand sides need beyond
+  /// that there is, if the algorithm was told to; true if it made some.
+  virtual bool reserve(const ExecutionSpace&, std::int64_t) { return false; }
+  virtual std::size_t bytes() const = 0;
+  /// Row that each row was exchanged with, system after system; empty where
+  /// none is.
+  virtual Kokkos::View<const std::int64_t*, Memory> pivots() const {
+    return {};
+  }
+};
+
+struct NoPivots {
+  template <class Scalar>
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, const Scalar&) const {}
+};
+
+/// Block factors in B x B tiles (LuTiles or CyclicTiles), made by one launch
+/// and used by one launch for each block of right-hand sides.
+template <class Scalar, class ExecutionSpace, int B,
+          template <class, int> class FactorsOf>
+class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
+  using Base = BandAlgorithm<Scalar, ExecutionSpace>;
+  using Memory = typename Base::Memory;
+  using Real = typename Base::Real;
+  using Factors = FactorsOf<Scalar, B>;
+  using State = Kokkos::View<unsigned*, Memory>;
+
+ public:
+  /// Right-hand sides of one vector task. Up to 16 such tasks a block row are
+  /// faster than whole tiles, of which one takes more time to pass on: beyond,
+  /// reading the factors once for each task costs more.
+  static constexpr int block_width = sizeof(Scalar) > 8 ? 4 : 8;
+  static constexpr int most_blocks = 16;
+  /// Right-hand sides of a pass where nobody has set a number: their workspace
+  /// is as large as they and the solutions.
+  static constexpr int most_columns = 1024;
+
+  /// @param max_right_hand_sides of a pass; 0: room is made as solves need it
+  TileAlgorithm(const ExecutionSpace& exec, std::int64_t size,
+                std::int64_t lower, std::int64_t upper, int batch,
+                int max_right_hand_sides)
+      : size_(size),
+        units_(num_multiprocessors(exec)),
+        below_(std::max(Factors::least_width,
+                        static_cast<int>((lower + B - 1) / B))),
+        above_(std::max(Factors::least_width,
+                        static_cast<int>((upper + B - 1) / B))),
+        factors_(Factors::make((size + B - 1) / B, below_, above_, batch)),
+        grows_(max_right_hand_sides == 0) {
+    tiles_ =
+        allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
+    factors_.tiles = tiles_.data();
+    one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
+    reset(exec, one_);
+    factor_flag_ =
+        make_zeroed<State>("Strata::Band::factor_flag", factors_.num_tiles());
+    for (auto* state :
+         {&factor_state_, &one_state_, &several_state_, &many_state_})
+      *state = make_zeroed<State>("Strata::Band::state", TaskState::size);
+    make_room(exec, max_right_hand_sides);
+  }
+
+  void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
+              const typename Base::Scale& scale,
+              const typename Base::Fault& fault, Real small) override {
+    const int width = below_ + 1 + above_;
+    Kokkos::parallel_for(
+        "Strata::Band::pack",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, factors_.blocks * width * A.batch * B * B),
+        PackTiles<Scalar, ExecutionSpace, B, Factors>{A, factors_, below_,
+                                                      above_});
+    using Pivots = NotePivots<Scalar, ExecutionSpace>;
+    const Pivots pivots{scale, fault, small, size_, factors_.blocks * B};
+    launch_tile_tasks<B == 64 ? 2 : 4>(
+        exec, "Strata::Band::factor",
+        RunTileTasks<Scalar, ExecutionSpace, B, Factors, Pivots>{
+            factors_, pivots, factor_flag_, factor_state_},
+        factors_.useful(), units_);
+  }
+
+  void solve(const ExecutionSpace& exec, const BatchVectorRef<const Scalar>& b,
+             const BatchVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    const std::int64_t capacity =
+        grows_            ? most_columns
+        : max_groups_ > 0 ? std::int64_t{max_groups_} * B
+        : max_blocks_ > 0 ? std::int64_t{max_blocks_} * block_width
+                          : 1;
+    for (std::int64_t first = 0; first < columns;) {
+      const int now =
+          static_cast<int>(std::min<std::int64_t>(columns - first, capacity));
+      if (now == 1)
+        solve_vectors<1>(exec, b.from(first), x.from(first), now, one_, 1,
+                         one_state_);
+      else if (now <= max_blocks_ * block_width)
+        solve_vectors<block_width>(exec, b.from(first), x.from(first), now,
+                                   several_, max_blocks_, several_state_);
+      else
+        solve_tiles(exec, b.from(first), x.from(first), now);
+      first += now;
+    }
+  }
+
+  bool reserve(const ExecutionSpace& exec, std::int64_t columns) override {
+    if (!grows_ || !needs_room(std::min<std::int64_t>(columns, most_columns)))
+      return false;
+    // Solves may be under way that use what is given back here.
+    Kokkos::fence();
+    make_room(exec, std::min<std::int64_t>(columns, most_columns));
+    exec.fence();
+    return true;
+  }
+
+  std::size_t bytes() const override {
+    return (tiles_.extent(0) + one_.extent(0) + several_.extent(0) +
+            many_.extent(0)) *
+               sizeof(Scalar) +
+           (factor_flag_.extent(0) + solve_flag_.extent(0)) * sizeof(unsigned);
+  }
+
+ private:
+  using Vector = Kokkos::View<Scalar*, Memory>;
+
+  static Vector allocate(const ExecutionSpace& exec, const char* label,
+                         std::int64_t size) {
+    return make_unfilled<Vector>(exec, label, static_cast<std::size_t>(size));
+  }
+  static void reset(const ExecutionSpace& exec, const Vector& buffer) {
+    Kokkos::parallel_for(
+        "Strata::Band::reset",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, static_cast<std::int64_t>(buffer.extent(0))),
+        ResetNotReady<Scalar, Memory>{buffer});
+  }
+
+  std::int64_t rows() const { return factors_.blocks * B * factors_.batch; }
+  /// Vector tasks and tiles of a block row that `columns` right-hand sides
+  /// need.
+  static int blocks_for(std::int64_t columns) {
+    const std::int64_t blocks = (columns + block_width - 1) / block_width;
+    return columns > 1
+               ? static_cast<int>(std::min<std::int64_t>(most_blocks, blocks))
+               : 0;
+  }
+  static int groups_for(std::int64_t columns) {
+    return columns > most_blocks * block_width
+               ? static_cast<int>((columns + B - 1) / B)
+               : 0;
+  }
+  bool needs_room(std::int64_t columns) const {
+    return blocks_for(columns) > max_blocks_ ||
+           groups_for(columns) > max_groups_;
+  }
+  /// The old workspace goes first, so that both need not fit.
+  void make_room(const ExecutionSpace& exec, std::int64_t columns) {
+    if (const int blocks = blocks_for(columns); blocks > max_blocks_) {
+      several_ = Vector();
+      max_blocks_ = 0;
+      several_ = allocate(exec, "Strata::Band::vectors",
+                          4 * rows() * blocks * block_width);
+      reset(exec, several_);
+      max_blocks_ = blocks;
+    }
+    if (const int groups = groups_for(columns); groups > max_groups_) {
+      many_ = Vector();
+      solve_flag_ = State();
+      max_groups_ = 0;
+      many_ = allocate(exec, "Strata::Band::right_hand_sides",
+                       2 * rows() * B * groups);
+      solve_flag_ =
+          make_zeroed<State>("Strata::Band::solve_flag",
+                             2 * factors_.blocks * factors_.batch * groups);
+      max_groups_ = groups;
+    }
+  }
+
+  template <int width>
+  auto plan(const BatchVectorRef<const Scalar>& b,
+            const BatchVectorRef<Scalar>& x, int columns, const Vector& results,
+            int max_groups) const {
+    TileSolvePlan<Scalar, B, width, Factors> plan;
+    plan.factors = factors_;
+    plan.b = b;
+    plan.x = x;
+    plan.rows = size_;
+    plan.columns = columns;
+    plan.max_groups = max_groups;
+    const std::int64_t one_way = plan.tiles_of_one_direction() * B * width;
+    plan.forward = results.data();
+    plan.backward = results.data() + one_way;
+    plan.set_size = 2 * one_way;
+    return plan;
+  }
+  template <int width>
+  void solve_vectors(const ExecutionSpace& exec,
+                     const BatchVectorRef<const Scalar>& b,
+                     const BatchVectorRef<Scalar>& x, int columns,
+                     const Vector& results, int max_groups,
+                     const State& state) const {
+    const auto p = plan<width>(b, x, columns, results, max_groups);
+    using Plan = TileSolvePlan<Scalar, B, width, Factors>;
+    launch_tile_tasks<B == 64 ? 2 : 4>(
+        exec, "Strata::Band::solve",
+        RunVectorTasks<Scalar, ExecutionSpace, B, width, Plan>{p, state},
+        p.useful(), units_);
+  }
+  void solve_tiles(const ExecutionSpace& exec,
+                   const BatchVectorRef<const Scalar>& b,
+                   const BatchVectorRef<Scalar>& x, int columns) const {
+    const auto p = plan<B>(b, x, columns, many_, max_groups_);
+    using Plan = TileSolvePlan<Scalar, B, B, Factors>;
+    launch_tile_tasks<B == 64 ? 2 : 4>(
+        exec, "Strata::Band::solve",
+        RunTileTasks<Scalar, ExecutionSpace, B, Plan, NoPivots>{
+            p, {}, solve_flag_, many_state_},
+        p.useful(), units_);
+  }
+
+  std::int64_t size_;
+  int units_, below_, above_;
+  Factors factors_;
+  bool grows_;
+  int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for
+  Vector tiles_, one_, several_, many_;
+  State factor_flag_, solve_flag_;
+  State factor_state_, one_state_, several_state_, many_state_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_BAND_BAND_CHECKS_HPP
+#define STRATA_KERNELS_BAND_BAND_CHECKS_HPP
+
+#include <Strata_BandOptions.hpp>
+#include <cmath>
+#include <core/device/DeviceInfo.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <kernels/band/BandInput.hpp>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+template <class T>
+struct TypeOf {
+  using type = T;
+};
+
+/// Bounds on kl and ku in a matrix of `size` rows. @throws BandwidthError
+inline void check_bandwidth(std::int64_t size, std::int64_t kl,
+                            std::int64_t ku) {
+  const auto check = [&](const char* name, std::int64_t k) {
+    if (k < 0)
+      throw BandwidthError(name, "is " + std::to_string(k),
+                           "a number of diagonals is at least 0");
+    if (k > 0 && k >= size)
+      throw BandwidthError(name,
+                           "is " + std::to_string(k) + ", but a matrix of " +
+                               std::to_string(size) + " rows has at most " +
+                               std::to_string(size > 0 ? size - 1 : 0) +
+                               " diagonals on a side",
+                           "pass the diagonals that the matrix has");
+  };
+  check("kl", kl);
+  check("ku", ku);
+}
+
+/// A view of bands with its sizes checked.
+/// @throws BandwidthError, SizeMismatchError, IndexOverflowError
+template <class Scalar, class Band>
+BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
+  BandRef<Scalar> A;
+  A.size = static_cast<std::int64_t>(ab.extent(1));
+  check_bandwidth(A.size, kl, ku);
+  if (A.size > std::int64_t{1} << 30)
+    throw IndexOverflowError("ab", std::to_string(A.size) + " columns",
+                             "at most 2^30 are supported");
+  const auto rows = static_cast<std::int64_t>(ab.extent(0));
+  const bool room_for_fill = rows == 2 * kl + ku + 1;
+  if (rows != kl + ku + 1 && !room_for_fill)
+    throw SizeMismatchError(
+        "ab",
+        "has " + std::to_string(rows) + " rows, the band " +
+            std::to_string(kl + ku + 1) + " diagonals",
+        "pass kl + ku + 1 rows, or 2 kl + ku + 1 with room for fill first");
+  A.lower = kl, A.upper = ku;
+  A.row_stride = static_cast<std::int64_t>(ab.stride(0));
+  A.column_stride = static_cast<std::int64_t>(ab.stride(1));
+  if constexpr (Band::rank == 3) {
+    A.system_stride = static_cast<std::int64_t>(ab.stride(2));
+    if (ab.extent(2) > 1u << 24)
+      throw IndexOverflowError("ab", std::to_string(ab.extent(2)) + " systems",
+                               "split the batch");
+    A.batch = static_cast<int>(ab.extent(2));
+  }
+  A.data = ab.data();
+  if (room_for_fill && A.data) A.data += kl * A.row_stride;
+  return A;
+}
+
+/// @throws OptionError
+template <class Scalar>
+void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
+  require_enumerator("method", options.method);
+  if (options.max_right_hand_sides < 0 ||
+      options.max_right_hand_sides > 1 << 20)
+    throw OptionError("max_right_hand_sides",
+                      "is " + std::to_string(options.max_right_hand_sides),
+                      "pass 1 to 1048576, or 0 for what solves need");
+  if (options.tile != 0 && options.tile != 32 && options.tile != 64)
+    throw OptionError("tile", "is " + std::to_string(options.tile),
+                      "pass 32, 64, or 0 for a choice by the band");
+  if (!(options.smallest_pivot >= 0 && options.smallest_pivot < 1))
+    throw OptionError("smallest_pivot",
+                      "is " + std::to_string(options.smallest_pivot),
+                      "pass a share of the largest element, below 1");
+  const std::int64_t widest = std::max(A.lower, A.upper);
+  const int widest_block = options.tile == 32 ? 32 : 64;
+  if (options.method == BandMethod::cyclic_reduction && widest > widest_block)
+    throw OptionError(
+        "method",
+        "cyclic_reduction takes at most " + std::to_string(widest_block) +
+            " diagonals on a side, and there are " + std::to_string(widest),
+        "use tiles for wide bands");
+}
+
+/// Fills in method and tile.
+template <class ExecutionSpace, class Scalar>
+void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
+                        const BandRef<Scalar>& A, BandReport& report) {
+  constexpr bool on_device = is_gpu<ExecutionSpace>;
+  const std::int64_t widest = std::max(A.lower, A.upper);
+  report.method = options.method;
+  report.tile = options.tile;
+  if (report.method == BandMethod::automatic) {
+    // Cyclic reduction does more than twice the work in few dependent steps;
+    // many systems fill the device without it.
+    const bool short_of_work =
+        on_device && std::int64_t{A.batch} * 2 <= num_multiprocessors(exec) &&
+        A.size > 4 * widest;
+    const bool narrow = widest <= (options.tile == 32 ? 32 : 64);
+    report.method = narrow && short_of_work ? BandMethod::cyclic_reduction
+                                            : BandMethod::tiles;
+  }
+  if (report.method == BandMethod::partial_pivoting)
+    report.tile = 32;
+  else if (report.tile == 0 && report.method == BandMethod::cyclic_reduction)
+    report.tile = widest <= 32 ? 32 : 64;
+  else if (report.tile == 0)
+    // Small tiles pass on sooner; large ones read less for each operation,
+    // which decides once the arithmetic does.
+    report.tile = !on_device || widest <= 1500 ? 32 : 64;
+}
+
+template <class View>
+std::int64_t num_band_columns(const View& v) {
+  return View::rank == 1 ? 1 : static_cast<std::int64_t>(v.extent(1));
+}
+
+/// Sizes and memory of right-hand sides and solutions.
+/// @throws SizeMismatchError, AliasError
+template <class B, class X>
+void check_band_vectors(const BandReport& report, const B& b, const X& x) {
+  constexpr int rank = static_cast<int>(B::rank);
+  if constexpr (rank < 3) {
+    if (report.systems != 1)
+      throw SizeMismatchError(
+          "b", "has rank " + std::to_string(rank) + ", the solver a batch",
+          "pass views of rank 3: rows x right-hand sides x systems");
+    check_vectors(report.rows, b, x);
+  } else {
+    const auto check = [&](const char* name, const auto& v) {
+      if (static_cast<std::int64_t>(v.extent(2)) != report.systems)
+        throw SizeMismatchError(name,
+                                "has " + std::to_string(v.extent(2)) +
+                                    " systems, the solver " +
+                                    std::to_string(report.systems),
+                                "pass vectors for every system of the batch");
+    };
+    check("b", b);
+    check("x", x);
+    if (report.systems == 0) return;
+    const auto of_first = [](const auto& v) {
+      return Kokkos::subview(v, Kokkos::ALL(), Kokkos::ALL(), 0);
+    };
+    check_vector_sizes(report.rows, of_first(b), of_first(x));
+    check_apart_or_same(b, x);
+  }
+}
+
+/// Waits for the factorisation and raises what it found.
+/// @throws DominanceError, FactorizationError
+template <class ExecutionSpace, class Fault>
+void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
+                       std::int64_t size, int batch, bool pivoting,
+                       bool require_dominance) {
+  std::vector<unsigned long long> found(fault.extent(0));
+  copy_to_host(exec, fault, found.data());
+  const auto row = [&](int what) {
+    return static_cast<std::int64_t>(found[what]) % size;
+  };
+  const auto place = [&](int what) {
+    std::string text = " " + std::to_string(row(what));
+    if (batch > 1)
+      text += " of system " +
+              std::to_string(static_cast<std::int64_t>(found[what]) / size);
+    return text;
+  };
+  if (found[BandFaults::not_finite] != BandFaults::none)
+    throw FactorizationError(
+        "ab", "a value is not finite in row" + place(BandFaults::not_finite),
+        "look for NaN and infinity in the band", row(BandFaults::not_finite));
+  for (int system = 0; !pivoting && require_dominance && system < batch;
+       ++system) {
+    const int of_row = BandFaults::place(BandFaults::row, system);
+    const int of_column = BandFaults::place(BandFaults::column, system);
+    if (found[of_row] != BandFaults::none &&
+        found[of_column] != BandFaults::none)
+      throw DominanceError(
+          "ab",
+          "the diagonal does not dominate row" + place(of_row) +
+              ", nor column" + place(of_column),
+          "use partial_pivoting, or set require_dominance to false if no "
+          "exchanges are needed",
+          row(of_row));
+  }
+  if (found[BandFaults::pivot] != BandFaults::none)
+    throw FactorizationError(
+        "ab",
+        pivoting ? "the matrix is singular: no pivot is left in column" +
+                       place(BandFaults::pivot)
+                 : "elimination makes the pivot small in row" +
+                       place(BandFaults::pivot),
+        pivoting ? "check the matrix for rows that depend on each other"
+                 : "use partial_pivoting, or check that the matrix is regular",
+        row(BandFaults::pivot));
+  if (found[BandFaults::overflow] != BandFaults::none)
+    throw FactorizationError(
+        "ab",
+        "elimination makes a pivot in row" + place(BandFaults::overflow) +
+            " that is not finite, or so small that its reciprocal is not",
+        pivoting ? "scale the matrix"
+                 : "scale the matrix, or use partial_pivoting",
+        row(BandFaults::overflow));
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_BAND_BAND_INPUT_HPP
+#define STRATA_KERNELS_BAND_BAND_INPUT_HPP
+
+#include <Strata_Error.hpp>
+#include <core/device/Backend.hpp>
+#include <kernels/band/TileTask.hpp>
+#include <limits>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// Band matrices in LAPACK's storage as a pointer and strides: entry (i, j) of
+/// a system is at row upper + i - j of column j.
+template <class Scalar>
+struct BandRef {
+  const Scalar* data = nullptr;
+  std::int64_t row_stride = 1, column_stride = 0, system_stride = 0;
+  std::int64_t size = 0;
+  std::int64_t lower = 0, upper = 0;  ///< kl and ku
+  int batch = 1;
+
+  KOKKOS_INLINE_FUNCTION bool holds(std::int64_t i, std::int64_t j) const {
+    return i >= 0 && j >= 0 && i < size && j < size && i - j <= lower &&
+           j - i <= upper;
+  }
+  KOKKOS_INLINE_FUNCTION const Scalar& operator()(int system, std::int64_t i,
+                                                  std::int64_t j) const {
+    return data[(upper + i - j) * row_stride + j * column_stride +
+                system * system_stride];
+  }
+};
+
+/// What a factorisation finds on its way, one word each in device memory:
+/// numbers of rows (system * size + row), or `none`.
+struct BandFaults {
+  enum : int { not_finite, pivot, overflow, row, column };
+  static constexpr unsigned long long none = ~0ull;
+  /// Faults of dominance are kept for each system.
+  KOKKOS_INLINE_FUNCTION static int place(int what, int system) {
+    return what + 2 * system;
+  }
+  static std::size_t size(int batch) { return 3 + 2 * std::size_t(batch); }
+};
+
+/// Row or column sums of the moduli off the diagonal, for blocks of 32 rows or
+/// columns: 8 threads share one. Notes the first that has more than its
+/// diagonal, the first value that is not finite, and the largest modulus of
+/// each row (then the smaller of row and column).
+template <class Scalar, class ExecutionSpace, bool by_rows>
+struct CheckBand {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Real = typename BandRealOf<Scalar>::type;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
+  static constexpr int lines = 32, shares = on_device ? 8 : 1;
+  static constexpr int team_size = on_device ? lines * shares : 1;
+  static constexpr Real roundoff = std::numeric_limits<Real>::epsilon();
+  static constexpr std::size_t scratch_bytes =
+      2 * lines * shares * sizeof(Real) + 32;
+
+  BandRef<Scalar> A;
+  Kokkos::View<Real*, Memory> scale;
+  Kokkos::View<unsigned long long*, Memory> fault;
+
+  /// Adds share `share` of line i to sum, and raises largest.
+  KOKKOS_INLINE_FUNCTION void add(int system, std::int64_t i, int share,
+                                  Real& sum, Real& largest) const {
+    const std::int64_t before = by_rows ? A.lower : A.upper;
+    const std::int64_t width = A.lower + A.upper + 1;
+    for (std::int64_t d = share; d < width; d += shares) {
+      const std::int64_t j = i - before + d;
+      if (i >= A.size || j < 0 || j >= A.size) continue;
+      const Real value = modulus(by_rows ? A(system, i, j) : A(system, j, i));
+      if (j != i) sum += value;
+      // A NaN comes in and stays.
+      if (value > largest || value != value) largest = value;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void note(int what, std::int64_t number) const {
+    Kokkos::atomic_fetch_min(&fault(what),
+                             static_cast<unsigned long long>(number));
+  }
+  KOKKOS_INLINE_FUNCTION void finish(int system, std::int64_t i, Real sum,
+                                     Real largest) const {
+    if (i >= A.size) return;
+    const std::int64_t number = system * A.size + i;
+    const Real diagonal = modulus(A(system, i, i));
+    // An infinity less itself is a NaN, and a NaN equals nothing. Rows find
+    // all of them.
+    if (by_rows && !(largest - largest == Real(0)))
+      note(BandFaults::not_finite, number);
+    // As many roundings as terms were added up.
+    const Real slack = static_cast<Real>(A.lower + A.upper + 1) * roundoff;
+    if (!(sum <= diagonal * (Real(1) + slack)))
+      note(BandFaults::place(by_rows ? BandFaults::row : BandFaults::column,
+                             system),
+           number);
+    if (by_rows || largest < scale(number)) scale(number) = largest;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const std::int64_t blocks = (A.size + lines - 1) / lines;
+    const int system = static_cast<int>(team.league_rank() / blocks);
+    const std::int64_t first = team.league_rank() % blocks * lines;
+    if constexpr (on_device) {
+      Real* const sums =
+          reinterpret_cast<Real*>(aligned_scratch(team, scratch_bytes - 16));
+      Real* const maxima = sums + lines * shares;
+      // Neighbouring threads read neighbouring numbers: of a diagonal where
+      // lines are rows, of a column else.
+      const int thread = team.team_rank();
+      const int line = by_rows ? thread % lines : thread / shares;
+      const int share = by_rows ? thread / lines : thread % shares;
+      Real sum(0), largest(0);
+      add(system, first + line, share, sum, largest);
+      sums[share * lines + line] = sum;
+      maxima[share * lines + line] = largest;
+      team.team_barrier();
+      if (thread >= lines) return;
+      sum = sums[thread], largest = maxima[thread];
+      for (int s = 1; s < shares; ++s) {
+        sum += sums[s * lines + thread];
+        const Real other = maxima[s * lines + thread];
+        if (other > largest || other != other) largest = other;
+      }
+      finish(system, first + thread, sum, largest);
+    } else {
+      for (int line = 0; line < lines; ++line) {
+        Real sum(0), largest(0);
+        add(system, first + line, 0, sum, largest);
+        finish(system, first + line, sum, largest);
+      }
+    }
+  }
+};
+
+/// Fills `fault` and `scale`. Enqueued on `exec`.
+template <class ExecutionSpace, class Scalar, class Scale, class Fault>
+void check_band(const ExecutionSpace& exec, const BandRef<Scalar>& A,
+                const Scale& scale, const Fault& fault) {
+  Kokkos::deep_copy(exec, fault, BandFaults::none);
+  const auto launch = [&](auto check) {
+    using Check = decltype(check);
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec,
+        static_cast<int>((A.size + Check::lines - 1) / Check::lines * A.batch),
+        Check::team_size);
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(static_cast<int>(Check::scratch_bytes)));
+    Kokkos::parallel_for("Strata::Band::check", policy, check);
+  };
+  launch(CheckBand<Scalar, ExecutionSpace, true>{A, scale, fault});
+  launch(CheckBand<Scalar, ExecutionSpace, false>{A, scale, fault});
+}
+
+/// Copies the band into tiles, zero outside of it and with ones on the diagonal
+/// past the last row. One team of threads a tile.
+template <class Scalar, class ExecutionSpace, int B, class Factors>
+struct PackTiles {
+  BandRef<Scalar> A;
+  Factors factors;
+  int below, above;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t element) const {
+    const int row = static_cast<int>(element % B);
+    element /= B;
+    const int column = static_cast<int>(element % B);
+    element /= B;
+    const int width = below + 1 + above;
+    const int w = static_cast<int>(element % width);
+    element /= width;
+    const std::int64_t i = element % factors.blocks;
+    const int system = static_cast<int>(element / factors.blocks);
+    const std::int64_t j = i - below + w;
+    if (j < 0 || j >= factors.blocks) return;
+    const std::int64_t r = i * B + row, c = j * B + column;
+    Scalar value(r == c && r >= A.size ? 1 : 0);
+    if (A.holds(r, c)) value = A(system, r, c);
+    factors.at(factors.place(system, i, j))[column * B + row] = value;
+  }
+};
+
+/// Notes the first pivot that is next to nothing beside the largest elements of
+/// its row and column in the matrix, and the first that is not finite.
+template <class Scalar, class ExecutionSpace>
+struct NotePivots {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Real = typename BandRealOf<Scalar>::type;
+  Kokkos::View<const Real*, Memory> scale;
+  Kokkos::View<unsigned long long*, Memory> fault;
+  Real small;
+  std::int64_t size, padded_size;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number,
+                                         const Scalar& value) const {
+    const std::int64_t system = number / padded_size,
+                       row = number % padded_size;
+    if (row >= size) return;
+    const std::int64_t place = system * size + row;
+    const Real p = modulus(value);
+    const bool finite = p - p == Real(0);
+    if (p > small * scale(place) && finite) return;
+    // What is not finite comes of a small pivot elsewhere, or of overflow.
+    Kokkos::atomic_fetch_min(
+        &fault(finite ? BandFaults::pivot : BandFaults::overflow),
+        static_cast<unsigned long long>(place));
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

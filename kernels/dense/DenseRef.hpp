@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_DENSE_DENSE_REF_HPP
+#define STRATA_KERNELS_DENSE_DENSE_REF_HPP
+
+#include <Kokkos_Core.hpp>
+#include <core/device/Backend.hpp>
+#include <cstdint>
+
+namespace Strata {
+namespace Detail {
+
+/// A matrix stored by columns: element (i, j) at data[i + j * ld].
+template <class Scalar>
+struct DenseRef {
+  Scalar* data = nullptr;
+  std::int64_t ld = 0;
+
+  KOKKOS_INLINE_FUNCTION Scalar& operator()(std::int64_t i,
+                                            std::int64_t j) const {
+    return data[i + j * ld];
+  }
+  /// The matrix from element (i, j) on.
+  KOKKOS_INLINE_FUNCTION DenseRef from(std::int64_t i, std::int64_t j) const {
+    return {data + i + j * ld, ld};
+  }
+};
+
+/// What pivots are compared by: |x|, or |Re x| + |Im x|, as LAPACK does.
+KOKKOS_INLINE_FUNCTION double magnitude(double x) { return x < 0 ? -x : x; }
+KOKKOS_INLINE_FUNCTION double magnitude(float x) {
+  return magnitude(static_cast<double>(x));
+}
+template <class R>
+KOKKOS_INLINE_FUNCTION double magnitude(const Kokkos::complex<R>& x) {
+  return magnitude(x.real()) + magnitude(x.imag());
+}
+
+/// False for infinities and what is not a number, of a magnitude.
+KOKKOS_INLINE_FUNCTION bool is_finite_magnitude(double magnitude) {
+  return magnitude <= 1.7976931348623157e308;
+}
+/// The same of a value; a sum of parts may overflow where the parts do not.
+KOKKOS_INLINE_FUNCTION bool is_finite_value(double x) {
+  return is_finite_magnitude(magnitude(x));
+}
+KOKKOS_INLINE_FUNCTION bool is_finite_value(float x) {
+  return is_finite_magnitude(magnitude(x));
+}
+template <class R>
+KOKKOS_INLINE_FUNCTION bool is_finite_value(const Kokkos::complex<R>& x) {
+  return is_finite_value(x.real()) && is_finite_value(x.imag());
+}
+
+/// store(k, load(k)) for k = begin, begin + step, ... below `end`, `together`
+/// at a time: all loads of a group are under way before its first store, which
+/// a compiler can't arrange where the two might meet in memory.
+template <int together, class Load, class Store>
+KOKKOS_INLINE_FUNCTION void copy_together(int begin, int end, int step,
+                                          const Load& load,
+                                          const Store& store) {
+  using Value = decltype(load(0));
+  for (int k = begin; k < end; k += together * step) {
+    Value held[together];
+    STRATA_IMPL_UNROLL
+    for (int t = 0; t < together; ++t)
+      if (k + t * step < end) held[t] = load(k + t * step);
+    STRATA_IMPL_UNROLL
+    for (int t = 0; t < together; ++t)
+      if (k + t * step < end) store(k + t * step, held[t]);
+  }
+}
+
+/// Columns of a panel, and rows of the triangular tiles that are solved in
+/// registers: as many as fit with one row a thread.
+template <class Scalar>
+inline constexpr int panel_width = sizeof(Scalar) > 8 ? 16 : 32;
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

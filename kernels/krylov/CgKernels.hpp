@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
+#define STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <core/device/Atomics.hpp>
+#include <core/device/GridSum.hpp>
+#include <core/device/Launch.hpp>
+#include <core/matrix/MultiVectorRef.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <kernels/krylov/CgState.hpp>
+#include <kernels/spmv/SellLaunch.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// r = b - w, with b^H b, r^H r and, with a diagonal preconditioner,
+/// r^H D^-1 r.
+template <class Scalar>
+struct CgStart {
+  static constexpr int sums = 3;
+  static constexpr bool late = false;
+  /// Of ||b||^2: tolerances times it, and p^H A p, have to be normal numbers.
+  static constexpr double least_square = 1e-300, least_norm = 1e-260;
+  CgShared shared;
+  MultiVectorRef<const Scalar> b;
+  const Scalar* w;
+  Scalar* r;
+  const RealOf<Scalar>* inverse_diagonal;  // null: 1
+  double relative, absolute;
+  int max_iterations;
+  bool knows_z;  // no preconditioner, or a diagonal one
+  bool verify;   // b - A x of the x found: the state stays
+
+  struct Item {
+    Scalar b, w;
+    RealOf<Scalar> d;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {b(i, 0), w[i],
+            inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&sum)[sums]) const {
+    const Scalar residual = item.b - item.w;
+    r[i] = residual;
+    const double squared = real_product(residual, residual);
+    // What is not zero shows, however small its square.
+    const double of_b = real_product(item.b, item.b);
+    sum[0] += of_b > least_square || item.b == Scalar(0) ? of_b : least_square;
+    sum[1] += squared;
+    sum[2] += static_cast<double>(item.d) * squared;
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars state = *shared.state;
+    take(state, sum);
+    shared.store(state, shared.state);
+  }
+  KOKKOS_INLINE_FUNCTION void take(CgScalars& state,
+                                   const double (&sum)[sums]) const {
+    state.squared_r = sum[1];
+    if (verify) {
+      state.rho = sum[2];
+      return;
+    }
+    state.squared_b = sum[0];
+    const double limit = relative * sqrt(sum[0]);
+    const double larger = limit > absolute ? limit : absolute;
+    state.squared_limit = larger * larger;
+    store_for_host(shared.history, sqrt(sum[1]));
+    if (!is_finite(sum[0]) || !is_finite(sum[1]) ||
+        (sum[0] > 0 && sum[0] < least_norm))
+      return state.end(CgStatus::not_finite);
+    if (sum[0] == 0) {
+      state.zero_b = 1;
+      return state.end(CgStatus::converged);
+    }
+    if (sum[1] <= state.squared_limit) return state.end(CgStatus::converged);
+    if (max_iterations == 0) return state.end(CgStatus::max_iterations);
+    if (knows_z) state.take_rho(sum[2], true);
+  }
+};
+
+/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r;
+/// x += alpha p where `updates_x`.
+template <class Scalar, bool updates_x>
+struct CgResidual {
+  static constexpr int sums = 2;
+  static constexpr bool late = true;
+  CgShared shared;
+  CgTakeCurvature curvature;
+  const Scalar *w, *p;
+  Scalar* r;
+  MultiVectorRef<Scalar> x;
+  const RealOf<Scalar>* inverse_diagonal;
+  RealOf<Scalar> alpha;
+
+  struct Item {
+    Scalar r, w, p, x;
+    RealOf<Scalar> d;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
+    double found = 0;
+    const bool running = curvature(team, shared, found);
+    alpha = static_cast<RealOf<Scalar>>(found);
+    return running;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {r[i], w[i], updates_x ? p[i] : Scalar(0),
+            updates_x ? x(i, 0) : Scalar(0),
+            inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&sum)[sums]) const {
+    const Scalar residual = item.r - alpha * item.w;
+    r[i] = residual;
+    if (updates_x) x(i, 0) = item.x + alpha * item.p;
+    const double squared = real_product(residual, residual);
+    sum[0] += squared;
+    sum[1] += static_cast<double>(item.d) * squared;
+  }
+};
+
+/// u^H v: p^H A p for operators that can't add it up themselves, and r^H z.
+template <class Scalar>
+struct CgProduct {
+  static constexpr int sums = 1;
+  static constexpr bool late = false;
+  CgShared shared;
+  const Scalar *u, *v;
+  bool curvature;  // p^H A p, else r^H z
+
+  struct Item {
+    Scalar u, v;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {u[i], v[i]};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item& item,
+                                    double (&sum)[sums]) const {
+    sum[0] += real_product(item.u, item.v);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars state = *shared.state;
+    if (curvature)
+      state.take_curvature(sum[0]);
+    else
+      state.part = sum[0];
+    shared.store(state, shared.state);
+  }
+};
+
+/// The residual's sums taken, and nothing else: before the host looks at the
+/// scalars, or waits for the last residual.
+template <class Scalar>
+struct CgFlush {
+  static constexpr int sums = 0;
+  static constexpr bool late = false;
+  CgShared shared;
+  CgTakeResidual residual;
+  struct Item {};
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
+    bool was_running;
+    residual(team, shared, was_running);
+    return false;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t, Item&) const {}
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item&,
+                                    double (&)[1]) const {}
+};
+
+/// x += alpha p of the iteration just done, p = z + beta p for the next one.
+template <class Scalar>
+struct CgDirection {
+  static constexpr int sums = 0;
+  static constexpr bool late = false;
+  CgShared shared;
+  CgTakeResidual residual;
+  const Scalar* z;
+  const RealOf<Scalar>* inverse_diagonal;
+  Scalar* p;
+  MultiVectorRef<Scalar> x;
+  bool first;  // p = z, and x has nothing to come
+  RealOf<Scalar> alpha, beta;
+  bool running;
+
+  struct Item {
+    Scalar z, p, x;
+    RealOf<Scalar> d;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
+    bool was_running;
+    const CgScalars state = residual(team, shared, was_running);
+    alpha = static_cast<RealOf<Scalar>>(state.alpha);
+    beta = static_cast<RealOf<Scalar>>(state.beta);
+    running = state.status == cg_running;
+    return was_running;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item.z = z[i];
+    item.d = inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1);
+    // Before the first direction p holds anything, NaN included.
+    item.p = first ? Scalar(0) : p[i];
+    item.x = first ? Scalar(0) : x(i, 0);
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
+                                    double (&)[1]) const {
+    if (!first) x(i, 0) = item.x + alpha * item.p;
+    if (running) p[i] = item.d * item.z + beta * item.p;
+  }
+};
+
+/// A kernel over the elements of vectors. read() fetches the scalars it needs
+/// into its own copy and says whether there is anything to do: left in memory,
+/// each store would have them fetched again. Its sums are handed to finish(),
+/// or, where it is `late`, left for a later launch to add up.
+template <class ExecutionSpace, class Kernel>
+struct CgRun {
+  /// Elements whose loads a thread has under way together.
+  static constexpr int batch = is_gpu<ExecutionSpace> ? 4 : 1;
+  static constexpr int blocks_at_once = 4;
+  Kernel kernel;
+  GridSumRef grid_sum;
+  std::int64_t n;
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    Kernel own = kernel;
+    constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
+    double sum[sums] = {};
+    const int size = team.team_size();
+    // A device's blocks take neighbouring runs in turn, a host's thread has
+    // one.
+    std::int64_t begin, end, stride;
+    if (is_gpu<ExecutionSpace>) {
+      begin = static_cast<std::int64_t>(team.league_rank()) * size * batch +
+              team.team_rank();
+      end = n;
+      stride = static_cast<std::int64_t>(team.league_size()) * size * batch;
+    } else {
+      const std::int64_t share =
+          (n + team.league_size() - 1) / team.league_size();
+      begin = team.league_rank() * share;
+      end = begin + share < n ? begin + share : n;
+      stride = 1;
+    }
+    typename Kernel::Item item[batch];
+    const auto load = [&](std::int64_t i) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) own.load(i + u * size, item[u]);
+    };
+    // The first elements are under way while the scalars are fetched.
+    load(begin);
+    if (!own.read(team)) return;
+    for (std::int64_t i = begin; i < end; i += stride) {
+      if (i != begin) load(i);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) own.store(i + u * size, item[u], sum);
+    }
+    if constexpr (Kernel::late) {
+      grid_sum.leave(team, sum);
+    } else if constexpr (Kernel::sums > 0) {
+      if (grid_sum(team, sum, 0) && team.team_rank() == 0) own.finish(sum);
+    }
+    (void)sum;
+  }
+};
+
+/// Returns what a `late` kernel leaves to be added up.
+template <class ExecutionSpace, class Kernel>
+LateSums run_cg(
+    const char* label, const ExecutionSpace& exec, std::int64_t n,
+    const Kernel& kernel,
+    const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
+  using Run = CgRun<ExecutionSpace, Kernel>;
+  const std::int64_t of_block = is_gpu<ExecutionSpace> ? 256 * Run::batch : 1;
+  const auto blocks = static_cast<int>(std::max<std::int64_t>(
+      1, std::min<std::int64_t>((n + of_block - 1) / of_block,
+                                resident_blocks(exec, Run::blocks_at_once))));
+  run_teams<Run::blocks_at_once>(label, exec, blocks,
+                                 Run{kernel, GridSumRef(grid_sum), n});
+  return {GridSumRef(grid_sum), blocks, 0};
+}
+
+/// w = A p by a SELL-C-sigma matrix, with p^H w.
+template <class Scalar>
+struct CgSellProduct {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, late = true, heavy = false;
+  ContiguousSource<Scalar> source;
+  Scalar* w;
+  CgShared shared;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return shared.state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    w[row] = sum[0];
+    return real_product(source(row, 0), sum[0]);
+  }
+};
+
+/// p = D^-1 z + beta p of the iteration before, element by element where a
+/// product asks for it.
+template <class Scalar, bool diagonal>
+struct CgDirectionSource {
+  const Scalar* z;
+  const RealOf<Scalar>* inverse_diagonal;
+  const Scalar* old_p;
+  RealOf<Scalar> beta;
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
+    if constexpr (diagonal) {
+      return inverse_diagonal[row] * z[row] + beta * old_p[row];
+    } else {
+      return z[row] + beta * old_p[row];
+    }
+  }
+};
+
+/// The same product with p made on the way.
+template <class Scalar, bool diagonal>
+struct CgSellDirectionProduct {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, late = true, heavy = true;
+  CgDirectionSource<Scalar, diagonal> source;
+  Scalar *p, *w;
+  CgShared shared;
+  CgTakeResidual residual;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
+    bool was_running;
+    const CgScalars state = residual(team, shared, was_running);
+    source.beta = static_cast<RealOf<Scalar>>(state.beta);
+    return state.status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    const Scalar own = source(row, 0);
+    p[row] = own;
+    w[row] = sum[0];
+    return real_product(own, sum[0]);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

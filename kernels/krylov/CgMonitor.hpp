@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_CG_MONITOR_HPP
+#define STRATA_KERNELS_KRYLOV_CG_MONITOR_HPP
+
+#include <algorithm>
+#include <chrono>
+#include <core/device/Backend.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <kernels/krylov/CgState.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// The host's view of a running solve: kernels store residuals and the final
+/// status in memory that the host can read meanwhile. There is room there for
+/// as many residuals as can be on their way at once: the host takes each over
+/// before it enqueues the iteration that has the same place.
+template <class ExecutionSpace>
+class CgMonitor {
+  using Numbers = Kokkos::View<double*, HostVisibleSpace<ExecutionSpace>>;
+
+ public:
+  CgMonitor() = default;
+  explicit CgMonitor(int iterations_ahead)
+      : ring_(make_unfilled<Numbers>("Strata::ConjugateGradient::history",
+                                     ring_size(iterations_ahead))),
+        signal_(make_zeroed<Numbers>("Strata::ConjugateGradient::signal", 1)) {}
+
+  CgShared shared(CgScalars* state, CgScalars* next) const {
+    return {state, next, ring_.data(), static_cast<int>(ring_.extent(0)) - 1,
+            signal_.data()};
+  }
+  /// Before a solve's first kernel.
+  void reset() {
+    taken_.clear();
+    *slot(0) = unknown;
+    resume();
+  }
+  void resume() { *signal_.data() = cg_running; }
+  void open() { reported_ = 0; }
+
+  /// Calls enqueue(it) for done + 1, done + 2, ... until the device says that
+  /// the solve is over or the callback that it should be, and returns whether
+  /// the latter.
+  ///
+  /// Waiting: for a number that a kernel already enqueued stores, or for the
+  /// final status, which one of the kernels enqueued has stored if it left the
+  /// number out. Every iteration stores one of them, or, where no other follows
+  /// it, flush() does. Should none be seen for 50 ms, the host waits for
+  /// `exec` instead, after which all is stored; so there is no waiting for what
+  /// does not come.
+  template <class Enqueue, class Flush>
+  bool follow(const ExecutionSpace& exec, const CgOptions& options, int done,
+              const Enqueue& enqueue, const Flush& flush) {
+    int enqueued = done;
+    for (;;) {
+      take(enqueued);
+      const int known = std::max(done, num_taken() - 1);
+      if (!report(options, known)) return true;
+      if (over() || (known == enqueued && known == options.max_iterations))
+        return false;
+      if (enqueued < options.max_iterations &&
+          enqueued - known < options.iterations_ahead) {
+        // Its place held the number of an iteration before `known`.
+        *slot(++enqueued) = unknown;
+        enqueue(enqueued);
+        continue;
+      }
+      if (known + 1 == enqueued) flush();
+      if (!wait_for(exec, known + 1)) return false;
+    }
+  }
+
+  /// After a wait for the kernels: what the callback has not been told yet.
+  void close(const CgOptions& options, int iterations) {
+    take(iterations);
+    report(options, iterations);
+  }
+
+  /// After a wait for the kernels: the numbers of 0 to `iterations`, which are
+  /// given away.
+  std::vector<double> history(int iterations) {
+    take(iterations);
+    taken_.resize(static_cast<std::size_t>(iterations) + 1, unknown);
+    return std::move(taken_);
+  }
+
+ private:
+  static constexpr double unknown = -1;
+
+  /// A power of two above the iterations that can be enqueued at once.
+  static std::size_t ring_size(int iterations_ahead) {
+    std::size_t size = 2;
+    while (size <= static_cast<std::size_t>(iterations_ahead)) size *= 2;
+    return size;
+  }
+  double* slot(int it) const {
+    return ring_.data() +
+           (static_cast<std::size_t>(it) & (ring_.extent(0) - 1));
+  }
+  static double read(const double* p) {
+    double value;
+    __atomic_load(const_cast<double*>(p), &value, __ATOMIC_RELAXED);
+    return value;
+  }
+  int num_taken() const { return static_cast<int>(taken_.size()); }
+  bool over() const { return read(signal_.data()) != cg_running; }
+
+  /// Takes over the numbers of iterations up to `last` that are there, in their
+  /// order. A norm is not negative, but may be NaN.
+  void take(int last) {
+    while (num_taken() <= last) {
+      const double norm = read(slot(num_taken()));
+      if (norm == unknown) return;
+      taken_.push_back(norm);
+    }
+  }
+
+  /// Tells the callback of the residuals up to `known`. The start's may still
+  /// be on its way.
+  bool report(const CgOptions& options, int known) {
+    if (!options.progress) return true;
+    while (reported_ <= known && reported_ < num_taken()) {
+      const int it = reported_++;
+      if (!options.progress(it, taken_[static_cast<std::size_t>(it)]))
+        return false;
+    }
+    return true;
+  }
+
+  /// False if iteration `it` is not going to be.
+  bool wait_for(const ExecutionSpace& exec, int it) const {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int turn = 0;; ++turn) {
+      if (over() || read(slot(it)) != unknown) return true;
+      if (turn % 64 != 63) continue;
+      if (std::chrono::steady_clock::now() - begin >
+          std::chrono::milliseconds(50)) {
+        exec.fence();
+        return over() || read(slot(it)) != unknown;
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  Numbers ring_, signal_;
+  std::vector<double> taken_;  // of iterations 0, 1, ...
+  int reported_ = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_CG_STATE_HPP
+#define STRATA_KERNELS_KRYLOV_CG_STATE_HPP
+
+#include <Strata_ConjugateGradientOptions.hpp>
+#include <core/device/Atomics.hpp>
+#include <core/device/GridSum.hpp>
+#include <core/scalar/RealPart.hpp>
+
+namespace Strata {
+namespace Detail {
+
+constexpr int cg_running = -1;
+
+/// The scalars of a solve, on the device. With a status other than running,
+/// kernels still to come do nothing.
+struct CgScalars {
+  double rho = 0;    // r^H z
+  double part = 0;   // of the next r^H z, as far as it has been added up
+  double alpha = 0;  // rho / p^H A p
+  double beta = 0;
+  double squared_limit = 0;
+  double squared_b = 0;
+  double squared_r = 0;
+  int status = cg_running;  // or a CgStatus
+  int iterations = 0;       // whose residual is known
+  int zero_b = 0;           // 1: b is 0, and x is to be
+  int padding = 0;          // no byte is copied as it was
+
+  KOKKOS_INLINE_FUNCTION void end(CgStatus how) {
+    status = static_cast<int>(how);
+  }
+  /// Takes r^H z; `first`: there is no direction yet.
+  KOKKOS_INLINE_FUNCTION void take_rho(double found, bool first) {
+    if (!is_finite(found)) return end(CgStatus::not_finite);
+    if (!(found > 0)) return end(CgStatus::indefinite_preconditioner);
+    beta = first ? 0.0 : found / rho;
+    rho = found;
+  }
+  KOKKOS_INLINE_FUNCTION void take_curvature(double p_a_p) {
+    if (!is_finite(p_a_p)) return end(CgStatus::not_finite);
+    if (!(p_a_p > 0)) return end(CgStatus::indefinite_matrix);
+    alpha = rho / p_a_p;
+    if (!is_finite(alpha)) end(CgStatus::not_finite);
+  }
+};
+
+/// What the kernels of a solve share. There are two sets of scalars. A kernel
+/// that has sums of the one before to add up reads one set, and every block
+/// works out what it needs for itself, the same bits in each; one of them
+/// writes the other set, which the kernels after it go on from. No block waits
+/// for sums at the end of a kernel that way, nor is the last one to do them.
+/// Kernels that are seldom add up their own sums and write to the set they
+/// read, by their last block.
+struct CgShared {
+  CgScalars *state, *next;
+  double* history;   // HostVisibleSpace; negative where not known yet
+  int history_mask;  // an iteration's place: its last bits
+  double* signal;    // HostVisibleSpace; the status once it is not running
+
+  KOKKOS_INLINE_FUNCTION void store(const CgScalars& scalars,
+                                    CgScalars* to) const {
+    *to = scalars;
+    if (scalars.status != cg_running)
+      store_for_host(signal, static_cast<double>(scalars.status));
+  }
+};
+
+/// Adds up p^H A p, which the kernel before has left, and takes it.
+struct CgTakeCurvature {
+  LateSums sums;  // nothing: alpha is known already
+
+  /// All threads of a block call it. @return whether the solve goes on
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool operator()(const Team& team,
+                                         const CgShared& shared,
+                                         double& alpha) const {
+    double sum[1] = {0};
+    if (sums.blocks > 0)
+      sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
+    const auto take = [&](CgScalars& scalars) {
+      if (scalars.status == cg_running && sums.blocks > 0)
+        scalars.take_curvature(sum[0]);
+    };
+    CgScalars own;
+    own.status = shared.state->status;
+    own.rho = shared.state->rho;
+    own.alpha = shared.state->alpha;
+    take(own);
+    if (team.league_rank() == 0 && team.team_rank() == 0) {
+      CgScalars all = *shared.state;
+      take(all);
+      shared.store(all, shared.next);
+    }
+    alpha = own.alpha;
+    return own.status == cg_running;
+  }
+};
+
+/// Adds up the residual's sums, which an earlier kernel has left, and takes
+/// them: whether the solve is over, and beta for the next direction.
+struct CgTakeResidual {
+  /// nothing: beta is known. first: r^H z is, and there is no direction yet.
+  enum Mode { nothing, first, residual };
+  Mode mode = nothing;
+  /// Where r^H z is: the second sum, `part` of the scalars, or what launches of
+  /// the preconditioner have left.
+  enum Place { second_sum, part, left };
+  Place rho = part;
+  int iteration = 0, max_iterations = 0;
+  LateSums sums, rho_sum, other_rho_sum;
+
+  KOKKOS_INLINE_FUNCTION void take(CgScalars& scalars,
+                                   const double (&sum)[2]) const {
+    if (scalars.status != cg_running || mode == nothing) return;
+    const double found = rho == part ? scalars.part : sum[1];
+    if (mode == first) return scalars.take_rho(found, true);
+    scalars.squared_r = sum[0];
+    scalars.iterations = iteration;
+    if (!is_finite(sum[0])) return scalars.end(CgStatus::not_finite);
+    if (sum[0] <= scalars.squared_limit)
+      return scalars.end(CgStatus::converged);
+    if (iteration == max_iterations)
+      return scalars.end(CgStatus::max_iterations);
+    scalars.take_rho(found, false);
+  }
+
+  /// 0 where nothing is left.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION static double add_up(const Team& team,
+                                              const LateSums& from) {
+    double sum[1] = {0};
+    if (from.blocks > 0 || from.used_extra > 0)
+      from.grid_sum.add_up(team, from.blocks, sum, from.used_extra);
+    return sum[0];
+  }
+  /// All threads of a block call it. @return the scalars as far as kernels need
+  /// them: beta, status, and alpha and iterations as they were or became
+  /// @param was_running whether the solve went on before
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION CgScalars operator()(const Team& team,
+                                              const CgShared& shared,
+                                              bool& was_running) const {
+    double sum[2] = {0, 0};
+    if (mode == residual)
+      sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
+    if (mode != nothing && rho == left)
+      sum[1] = add_up(team, rho_sum) + add_up(team, other_rho_sum);
+    CgScalars own;
+    own.status = shared.state->status;
+    own.rho = shared.state->rho;
+    own.part = shared.state->part;
+    own.alpha = shared.state->alpha;
+    own.beta = shared.state->beta;
+    own.squared_limit = shared.state->squared_limit;
+    was_running = own.status == cg_running;
+    take(own, sum);
+    if (team.league_rank() == 0 && team.team_rank() == 0) {
+      CgScalars all = *shared.state;
+      take(all, sum);
+      if (was_running && mode == residual)
+        store_for_host(shared.history + (iteration & shared.history_mask),
+                       sqrt(sum[0]));
+      shared.store(all, shared.next);
+    }
+    return own;
+  }
+};
+
+/// r^H z from the launches of a preconditioner, for CgTakeResidual.
+struct CgSweepSum {
+  static constexpr bool wanted = true;
+  CgScalars* state;
+  KOKKOS_INLINE_FUNCTION bool running() const {
+    return state->status == cg_running;
+  }
+  KOKKOS_INLINE_FUNCTION void take(double part, bool first, bool) const {
+    state->part = first ? part : state->part + part;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_POSITIVE_DIAGONAL_HPP
+#define STRATA_KERNELS_KRYLOV_POSITIVE_DIAGONAL_HPP
+
+#include <Strata_Error.hpp>
+#include <core/matrix/FindColumn.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <core/matrix/PatternCheck.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+/// Whether a diagonal entry can stand in a Hermitian positive definite matrix,
+/// and be divided by in type Real.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION bool is_positive(const Scalar& d) {
+  using Real = RealOf<Scalar>;
+  const Real real = static_cast<Real>(RealPart<Scalar>::real(d));
+  return real > 0 && RealPart<Scalar>::imaginary(d) == 0 && is_finite(real) &&
+         is_finite(Real(1) / real);
+}
+
+/// Reciprocals of the diagonal; the minimum is the first faulty row, twice its
+/// number and one more where there is an entry.
+template <class CrsMatrix>
+struct InvertDiagonal {
+  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+  CrsMatrix A;
+  Kokkos::View<RealOf<Scalar>*, typename CrsMatrix::memory_space> inverse;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& first) const {
+    Scalar d(0);
+    bool found = false;
+    for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k)
+      if (static_cast<std::int64_t>(A.graph.entries(k)) == row) {
+        d += A.values(k);
+        found = true;
+      }
+    if (found && is_positive(d)) {
+      inverse(row) = RealOf<Scalar>(1) /
+                     static_cast<RealOf<Scalar>>(RealPart<Scalar>::real(d));
+    } else {
+      const std::int64_t code = 2 * row + found;
+      if (code < first) first = code;
+    }
+  }
+};
+
+template <class Scalar, class ExecutionSpace, class CrsMatrix>
+Kokkos::View<RealOf<Scalar>*, typename ExecutionSpace::memory_space>
+positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const auto rows = static_cast<std::int64_t>(A.numRows());
+  check_square_matrix(exec, A);
+  const auto inverse = make_unfilled<Kokkos::View<RealOf<Scalar>*, Memory>>(
+      "Strata::Jacobi::inverse_diagonal", rows);
+  std::int64_t first = no_fault;
+  Kokkos::parallel_reduce(
+      "Strata::Jacobi::invert",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, rows),
+      InvertDiagonal<CrsMatrix>{A, inverse}, Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  if (first == no_fault) return inverse;
+  const std::int64_t row = first / 2;
+  const std::string in_row = " in row " + std::to_string(row);
+  if (first % 2 == 0)
+    throw MissingDiagonalError("A", "no diagonal entry" + in_row,
+                               "store a diagonal entry in every row", row);
+  throw IndefiniteError(
+      "A", "the diagonal entry is not positive and finite" + in_row,
+      "the matrix is not Hermitian positive definite: use another solver", row);
+}
+
+/// Looks for entries that are not the conjugates of their mirror images. Rows
+/// are sorted.
+template <class CrsMatrix>
+struct FindNotHermitian {
+  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+  CrsMatrix A;
+  double tolerance;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& first) const {
+    for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k) {
+      const auto column = static_cast<std::int64_t>(A.graph.entries(k));
+      const auto at = first_entry_from(A.graph, column, row);
+      Scalar mirror(0);
+      if (at < static_cast<std::int64_t>(A.graph.row_map(column + 1)) &&
+          static_cast<std::int64_t>(A.graph.entries(at)) == row)
+        mirror = A.values(at);
+      const Scalar a = A.values(k);
+      using Part = RealPart<Scalar>;
+      double part[] = {double(Part::real(a)), double(Part::imaginary(a)),
+                       double(Part::real(mirror)),
+                       double(Part::imaginary(mirror))};
+      // Over the largest, as squares may leave the range of numbers.
+      double largest = 0;
+      for (const double p : part) {
+        const double absolute = p < 0 ? -p : p;
+        if (absolute > largest) largest = absolute;
+      }
+      double size = 0;
+      for (double& p : part) {
+        if (largest > 0) p /= largest;
+        size += p * p;
+      }
+      const double re = part[0] - part[2], im = part[1] + part[3];
+      // Not-a-number fails too.
+      if (!(re * re + im * im <= tolerance * tolerance * size)) {
+        if (row < first) first = row;
+        return;
+      }
+    }
+  }
+};
+
+/// @throws NotHermitianError
+/// Cost: a binary search for each entry. Rows must be sorted.
+template <class ExecutionSpace, class CrsMatrix>
+void require_hermitian(const ExecutionSpace& exec, const CrsMatrix& A) {
+  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+  std::int64_t first = no_fault;
+  Kokkos::parallel_reduce(
+      "Strata::require_hermitian",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, A.numRows()),
+      FindNotHermitian<CrsMatrix>{
+          A, 64.0 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
+      Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  if (first != no_fault)
+    throw NotHermitianError(
+        "A",
+        "an entry of row " + std::to_string(first) +
+            " is not the conjugate of its mirror image",
+        "conjugate gradients need a Hermitian matrix: store both triangles",
+        first);
+}
+
+/// The first entry of each row of an upper factor.
+template <class CrsMatrix>
+struct FindBadPivot {
+  CrsMatrix U;
+  double tolerance;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& first) const {
+    using Part = RealPart<typename MatrixTypes<CrsMatrix>::Scalar>;
+    const auto d = U.values(U.graph.row_map(row));
+    const double re = Part::real(d), im = Part::imaginary(d);
+    // Rounding leaves a Hermitian matrix's pivots a small imaginary part.
+    if (!(re > 0 && im * im <= tolerance * tolerance * re * re) && row < first)
+      first = row;
+  }
+};
+
+[[noreturn]] inline void raise_bad_pivot(std::int64_t row) {
+  throw IndefiniteError(
+      "A", "the pivot of row " + std::to_string(row) + " is not positive",
+      "the matrix is not positive definite, or too far from diagonally "
+      "dominant: shift the diagonal, or use JacobiPreconditioner",
+      row);
+}
+
+/// @throws IndefiniteError
+template <class ExecutionSpace, class CrsMatrix>
+void require_positive_pivots(const ExecutionSpace& exec, const CrsMatrix& U) {
+  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+  std::int64_t first = no_fault;
+  Kokkos::parallel_reduce(
+      "Strata::require_positive_pivots",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, U.numRows()),
+      FindBadPivot<CrsMatrix>{
+          U, 1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
+      Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  if (first != no_fault) raise_bad_pivot(first);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
+#define STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
+
+#include <Strata_Error.hpp>
+#include <core/interface/Enumerators.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace Strata {
+
+/// How a solve by conjugate gradients ended.
+enum class CgStatus {
+  /// The residual is as small as was asked for.
+  converged,
+  /// max_iterations are done and it is not.
+  max_iterations,
+  /// p^H A p was not positive: A is not positive definite. x is the last
+  /// iterate before.
+  indefinite_matrix,
+  /// r^H z was not positive: the preconditioner is not positive definite.
+  indefinite_preconditioner,
+  /// A NaN or an infinity in A, b or x, an overflow, or a ||b|| that is not 0
+  /// but below 1e-130, whose square says nothing: scale the system.
+  not_finite,
+  /// The residual followed through the iterations is small enough, b - A x is
+  /// not, and starting anew from x gains less than a factor of two.
+  stagnated,
+  /// The progress callback asked to stop.
+  stopped
+};
+
+namespace Detail {
+template <>
+struct EnumeratorNames<CgStatus> {
+  static constexpr const char* list[] = {"converged",
+                                         "max_iterations",
+                                         "indefinite_matrix",
+                                         "indefinite_preconditioner",
+                                         "not_finite",
+                                         "stagnated",
+                                         "stopped"};
+};
+}  // namespace Detail
+
+inline const char* to_string(CgStatus status) {
+  return Detail::enumerator_name(status);
+}
+
+struct CgOptions {
+  /// Converged where the residual followed through the iterations has
+  /// ||r|| <= max(relative ||b||, absolute), 2-norms, and ||b - A x|| worked
+  /// out anew is no more than twice that.
+  double relative_tolerance = 1e-8;
+  double absolute_tolerance = 0;
+  int max_iterations = 10000;
+  /// Iterations enqueued beyond the newest one whose residual the host knows.
+  /// More hide more of the host's latency; those enqueued behind the last one
+  /// do nothing, at the price of their launches.
+  int iterations_ahead = 4;
+  /// Launches of an iteration with a SellMatrix and no or a diagonal
+  /// preconditioner (one less each than with others): 3, or 2, where the
+  /// product makes the elements of p that it needs itself. That saves the time
+  /// of a launch and has the caches move more. 0: 2 on a device for at most
+  /// 300,000 unknowns, else 3.
+  int launches = 0;
+  /// Called in the order of iterations, from 0, some iterations late, with the
+  /// norm of the residual; false stops the solve.
+  std::function<bool(int iteration, double residual_norm)> progress;
+};
+
+struct CgResult {
+  CgStatus status = CgStatus::max_iterations;
+  int iterations = 0;
+  /// ||b||, and ||b - A x|| worked out anew for the x returned (NaN where the
+  /// status is not_finite).
+  double rhs_norm = 0, residual_norm = 0;
+  /// Norms of the residual as followed through the iterations, the first for
+  /// the x given: iterations + 1 elements.
+  std::vector<double> history;
+  /// Times that the iteration was begun anew from b - A x.
+  int restarts = 0;
+
+  bool converged() const { return status == CgStatus::converged; }
+};
+
+namespace Detail {
+
+constexpr std::int64_t most_merged_rows = 300000;
+
+/// @throws OptionError
+inline void check_cg_options(const CgOptions& options) {
+  const auto check = [](const char* name, double value) {
+    if (!(value >= 0) || value - value != 0)
+      throw OptionError(name, std::to_string(value) + " is no tolerance",
+                        "pass a finite number that is not negative");
+  };
+  check("relative_tolerance", options.relative_tolerance);
+  check("absolute_tolerance", options.absolute_tolerance);
+  if (options.max_iterations < 0 || options.max_iterations > 100000000)
+    throw OptionError(
+        "max_iterations",
+        std::to_string(options.max_iterations) + " is not from 0 to 100000000",
+        "choose a number in that range");
+  if (options.launches != 0 && options.launches != 2 && options.launches != 3)
+    throw OptionError("launches",
+                      std::to_string(options.launches) + " is not 0, 2 or 3",
+                      "choose one of these, 0 for the default");
+  if (options.iterations_ahead < 1 || options.iterations_ahead > 100000)
+    throw OptionError(
+        "iterations_ahead",
+        std::to_string(options.iterations_ahead) + " is not from 1 to 100000",
+        "choose a number in that range");
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_SOLVE_HPP
+#define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_SOLVE_HPP
+
+#include <analysis/merging/MergedRows.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/level_sets/RowKernels.hpp>
+#include <kernels/triangular/subgraphs/SubgraphPlan.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Rows without entries beside the diagonal, a thread each.
+template <class Scalar, class ExecutionSpace>
+struct DiagonalSolve {
+  static constexpr bool awaits_previous = true;
+  RowSystem<Scalar, ExecutionSpace> system;
+  int num_rows;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const std::int64_t p =
+        static_cast<std::int64_t>(team.league_rank()) * team.team_size() +
+        team.team_rank();
+    std::int64_t row = 0;
+    Scalar diagonal(1);
+    if (p < num_rows) {
+      row = system.row(p);
+      diagonal = system.diagonal(p);
+    }
+    await_previous(team);
+    release_next(team);
+    if (p >= num_rows) return;
+    const Scalar from = system.b(row, 0);
+    system.x(row, 0) = system.divide ? from / diagonal : from * diagonal;
+  }
+};
+
+/// Chunks of rows with their packed values: what `level_sets` and `sync_free`
+/// have in common.
+template <class Scalar, class ExecutionSpace>
+class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  static constexpr int width = lane_width<ExecutionSpace>;
+
+ protected:
+  /// @param max_steps entries of a row that one lane fetches together: rows
+  ///                  that are longer get more lanes
+  /// @param buffers   scalars of workspace for each row; where there are any,
+  ///                  a counter goes with them
+  RowChunkAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    SourceNumbering numbering, int max_steps, int buffers = 0)
+      : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
+                          numbering, max_steps, buffers, {}) {}
+  /// The same for merged rows.
+  /// @param rows  which the plan is to hold besides, once it is known how many
+  ///              bytes their recipes take
+  RowChunkAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    const DependencyGraph<Memory>& graph,
+                    const LevelOrder<Memory>& order, SourceNumbering numbering,
+                    int max_steps, int buffers, const RowTerms<Memory>& terms,
+                    const MergedRows<Memory>& rows = {}) {
+    Kokkos::View<Scalar*, Memory> diagonal;
+    chunks_ = make_row_chunks_with(
+        exec, graph, order, analysis.num_values, width, max_steps, numbering,
+        analysis.work(exec),
+        [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
+          // Scalars of 16 bytes follow.
+          const std::size_t bytes =
+              terms.exist() ? rows.extent(plan.recipe_bytes) : 0;
+          storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
+          storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
+          storage.take(value_, plan.num_slots);
+          storage.take(diagonal, plan.num_rows);
+          storage.take(counter_, buffers > 0 ? 1 : 0);
+        },
+        terms);
+    this->set_rows(chunks_.row, chunks_.diagonal_value_index,
+                   analysis.conjugated, diagonal);
+  }
+
+  RowSystem<Scalar, ExecutionSpace> system(
+      const MultiVectorRef<const Scalar>& b,
+      const MultiVectorRef<Scalar>& x) const {
+    return {chunks_.chunk,
+            chunks_.row,
+            chunks_.source,
+            value_,
+            this->diagonal_,
+            this->divide_,
+            b,
+            x};
+  }
+  /// One right-hand side where the plan has no slots.
+  void solve_diagonal(const ExecutionSpace& exec,
+                      const MultiVectorRef<const Scalar>& b,
+                      const MultiVectorRef<Scalar>& x) const {
+    constexpr int threads = is_gpu<ExecutionSpace> ? 256 : 1;
+    const auto n = static_cast<int>(chunks_.num_rows);
+    run_teams<8, threads>(
+        "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
+        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
+  }
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
+  }
+  std::size_t entry_bytes() const override {
+    return chunks_.chunk.extent(0) * sizeof(RowChunk) +
+           chunks_.source.extent(0) * 4 + chunks_.value_index.bytes() +
+           (value_.extent(0) + buffers_.extent(0)) * sizeof(Scalar);
+  }
+
+  RowChunks<Memory> chunks_;
+  Kokkos::View<Scalar*, Memory> value_, buffers_;
+  Kokkos::View<unsigned*, Memory> counter_;
+  Kokkos::View<std::int64_t*, Memory> kept_;
+};
+
+/// On a device a launch a level set, except that neighbouring narrow ones are
+/// run by one team in one launch. On a host a single launch, in which threads
+/// wait for those whose rows they need (see LevelTasks).
+template <class Scalar, class ExecutionSpace>
+class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
+  using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using Base::width;
+  using typename Base::Memory;
+  static constexpr bool on_device = is_gpu<ExecutionSpace>;
+  static constexpr int team_size = on_device ? 256 : 1;
+  static constexpr int warps = team_size / width;
+
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis)
+      : Base(exec, analysis,
+             on_device ? SourceNumbering::row : SourceNumbering::position, 4,
+             on_device ? 0 : 1) {
+    if constexpr (on_device) {
+      const auto& map = this->chunks_.level_chunk_map;
+      level_chunk_map_ =
+          to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
+      runs_ = make_runs(map, num_multiprocessors(exec));
+    } else {
+      share_level_sets(exec, analysis);
+    }
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
+        columns == 1)
+      return this->solve_diagonal(exec, b, x);
+    if constexpr (on_device) {
+      if (columns == 1)
+        launch<1>(exec, b, x, 1);
+      else
+        launch<8>(exec, b, x, static_cast<int>(columns));
+    } else {
+      run_tasks(exec, b, x, columns);
+    }
+  }
+
+  /// Consecutive level sets of one launch.
+  struct Run {
+    int first_level, last_level, teams;
+  };
+  /// Chunks up to which a level set is left to one team: what costs that team
+  /// about as long as a launch costs.
+  static constexpr int narrow_chunks = 4 * warps;
+
+  static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
+                                    int units) {
+    std::vector<Run> runs;
+    const int levels = static_cast<int>(level_chunk_map.size()) - 1;
+    bool open = false;
+    for (int level = 0; level < levels; ++level) {
+      const int chunks = level_chunk_map[level + 1] - level_chunk_map[level];
+      if (chunks <= narrow_chunks) {
+        if (open)
+          runs.back().last_level = level + 1;
+        else
+          runs.push_back({level, level + 1, 1});
+        open = true;
+      } else {
+        runs.push_back({level, level + 1,
+                        std::min((chunks + warps - 1) / warps, 16 * units)});
+        open = false;
+      }
+    }
+    return runs;
+  }
+
+  /// Warps of a team; of a host, the threads that a team may have.
+  static int team_warps(const ExecutionSpace& exec) {
+    if constexpr (on_device) {
+      return warps;
+    } else {
+      return max_host_team(exec);
+    }
+  }
+
+ private:
+  template <int R>
+  void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x, int columns) const {
+    const int blocks = (columns + R - 1) / R;
+    for (const Run& run : runs_)
+      Kokkos::parallel_for(
+          "Strata::Triangular::solve::level_sets",
+          Kokkos::TeamPolicy<ExecutionSpace>(exec, run.teams * blocks,
+                                             team_size),
+          LevelSetRun<Scalar, ExecutionSpace, R>{
+              this->system(b, x), level_chunk_map_, run.first_level,
+              run.last_level, run.teams, columns});
+  }
+
+  void share_level_sets(const ExecutionSpace& exec,
+                        const TriangularAnalysis<ExecutionSpace>& analysis) {
+    tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
+                              this->chunks_, team_warps(exec));
+    reserve_team(exec, tasks_.threads, 0);
+  }
+  void run_tasks(const ExecutionSpace& exec,
+                 const MultiVectorRef<const Scalar>& b,
+                 const MultiVectorRef<Scalar>& x, std::int64_t columns) const {
+    const int team = team_warps(exec) < tasks_.threads ? 1 : tasks_.threads;
+    Kokkos::parallel_for(
+        "Strata::Triangular::solve::level_sets",
+        Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team),
+        LevelTaskRun<Scalar, ExecutionSpace>{
+            this->system(b, x), tasks_, this->buffers_,
+            static_cast<int>(this->chunks_.num_rows), columns});
+  }
+  std::size_t entry_bytes() const override {
+    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int) +
+           tasks_.bytes();
+  }
+
+  Kokkos::View<int*, Memory> level_chunk_map_;  // of a device, as runs_
+  std::vector<Run> runs_;
+  LevelTasks<ExecutionSpace> tasks_;  // of a host
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
+#define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
+
+#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <core/device/Atomics.hpp>
+#include <core/device/Warp.hpp>
+#include <core/matrix/InspectValues.hpp>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <cstring>
+
+namespace Strata {
+namespace Detail {
+
+/// The bound on the rounding errors of one merged row, added up while its
+/// coefficients are made; docs/accuracy.md proves it.
+///
+/// A merged row is x_i = sum over terms t of y_t b_t - sum over sources k of
+/// c_k x_k. Let s_t be what is eliminated with row t, so that y_t = s_t / l_tt.
+/// To first order in eps, the computed x_i differs from what exact arithmetic
+/// makes of the same sources by at most eps ||x||_inf times
+///
+///     spread = (depth + 1) / 2 * (sum |y_t| rowsum_t + sum |c_k|)
+///              + 1/2 (sum of the products and of the sums that the
+///                     elimination rounds) + sum |s_t|
+///
+/// where rowsum_t adds up the moduli of all entries of row t, its diagonal
+/// included, and `depth` is the number of additions that a product goes
+/// through. Underflow costs no more than what raising |y_t| and |c_k| to the
+/// smallest normal number adds.
+template <class Scalar>
+struct SpreadSums {
+  /// What the elimination has rounded: sum over updates of |y_t l_tj|, which
+  /// are also the entries beside the diagonal in sum |y_t| rowsum_t; and of the
+  /// results of those updates.
+  double products = 0, results = 0;
+  /// sum |s_t|, and sum |c_k|.
+  double eliminated = 0, sources = 0;
+
+  static constexpr bool is_single = sizeof(RealOf<Scalar>) == sizeof(float);
+  /// The smallest normal number.
+  static constexpr double tiny =
+      is_single ? 1.1754943508222875e-38 : 2.2250738585072014e-308;
+
+  KOKKOS_INLINE_FUNCTION static double not_less_than_tiny(double value) {
+    return value < tiny ? tiny : value;
+  }
+  /// An entry of term t's row is taken into account: |y_t|, |l_tj|, and the
+  /// modulus of what the sum has become.
+  KOKKOS_INLINE_FUNCTION void update(double y, double entry, double result) {
+    products += not_less_than_tiny(y) * entry;
+    results += result;
+  }
+  /// @param s, y, diagonal  |s_t|, |y_t| and |l_tt|
+  KOKKOS_INLINE_FUNCTION void term(double s, double y, double diagonal) {
+    eliminated += y < tiny ? s + tiny * diagonal : s;
+  }
+  KOKKOS_INLINE_FUNCTION void source(double c) {
+    sources += not_less_than_tiny(c);
+  }
+  /// See above, where the row itself is a term.
+  KOKKOS_INLINE_FUNCTION double spread(int depth) const {
+    return 0.5 * ((depth + 1) * (products + eliminated + sources) + products +
+                  results) +
+           eliminated;
+  }
+};
+
+/// Spreads are kept in single precision. `most_spread` stands for what is not
+/// finite, or too large for that: no row of which a part has it is accepted,
+/// however small the part. `special_spread` says that numbers given are not
+/// finite, so that nothing is to be said of accuracy.
+constexpr float special_spread = -1, most_spread = 3.0e38f;
+KOKKOS_INLINE_FUNCTION float kept_spread(double spread) {
+  return spread < double(most_spread) ? static_cast<float>(spread)
+                                      : most_spread;
+}
+/// Growth that is not finite counts as this.
+constexpr double most_growth = 1e300;
+
+/// How much larger than eps times the longest row the rounding errors of merged
+/// rows may be, row by row, and which rows are over that limit.
+///
+/// The residual of row i is -sum over j of l_ij e_j, where e_j is the error of
+/// those x_j that row i replaces, and of x_i itself: at most spread_j eps
+/// ||x||_inf. The row's growth is that sum over its own row sum and the longest
+/// row of the matrix,
+///
+///     growth_i = (sum_j |l_ij| spread_j) / (longest_row rowsum_i),
+///
+/// which does not change when rows are scaled. Then |r_i| <= growth_i
+/// longest_row eps (rowsum_i ||x||_inf + |b_i|). As it is a mean of spreads, no
+/// growth is larger than the largest spread over the longest row.
+///
+/// @tparam Rows  where merged rows and their entries stand, `width` threads a
+///   group of them: `Row find(group, thread)`, with `lanes` that share the row,
+///   the same for all of a group, and `terms`, 0 where there is no row or it is
+///   not merged; `entries(row)`, `slot(row, q)` and `value(row, q)` of entry q
+///   beside the diagonal; `diagonal(row)`; `key(row)` and `key_of_term(row,
+///   slot)`, by which spreads are numbered; `vertex(row)` and `user_row(row)`
+template <class Scalar, class ExecutionSpace, class Rows>
+struct CheckGrowth {
+  using Member = typename LargeFunctorTeams<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = width == 1 ? 1 : 128;
+  /// Groups that a team takes.
+  static constexpr int team_groups = width == 1 ? 256 : team_size / width;
+
+  Rows rows;
+  std::int64_t groups;
+  const float* spread;
+  float* growth;  // by key
+  double longest_row, limit;
+  /// The largest growth, as bits_of, the number of rows over the limit, and the
+  /// first of these in the user's order, as row_mark.
+  std::int64_t* found;
+  /// Null: rows are checked. Else rows over the limit are to stay as they are:
+  /// by vertex, and counted. `first_only`: those that replace no other such
+  /// row, as that row's staying may be enough.
+  int* unmerged;
+  bool first_only;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const std::int64_t first = std::int64_t{team.league_rank()} * team_groups;
+    if constexpr (width == 1) {
+      for (int g = 0; g < team_groups; ++g) run(first + g, 0);
+    } else {
+      run(first + team.team_rank() / width, team.team_rank() % width);
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void run(std::int64_t group, int thread) const {
+    if (group >= groups) return;
+    const typename Rows::Row row = rows.find(group, thread);
+    const int lanes = row.lanes, lane = thread % lanes;
+    const int entries = row.terms > 0 ? rows.entries(row) : 0;
+    double sum = 0, size = 0;
+    int given = 0, after_another = 0, unusable = 0;
+    for (int q = lane; q < entries; q += lanes) {
+      const double entry = one_norm(rows.value(row, q));
+      size += entry;
+      if (!(entry - entry == 0)) given = 1;
+      const int slot = rows.slot(row, q);
+      if (slot >= row.terms) continue;
+      const auto key = rows.key_of_term(row, slot);
+      sum += entry * double(spread[key]);
+      if (spread[key] >= most_spread && entry > 0) unusable = 1;
+      if (first_only && double(growth[key]) > limit) after_another = 1;
+    }
+    sum = lane_group_sum(sum, lanes);
+    size = lane_group_sum(size, lanes);
+    given = lane_group_sum(given, lanes);
+    unusable = lane_group_sum(unusable, lanes);
+    after_another = lane_group_sum(after_another, lanes);
+    if (row.terms == 0 || lane != 0) return;
+    if (unmerged) {
+      if (after_another > 0 || !(double(growth[rows.key(row)]) > limit)) return;
+      unmerged[rows.vertex(row)] = RowStatus::stays;
+      Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
+      return;
+    }
+    const float own = spread[rows.key(row)];
+    const double diagonal = one_norm(rows.diagonal(row));
+    double mean =
+        (sum + diagonal * double(own)) / (longest_row * (size + diagonal));
+    if (own == special_spread || given > 0)
+      mean = 0;
+    else if (unusable > 0 || own >= most_spread || !(mean < most_growth))
+      mean = most_growth;
+    const float kept = kept_spread(mean);
+    growth[rows.key(row)] = kept;
+    const std::int64_t bits = bits_of(mean);
+    // Few find a larger number than there is.
+    if (bits > load_relaxed(found)) Kokkos::atomic_fetch_max(found, bits);
+    if (!(double(kept) > limit)) return;
+    Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
+    Kokkos::atomic_fetch_max(found + 2, row_mark(rows.user_row(row)));
+  }
+
+ public:
+  /// The larger, the earlier the row; 0 stands for none.
+  KOKKOS_INLINE_FUNCTION static std::int64_t row_mark(std::int64_t row) {
+    return (std::int64_t{1} << 62) - row;
+  }
+};
+
+/// What plans of merged rows keep for the check: the growth that is allowed and
+/// the longest row, the diagonal included.
+struct GrowthLimit {
+  double limit = 0, longest_row = 1;
+};
+
+/// Spread and growth by key, for as long as new values are looked at.
+template <class MemorySpace>
+class GrowthWorkspace {
+ public:
+  using Pointer = typename MemoryPool<MemorySpace>::Pointer;
+
+  /// Numbers of `keys` rows in memory of an analysis, until they are released.
+  template <class Pool>
+  void borrow(Pool& pool, std::int64_t keys) {
+    keys_ = keys;
+    spread_ = pool.template take<float>(2 * keys);
+  }
+  bool borrowed() const { return spread_ && !block_; }
+  /// @param before  bytes of the block that are for others, a multiple of four
+  /// @returns the block
+  Pointer take(std::int64_t keys, std::size_t before = 0) {
+    keys_ = keys;
+    block_ = MemoryPool<MemorySpace>::take(
+        "Strata::MergedGrowth::workspace",
+        before + 2 * sizeof(float) * static_cast<std::size_t>(keys));
+    spread_ = reinterpret_cast<float*>(block_->data() + before);
+    return block_;
+  }
+  void release() {
+    block_.reset();
+    spread_ = nullptr;
+  }
+  float* spread() const { return spread_; }
+  float* growth() const { return spread_ + keys_; }
+  using Floats = Kokkos::View<float*, MemorySpace,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Floats all_growth() const {
+    return Floats(growth(), static_cast<std::size_t>(keys_));
+  }
+
+ private:
+  Pointer block_;
+  float* spread_ = nullptr;
+  std::int64_t keys_ = 0;
+};
+
+/// What CheckGrowth has found.
+struct MergedGrowth {
+  double largest = 0;
+  std::int64_t rows_over = 0;
+  std::int64_t first_row = 0;  // over the limit, of the user's
+};
+
+/// Checks merged rows whose spreads are in `workspace`, which their growth is
+/// left in; or, once that is done, marks rows over the limit in `unmerged` and
+/// counts these. The host waits.
+template <class Scalar, class ExecutionSpace, class Rows>
+MergedGrowth check_growth(
+    const ExecutionSpace& exec, const Rows& rows, std::int64_t groups,
+    const GrowthLimit& limit,
+    const GrowthWorkspace<typename ExecutionSpace::memory_space>& workspace,
+    int* unmerged = nullptr, bool first_only = false) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
+  const auto found = make_zeroed<Kokkos::View<std::int64_t*, Memory>>(
+      "Strata::MergedGrowth::found", 3);
+  // Rows that are not merged do not grow.
+  if (!unmerged) Kokkos::deep_copy(exec, workspace.all_growth(), 0.f);
+  Kokkos::parallel_for("Strata::MergedGrowth::check",
+                       LargeFunctorTeams<ExecutionSpace>(
+                           exec,
+                           static_cast<int>((groups + Check::team_groups - 1) /
+                                            Check::team_groups),
+                           Check::team_size),
+                       Check{rows, groups, workspace.spread(),
+                             workspace.growth(), limit.longest_row, limit.limit,
+                             found.data(), unmerged, first_only});
+  std::int64_t words[3];
+  copy_to_host(exec, found, words);
+  MergedGrowth result;
+  std::memcpy(&result.largest, words, sizeof(double));
+  result.rows_over = words[1];
+  if (words[2] != 0) result.first_row = Check::row_mark(words[2]);
+  return result;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_SUBGRAPH_VALUES_HPP
+#define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_SUBGRAPH_VALUES_HPP
+
+#include <analysis/merging/EliminateRows.hpp>
+#include <analysis/merging/MergedSubgraphRows.hpp>
+#include <core/device/Arithmetic.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/device/Scratch.hpp>
+#include <core/device/Warp.hpp>
+#include <core/matrix/InspectValues.hpp>
+#include <core/matrix/PackValues.hpp>
+#include <kernels/triangular/merging/MergedGrowth.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Runs the recipes of merged rows (see MergedSubgraphRows) with the values
+/// of a matrix: either packs what comes of it, or looks at it before anything
+/// may be overwritten.
+///
+/// A few neighbouring lanes share a row; its slots are in scratch. Terms come
+/// one after the other, the entries of a term's row side by side. The entries'
+/// places and values are at the end of a chain of reads (term, its row's range,
+/// value_index, value), of which each term makes one while the terms before it
+/// are at the others: a term costs about one read of memory, not four.
+///
+/// @tparam packs  false: a look, which writes each row's spread (SpreadSums),
+/// and the first row whose entries over its diagonal are no normal numbers.
+/// Where a merged row is not finite although what it is made of is, its spread
+/// is the largest number.
+template <class Scalar, class ExecutionSpace, int lanes, bool packs>
+struct MergedSubgraphValues {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  /// Slots of neighbouring lanes in different banks.
+  static constexpr bool interleaved = lanes == 1 && width > 1;
+  static constexpr int team_size = (interleaved ? 2 : 4) * width;
+  static constexpr int threads = width == 1 ? 1 : team_size;
+  static constexpr int team_rows = threads / lanes;
+  /// Entries of a row that a lane reads ahead.
+  static constexpr int held = lanes == 1 ? 4 : 2;
+
+  MergedSubgraphRows<Memory> rows;
+  const Scalar* values;
+  ValueIndex<Memory> diagonal_value_index;
+  bool conjugated;
+  int num_rows;
+  // To pack into.
+  unsigned char* bytes;
+  Scalar* term_value;
+  // For a look.
+  Kokkos::View<const unsigned*, Memory> row;
+  std::int64_t* faults;
+  float* spread;  // by position
+
+  int scratch_bytes() const {
+    return team_rows * rows.max_slots * int(sizeof(Scalar)) + 16;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    auto address =
+        reinterpret_cast<std::uintptr_t>(team.team_scratch(0).get_shmem(
+            team_rows * rows.max_slots * int(sizeof(Scalar)) + 16));
+    address = (address + 15) / 16 * 16;
+    const int rank = team.team_rank(), mine = rank / lanes;
+    const std::int64_t number =
+        static_cast<std::int64_t>(team.league_rank()) * team_rows + mine;
+    constexpr unsigned s = sizeof(Scalar);
+    Lane lane{ScratchBytes(reinterpret_cast<void*>(address)),
+              interleaved ? mine * s : mine * rows.max_slots * s,
+              interleaved ? team_rows * s : s, rank % lanes};
+    const bool any = number < num_rows;
+    const int p = any ? static_cast<int>(number) : 0;
+    lane.first_term = rows.term_map(p);
+    lane.terms = any ? rows.term_map(p + 1) - lane.first_term : 0;
+    Look look;
+    rewrite(p, lane, look);
+    take_as_they_are(p, lane, rank % width, look);
+    if constexpr (!packs) {
+      report(any ? p : -1, lane, rank % width, look);
+    }
+  }
+
+ private:
+  /// A lane's row and its part of scratch.
+  struct Lane {
+    ScratchBytes scratch;
+    unsigned at, pitch;
+    int rank;  // among the lanes that share the row
+    int first_term = 0, terms = 0;
+
+    KOKKOS_INLINE_FUNCTION Scalar load(int slot) const {
+      return scratch.template load<Scalar>(at + slot * pitch);
+    }
+    KOKKOS_INLINE_FUNCTION void store(int slot, const Scalar& value) const {
+      scratch.store(at + slot * pitch, value);
+    }
+  };
+  /// What a look has found so far.
+  struct Look {
+    SpreadSums<Scalar> sums;
+    bool lost = false, special = false, finite = true;
+  };
+  // The entries of a term's row, as far as they have been read.
+  struct Range {
+    int first, end;
+    std::int64_t diagonal;
+  };
+  struct Entries {
+    Range range;
+    const unsigned char* recipe;
+    std::int64_t value_index[held];
+    int slot[held];
+  };
+  struct Numbers {
+    Range range;
+    const unsigned char* recipe;
+    Scalar diagonal, value[held];
+    int slot[held];
+  };
+
+  KOKKOS_INLINE_FUNCTION int position_of_term(int p, const Lane& lane,
+                                              int t) const {
+    return t < lane.terms ? p - rows.term(lane.first_term + t) : -1;
+  }
+  KOKKOS_INLINE_FUNCTION Range range_of(int position) const {
+    if (position < 0) return {0, 0, -1};
+    return {rows.row_map(position), rows.row_map(position + 1),
+            diagonal_value_index(position)};
+  }
+  KOKKOS_INLINE_FUNCTION Entries
+  entries_of(const Range& range, const Lane& lane,
+             const unsigned char*& recipe) const {
+    Entries e;
+    e.range = range;
+    e.recipe = recipe;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < held; ++u) {
+      const int k = range.first + lane.rank + u * lanes;
+      e.value_index[u] = k < range.end
+                             ? rows.value_index_of(k, range.end, range.diagonal)
+                             : -1;
+      e.slot[u] = k < range.end ? int{recipe[k - range.first]} : -1;
+    }
+    recipe += range.end - range.first;
+    return e;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar value_at(std::int64_t k) const {
+    return conjugated ? conjugate(values[k]) : values[k];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar diagonal_at(std::int64_t k) const {
+    return k < 0 ? Scalar(1) : value_at(k);
+  }
+  KOKKOS_INLINE_FUNCTION Numbers numbers_of(const Entries& e) const {
+    Numbers n;
+    n.range = e.range;
+    n.recipe = e.recipe;
+    n.diagonal = diagonal_at(e.range.diagonal);
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < held; ++u) {
+      n.value[u] =
+          e.value_index[u] < 0 ? Scalar(0) : value_at(e.value_index[u]);
+      n.slot[u] = e.slot[u];
+    }
+    return n;
+  }
+
+  /// All lanes of a warp take as many turns as its longest row needs.
+  KOKKOS_INLINE_FUNCTION void rewrite(int p, const Lane& given,
+                                      Look& look) const {
+    Lane lane = given;
+    if (lane.terms == 1) lane.terms = 0;
+    const unsigned* const word = rows.word.data() + rows.word_map(p);
+    const int sources = lane.terms > 0 ? static_cast<int>(word[0]) : 0;
+    const int slots = lane.terms > 0 ? lane.terms + sources : 0;
+    for (int i = lane.rank; i < slots; i += lanes)
+      lane.store(i, Scalar(i == 0 ? 1 : 0));
+    lane_barrier();
+
+    const auto* recipe = reinterpret_cast<const unsigned char*>(
+        word + 1 + rows.tasks_of(sources));
+    Numbers numbers = numbers_of(
+        entries_of(range_of(position_of_term(p, lane, 0)), lane, recipe));
+    Entries entries =
+        entries_of(range_of(position_of_term(p, lane, 1)), lane, recipe);
+    Range range = range_of(position_of_term(p, lane, 2));
+    int position = position_of_term(p, lane, 3);
+    for (int t = 0; lane_any(t < lane.terms); ++t) {
+      const Numbers now = numbers;
+      numbers = numbers_of(entries);
+      entries = entries_of(range, lane, recipe);
+      range = range_of(position);
+      position = position_of_term(p, lane, t + 4);
+      if (t < lane.terms) replace(t, now, lane, look);
+      lane_barrier();
+    }
+    if constexpr (packs) {
+      for (int i = lane.rank; i < sources; i += lanes)
+        put(rows.byte_of(word + 1, i), lane.load(lane.terms + i));
+    } else {
+      for (int i = lane.rank; i < sources; i += lanes) {
+        const Scalar c = lane.load(lane.terms + i);
+        look.finite = look.finite && is_finite(c);
+        look.sums.source(one_norm(c));
+      }
+    }
+  }
+  /// Term t by its own equation.
+  KOKKOS_INLINE_FUNCTION void replace(int t, const Numbers& now,
+                                      const Lane& lane, Look& look) const {
+    const Scalar before = lane.load(t), by = reciprocal(now.diagonal);
+    const Scalar m = before * by;
+    if constexpr (packs) {
+      if (lane.rank == 0) term_value[lane.first_term + t] = m;
+    } else {
+      if (lane.rank == 0)
+        look.sums.term(one_norm(before), one_norm(m), one_norm(now.diagonal));
+      note_diagonal(t == 0, now.diagonal, by, look);
+    }
+    const auto take = [&](int slot, const Scalar& value) {
+      const bool inner = slot < lane.terms;
+      const Scalar product = m * value, sum = lane.load(slot);
+      const Scalar result = inner ? sum - product : sum + product;
+      lane.store(slot, result);
+      if constexpr (!packs) {
+        look.sums.update(one_norm(m), one_norm(value), one_norm(result));
+        note_entry(t == 0, value, now.diagonal, by, look);
+      }
+    };
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < held; ++u)
+      if (now.slot[u] >= 0) take(now.slot[u], now.value[u]);
+    for (int k = now.range.first + lane.rank + held * lanes; k < now.range.end;
+         k += lanes)
+      take(now.recipe[k - now.range.first],
+           value_at(rows.value_index_of(k, now.range.end, now.range.diagonal)));
+  }
+  /// Rows that stay as they are: short ones by the lanes that share a row, long
+  /// ones by the whole warp, one after the other.
+  KOKKOS_INLINE_FUNCTION void take_as_they_are(int p, const Lane& lane,
+                                               int warp_lane,
+                                               Look& look) const {
+    const bool mine = lane.terms == 1;
+    const bool is_long =
+        mine && rows.row_map(p + 1) - rows.row_map(p) > 4 * lanes;
+    if (mine) {
+      const Scalar d = diagonal_at(diagonal_value_index(p)), by = reciprocal(d);
+      if constexpr (packs) {
+        if (lane.rank == 0) term_value[lane.first_term] = by;
+      } else {
+        note_diagonal(true, d, by, look);
+        if (lane.rank == 0) look.sums.term(1, one_norm(by), one_norm(d));
+      }
+      if (!is_long) take_entries(p, lane.rank, lanes, d, by, look);
+    }
+    for (unsigned left = lane_ballot(is_long && lane.rank == 0); left != 0;
+         left &= left - 1) {
+      const int owner = lowest_bit(left), row_at = lane_broadcast(p, owner);
+      const Scalar d = diagonal_at(diagonal_value_index(row_at));
+      Look found;
+      take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
+      if constexpr (!packs) {
+        found.sums.sources = lane_group_sum(found.sums.sources, width);
+        found.sums.products = lane_group_sum(found.sums.products, width);
+        found.lost = lane_any(found.lost);
+        found.special = lane_any(found.special);
+        if (warp_lane == owner) {
+          look.sums.sources += found.sums.sources;
+          look.sums.products += found.sums.products;
+          look.lost = look.lost || found.lost;
+          look.special = look.special || found.special;
+        }
+      }
+    }
+  }
+  /// Every `stride`-th entry of a row that stays as it is.
+  KOKKOS_INLINE_FUNCTION void take_entries(int p, int rank, int stride,
+                                           const Scalar& d, const Scalar& by,
+                                           Look& look) const {
+    using Rows = MergedSubgraphRows<Memory>;
+    const int first = rows.row_map(p), end = rows.row_map(p + 1);
+    const unsigned* const word = rows.word.data() + rows.word_map(p);
+    const bool places = end - first > Rows::max_ranks;
+    const auto* const ranks = reinterpret_cast<const unsigned char*>(
+        word + rows.tasks_of(end - first));
+    for (int k = first + rank; k < end; k += stride) {
+      const Scalar value =
+          value_at(rows.value_index_of(k, end, diagonal_value_index(p)));
+      const unsigned noted = places ? word[k - first] : ranks[k - first];
+      if constexpr (packs) {
+        put(places ? 4 * std::size_t{noted}
+                   : rows.byte_of(word, static_cast<int>(noted)),
+            value * by);
+      } else {
+        note_entry(true, value, d, by, look);
+        look.sums.products += one_norm(value) * one_norm(by);
+        look.sums.source(one_norm(value * by));
+      }
+    }
+  }
+  /// No product of what is here may look not ready.
+  KOKKOS_INLINE_FUNCTION void put(std::size_t byte, const Scalar& value) const {
+    *reinterpret_cast<Scalar*>(bytes + byte) = NotReady<Scalar>::final(value);
+  }
+
+  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
+    return v - v == Scalar(0);
+  }
+  /// @param own  of the row itself: of others it is theirs to tell
+  KOKKOS_INLINE_FUNCTION static void note_diagonal(bool own, const Scalar& d,
+                                                   const Scalar& by,
+                                                   Look& look) {
+    if (!is_finite(d))
+      look.special = true;
+    else if (own && !(usable_reciprocal(d) && usable_reciprocal(by)))
+      look.lost = true;
+  }
+  KOKKOS_INLINE_FUNCTION static void note_entry(bool own, const Scalar& value,
+                                                const Scalar& d,
+                                                const Scalar& by, Look& look) {
+    if (!is_finite(value)) look.special = true;
+    if (!own) return;
+    const Scalar ratio = value * by;
+    if (usable_reciprocal(value) && usable_reciprocal(d) &&
+        !usable_reciprocal(ratio))
+      look.lost = true;
+  }
+
+  /// @param p  the row's position, -1: there is none
+  KOKKOS_INLINE_FUNCTION void report(int p, const Lane& lane, int warp_lane,
+                                     const Look& look) const {
+    SpreadSums<Scalar> sums = look.sums;
+    sums.products = lane_group_sum(sums.products, lanes);
+    sums.results = lane_group_sum(sums.results, lanes);
+    sums.eliminated = lane_group_sum(sums.eliminated, lanes);
+    sums.sources = lane_group_sum(sums.sources, lanes);
+    const int flags =
+        lane_group_sum((look.special ? 1 : 0) | (look.finite ? 0 : 1 << 8) |
+                           (look.lost ? 1 << 16 : 0),
+                       lanes);
+    const bool special = (flags & 0xff) != 0, leads = p >= 0 && lane.rank == 0;
+    float found = 0;
+    if (leads) {
+      if (flags >> 16 != 0)
+        Kokkos::atomic_fetch_min(faults + MergeFaults::row,
+                                 std::int64_t{row(p)});
+      const bool overflows = (flags >> 8 & 0xff) != 0;
+      const int depth =
+          lane.terms +
+          rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
+      found = special
+                  ? special_spread
+                  : kept_spread(overflows ? most_growth : sums.spread(depth));
+      spread[p] = found;
+    }
+    raise_word<width>(faults + MergeFaults::spread, warp_lane == 0,
+                      found > 0 ? bits_of(double(found)) : 0);
+  }
+  KOKKOS_INLINE_FUNCTION int sources_of(int p, const Lane& lane) const {
+    return lane.terms > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
+                          : rows.row_map(p + 1) - rows.row_map(p);
+  }
+};
+
+/// Where CheckGrowth finds merged rows of sub-graphs: by position. A group has
+/// as many as `lanes` a row leave room for.
+template <class Scalar, class MemorySpace>
+struct GrowthOfSubgraphRows {
+  MergedSubgraphRows<MemorySpace> rows;
+  const Scalar* values;
+  ValueIndex<MemorySpace> diagonal_value_index;
+  Kokkos::View<const unsigned*, MemorySpace> row_at;
+  bool reversed;
+  int num_rows, group_rows, lanes;
+
+  std::int64_t num_groups() const {
+    return (std::int64_t{num_rows} + group_rows - 1) / group_rows;
+  }
+  struct Row {
+    int lanes, position, terms, first_term, first, end;
+    const unsigned char* slots;
+  };
+  KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
+    Row none{};
+    none.lanes = lanes;
+    const std::int64_t number = group * group_rows + thread / lanes;
+    if (number >= num_rows) return none;
+    const int p = static_cast<int>(number), first_term = rows.term_map(p);
+    const int terms = rows.term_map(p + 1) - first_term;
+    if (terms == 1) return none;
+    const unsigned* const word = rows.word.data() + rows.word_map(p);
+    return {lanes,
+            p,
+            terms,
+            first_term,
+            rows.row_map(p),
+            rows.row_map(p + 1),
+            reinterpret_cast<const unsigned char*>(
+                word + 1 + rows.tasks_of(static_cast<int>(word[0])))};
+  }
+  KOKKOS_INLINE_FUNCTION int entries(const Row& row) const {
+    return row.end - row.first;
+  }
+  // A recipe begins with the row's own entries.
+  KOKKOS_INLINE_FUNCTION int slot(const Row& row, int q) const {
+    return row.slots[q];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
+    return values[rows.value_index_of(row.first + q, row.end,
+                                      diagonal_value_index(row.position))];
+  }
+  KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
+    const std::int64_t k = diagonal_value_index(row.position);
+    return k < 0 ? Scalar(1) : values[k];
+  }
+  KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.position; }
+  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
+    return row.position - rows.term(row.first_term + slot);
+  }
+  KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
+    const int user = user_row(row);
+    return reversed ? num_rows - 1 - user : user;
+  }
+  KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const {
+    return static_cast<int>(row_at(row.position) & 0x7fffffffu);
+  }
+};
+
+/// Calls `launch` with the lanes that share a row, as an integral constant.
+/// @param mean_length  mean number of entries of a row of the matrix
+template <class ExecutionSpace, class Launch>
+void with_lanes_for_values(const ExecutionSpace& exec, int num_rows,
+                           double mean_length, const Launch& launch) {
+  if constexpr (is_gpu<ExecutionSpace>) {
+    // Short rows: more lanes as long as there are lanes to spare, 2048 a
+    // multiprocessor.
+    if (mean_length < 4 && num_rows < 512 * num_multiprocessors(exec)) {
+      launch(std::integral_constant<int, 4>());
+      return;
+    }
+  }
+  with_lanes_for<ExecutionSpace>(mean_length, launch);
+}
+
+template <bool packs, class Scalar, class ExecutionSpace>
+void run_merged(
+    const char* label, const ExecutionSpace& exec,
+    const MergedSubgraphRows<typename ExecutionSpace::memory_space>& rows,
+    const Scalar* values,
+    const ValueIndex<typename ExecutionSpace::memory_space>&
+        diagonal_value_index,
+    bool conjugated, int num_rows, double mean_length, unsigned char* bytes,
+    Scalar* term_value,
+    const Kokkos::View<const unsigned*, typename ExecutionSpace::memory_space>&
+        row,
+    std::int64_t* faults, float* spread) {
+  with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
+    using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
+                                     decltype(shared)::value, packs>;
+    const Run run{rows,     values, diagonal_value_index, conjugated,
+                  num_rows, bytes,  term_value,           row,
+                  faults,   spread};
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);
+    policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
+    Kokkos::parallel_for(label, policy, run);
+  });
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

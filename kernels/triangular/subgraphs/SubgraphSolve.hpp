@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SUBGRAPHS_SUBGRAPH_SOLVE_HPP
+#define STRATA_KERNELS_TRIANGULAR_SUBGRAPHS_SUBGRAPH_SOLVE_HPP
+
+#include <algorithm>
+#include <core/device/DeviceInfo.hpp>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/subgraphs/SubgraphKernel.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Picciau et al.'s solve phase: a launch a sub-graph level.
+template <class Scalar, class ExecutionSpace>
+class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  using Kernel = SubgraphLevelSolve<Scalar, ExecutionSpace>;
+
+  /// Rows of a sub-graph that fit the team scratch of `exec`'s device: Picciau
+  /// et al.'s n_max.
+  static int max_rows(const ExecutionSpace& exec) {
+    const std::size_t bytes = team_scratch_bytes(exec);
+    return static_cast<int>(bytes / sizeof(Scalar)) - 1;
+  }
+
+  SubgraphSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const Subgraphs& subgraphs, const Schedule& schedule,
+                int team_size)
+      : level_map_(subgraphs.level_map),
+        isolated_(static_cast<int>(subgraphs.isolated.size())),
+        scratch_(Kernel::scratch_bytes(subgraphs.largest())),
+        team_size_(team_size) {
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+    const int largest =
+        policy.team_size_max(Kernel{}, Kokkos::ParallelForTag());
+    if (team_size > largest)
+      throw OptionError("team_size",
+                        "is " + std::to_string(team_size) +
+                            ", this device runs at most " +
+                            std::to_string(largest),
+                        "pass a smaller number, or 0 for a size that suits");
+    reserve_team(exec, 1, scratch_);
+    plan_ = make_subgraph_plan<Memory>(analysis.host().graph, subgraphs,
+                                       schedule, analysis.num_values);
+    external_value_ = Base::make_values(plan_.external.value_index.size());
+    internal_value_ = Base::make_values(plan_.internal.value_index.size());
+    this->set_rows(plan_.row, plan_.diagonal_value_index, analysis.conjugated);
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    const int first_isolated =
+        static_cast<int>(this->diagonal_.extent(0)) - isolated_;
+    if (isolated_ > 0)
+      Kokkos::parallel_for("Strata::Triangular::solve::isolated",
+                           RangeOf<ExecutionSpace>(exec, 0, isolated_),
+                           IsolatedRows<Scalar, ExecutionSpace>{
+                               plan_.row, this->diagonal_, this->divide_, b, x,
+                               first_isolated, static_cast<int>(columns)});
+    for (std::size_t level = 0; level + 1 < level_map_.size(); ++level) {
+      const int first = level_map_[level];
+      const int count = level_map_[level + 1] - first;
+      const std::int64_t at_once = std::max(1, (1 << 30) / count);
+      for (std::int64_t done = 0; done < columns; done += at_once) {
+        const int now =
+            static_cast<int>(std::min<std::int64_t>(columns - done, at_once));
+        Kokkos::TeamPolicy<ExecutionSpace> policy(exec, count * now,
+                                                  team_size_);
+        policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+        Kokkos::parallel_for(
+            "Strata::Triangular::solve::subgraphs", policy,
+            Kernel{Kernel::make_edges(plan_.external, external_value_),
+                   Kernel::make_edges(plan_.internal, internal_value_),
+                   plan_.order.data(), plan_.vertex_map.data(),
+                   plan_.row.data(), this->diagonal_.data(), this->divide_,
+                   b.from(done), x.from(done), first, count});
+      }
+    }
+  }
+
+ private:
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    gather_values(exec, plan_.external.value_index, values, external_value_,
+                  this->conjugated_);
+    gather_values(exec, plan_.internal.value_index, values, internal_value_,
+                  this->conjugated_);
+  }
+  std::size_t entry_bytes() const override {
+    // The base counts rows and their diagonal's value_index.
+    return plan_.bytes() - plan_.row.extent(0) * 4 -
+           plan_.diagonal_value_index.bytes() +
+           (external_value_.extent(0) + internal_value_.extent(0)) *
+               sizeof(Scalar);
+  }
+
+  SubgraphPlan<Memory> plan_;
+  Kokkos::View<Scalar*, Memory> external_value_, internal_value_;
+  std::vector<int> level_map_;
+  int isolated_;
+  std::size_t scratch_;
+  int team_size_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_SOLVE_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_SOLVE_HPP
+
+#include <analysis/merging/MergedLevels.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/merging/MergedValues.hpp>
+#include <kernels/triangular/sync_free/SplitRows.hpp>
+#include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
+#include <kernels/triangular/sync_free/SyncFreeTiles.hpp>
+#include <memory>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class MemorySpace>
+struct ResetSyncFree {
+  ResetNotReady<Scalar, MemorySpace> not_ready;
+  Kokkos::View<unsigned*, MemorySpace> counter;  // one
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i == 0) counter(0) = 0;
+    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
+  }
+};
+
+/// Other names for a plan's rows, and for the terms of merged ones: these
+/// may be far from the rows', so sources are stored whole.
+template <class MemorySpace>
+struct NameRows {
+  RowChunks<MemorySpace> chunks;
+  Kokkos::View<const int*, MemorySpace> name;
+  Kokkos::View<unsigned*, MemorySpace> row;
+  // Empty: there are no terms. By slot.
+  Kokkos::View<RowChunk*, MemorySpace> chunk_of;
+  Kokkos::View<int*, MemorySpace> source;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
+    const RowChunk chunk = chunks.chunk(c);
+    const int end = chunk.first_position + chunk.rows;
+    for (int p = chunk.first_position; p < end; ++p)
+      row(p) = static_cast<unsigned>(name(chunks.row(p)));
+    if (chunk_of.extent(0) == 0) return;
+    RowChunk whole = chunk;
+    whole.sources = RowChunk::whole;
+    whole.source_begin = static_cast<unsigned>(chunk.begin());
+    chunk_of(c) = whole;
+    const int stride = chunk.stride(), num_terms = chunk.term_steps * stride;
+    for (int i = 0; i < chunk.num_slots(); ++i) {
+      const int stored = chunk.stored(chunks.source.data(), i);
+      int from = chunk.source_of(stored);
+      if (i < num_terms) {
+        const int r = i % stride >> chunk.log_lanes;
+        const int term = chunk.term_of(
+            stored, static_cast<int>(chunks.row(chunk.first_position + r)));
+        from = term < 0 ? -1 : name(term);
+      }
+      whole.store(source.data(), i, from);
+    }
+  }
+};
+
+/// Copies the results of a solve that wrote none out of the value buffer that
+/// it published into, see SyncFreeSolve.
+template <class Scalar, class MemorySpace>
+struct TakeResults {
+  const Scalar* buffers;
+  const unsigned* counter;
+  unsigned draws;  // of a solve
+  int num_values;
+  Kokkos::View<const unsigned*, MemorySpace> row;
+  MultiVectorRef<Scalar> x;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    // The counter starts again after two solves.
+    const bool odd = *counter < draws;
+    x(row(p), 0) = buffers[(odd ? num_values : 0) + p];
+  }
+};
+
+/// Level sets without launches between them: see SyncFreeSolve and, for
+/// several right-hand sides, SyncFreeTiles for how rows wait and why that
+/// ends. With `max_right_hand_sides` 1, each has a launch of its own, and there
+/// is no workspace for more.
+///
+/// Solves with one solver object share its workspace and must not overlap.
+template <class Scalar, class ExecutionSpace>
+class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
+  using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using Base::width;
+  using typename Base::Memory;
+  /// Steps that a row takes before it gets more lanes.
+  static constexpr int max_steps =
+      SyncFreeSolve<Scalar, ExecutionSpace, false>::batch;
+  static_assert(max_steps <= ListsRank::most_steps, "of a short list");
+
+  SyncFreeAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    int max_right_hand_sides)
+      : Base(exec, analysis, SourceNumbering::position, max_steps, 2) {
+    make_workspace(exec, analysis, max_right_hand_sides);
+  }
+  /// Level sets taken several at a time, for one right-hand side a launch.
+  SyncFreeAlgorithm(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    const MergedLevels<Memory>& levels)
+      : Base(
+            exec, analysis, levels.graph, levels.order,
+            SourceNumbering::position, max_steps, 2,
+            RowTerms<Memory>{levels.term_map, levels.term, levels.recipe_bytes},
+            levels.rows) {
+    make_workspace(exec, analysis, 1);
+    merged_ = std::make_shared<NewValues>(
+        keep(exec, levels.rows, analysis.num_values), max_steps,
+        analysis.conjugated, analysis.limit_of_growth());
+    this->diagonal_along_ = true;
+    growth_.borrow(analysis.work(exec), this->chunks_.num_rows);
+  }
+
+  std::int64_t* probe(const ExecutionSpace& exec,
+                      const Scalar* values) override {
+    if (!merged_) return nullptr;
+    // Nobody solves before the first ones are there.
+    Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
+    const std::int64_t rows = this->chunks_.num_rows;
+    if (has_old_values_) {
+      made_in_ = growth_.take(
+          rows, sizeof(Scalar) *
+                    static_cast<std::size_t>(this->chunks_.num_slots + rows));
+      made = reinterpret_cast<Scalar*>(made_in_->data());
+      diagonal = made + this->chunks_.num_slots;
+    }
+    return merged_->make(exec, this->chunks_, values, made, diagonal, growth_);
+  }
+  bool holds_trial_packing() const override { return made_in_ != nullptr; }
+  std::int64_t* merge_faults() const override {
+    return merged_ ? merged_->faults() : nullptr;
+  }
+  void forget_trial_packing() override {
+    made_in_.reset();
+    growth_.release();
+  }
+  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
+                    int* unmerged, bool first_only) override {
+    return static_cast<int>(
+        look_at_growth(exec, values, unmerged, first_only).rows_over);
+  }
+  GrowthLimit growth_limit() const override {
+    return merged_ ? merged_->limit() : GrowthLimit{};
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec,
+                            const Scalar* values) override {
+    return look_at_growth(exec, values, nullptr, false);
+  }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    if (columns > 1 && blocks_) {
+      blocks_->solve(exec, this->system(b, x), columns);
+      return;
+    }
+    if (tickets_ == 0) return;
+    for (std::int64_t c = 0; c < columns; ++c)
+      if (this->chunks_.num_slots == 0 && named_row_.extent(0) == 0)
+        this->solve_diagonal(exec, b.from(c), x.from(c));
+      else if (merged_)
+        solve_merged(exec, b.from(c), x.from(c));
+      else if (this->divide_)
+        launch_one<true, false>(exec, b.from(c), x.from(c));
+      else
+        launch_one<false, false>(exec, b.from(c), x.from(c));
+  }
+
+  /// From here on, b and x have what belongs to row i of the matrix in row
+  /// name(i). For plans of one right-hand side. Waits for `exec`.
+  void name_rows(const ExecutionSpace& exec,
+                 const Kokkos::View<const int*, Memory>& name) {
+    const auto& chunks = this->chunks_;
+    named_row_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
+        "Strata::SyncFree::row", chunks.num_rows);
+    Kokkos::View<RowChunk*, Memory> named_chunk;
+    if (merged_) {
+      named_source_ = make_unfilled<Kokkos::View<int*, Memory>>(
+          "Strata::SyncFree::source", chunks.num_slots);
+      named_chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
+          "Strata::SyncFree::chunk", chunks.num_chunks());
+    }
+    Kokkos::parallel_for(
+        "Strata::SyncFree::name_rows",
+        RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
+        NameRows<Memory>{chunks, name, named_row_, named_chunk, named_source_});
+    if (merged_) {
+      auto named = chunks;
+      named.chunk = named_chunk;
+      if (rows_.num_sums > 0)
+        rows_ = split_long_rows(exec, named, width, chunks.num_rows);
+      else
+        rows_.chunk = named_chunk;
+    }
+    exec.fence();
+  }
+  /// Parts that every block of a later launch may add up for itself.
+  static constexpr std::int64_t most_late_parts = 4096;
+  /// Workspace for solve_summing.
+  GridSum<Memory> make_sum() const {
+    return GridSum<Memory>(teams_,
+                           static_cast<std::int64_t>(rows_.chunk.extent(0)));
+  }
+  /// A solve with the real part of u^H x, see SolveSum: left for a later launch
+  /// to add up, or, where there are many parts, handed to `task`, and nothing
+  /// left. The same bits each time. b, x and u are apart.
+  template <class Task>
+  LateSums solve_summing(const ExecutionSpace& exec,
+                         const MultiVectorRef<const Scalar>& b,
+                         const MultiVectorRef<Scalar>& x,
+                         const MultiVectorRef<const Scalar>& u,
+                         const Task& task,
+                         const GridSum<Memory>& grid_sum) const {
+    const auto parts = static_cast<std::int64_t>(rows_.chunk.extent(0));
+    const bool late = parts <= most_late_parts;
+    const SolveSum<Scalar, Task> sum{u, task, GridSumRef(grid_sum), late};
+    if (merged_ && this->divide_)
+      launch_one<true, true>(exec, b, x, sum);
+    else if (merged_)
+      launch_one<false, true>(exec, b, x, sum);
+    else if (this->divide_)
+      launch_one<true, false>(exec, b, x, sum);
+    else
+      launch_one<false, false>(exec, b, x, sum);
+    return late ? LateSums{sum.grid, 0, parts} : LateSums{};
+  }
+
+ private:
+  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
+                              int* unmerged, bool first_only) const {
+    if (!merged_) return {};
+    const auto rows = merged_->merged_rows(this->chunks_, values);
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
+                                        merged_->limit(), growth_, unmerged,
+                                        first_only);
+  }
+  using NewValues = MergedValues<Scalar, ExecutionSpace>;
+  template <bool divide, bool terms = false, class Sum = NoSolveSum>
+  using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
+
+  /// The rows in the plan's memory.
+  MergedRows<Memory> keep(const ExecutionSpace& exec,
+                          const MergedRows<Memory>& rows,
+                          std::int64_t num_values) const {
+    using Bytes = Kokkos::View<unsigned char*, Memory,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
+    const std::int64_t recipes = this->chunks_.recipe_bytes;
+    Kokkos::deep_copy(exec, Bytes(to, rows.extent(recipes)),
+                      Bytes(rows.first(recipes), rows.extent(recipes)));
+    MergedRows<Memory> kept = rows;
+    PlanStorage<Memory> storage(to);
+    kept.take_again(storage, recipes, num_values);
+    return kept;
+  }
+
+  void make_workspace(const ExecutionSpace& exec,
+                      const TriangularAnalysis<ExecutionSpace>& analysis,
+                      int max_right_hand_sides) {
+    rows_.chunk = this->chunks_.chunk;
+    // A host's thread would have to take all pieces of a row itself.
+    if (width > 1) {
+      const auto& longest = analysis.order.sizes.longest_row;
+      if (!longest.empty())
+        rows_ =
+            split_long_rows(exec, this->chunks_, width,
+                            *std::max_element(longest.begin(), longest.end()));
+    }
+    const std::int64_t n =
+        std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
+    // Sums of pieces follow the rows.
+    if (rows_.num_sums > 0) this->buffers_ = Base::make_values(2 * n);
+    Kokkos::parallel_for(
+        "Strata::SyncFree::reset",
+        RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
+        ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
+    constexpr int per_ticket = Solve<false>::chunks_per_ticket;
+    tickets_ = static_cast<int>(
+        (static_cast<std::int64_t>(rows_.chunk.extent(0)) + per_ticket - 1) /
+        per_ticket);
+    teams_ = std::min(tickets_,
+                      teams_per_multiprocessor() * num_multiprocessors(exec));
+    if (max_right_hand_sides > 1)
+      blocks_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
+          exec, this->chunks_, max_right_hand_sides);
+  }
+
+  /// Rows read elements of b that are other rows': where x is to overwrite it,
+  /// that has to wait until all are solved.
+  void solve_merged(const ExecutionSpace& exec,
+                    const MultiVectorRef<const Scalar>& b,
+                    const MultiVectorRef<Scalar>& x) const {
+    MultiVectorRef<Scalar> to = x;
+    if (b.data == x.data) to.data = nullptr;
+    if (this->divide_)
+      launch_one<true, true>(exec, b, to);
+    else
+      launch_one<false, true>(exec, b, to);
+    if (to.data) return;
+    const auto num_values = static_cast<int>(this->buffers_.extent(0) / 2);
+    Kokkos::parallel_for(
+        "Strata::SyncFree::take_results",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+                            Kokkos::LaunchBounds<256>>(exec, 0,
+                                                       this->chunks_.num_rows),
+        TakeResults<Scalar, Memory>{
+            this->buffers_.data(), this->counter_.data(),
+            draws_of_solve(tickets_, teams_), num_values,
+            named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x});
+  }
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    if (!merged_) {
+      Base::pack_entries(exec, values);
+      return;
+    }
+    Scalar *value = this->value_.data(), *diagonal = this->diagonal_.data();
+    const std::int64_t slots = made_in_ ? this->chunks_.num_slots : 0;
+    const Scalar *made = value, *made_diagonal = diagonal;
+    if (made_in_) {
+      made = reinterpret_cast<const Scalar*>(made_in_->data());
+      made_diagonal = made + slots;
+    }
+    using Take = TakeValues<Scalar>;
+    const std::int64_t rows = this->chunks_.num_rows;
+    run_teams<4, Take::threads>(
+        "Strata::MergedRows::take", exec,
+        static_cast<int>(Take::blocks(slots, rows)),
+        Take{made, made_diagonal, value, diagonal, slots, rows, this->divide_});
+    has_old_values_ = true;
+  }
+
+  RowSystem<Scalar, ExecutionSpace> named_system(
+      const MultiVectorRef<const Scalar>& b,
+      const MultiVectorRef<Scalar>& x) const {
+    auto system = this->system(b, x);
+    if (named_row_.extent(0) > 0) system.row = named_row_;
+    if (named_source_.extent(0) > 0) system.source = named_source_;
+    return system;
+  }
+
+  /// Few where level sets are narrow: what is far from the rows being solved
+  /// would only wait. More where level sets take all of them several times.
+  int teams_per_multiprocessor() const {
+    constexpr int few = 3, wide_chunks = 350;
+    return this->chunks_.num_chunks() <
+                   std::int64_t{wide_chunks} * this->chunks_.num_levels()
+               ? few
+               : Solve<false>::most_teams_per_multiprocessor;
+  }
+
+  /// Tickets a team up to which solves overlap. Blocks that begin early begin
+  /// where there is room, several on one multiprocessor: a long solve loses
+  /// more by that than the one or two microseconds that are to be gained.
+  static constexpr int few_tickets = 4;
+
+  template <bool divide, bool terms, class Sum = NoSolveSum>
+  void launch_one(const ExecutionSpace& exec,
+                  const MultiVectorRef<const Scalar>& b,
+                  const MultiVectorRef<Scalar>& x, const Sum& sum = {}) const {
+    using One = Solve<divide, terms, Sum>;
+    auto system = named_system(b, x);
+    system.chunk = rows_.chunk;
+    run_teams<One::most_teams_per_multiprocessor, One::team_size>(
+        "Strata::Triangular::solve::sync_free", exec, teams_,
+        One{system, this->buffers_.data(), this->counter_.data(),
+            this->chunks_.num_rows,
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_, sum},
+        0, tickets_ <= few_tickets * teams_);
+  }
+  std::size_t entry_bytes() const override {
+    // Where rows are split, the plan's own buffers lie idle.
+    return Base::entry_bytes() +
+           (rows_.num_sums > 0
+                ? rows_.chunk.extent(0) * sizeof(RowChunk) +
+                      2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
+                : 0) +
+           (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
+           (named_source_.extent(0) > 0 && rows_.num_sums == 0
+                ? rows_.chunk.extent(0) * sizeof(RowChunk)
+                : 0) +
+           (blocks_ ? blocks_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
+  }
+
+  SplitRows<Memory> rows_;
+  int tickets_ = 0, teams_ = 0;
+  std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> blocks_;
+  std::shared_ptr<const NewValues> merged_;
+  bool has_old_values_ = false;
+  typename MemoryPool<Memory>::Pointer made_in_;  // what `probe` has made
+  GrowthWorkspace<Memory> growth_;                // and found
+  Kokkos::View<unsigned*, Memory> named_row_;     // see name_rows; or empty
+  Kokkos::View<int*, Memory> named_source_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

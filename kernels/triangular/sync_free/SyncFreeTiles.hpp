@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_TILES_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_TILES_HPP
+
+#include <algorithm>
+#include <core/device/Atomics.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/sync_free/FlaggedTiles.hpp>
+#include <kernels/triangular/sync_free/TileKernel.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <class MemorySpace>
+struct InvertPositions {
+  Kokkos::View<const unsigned*, MemorySpace> row;
+  Kokkos::View<int*, MemorySpace> position;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    position(row(p)) = static_cast<int>(p);
+  }
+};
+
+/// How far apart in the order of use rows are that lie next to each other.
+template <class MemorySpace>
+struct NeighbourDistance {
+  Kokkos::View<const int*, MemorySpace> position;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& sum) const {
+    const double d = double(position(i + 1)) - double(position(i));
+    sum += d < 0 ? -d : d;
+  }
+};
+
+/// Solves of several right-hand sides over the chunks of a `sync_free` plan: a
+/// launch for each `capacity()` of them. On a host, see FlaggedBlockSolve; on
+/// CUDA, BlockSolve.
+///
+/// Chunks and values are the caller's: it passes them in a RowSystem whose
+/// sources are positions. Memory on CUDA, beside 24 bytes for each unit of rows
+/// and 4 for each row: two buffers of one scalar for each row and right-hand
+/// side of the capacity. That is the wanted number of right-hand sides (a
+/// multiple of 8, or of 32 above 16) as far as it fits in
+/// `max_workspace_bytes`, and 8 in any case. On a host, 4 bytes for each row
+/// and eight right-hand sides.
+///
+/// Solves share the workspace and must not overlap.
+template <class Scalar, class ExecutionSpace,
+          bool on_device = is_gpu<ExecutionSpace>>
+class SyncFreeTiles {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using System = RowSystem<Scalar, ExecutionSpace>;
+  static constexpr std::int64_t max_workspace_bytes = std::int64_t{512} << 20;
+
+  /// @param max_right_hand_sides of one launch, at least 1; 1024 at most count
+  /// Cost: a few passes over the chunks and rows, on the device. Fences `exec`.
+  SyncFreeTiles(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
+                int max_right_hand_sides)
+      : units_on_device_(num_multiprocessors(exec)),
+        num_rows_(chunks.num_rows),
+        capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
+    few_ = cut_units(exec, chunks, log_packets(few));
+    if (capacity_ >= many) many_ = cut_units(exec, chunks, log_packets(many));
+    buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::SyncFreeTiles::buffers",
+        std::int64_t{2} * num_rows_ * capacity_);
+    Kokkos::parallel_for(
+        "Strata::SyncFreeTiles::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(buffers_.extent(0))),
+        ResetNotReady<Scalar, Memory>{buffers_});
+    state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+        "Strata::SyncFreeTiles::state", BlockState::size);
+    position_ = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::SyncFreeTiles::position", num_rows_);
+    Kokkos::parallel_for("Strata::SyncFreeTiles::position",
+                         RangeOf<ExecutionSpace>(exec, 0, num_rows_),
+                         InvertPositions<Memory>{chunks.row, position_});
+    if (num_rows_ > 1) {
+      Kokkos::parallel_reduce("Strata::SyncFreeTiles::distance",
+                              RangeOf<ExecutionSpace>(exec, 0, num_rows_ - 1),
+                              NeighbourDistance<Memory>{position_}, distance_);
+      distance_ /= num_rows_ - 1;
+    }
+    exec.fence();
+  }
+
+  /// Enqueues the solve of system.b's `columns` right-hand sides into system.x,
+  /// which may be b. No allocation, no wait.
+  void solve(const ExecutionSpace& exec, const System& system,
+             std::int64_t columns) const {
+    for (std::int64_t first = 0; first < columns; first += capacity_) {
+      System part = system;
+      part.b = system.b.from(first);
+      part.x = system.x.from(first);
+      const int now =
+          static_cast<int>(std::min<std::int64_t>(capacity_, columns - first));
+      if (system.divide)
+        launch<true>(exec, part, now);
+      else
+        launch<false>(exec, part, now);
+    }
+  }
+  /// Right-hand sides of one launch.
+  int capacity() const { return capacity_; }
+  /// The same of a plan not made yet, and the bytes that it holds at least.
+  static int capacity_for(std::int64_t rows, int max_right_hand_sides) {
+    return columns_that_fit(rows, max_right_hand_sides);
+  }
+  static std::size_t least_bytes(std::int64_t rows, int max_right_hand_sides) {
+    return static_cast<std::size_t>(rows) *
+           (2 * sizeof(Scalar) * capacity_for(rows, max_right_hand_sides) +
+            sizeof(int));
+  }
+  /// Bytes of device memory held.
+  std::size_t bytes() const {
+    return (few_.extent(0) + many_.extent(0)) * sizeof(BlockUnit) +
+           buffers_.extent(0) * sizeof(Scalar) +
+           state_.extent(0) * sizeof(unsigned) +
+           position_.extent(0) * sizeof(int);
+  }
+
+ private:
+  static constexpr int scalars = NotReadyPacket<Scalar>::scalars;
+  /// Right-hand sides of a block: whole sectors of 32 bytes of each source
+  /// from float on, or whole lines of 128.
+  static constexpr int few = 8, many = 32;
+
+  static constexpr int log_packets(int block) {
+    int log = 0;
+    while (scalars << log < block) ++log;
+    return log;
+  }
+  static int columns_that_fit(std::int64_t rows, int wanted) {
+    const auto rounded = [](std::int64_t c) {
+      return (c + few - 1) / few * few <= 2 * few
+                 ? (c + few - 1) / few * few
+                 : (c + many - 1) / many * many;
+    };
+    const std::int64_t fit =
+        max_workspace_bytes /
+        std::max<std::int64_t>(1, rows * 2 * std::int64_t{sizeof(Scalar)});
+    std::int64_t columns = rounded(std::min(wanted, 1024));
+    if (columns > fit)
+      columns = fit >= many ? fit / many * many
+                            : std::max<std::int64_t>(few, fit / few * few);
+    return static_cast<int>(columns);
+  }
+  /// The size of blocks: what is padded costs as much as what is not, and each
+  /// block reads the entries, which is worth about six right-hand sides.
+  bool in_large_blocks(int columns) const {
+    const auto cost = [&](int block) {
+      return (columns + block - 1) / block * (block + 6);
+    };
+    return (columns + many - 1) / many * many <= capacity_ &&
+           cost(many) < cost(few);
+  }
+  /// Vectors that have rows for neighbours in memory go through the buffers in
+  /// whole lines, at the price of reading and writing them once more, or are
+  /// read and written where they are, 32 bytes for each scalar. The latter is
+  /// better while the second-level cache keeps a sector until the last of its
+  /// rows has been solved: of what is written, a scalar of a sector at a time,
+  /// up to some 11 MiB of sectors in use, of what is read up to some 64.
+  static constexpr int most_mib_of_b = 64, most_mib_of_x = 11;
+  template <class Vectors>
+  bool staged(const Vectors& vectors, int columns, int most_mib) const {
+    const double rows_of_sector = 32. / sizeof(Scalar);
+    const double sectors_in_use =
+        std::min<double>(num_rows_ / rows_of_sector,
+                         (rows_of_sector - 1) * distance_) *
+        columns;
+    return columns > 1 && vectors.row_stride < vectors.column_stride &&
+           32 * sectors_in_use > most_mib * double(1 << 20);
+  }
+  template <class Vectors>
+  static bool packed(const Vectors& vectors) {
+    return vectors.column_stride == 1 && vectors.row_stride % scalars == 0 &&
+           reinterpret_cast<std::uintptr_t>(vectors.data) % sizeof(Packet) == 0;
+  }
+
+  template <bool divide>
+  void launch(const ExecutionSpace& exec, const System& system,
+              int columns) const {
+    using Solve = BlockSolve<Scalar, ExecutionSpace, divide>;
+    const bool large = in_large_blocks(columns);
+    const int block = large ? many : few;
+    const auto& units = large ? many_ : few_;
+    Solve solve;
+    solve.buffers = {
+        reinterpret_cast<Packet*>(buffers_.data()),
+        static_cast<std::int64_t>(buffers_.extent(0)) / 2 / scalars,
+        state_.data(),
+        num_rows_,
+        log_packets(block),
+        columns,
+        (columns + block - 1) / block};
+    solve.unit = units.data();
+    solve.rows = system.row.data();
+    solve.source = system.source.data();
+    solve.value = system.value.data();
+    solve.diagonal = system.diagonal.data();
+    solve.b = system.b;
+    solve.x = system.x;
+    // Below 2^28 by the bound on the workspace, or one block.
+    solve.num_items =
+        static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
+    solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);
+    solve.block_bytes = std::int64_t{num_rows_} * solve.row_bytes;
+    solve.staged_b = staged(system.b, columns, most_mib_of_b);
+    solve.staged_x = staged(system.x, columns, most_mib_of_x);
+    solve.packed_b = packed(system.b);
+    solve.packed_x = packed(system.x);
+    if (solve.num_items == 0) return;
+
+    if (solve.staged_b)
+      stage(exec, StageBlocks<Scalar, ExecutionSpace, true>{
+                      solve.buffers, position_.data(), system.b});
+    Kokkos::TeamPolicy<
+        ExecutionSpace,
+        Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
+        policy(exec, num_teams(solve.num_items), Solve::team_size);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
+    Kokkos::parallel_for("Strata::Triangular::solve::sync_free_block", policy,
+                         solve);
+    if (solve.staged_x)
+      stage(exec, StageBlocks<Scalar, ExecutionSpace, false>{
+                      solve.buffers, position_.data(), system.x});
+  }
+  /// As many as registers allow: what is far from the front waits at its
+  /// throttle and takes nothing from the others.
+  static constexpr int teams_per_multiprocessor = 5;
+  int num_teams(unsigned num_items) const {
+    const std::int64_t most =
+        std::int64_t{units_on_device_} * teams_per_multiprocessor;
+    const std::int64_t enough =
+        (std::int64_t{num_items} + BlockState::warps - 1) / BlockState::warps;
+    return static_cast<int>(std::min(most, enough));
+  }
+  template <class Stage>
+  void stage(const ExecutionSpace& exec, const Stage& move) const {
+    Kokkos::TeamPolicy<ExecutionSpace> policy(
+        exec, (num_rows_ + Stage::rows - 1) / Stage::rows * move.buffers.blocks,
+        Stage::team_size);
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(static_cast<int>(move.scratch_bytes())));
+    Kokkos::parallel_for("Strata::Triangular::solve::stage_blocks", policy,
+                         move);
+  }
+
+  int units_on_device_, num_rows_, capacity_;
+  double distance_ = 0;
+  Kokkos::View<BlockUnit*, Memory> few_, many_;
+  Kokkos::View<Scalar*, Memory> buffers_;
+  Kokkos::View<unsigned*, Memory> state_;
+  Kokkos::View<int*, Memory> position_;
+};
+
+/// The same on a host.
+template <class Scalar, class ExecutionSpace>
+class SyncFreeTiles<Scalar, ExecutionSpace, false>
+    : public FlaggedTiles<Scalar, ExecutionSpace> {
+ public:
+  using FlaggedTiles<Scalar, ExecutionSpace>::FlaggedTiles;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_SYNC_FREE_SUBGRAPHS_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_SYNC_FREE_SUBGRAPHS_HPP
+
+#include <algorithm>
+#include <analysis/packing/PackSubgraphs.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/memory/PlanStorage.hpp>
+#include <cstring>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/merging/MergedSubgraphValues.hpp>
+#include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphKernel.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class MemorySpace>
+struct ResetPackedSubgraphs {
+  ResetNotReady<Scalar, MemorySpace> not_ready;
+  Kokkos::View<unsigned*, MemorySpace> state;
+  Kokkos::View<std::int64_t*, MemorySpace> faults;  // may be empty
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i == 0 && faults.extent(0) > 0) ClearMergeFaults{faults.data()}(0);
+    if (i < static_cast<std::int64_t>(state.extent(0))) state(i) = 0;
+    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
+  }
+};
+
+/// Sub-graphs in one launch: see SyncFreeSubgraphSolve.
+///
+/// Solves with one solver object share its workspace and must not overlap.
+template <class Scalar, class ExecutionSpace>
+class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+  using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Memory;
+  template <int team, bool steps_in_scratch>
+  using KernelFor =
+      SyncFreeSubgraphSolve<Scalar, ExecutionSpace, team, steps_in_scratch>;
+  template <int team>
+  using Kernel = KernelFor<team, true>;
+  static constexpr int num_teams = Kernel<1>::different ? 2 : 1;
+  using Builder = SubgraphPacker<ExecutionSpace>;
+
+  /// Of the values that sub-graphs hand on, for several right-hand sides.
+  static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
+  /// Room for a sub-graph's steps that is kept in any case.
+  static constexpr int usual_steps = 1024;
+
+  /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
+  template <int team>
+  static int max_local(const ExecutionSpace& exec) {
+    const std::size_t fixed = Kernel<team>::scratch_bytes(0, usual_steps);
+    const std::size_t bytes = team_scratch_bytes(exec);
+    return static_cast<int>(std::min<std::size_t>(
+        bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
+  }
+  /// Sub-graphs of that shape, and the steps on their longest path.
+  static Builder make_builder(
+      const ExecutionSpace& exec,
+      const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+      const int* level, int num_levels, std::int64_t longest_row,
+      PackingShape shape, typename WorkPool<ExecutionSpace>::Pointer pool = {},
+      const int* by_level = nullptr) {
+    shape.team[0] = {Kernel<0>::row_lanes, Kernel<0>::warps,
+                     max_local<0>(exec)};
+    shape.team[1] = {Kernel<1>::row_lanes, Kernel<1>::warps,
+                     max_local<1>(exec)};
+    if (num_teams == 1) shape.which_team = 0;
+    return Builder(exec, graph, level, num_levels, longest_row, shape,
+                   Kernel<0>::width, sizeof(Scalar), std::move(pool), by_level);
+  }
+
+  /// @param max_bytes of the plan with the workspace of more than one
+  ///                  right-hand side
+  SyncFreeSubgraphs(
+      const ExecutionSpace& exec,
+      const TriangularAnalysis<ExecutionSpace>& analysis, Builder& builder,
+      int max_right_hand_sides,
+      std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
+      : packed_(builder.finish(analysis.num_values)),
+        team_(builder.team()),
+        reversed_(analysis.graph.reversed),
+        limit_(analysis.limit_of_growth()) {
+    const std::size_t one =
+        2 * sizeof(Scalar) * std::max<std::size_t>(1, packed_.num_exports) +
+        sizeof(unsigned);
+    // Merged rows have the diagonal in their terms.
+    const std::int64_t diagonals =
+        packed_.merged.exist() ? 0 : packed_.num_rows;
+    const auto terms = static_cast<std::int64_t>(packed_.merged.term.extent(0));
+    const std::int64_t faults =
+        packed_.merged.exist() ? int{MergeFaults::size} : 0;
+    const std::size_t own =
+        this->bytes() + packed_.diagonal_value_index.bytes() +
+        packed_.row.extent(0) * 4 + SyncFreeState::size * 4 +
+        static_cast<std::size_t>(diagonals + terms) * sizeof(Scalar) +
+        static_cast<std::size_t>(faults) * sizeof(std::int64_t);
+    const std::size_t room =
+        std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
+    export_columns_ = static_cast<int>(std::min<std::size_t>(
+        max_right_hand_sides, std::max<std::size_t>(1, room / one)));
+    Kokkos::View<Scalar*, Memory> diagonal;
+    storage_ = make_plan_storage<Memory>(
+        exec, "Strata::Stream", [&](PlanStorage<Memory>& storage) {
+          storage.take(exports_, 2ll * export_columns_ * packed_.num_exports);
+          storage.take(diagonal, diagonals);
+          storage.take(term_value_, terms);
+          storage.take(faults_, faults);
+          storage.take(state_, SyncFreeState::size + export_columns_);
+        });
+    this->set_rows(packed_.row, packed_.diagonal_value_index,
+                   analysis.conjugated, diagonal);
+    Kokkos::parallel_for(
+        "Strata::Stream::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(std::max(
+                                    exports_.extent(0), state_.extent(0)))),
+        ResetPackedSubgraphs<Scalar, Memory>{{exports_}, state_, faults_});
+    steps_in_scratch_ =
+        (team_ == 0
+             ? Kernel<0>::scratch_bytes(packed_.max_local, packed_.max_steps)
+             : Kernel<1>::scratch_bytes(packed_.max_local,
+                                        packed_.max_steps)) <=
+        team_scratch_bytes(exec);
+    reserve_team(exec, 1, launch_scratch());
+    if (packed_.merged.exist())
+      growth_.borrow(analysis.work(exec), packed_.num_rows);
+  }
+  /// All are divided by the diagonal beforehand. Where rows are merged,
+  /// there is more to look at: see unsuitable.
+  ScaledEntries<Memory> scaled_entries() const override {
+    return {packed_.record_row, packed_.value_index, packed_.entries};
+  }
+  std::int64_t* probe(const ExecutionSpace& exec,
+                      const Scalar* values) override {
+    if (!packed_.merged.exist()) return nullptr;
+    if (!growth_.borrowed()) growth_.take(packed_.num_rows);
+    run_recipes<false>("Strata::Stream::probe", exec, values);
+    return faults_.data();
+  }
+  void forget_trial_packing() override { growth_.release(); }
+  std::int64_t* merge_faults() const override {
+    return faults_.extent(0) > 0 ? faults_.data() : nullptr;
+  }
+  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
+                    int* unmerged, bool first_only) override {
+    return static_cast<int>(
+        look_at_growth(exec, values, unmerged, first_only).rows_over);
+  }
+  GrowthLimit growth_limit() const override {
+    return packed_.merged.exist() ? limit_ : GrowthLimit{};
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec,
+                            const Scalar* values) override {
+    return look_at_growth(exec, values, nullptr, false);
+  }
+  UnsuitableValues unsuitable(const ValuesInspection& values) const override {
+    return why_unsuitable(values);
+  }
+  int num_subgraphs() const {
+    return static_cast<int>(packed_.subgraph.extent(0));
+  }
+  /// Right-hand sides of one launch.
+  int capacity() const { return export_columns_; }
+
+  void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+             const MultiVectorRef<Scalar>& x,
+             std::int64_t columns) const override {
+    const std::int64_t most = std::min(
+        export_columns_, std::max(1, (1 << 30) / std::max(1, num_subgraphs())));
+    // Launches of about as many each.
+    std::int64_t launches = (columns + most - 1) / most;
+    for (std::int64_t first = 0; first < columns; --launches) {
+      const int now =
+          static_cast<int>((columns - first + launches - 1) / launches);
+      if (team_ == 0)
+        launch<0>(exec, b.from(first), x.from(first), now);
+      else if constexpr (num_teams > 1) {
+        launch<1>(exec, b.from(first), x.from(first), now);
+      }
+      first += now;
+    }
+  }
+
+ private:
+  /// Bytes of scratch that a team asks for.
+  std::size_t launch_scratch() const {
+    const int steps = steps_in_scratch_ ? packed_.max_steps : 0;
+    return team_ == 0 ? Kernel<0>::scratch_bytes(packed_.max_local, steps)
+                      : Kernel<1>::scratch_bytes(packed_.max_local, steps);
+  }
+  template <int team>
+  void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x, int columns) const {
+    if (steps_in_scratch_)
+      launch<team, true>(exec, b, x, columns);
+    else
+      launch<team, false>(exec, b, x, columns);
+  }
+  template <int team, bool steps_in_scratch>
+  void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x, int columns) const {
+    using Solve = KernelFor<team, steps_in_scratch>;
+    const char* const label = "Strata::Triangular::solve::sync_free_subgraphs";
+    const int teams = num_subgraphs() * columns;
+    const Solve functor{packed_.bytes.data(),
+                        packed_.subgraph.data(),
+                        packed_.step_warps.data(),
+                        packed_.import.data(),
+                        packed_.row.data(),
+                        this->diagonal_.data(),
+                        packed_.merged.term_map.data(),
+                        packed_.merged.term.data(),
+                        term_value_.data(),
+                        exports_.data(),
+                        state_.data(),
+                        packed_.num_exports,
+                        columns,
+                        export_columns_,
+                        this->divide_,
+                        static_cast<int>(launch_scratch()),
+                        b,
+                        x};
+    run_teams<Solve::teams_a_multiprocessor, Solve::team_size>(
+        label, exec, teams, functor, launch_scratch());
+  }
+  /// See MergedSubgraphValues.
+  template <bool packs>
+  void run_recipes(const char* label, const ExecutionSpace& exec,
+                   const Scalar* values) const {
+    const auto& rows = packed_.merged;
+    run_merged<packs>(label, exec, rows, values, packed_.diagonal_value_index,
+                      this->conjugated_, packed_.num_rows, mean_length(),
+                      packed_.bytes.data(), term_value_.data(), this->row_,
+                      faults_.data(), packs ? nullptr : growth_.spread());
+  }
+  double mean_length() const {
+    return double(packed_.merged.num_entries) / packed_.num_rows;
+  }
+  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
+                              int* unmerged, bool first_only) const {
+    if (!packed_.merged.exist()) return {};
+    constexpr int width = lane_width<ExecutionSpace>;
+    const int lanes =
+        lanes_for_rows(packed_.num_rows, packed_.merged.num_entries, width);
+    const GrowthOfSubgraphRows<Scalar, Memory> rows{
+        packed_.merged, values,    packed_.diagonal_value_index,
+        this->row_,     reversed_, packed_.num_rows,
+        width / lanes,  lanes};
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(), limit_,
+                                        growth_, unmerged, first_only);
+  }
+
+  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+    if (packed_.merged.exist()) {
+      run_recipes<true>("Strata::Stream::pack", exec, values);
+      return;
+    }
+    Kokkos::parallel_for(
+        "Strata::Stream::pack",
+        RangeOf<ExecutionSpace>(exec, 0, packed_.num_records),
+        PackSubgraphValues<Scalar, Memory>{packed_, values, this->diagonal_,
+                                           this->conjugated_, this->divide_});
+  }
+  std::size_t entry_bytes() const override {
+    return packed_.bytes.extent(0) +
+           packed_.subgraph.extent(0) * sizeof(PackedSubgraph) +
+           (packed_.import.extent(0) + packed_.record_row.extent(0)) *
+               sizeof(int) +
+           packed_.record_lane.extent(0) + packed_.step_warps.extent(0) +
+           packed_.value_index.bytes() + packed_.merged.bytes() +
+           (exports_.extent(0) + term_value_.extent(0)) * sizeof(Scalar) +
+           faults_.extent(0) * sizeof(std::int64_t) +
+           state_.extent(0) * sizeof(unsigned);
+  }
+
+  PackedSubgraphs<Memory> packed_;
+  typename PlanStorage<Memory>::Block storage_;
+  int team_ = 0, export_columns_ = 1;
+  bool steps_in_scratch_ = true, reversed_;
+  GrowthLimit limit_;
+  GrowthWorkspace<Memory> growth_;  // what `probe` has found
+  Kokkos::View<Scalar*, Memory> exports_, term_value_;
+  Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are merged
+  Kokkos::View<unsigned*, Memory> state_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

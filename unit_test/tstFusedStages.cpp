@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <analysis/stages/FusedStages.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <vector>
+
+#include "RandomSeed.hpp"
+
+namespace Strata {
+namespace Detail {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+constexpr std::int64_t untouched = -7;
+
+/// Sums of numbers, numbers made of these, and their sums.
+struct Stages {
+  Kokkos::View<int*, Memory> number, second;
+  Kokkos::View<std::int64_t*, Memory> before, before_second;
+
+  struct First {};
+  KOKKOS_INLINE_FUNCTION void operator()(First, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    if (final) before(i) = sum;
+    sum += number(i);
+  }
+  struct Make {};
+  KOKKOS_INLINE_FUNCTION void operator()(Make, std::int64_t i) const {
+    // Of the sum that another thread has written.
+    const std::int64_t n = static_cast<std::int64_t>(number.extent(0));
+    second(i) = static_cast<int>(before((i + n / 2) % n) % 1000);
+  }
+  struct Second {};
+  KOKKOS_INLINE_FUNCTION void operator()(Second, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    sum += second(i);
+    if (final) before_second(i) = sum;
+  }
+};
+
+template <class T>
+Kokkos::View<T*, Memory> on_device(const std::vector<T>& host) {
+  const Kokkos::View<T*, Memory> view("view", host.size());
+  Kokkos::deep_copy(view, Kokkos::View<const T*, Kokkos::HostSpace>(
+                              host.data(), host.size()));
+  return view;
+}
+template <class T>
+std::vector<T> on_host(const Kokkos::View<T*, Memory>& view) {
+  std::vector<T> host(view.extent(0));
+  Kokkos::deep_copy(
+      Kokkos::View<T*, Kokkos::HostSpace>(host.data(), host.size()), view);
+  return host;
+}
+
+/// @param count  of the sums; all but `count` of `size` places stay untouched
+/// @param told   whether the host knows the count; else it is in device memory
+void check_sums(std::int64_t size, std::int64_t count, bool told) {
+  SCOPED_TRACE(testing::Message()
+               << count << " of " << size << ", " << (told ? "told" : "found"));
+  std::uniform_int_distribution<int> draw(-5, 1 << 20);
+  std::vector<int> number(static_cast<std::size_t>(size));
+  for (int& n : number) n = draw(generator());
+  const Stages stages{
+      on_device(number), on_device(std::vector<int>(number.size())),
+      on_device(std::vector<std::int64_t>(number.size(), untouched)),
+      on_device(std::vector<std::int64_t>(number.size(), untouched))};
+  const auto found = on_device(std::vector<std::int64_t>{count});
+  const StageCount sums =
+      told ? StageCount(count) : StageCount(size, found.data());
+
+  const Space exec;
+  {
+    WorkPool<Space> pool(exec, 1 << 16);
+    FusedStages<Space>(exec, pool)
+        .run("sums", stages, SumStage<Stages::First>{sums},
+             EachStage<Stages::Make>{size}, SumStage<Stages::Second>{sums});
+    exec.fence();
+  }
+  const auto before = on_host(stages.before),
+             second = on_host(stages.before_second);
+  std::vector<std::int64_t> expected(number.size(), untouched);
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    expected[i] = sum;
+    sum += number[i];
+  }
+  ASSERT_EQ(before, expected);
+  std::vector<std::int64_t> expected_second(number.size(), untouched);
+  sum = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    expected_second[i] = sum += expected[(i + size / 2) % size] % 1000;
+  ASSERT_EQ(second, expected_second);
+}
+
+TEST(FusedStages, SumsAreThoseOfOneLoop) {
+  // About a warp, a team's tile and a batch of these, and as many as have a
+  // launch of their own.
+  std::vector<std::int64_t> sizes{
+      1,      2,    31,   32,   33,   511,    512,
+      513,    2047, 2048, 2049, 4097, 100003, (1 << 20) + 77,
+      3000001};
+  // A batch for each team where stages share a launch, and where one has it to
+  // itself: its teams are twice as large.
+  const std::int64_t batches =
+      std::int64_t{2048} * num_multiprocessors(Space());
+  for (const std::int64_t most : {std::int64_t{1} << 19, batches, 2 * batches})
+    for (const int more : {-1, 0, 1}) sizes.push_back(most + more);
+  for (const std::int64_t size : sizes) {
+    check_sums(size, size, true);
+    check_sums(size, size, false);
+    std::uniform_int_distribution<std::int64_t> part(0, size);
+    check_sums(size, part(generator()), false);
+  }
+}
+
+TEST(FusedStages, TakesAnyNumberOfRuns) {
+  // More than there are counters for.
+  const std::int64_t size = (1 << 19) + 3;
+  const Space exec;
+  WorkPool<Space> pool(exec, 0);
+  FusedStages<Space> sequence(exec, pool);
+  const std::vector<int> ones(static_cast<std::size_t>(size), 1);
+  const Stages stages{
+      on_device(ones), on_device(ones),
+      on_device(std::vector<std::int64_t>(ones.size(), untouched)),
+      on_device(std::vector<std::int64_t>(ones.size(), untouched))};
+  for (int run = 0; run < 50; ++run) {
+    Kokkos::deep_copy(exec, stages.before, untouched);
+    sequence.run("sums", stages, SumStage<Stages::First>{size},
+                 SumStage<Stages::Second>{run});
+    exec.fence();
+    const auto before = on_host(stages.before);
+    for (std::int64_t i = 0; i < size; ++i)
+      ASSERT_EQ(before[static_cast<std::size_t>(i)], i) << "run " << run;
+  }
+}
+
+}  // namespace
+}  // namespace Detail
+}  // namespace Strata

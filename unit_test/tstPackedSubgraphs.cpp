@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PackedSubgraphsCheck.hpp"
+
+namespace Strata {
+namespace PackedSubgraphsTest {
+namespace {
+
+std::int64_t num_values(const Graph& graph) {
+  return 3 * (graph.num_edges() + graph.num_vertices) + 1;
+}
+GraphSubgraphPacker make_builder(const Graph& graph, const PackingShape& shape,
+                                 const Team& team) {
+  return {graph, with_team(shape, team), team.width, team.scalar_bytes};
+}
+
+/// Builds, checks, and builds again. False where there is no packed.
+bool expect_stream(const Graph& graph, const PackingShape& shape,
+                   const Team& team) {
+  auto builder = make_builder(graph, shape, team);
+  if (!builder.possible()) return false;
+  const auto packed = on_host(builder.finish(num_values(graph)));
+  EXPECT_EQ(packed.num_subgraphs(), builder.num_subgraphs());
+  EXPECT_EQ(packed.num_imports, builder.num_imports());
+  EXPECT_EQ(packed.critical_steps, builder.critical_steps());
+  EXPECT_EQ(packed.max_local, builder.max_local());
+  EXPECT_EQ(packed.width, team.width);
+  EXPECT_EQ(packed.warps, team.warps);
+  EXPECT_EQ(packed.row_lanes, team.row_lanes);
+  PackedSubgraphsCheck(graph, packed, shape, team).run();
+  auto again = make_builder(graph, shape, team);
+  expect_same(packed, on_host(again.finish(num_values(graph))));
+  return true;
+}
+
+const std::vector<Team>& teams() {
+  static const std::vector<Team> all = [] {
+    std::vector<Team> made;
+    for (const std::size_t scalar : {4, 8, 16})
+      for (const int width : {1, 4, 32})
+        made.push_back({width, width == 1 ? 1 : 4, scalar});
+    made.push_back({32, 8, 8, 4});
+    made.push_back({8, 8, 4, 2});
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::pair<std::string, Graph>> graphs() {
+  std::vector<std::pair<std::string, Graph>> all;
+  for (const auto& [name, graph] : TestGraphs::all_graphs())
+    if (graph.num_vertices > 0) all.emplace_back(name, graph);
+  all.emplace_back("star", TestGraphs::star_graph(300));
+  // Rows longer than 128, and than 64 records of any scalar.
+  all.emplace_back("comb", TestGraphs::comb_graph(350, 50));
+  all.emplace_back("long arrow", TestGraphs::arrow_graph(700));
+  all.emplace_back("wide, then long",
+                   TestGraphs::wide_then_long_graph(300, 40));
+  all.emplace_back("long random rows",
+                   TestGraphs::random_graph(300, 140.0, 300, 5));
+  bool reversed = false;
+  for (auto& [name, graph] : all)
+    graph = TestGraphs::with_value_indices(graph, reversed = !reversed);
+  return all;
+}
+
+void expect_streams(const PackingShape& shape, bool always_possible) {
+  int made = 0, tried = 0;
+  for (const auto& [name, graph] : graphs())
+    for (const Team& team : teams()) {
+      SCOPED_TRACE(name + ", " + std::to_string(team.width) +
+                   " lanes, scalar " + std::to_string(team.scalar_bytes));
+      made += expect_stream(graph, shape, team);
+      ++tried;
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  EXPECT_GT(made, tried / 2);
+  EXPECT_TRUE(made == tried || !always_possible);
+}
+
+/// Bands of level sets, rows and scalars of a sub-graph, latency.
+TEST(PackedSubgraphs, InOneSubgraph) {
+  expect_streams({0, 1024, 4096, 8}, true);
+}
+TEST(PackedSubgraphs, InOrderOfSubstitution) {
+  expect_streams({0, 50, 4096, 8}, true);
+}
+TEST(PackedSubgraphs, InBands) { expect_streams({5, 64, 4096, 8}, true); }
+TEST(PackedSubgraphs, InOneLevelSetEach) {
+  expect_streams({1, 1024, 4096, 3}, true);
+}
+TEST(PackedSubgraphs, OfSevenRows) { expect_streams({0, 7, 4096, 0}, true); }
+TEST(PackedSubgraphs, OfSevenRowsInBands) {
+  expect_streams({2, 7, 4096, 20}, true);
+}
+TEST(PackedSubgraphs, OfSingleRows) { expect_streams({0, 1, 4096, 8}, true); }
+TEST(PackedSubgraphs, InLittleScratch) {
+  expect_streams({0, 128, 90, 8}, false);
+  expect_streams({4, 128, 120, 8}, false);
+}
+
+TEST(PackedSubgraphs, CutsSmallerUntilScratchIsEnough) {
+  // 100 rows, the one before them and the zero are one scalar too many.
+  const auto graph =
+      TestGraphs::with_value_indices(TestGraphs::chain_graph(300), false);
+  for (const Team& team : teams()) {
+    EXPECT_EQ(make_builder(graph, {0, 100, 102, 8}, team).num_subgraphs(), 3);
+    auto builder = make_builder(graph, {0, 100, 101, 8}, team);
+    ASSERT_TRUE(builder.possible());
+    EXPECT_GT(builder.num_subgraphs(), 3);
+    EXPECT_LE(builder.max_local(), 101);
+    EXPECT_TRUE(expect_stream(graph, {0, 100, 101, 8}, team));
+  }
+}
+
+TEST(PackedSubgraphs, IsImpossibleWhereARowNeedsTooMuch) {
+  // However it is cut, the last row needs itself, 59 others and the zero.
+  const auto graph =
+      TestGraphs::with_value_indices(TestGraphs::dense_graph(60), false);
+  for (const int band_levels : {0, 1, 7})
+    for (const Team& team : teams()) {
+      const PackingShape least{band_levels, 60, 61, 8};
+      const PackingShape too_small{band_levels, 60, 60, 8};
+      EXPECT_TRUE(make_builder(graph, least, team).possible());
+      EXPECT_FALSE(make_builder(graph, too_small, team).possible());
+    }
+}
+
+TEST(PackedSubgraphs, IsImpossibleWithoutRowsOrRoom) {
+  const Graph one =
+      TestGraphs::with_value_indices(TestGraphs::make_graph({{}}), false);
+  for (const Team& team : teams()) {
+    EXPECT_FALSE(make_builder(Graph{}, {}, team).possible());
+    EXPECT_FALSE(make_builder(TestGraphs::make_graph({}), {}, team).possible());
+    EXPECT_TRUE(expect_stream(one, {0, 1, 2, 8}, team));
+    for (const int max_local : {1, 0, -5})
+      EXPECT_FALSE(make_builder(one, {0, 1, max_local, 8}, team).possible());
+  }
+}
+
+/// Places are bytes of scratch in 16 bits, whatever room is asked for.
+TEST(PackedSubgraphs, PlacesAreWithin64KiB) {
+  for (const Team& team : {Team{1, 1, 4}, Team{4, 4, 8}, Team{32, 4, 16}}) {
+    const int most = static_cast<int>(65536 / team.scalar_bytes);
+    const PackingShape shape{0, 1 << 20, 1 << 20, 8};
+    for (const int rows : {most - 2, most - 1, most, 2 * most - 4}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows");
+      for (const auto& graph :
+           {TestGraphs::make_graph(std::vector<std::set<int>>(rows)),
+            TestGraphs::chain_graph(rows)}) {
+        const auto with_value_indices =
+            TestGraphs::with_value_indices(graph, false);
+        EXPECT_TRUE(expect_stream(with_value_indices, shape, team));
+        EXPECT_LE(make_builder(with_value_indices, shape, team).max_local(),
+                  most);
+      }
+    }
+  }
+}
+
+/// Origins of four bytes and of eight name the same values.
+TEST(PackedSubgraphs, OfManyValues) {
+  const auto graph =
+      TestGraphs::with_value_indices(TestGraphs::grid_graph(23, 17), true);
+  const PackingShape shape{0, 50, 4096, 8};
+  const Team team{4, 4, 8};
+  auto builder = make_builder(graph, shape, team);
+  const auto packed = on_host(builder.finish(std::int64_t{1} << 33));
+  ASSERT_GT(packed.value_index.wide.extent(0), 0u);
+  ASSERT_GT(packed.diagonal_value_index.wide.extent(0), 0u);
+  PackedSubgraphsCheck(graph, packed, shape, team).run();
+}
+
+}  // namespace
+}  // namespace PackedSubgraphsTest
+}  // namespace Strata

@@ -19,7 +19,7 @@ namespace Detail {
 
 /// Measures the parameters of the performance model with the kernels
 /// themselves on small made-up systems. A few dozen milliseconds, and no more
-/// than the budget: where threads share cores with other recipes, each launch
+/// than the budget: where threads share cores with other programs, each launch
 /// may take as long as those are given a core, and what is measured means
 /// little.
 template <class Scalar, class ExecutionSpace>

@@ -3,7 +3,7 @@
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
-#include <core/memory/MemoryPool.hpp>
+#include <Strata_MemoryPool.hpp>
 
 namespace Strata {
 namespace SolverTest {

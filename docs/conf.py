@@ -33,14 +33,13 @@ html_extra_path = [str(reference / "folder")]
 
 
 def read_tags(path):
-    """Doxygen's tag file: the page of each class, function and header."""
-    pages = {}
+    """Doxygen's tag file: the page of each class and function."""
+    pages = {"Strata::index": "index.html"}
     for compound in xml.etree.ElementTree.parse(path).getroot():
         kind, name = compound.get("kind"), compound.findtext("name")
         page = compound.findtext("filename")
         if kind in ("class", "struct", "namespace"):
             pages[name] = page
-        if kind in ("class", "struct", "namespace"):
             for member in compound.findall("member"):
                 full = f"{name}::{member.findtext('name')}"
                 anchor = f"{member.findtext('anchorfile')}#{member.findtext('anchor')}"
@@ -50,6 +49,8 @@ def read_tags(path):
 
 def api_role(name, rawtext, text, lineno, inliner, options=None, content=None):
     env = inliner.document.settings.env
+    title, explicit, target = text.partition(" <")
+    text = target.rstrip(">") if explicit else title
     page = env.app.strata_pages.get(f"Strata::{text}")
     if page is None:
         logging.getLogger(__name__).warning(
@@ -58,7 +59,7 @@ def api_role(name, rawtext, text, lineno, inliner, options=None, content=None):
         return [nodes.literal(text, text)], []
     up = "../" * env.docname.count("/")
     link = nodes.reference("", "", refuri=f"{up}reference/{page}", internal=True)
-    link += nodes.literal(text, text)
+    link += nodes.Text(title) if explicit else nodes.literal(title, title)
     return [link], []
 
 

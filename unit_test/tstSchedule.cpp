@@ -118,8 +118,8 @@ TEST(Schedule, SlotsAreThoseOfTheDocument) {
   });
 }
 
-/// 004's Algorithm 1 on the host, sub-graphs of a level in descending order to
-/// show that their order does not matter.
+/// Algorithm 1 of Picciau et al. on the host, sub-graphs of a level in
+/// descending order to show that their order does not matter.
 std::vector<double> solve(const Graph& graph, const Subgraphs& s,
                           const Schedule& schedule,
                           const std::vector<double>& values,

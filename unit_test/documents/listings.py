@@ -4,10 +4,12 @@
 
     listings.py extract SOURCE_DIR OUTPUT_DIR
     listings.py check_shell SOURCE_DIR
+    listings.py check_names SOURCE_DIR
     listings.py self_test
 
 `extract` writes a file for each program, one file with all fragments, and prints the
 names of the programs. docs/developer/testing.md says how a listing is marked.
+`check_names` looks for the files that the text names.
 """
 
 import json
@@ -110,7 +112,7 @@ def extract(root, output):
 # --- Shell ---------------------------------------------------------------------------
 
 
-def file_of_target(root, target):
+def file_of_target(target):
     for pattern, place in (("strata_perf_(.*)", "perf_test/{}.cpp"),
                            ("strata_example_(.*)", "examples/{}.cpp"),
                            ("strata_fuzz_(.*)", "unit_test/fuzz/{}.cpp"),
@@ -147,7 +149,7 @@ def check_command(words, root, presets):
                 wrong.append(f"{command} knows no {option}")
         if word == "--preset" and following not in presets:
             wrong.append(f"there is no preset {following}")
-        place = file_of_target(root, word.split("/")[-1])
+        place = file_of_target(word.split("/")[-1])
         if place and not list(root.glob(place)):
             wrong.append(f"{word}: there is no {place}")
     return wrong
@@ -184,6 +186,46 @@ def check_shell(root):
     print(f"all {number} shell listings are right")
 
 
+# --- Files that the text names -------------------------------------------------------
+
+FOLDERS = ("core", "analysis", "kernels", "perf_test", "unit_test", "examples", "scripts",
+           "docs", "cmake", ".ci")
+
+
+def places_of(span):
+    """Where a file may be that a piece of code in the text names; None: it names none."""
+    words = span.split()
+    if not words:
+        return None
+    name = words[0].rstrip("/")
+    if re.fullmatch(r"Strata_\w+\.hpp", name):
+        return [f"{folder}/**/{name}" for folder in FOLDERS[:3]]
+    if re.fullmatch(r"tst\w+", name):
+        return [f"unit_test/**/{name}.cpp"]
+    if "/" in name and name.split("/")[0] in FOLDERS and re.fullmatch(r"[\w./*-]+", name):
+        return [name]
+    target = file_of_target(name)
+    return [target] if target else None
+
+
+def check_names(root):
+    number, wrong = 0, []
+    for path in pages(root):
+        for i, line in enumerate(path.read_text().splitlines()):
+            for span in re.findall(r"`([^`]+)`", line):
+                places = places_of(span)
+                if places is None:
+                    continue
+                number += 1
+                if not any(True for place in places for _ in root.glob(place)):
+                    wrong.append(f"{path.relative_to(root)}:{i + 1}: there is no {span}")
+    if number < 50:
+        wrong.append(f"only {number} names of files were found")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"all {number} files that the text names are there")
+
+
 def self_test():
     text = ("a\n```cpp\nint main() {}\n```\n<!-- fragment -->\n\n```cpp\n#include <x>\nf();\n"
             "```\n1. b\n\n   ```sh\n   scripts/none\n   ```\n")
@@ -202,10 +244,14 @@ def self_test():
                    "build/openmp-release/perf_test/strata_perf_sptrsv --none"):
         assert check_listing(faulty + "\n", root, presets), faulty
     assert not check_listing("scripts/build strata_perf_sptrsv\n", root, presets)
+    assert places_of("Strata_None.hpp") and places_of("scripts/none --x")
+    assert places_of("tstNone") == ["unit_test/**/tstNone.cpp"]
+    assert places_of("b/x") is None and places_of("strata_perf_cg") == ["perf_test/cg.cpp"]
     print("the checks find what is wrong on purpose")
 
 
 if __name__ == "__main__":
     mode, *folders = sys.argv[1:]
-    {"extract": extract, "check_shell": check_shell, "self_test": self_test}[mode](
+    {"extract": extract, "check_shell": check_shell, "check_names": check_names,
+     "self_test": self_test}[mode](
         *(pathlib.Path(f).resolve() for f in folders))

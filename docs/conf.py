@@ -26,6 +26,9 @@ html_theme = "furo"
 html_title = f"Strata {version}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["strata.css"]
 html_theme_options = {"top_of_page_buttons": []}
 
 # Doxygen's pages become a folder of the site. {api}`name` links to one of them.

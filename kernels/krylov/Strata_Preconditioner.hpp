@@ -119,7 +119,7 @@ inline const char* to_string(FactorOrder order) {
 /// factorisation of its own and, with two colours, sweeps over them, with more,
 /// TriangularSolver; vectors stay in the order given.
 ///
-/// Times and iterations of both orders: docs/spmv_and_cg.md.
+/// Times and iterations of both orders: docs/algorithms/sell_and_cg.md.
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a

@@ -127,7 +127,7 @@ class TriangularSolver {
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError,
   ///   ZeroDiagonalError, ScalingError (see sync_free and sync_free_subgraphs
-  ///   in docs/algorithms.md), MemoryError: the solver then still has its old
+  ///   in docs/limits.md), MemoryError: the solver then still has its old
   ///   values. Where a launch fails once packing has begun, it has none, and
   ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,

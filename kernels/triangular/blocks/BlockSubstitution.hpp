@@ -59,7 +59,7 @@ inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
 
 /// Block substitution: diagonal blocks whose rows do not need each other, one
 /// after the other (Nibbeling 2016, Algorithm 2), in ELL storage. See
-/// docs/blocks.md.
+/// docs/algorithms/blocks.md.
 ///
 /// Solves with one solver object share its counters and must not overlap.
 template <class Scalar, class ExecutionSpace>

@@ -20,7 +20,7 @@ namespace Detail {
 /// Predicted microseconds of a solve of some right-hand sides, from features of
 /// the pattern and measured parameters. The factors that are not parameters
 /// were fitted on an H200 and on hosts of two and sixteen cores; see
-/// docs/performance.md for how well they do.
+/// docs/benchmarks.md for how well they do.
 class SolvePrediction {
  public:
   /// `sizes` is referred to as long as predictions are made.

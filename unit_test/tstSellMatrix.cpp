@@ -8,6 +8,8 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <complex>
+#include <core/device/Backend.hpp>
+#include <kernels/spmv/SellStorage.hpp>
 #include <limits>
 #include <random>
 

@@ -12,6 +12,7 @@
 #include <kernels/krylov/CgKernels.hpp>
 #include <kernels/krylov/CgMonitor.hpp>
 #include <kernels/krylov/CgOperator.hpp>
+#include <kernels/spmv/SellVectors.hpp>
 #include <limits>
 
 namespace Strata {

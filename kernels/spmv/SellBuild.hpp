@@ -25,8 +25,7 @@ struct SellParts {
   /// Enqueues the packing of `values`.
   void set_values(const ExecutionSpace& exec, const Scalar* values) const {
     set_chunk_values(exec, values);
-    fill_pieces(exec, Kokkos::View<const int*, Memory>(),
-                Kokkos::View<const int*, Memory>(), values);
+    fill_pieces(exec, Kokkos::View<const int*, Memory>(), IndexArray(), values);
   }
   void set_chunk_values(const ExecutionSpace& exec,
                         const Scalar* values) const {
@@ -35,14 +34,13 @@ struct SellParts {
         FillSellValues<Scalar, ExecutionSpace>{
             SellRef<Scalar>(storage), storage.value.data(), row_begin, values});
   }
-  template <class Entries>
   void fill_pieces(const ExecutionSpace& exec,
                    const Kokkos::View<const int*, Memory>& length,
-                   const Entries& entries, const Scalar* values) const {
+                   const IndexArray& entries, const Scalar* values) const {
     for_each_chunk(
         "Strata::SellMatrix::pieces", exec, storage.num_pieces(),
-        FillSellPieces<Scalar, ExecutionSpace, Entries>{
-            storage, row_begin, length, entries, values, piece_entries});
+        FillSellPieces<Scalar, ExecutionSpace>{storage, row_begin, length,
+                                               entries, values, piece_entries});
   }
 };
 
@@ -127,10 +125,10 @@ Kokkos::View<int*, typename ExecutionSpace::memory_space> order_by_groups(
 
 /// Builds the form of a checked pattern with `length` entries in each row; of
 /// the rows of `groups` alone, and without long rows, where there are any.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
+template <class Scalar, class ExecutionSpace>
 SellParts<Scalar, ExecutionSpace> build_sell(
-    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
-    const Scalar* values,
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, const Scalar* values,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
     bool ascending, const SellOptions& options, SellReport& report,
     const SellGroups<typename ExecutionSpace::memory_space>* groups = nullptr) {
@@ -207,15 +205,15 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   const bool use_diagonals =
       options.use_diagonals && ascending && shape.log_lanes == 0 &&
       (width > 1 ? shape.chunk_rows == width : shape.chunk_rows <= 32);
-  using Merge = MergeDiagonals<RowMap, Entries, Memory>;
-  const Merge merge{row_map, entries, length, order.row, shape, positions};
-  for_each_chunk("Strata::SellMatrix::diagonals", exec, chunks,
-                 CountDiagonals<ExecutionSpace, Merge>{
-                     merge,
-                     {length, order.row, shape, positions},
-                     A.chunk,
-                     use_diagonals,
-                     static_cast<int>(sizeof(Scalar))});
+  const MergeDiagonals<Memory> merge{row_map,   entries, length,
+                                     order.row, shape,   positions};
+  for_each_chunk(
+      "Strata::SellMatrix::diagonals", exec, chunks,
+      CountDiagonals<ExecutionSpace>{merge,
+                                     {length, order.row, shape, positions},
+                                     A.chunk,
+                                     use_diagonals,
+                                     static_cast<int>(sizeof(Scalar))});
   report.diagonal_chunks = make_uniform(exec, A, chunks);
   std::int64_t chunk_slots = 0, chunk_columns = 0;
   Kokkos::parallel_scan("Strata::SellMatrix::place", Range(exec, 0, chunks),
@@ -251,9 +249,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                                              chunk_slots + units * width);
   A.column = make_unfilled<decltype(A.column)>("Strata::SellMatrix::column",
                                                chunk_columns + units * width);
-  for_each_chunk(
-      "Strata::SellMatrix::columns", exec, chunks,
-      FillSellColumns<ExecutionSpace, Merge>{merge, A.chunk, A.column});
+  for_each_chunk("Strata::SellMatrix::columns", exec, chunks,
+                 FillSellColumns<ExecutionSpace>{merge, A.chunk, A.column});
   A.order = order.row;
   if (long_rows > 0) {
     A.piece =
@@ -279,7 +276,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   made.row_begin =
       ValueIndex<Memory>("Strata::SellMatrix::row_begin", rows, report.entries);
   Kokkos::parallel_for("Strata::SellMatrix::row_begin", Range(exec, 0, rows),
-                       CopyRowBegin<RowMap, Memory>{row_map, made.row_begin});
+                       CopyRowBegin<Memory>{row_map, made.row_begin});
   made.fill_pieces(exec, length, entries, values);
   made.set_chunk_values(exec, values);
   exec.fence();

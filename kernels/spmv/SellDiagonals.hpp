@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_SPMV_SELL_DIAGONALS_HPP
 
 #include <core/device/Warp.hpp>
+#include <core/matrix/IndexArray.hpp>
 #include <kernels/spmv/SellShape.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 
@@ -11,11 +12,10 @@ namespace Detail {
 
 /// Goes through the diagonals on which a chunk of up to 32 rows has entries,
 /// from the lowest up, by merging its rows. Rows must ascend strictly.
-template <class RowMap, class Entries, class MemorySpace>
+template <class MemorySpace>
 struct MergeDiagonals {
   static constexpr int no_entry = 0x7fffffff;
-  RowMap row_map;
-  Entries entries;
+  IndexArray row_map, entries;
   Kokkos::View<const int*, MemorySpace> length;
   Kokkos::View<const int*, MemorySpace> order;  // may be empty
   SellShape shape;
@@ -28,14 +28,12 @@ struct MergeDiagonals {
     row = order.extent(0) ? order(position) : position;
     if (row < 0) return;
     if (length(row) > shape.long_row) return;
-    k = static_cast<std::int64_t>(row_map(row));
+    k = row_map(row);
     end = k + length(row);
   }
   KOKKOS_INLINE_FUNCTION int offset(std::int64_t row, std::int64_t k,
                                     std::int64_t end) const {
-    return k < end
-               ? static_cast<int>(static_cast<std::int64_t>(entries(k)) - row)
-               : no_entry;
+    return k < end ? static_cast<int>(entries(k) - row) : no_entry;
   }
 
   /// Calls visit(step, DiagonalStep) for the first `limit` diagonals and
@@ -112,10 +110,10 @@ void for_each_chunk(const char* label, const ExecutionSpace& exec,
 }
 
 /// Finds for every chunk whether diagonals take fewer bytes than columns do.
-template <class ExecutionSpace, class Merge>
+template <class ExecutionSpace>
 struct CountDiagonals {
   using Memory = typename ExecutionSpace::memory_space;
-  Merge merge;
+  MergeDiagonals<Memory> merge;
   SellChunkSteps<Memory> column_steps;
   Kokkos::View<SellChunk*, Memory> chunk;
   bool use_diagonals;

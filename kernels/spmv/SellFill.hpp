@@ -96,10 +96,10 @@ struct DropLongRows {
 };
 
 /// Columns, or diagonals, of a chunk.
-template <class ExecutionSpace, class Merge>
+template <class ExecutionSpace>
 struct FillSellColumns {
   using Memory = typename ExecutionSpace::memory_space;
-  Merge merge;
+  MergeDiagonals<Memory> merge;
   Kokkos::View<const SellChunk*, Memory> chunk;
   Kokkos::View<int*, Memory> column;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, int lane) const {
@@ -163,13 +163,13 @@ struct FillSellValues {
 };
 
 /// Columns and values of the pieces of long rows, or values alone.
-template <class Scalar, class ExecutionSpace, class Entries>
+template <class Scalar, class ExecutionSpace>
 struct FillSellPieces {
   using Memory = typename ExecutionSpace::memory_space;
   SellStorage<Scalar, Memory> A;
   ValueIndex<Memory> row_begin;
   Kokkos::View<const int*, Memory> length;
-  Entries entries;
+  IndexArray entries;
   const Scalar* values;
   int piece_entries;
 
@@ -194,12 +194,12 @@ struct FillSellPieces {
   }
 };
 
-template <class RowMap, class MemorySpace>
+template <class MemorySpace>
 struct CopyRowBegin {
-  RowMap row_map;
+  IndexArray row_map;
   ValueIndex<MemorySpace> row_begin;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    row_begin.set(row, static_cast<std::int64_t>(row_map(row)));
+    row_begin.set(row, row_map(row));
   }
 };
 

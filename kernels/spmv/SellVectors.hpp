@@ -28,24 +28,24 @@ inline void check_matrix_extents(std::int64_t rows, std::int64_t columns) {
 /// Extents of x and y in y = A x against those of A, and that the two are
 /// apart.
 /// @throws SizeMismatchError, AliasError
-template <class X, class Y>
-void check_product_vectors(std::int64_t rows, std::int64_t columns, const X& x,
-                           const Y& y) {
-  const auto check = [](const char* name, std::size_t extent,
+inline void check_product_vectors(std::int64_t rows, std::int64_t columns,
+                                  const StridedBlock& x,
+                                  const StridedBlock& y) {
+  const auto check = [](const char* name, std::int64_t extent,
                         std::int64_t wanted, const char* of) {
-    if (static_cast<std::int64_t>(extent) != wanted)
+    if (extent != wanted)
       throw SizeMismatchError(name,
                               "has " + std::to_string(extent) +
                                   " rows, the matrix " +
                                   std::to_string(wanted) + " " + of,
                               "pass vectors of the matrix's size");
   };
-  check("x", x.extent(0), columns, "columns");
-  check("y", y.extent(0), rows, "rows");
-  if (num_columns(x) != num_columns(y))
+  check("x", x.extent[0], columns, "columns");
+  check("y", y.extent[0], rows, "rows");
+  if (x.extent[1] != y.extent[1])
     throw SizeMismatchError("y",
-                            "has " + std::to_string(num_columns(y)) +
-                                " columns, x " + std::to_string(num_columns(x)),
+                            "has " + std::to_string(y.extent[1]) +
+                                " columns, x " + std::to_string(x.extent[1]),
                             "give one result for every vector");
   require_distinct_elements("y", y);
   // Different columns of one array are apart although their ranges meet.

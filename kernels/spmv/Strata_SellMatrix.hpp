@@ -4,17 +4,21 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_SellOptions.hpp>
-#include <core/device/Profiling.hpp>
+#include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
-#include <core/memory/AllocateView.hpp>
-#include <core/memory/MemoryErrors.hpp>
-#include <kernels/spmv/SellBuild.hpp>
-#include <kernels/spmv/SellLaunch.hpp>
-#include <kernels/spmv/SellVectors.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <memory>
 
 namespace Strata {
+
+namespace Detail {
+template <class Scalar, class MemorySpace>
+struct SellStorage;
+template <class Scalar, class ExecutionSpace>
+class SellMatrixState;
+}  // namespace Detail
 
 /// A sparse matrix in SELL-C-sigma form, for products with vectors.
 ///
@@ -58,10 +62,8 @@ class SellMatrix {
   SellMatrix(const ExecutionSpace& exec, const Matrix& A,
              const SellOptions& options = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      Detail::with_memory_errors("a SELL matrix", [&] {
-        build(exec, A.graph.row_map, A.graph.entries, A.values,
-              static_cast<std::int64_t>(A.numCols()), options);
-      });
+      expect_compiled();
+      build(exec, Detail::crs_arrays(A), options);
     }
   }
 
@@ -73,9 +75,9 @@ class SellMatrix {
              std::int64_t num_columns, const SellOptions& options = {}) {
     if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
                                             Entries, Values>::value) {
-      Detail::with_memory_errors("a SELL matrix", [&] {
-        build(exec, row_map, entries, values, num_columns, options);
-      });
+      expect_compiled();
+      build(exec, Detail::crs_arrays(row_map, entries, values, num_columns),
+            options);
     }
   }
 
@@ -91,29 +93,9 @@ class SellMatrix {
   void apply(const ExecutionSpace& exec, Scalar alpha, const X& x, Scalar beta,
              const Y& y) const {
     if constexpr (Detail::ExpectProduct<Scalar, ExecutionSpace, X, Y>::value) {
-      Detail::check_product_vectors(rows(), columns(), x, y);
-      require_values();
-      const std::int64_t vectors = Detail::num_columns(y);
-      if (rows() == 0 || vectors == 0) return;
-      const Detail::ProfilingRegion region("Strata::SellMatrix::apply");
-      const auto xr = Detail::multi_vector_ref(x);
-      const Detail::MultiVectorRef<const Scalar> from{xr.data, xr.row_stride,
-                                                      xr.column_stride};
-      const auto to = Detail::multi_vector_ref(y);
-      if (vectors == 1 && from.row_stride == 1)
-        return multiply<1>(exec, Detail::ContiguousSource<Scalar>{from.data},
-                           to, 1, alpha, beta);
-      for (std::int64_t first = 0; first < vectors; first += 8) {
-        const int count =
-            static_cast<int>(std::min<std::int64_t>(8, vectors - first));
-        const Detail::StridedSource<Scalar> source{from.from(first), count};
-        if (count == 1)
-          multiply<1>(exec, source, to.from(first), count, alpha, beta);
-        else if (count <= 4)
-          multiply<4>(exec, source, to.from(first), count, alpha, beta);
-        else
-          multiply<8>(exec, source, to.from(first), count, alpha, beta);
-      }
+      expect_compiled();
+      multiply(exec, alpha, Detail::strided_block(x), beta,
+               Detail::strided_block(y));
     }
   }
   /// y = A x.
@@ -140,21 +122,8 @@ class SellMatrix {
                      const Entries& entries, const Values& values) {
     if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
                                             Entries, Values>::value) {
-      require_made();
-      bool same = row_map.extent(0) == row_map_extent_ &&
-                  entries.extent(0) == num_values_;
-      if (same) {
-        check_num_values(values);
-        same = Detail::with_memory_errors("new values of a SELL matrix", [&] {
-          return Detail::pattern_fingerprint(exec, row_map, entries) ==
-                 fingerprint_;
-        });
-      }
-      if (!same)
-        throw PatternMismatchError(
-            "matrix", "does not have the pattern that the form was built from",
-            "pass that matrix with new values, or make a new SellMatrix");
-      take_values(exec, values.data());
+      expect_compiled();
+      update(exec, Detail::crs_arrays(row_map, entries, values));
     }
   }
   /// The same from the values alone (rank 1, in the order of the CRS matrix),
@@ -163,9 +132,8 @@ class SellMatrix {
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
     if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      require_made();
-      check_num_values(values);
-      take_values(exec, values.data());
+      expect_compiled();
+      update(exec, values.data(), values.extent(0));
     }
   }
 
@@ -173,91 +141,29 @@ class SellMatrix {
   std::int64_t rows() const { return report().rows; }
   std::int64_t columns() const { return report().columns; }
   /// Shape, padding and sizes.
-  const SellReport& report() const {
-    require_made();
-    return *report_;
-  }
+  const SellReport& report() const;
 
  private:
   friend struct Detail::Internals;
-  const Detail::SellStorage<Scalar, memory_space>& storage() const {
-    require_values();
-    return parts_.storage;
-  }
-  void require_made() const {
-    Detail::require_made(report_, "SellMatrix", "exec, A");
+
+  static void expect_compiled() {
+    using Expect = Detail::ExpectCompiled<SellMatrix, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
   }
 
-  void take_values(const ExecutionSpace& exec, const Scalar* values) {
-    Detail::with_memory_errors("new values of a SELL matrix", [&] {
-      *whole_ = false;
-      parts_.set_values(exec, values);
-      *whole_ = true;
-    });
-  }
-  void require_values() const {
-    require_made();
-    if (!*whole_)
-      throw HandleError("SellMatrix",
-                        "has no values: an exception has ended the update",
-                        "call update_values again");
-  }
+  // In SellMatrixImplementation.hpp.
+  void require_made() const;
+  void build(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+             const SellOptions& options);
+  void multiply(const ExecutionSpace& exec, Scalar alpha,
+                const Detail::StridedBlock& x, Scalar beta,
+                const Detail::StridedBlock& y) const;
+  void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
+  void update(const ExecutionSpace& exec, const Scalar* values,
+              std::size_t num_values);
+  const Detail::SellStorage<Scalar, memory_space>& storage() const;
 
-  template <int R, class Source>
-  void multiply(const ExecutionSpace& exec, const Source& source,
-                const Detail::MultiVectorRef<Scalar>& y, int columns,
-                Scalar alpha, Scalar beta) const {
-    Detail::run_sell("Strata::SellMatrix::apply", exec, parts_.storage,
-                     Detail::SellMultiply<Scalar, R, Source>{
-                         source, y, columns, alpha, beta, beta == Scalar(0)});
-  }
-
-  template <class Values>
-  void check_num_values(const Values& values) const {
-    if (values.extent(0) != num_values_)
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(values.extent(0)) +
-                                  " elements, the matrix " +
-                                  std::to_string(num_values_),
-                              "pass a value for every entry");
-  }
-
-  template <class RowMap, class Entries, class Values>
-  void build(const ExecutionSpace& exec, const RowMap& row_map,
-             const Entries& entries, const Values& values, std::int64_t columns,
-             const SellOptions& options) {
-    Detail::check_sell_options<ExecutionSpace>(options);
-    const Detail::ProfilingRegion region("Strata::SellMatrix::build");
-    Kokkos::Timer timer;
-    auto report = std::make_shared<SellReport>();
-    row_map_extent_ = row_map.extent(0);
-    num_values_ = entries.extent(0);
-    check_num_values(values);
-    report->rows = row_map_extent_ == 0
-                       ? 0
-                       : static_cast<std::int64_t>(row_map_extent_) - 1;
-    report->columns = columns;
-    Detail::check_matrix_extents(report->rows, columns);
-    const auto length = Detail::make_unfilled<Kokkos::View<int*, memory_space>>(
-        exec, "Strata::SellMatrix::length", report->rows);
-    const bool ascending = Detail::check_crs_pattern(
-        exec, row_map, entries, report->rows, columns, length);
-    if (report->rows > 0)
-      report->entries = static_cast<std::int64_t>(
-          Detail::fetch_element(row_map, report->rows));
-    parts_ = Detail::build_sell<Scalar>(exec, row_map, entries, values.data(),
-                                        length, ascending, options, *report);
-    fingerprint_ = Detail::pattern_fingerprint(exec, row_map, entries);
-    whole_ = std::make_shared<bool>(true);
-    report->build_us = timer.seconds() * 1e6;
-    report_ = report;
-  }
-
-  Detail::SellParts<Scalar, ExecutionSpace> parts_;
-  std::shared_ptr<const SellReport> report_;
-  std::shared_ptr<bool> whole_;  // of all copies: the values are of one matrix
-  std::size_t row_map_extent_ = 0, num_values_ = 0;
-  std::uint64_t fingerprint_ = 0;
+  std::shared_ptr<Detail::SellMatrixState<Scalar, ExecutionSpace>> state_;
 };
 
 template <class ExecutionSpace, class Matrix>
@@ -270,5 +176,9 @@ SellMatrix(const ExecutionSpace&, const RowMap&, const Entries&, const Values&,
     -> SellMatrix<typename Detail::ScalarOf<Values>::type, ExecutionSpace>;
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/spmv/SellMatrixImplementation.hpp>
+#endif
 
 #endif

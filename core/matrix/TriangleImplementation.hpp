@@ -67,12 +67,19 @@ struct FillTriangle {
   }
 };
 
-/// A triangle of a matrix that has been checked, and where its arrays are.
+/// Where the arrays of a new triangle are.
+template <class Scalar>
+struct NewTriangle {
+  CrsArrays<Scalar> arrays;
+  Scalar* values;
+};
+
+/// A triangle of a matrix that has been checked.
 template <class Scalar, class ExecutionSpace>
-CrsArrays<Scalar> triangle_of(const ExecutionSpace& exec,
-                              const CrsArrays<Scalar>& A, Uplo uplo,
-                              MissingDiagonal missing,
-                              NewMatrix<Scalar>& made) {
+NewTriangle<Scalar> triangle_of(const ExecutionSpace& exec,
+                                const CrsArrays<Scalar>& A, Uplo uplo,
+                                MissingDiagonal missing,
+                                NewMatrix<Scalar>& made) {
   const std::int64_t rows = A.rows();
   const TriangleRows triangle{A.row_map, A.entries, uplo == Uplo::lower,
                               missing != MissingDiagonal::leave};
@@ -91,7 +98,8 @@ CrsArrays<Scalar> triangle_of(const ExecutionSpace& exec,
                            missing == MissingDiagonal::dominant, row_map,
                            entries, values});
   exec.fence();
-  return {row_map, entries, values, static_cast<std::size_t>(stored), rows};
+  return {{row_map, entries, values, static_cast<std::size_t>(stored), rows},
+          values};
 }
 
 template <class Scalar, class ExecutionSpace>

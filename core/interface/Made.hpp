@@ -47,6 +47,20 @@ struct Internals {
   static auto sync_free(const Solver& solver) {
     return solver.sync_free();
   }
+  /// What the doors of a solver of triangles hand on: a matrix as CrsArrays,
+  /// vectors as StridedBlock.
+  template <class Solver, class... Arguments>
+  static void analyse(Solver& solver, const Arguments&... arguments) {
+    solver.analyse(arguments...);
+  }
+  template <class Solver, class... Arguments>
+  static void update(Solver& solver, const Arguments&... arguments) {
+    solver.update(arguments...);
+  }
+  template <class Solver, class... Arguments>
+  static void solve(const Solver& solver, const Arguments&... arguments) {
+    solver.solve_strided(arguments...);
+  }
   template <class Matrix>
   static const auto& storage(const Matrix& matrix) {
     return matrix.storage();

@@ -37,17 +37,18 @@ inline void check_bandwidth(std::int64_t size, std::int64_t kl,
   check("ku", ku);
 }
 
-/// A view of bands with its sizes checked.
+/// A view of bands, of rank 2 or 3, with its sizes checked.
 /// @throws BandwidthError, SizeMismatchError, IndexOverflowError
-template <class Scalar, class Band>
-BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
+template <class Scalar>
+BandRef<Scalar> checked_band(const StridedBlock& ab, std::int64_t kl,
+                             std::int64_t ku) {
   BandRef<Scalar> A;
-  A.size = static_cast<std::int64_t>(ab.extent(1));
+  A.size = ab.extent[1];
   check_bandwidth(A.size, kl, ku);
   if (A.size > std::int64_t{1} << 30)
     throw IndexOverflowError("ab", std::to_string(A.size) + " columns",
                              "at most 2^30 are supported");
-  const auto rows = static_cast<std::int64_t>(ab.extent(0));
+  const std::int64_t rows = ab.extent[0];
   const bool room_for_fill = rows == 2 * kl + ku + 1;
   if (rows != kl + ku + 1 && !room_for_fill)
     throw SizeMismatchError(
@@ -55,17 +56,15 @@ BandRef<Scalar> checked_band(const Band& ab, std::int64_t kl, std::int64_t ku) {
         "has " + std::to_string(rows) + " rows, the band " +
             std::to_string(kl + ku + 1) + " diagonals",
         "pass kl + ku + 1 rows, or 2 kl + ku + 1 with room for fill first");
+  if (ab.extent[2] > 1 << 24)
+    throw IndexOverflowError("ab", std::to_string(ab.extent[2]) + " systems",
+                             "split the batch");
   A.lower = kl, A.upper = ku;
-  A.row_stride = static_cast<std::int64_t>(ab.stride(0));
-  A.column_stride = static_cast<std::int64_t>(ab.stride(1));
-  if constexpr (Band::rank == 3) {
-    A.system_stride = static_cast<std::int64_t>(ab.stride(2));
-    if (ab.extent(2) > 1u << 24)
-      throw IndexOverflowError("ab", std::to_string(ab.extent(2)) + " systems",
-                               "split the batch");
-    A.batch = static_cast<int>(ab.extent(2));
-  }
-  A.data = ab.data();
+  A.row_stride = ab.stride[0];
+  A.column_stride = ab.stride[1];
+  A.system_stride = ab.stride[2];
+  A.batch = static_cast<int>(ab.extent[2]);
+  A.data = reinterpret_cast<const Scalar*>(ab.first);
   if (room_for_fill && A.data) A.data += kl * A.row_stride;
   return A;
 }
@@ -124,40 +123,31 @@ void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
     report.tile = !on_device || widest <= 1500 ? 32 : 64;
 }
 
-template <class View>
-std::int64_t num_band_columns(const View& v) {
-  return View::rank == 1 ? 1 : static_cast<std::int64_t>(v.extent(1));
-}
-
-/// Sizes and memory of right-hand sides and solutions.
+/// Sizes and memory of right-hand sides and solutions, views of rank `rank`.
 /// @throws SizeMismatchError, AliasError
-template <class B, class X>
-void check_band_vectors(const BandReport& report, const B& b, const X& x) {
-  constexpr int rank = static_cast<int>(B::rank);
-  if constexpr (rank < 3) {
+inline void check_band_vectors(const BandReport& report, int rank,
+                               const StridedBlock& b, const StridedBlock& x) {
+  if (rank < 3) {
     if (report.systems != 1)
       throw SizeMismatchError(
           "b", "has rank " + std::to_string(rank) + ", the solver a batch",
           "pass views of rank 3: rows x right-hand sides x systems");
     check_vectors(report.rows, b, x);
-  } else {
-    const auto check = [&](const char* name, const auto& v) {
-      if (static_cast<std::int64_t>(v.extent(2)) != report.systems)
-        throw SizeMismatchError(name,
-                                "has " + std::to_string(v.extent(2)) +
-                                    " systems, the solver " +
-                                    std::to_string(report.systems),
-                                "pass vectors for every system of the batch");
-    };
-    check("b", b);
-    check("x", x);
-    if (report.systems == 0) return;
-    const auto of_first = [](const auto& v) {
-      return Kokkos::subview(v, Kokkos::ALL(), Kokkos::ALL(), 0);
-    };
-    check_vector_sizes(report.rows, of_first(b), of_first(x));
-    check_apart_or_same(b, x);
+    return;
   }
+  const auto check = [&](const char* name, const StridedBlock& v) {
+    if (v.extent[2] != report.systems)
+      throw SizeMismatchError(name,
+                              "has " + std::to_string(v.extent[2]) +
+                                  " systems, the solver " +
+                                  std::to_string(report.systems),
+                              "pass vectors for every system of the batch");
+  };
+  check("b", b);
+  check("x", x);
+  if (report.systems == 0) return;
+  check_vector_sizes(report.rows, b, x);
+  check_apart_or_same(b, x);
 }
 
 /// Waits for the factorisation and raises what it found.

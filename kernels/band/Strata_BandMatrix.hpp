@@ -3,8 +3,10 @@
 #define STRATA_BAND_MATRIX_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <core/matrix/MatrixTypes.hpp>
-#include <core/matrix/PatternCheck.hpp>
+#include <core/interface/Compiled.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/SharedElements.hpp>
 
 namespace Strata {
 
@@ -21,56 +23,22 @@ namespace Detail {
 /// Widths of the band.
 struct BandExtent {
   std::int64_t lower = 0, upper = 0;
-
-  KOKKOS_INLINE_FUNCTION void join(const BandExtent& other) {
-    if (other.lower > lower) lower = other.lower;
-    if (other.upper > upper) upper = other.upper;
-  }
 };
 
-template <class Matrix>
-struct FindBandExtent {
-  using value_type = BandExtent;
-  typename Matrix::row_map_type row_map;
-  typename Matrix::index_type entries;
+/// For ExpectCompiled.
+struct BandOfMatrix;
 
-  KOKKOS_INLINE_FUNCTION void init(BandExtent& e) const { e = BandExtent(); }
-  KOKKOS_INLINE_FUNCTION void join(BandExtent& to,
-                                   const BandExtent& from) const {
-    to.join(from);
-  }
-  // Kokkos 3 passes what it joins as volatile.
-  KOKKOS_INLINE_FUNCTION void join(volatile BandExtent& to,
-                                   const volatile BandExtent& from) const {
-    if (from.lower > to.lower) to.lower = from.lower;
-    if (from.upper > to.upper) to.upper = from.upper;
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, BandExtent& e) const {
-    BandExtent own;
-    for (auto k = row_map(i); k < row_map(i + 1); ++k) {
-      const auto j = static_cast<std::int64_t>(entries(k));
-      if (i - j > own.lower) own.lower = i - j;
-      if (j - i > own.upper) own.upper = j - i;
-    }
-    e.join(own);
-  }
-};
+// In kernels/band/BandMatrixImplementation.hpp.
 
-template <class Matrix, class Band>
-struct FillBand {
-  typename Matrix::row_map_type row_map;
-  typename Matrix::index_type entries;
-  typename Matrix::values_type values;
-  Band ab;
-  std::int64_t upper;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    for (auto k = row_map(i); k < row_map(i + 1); ++k) {
-      const auto j = static_cast<std::int64_t>(entries(k));
-      ab(upper + i - j, j) += values(k);
-    }
-  }
-};
+/// Checks a matrix and finds how far its entries reach. Waits for `exec`.
+template <class Scalar, class ExecutionSpace>
+BandExtent find_band_extent(const ExecutionSpace& exec,
+                            const CrsArrays<Scalar>& A);
+/// Adds the entries of a matrix to its band, which is zero and has as many
+/// diagonals as find_band_extent() has found. Waits for `exec`.
+template <class Scalar, class ExecutionSpace>
+void fill_band(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+               const BandExtent& extent, const StridedBlock& ab);
 
 }  // namespace Detail
 
@@ -84,36 +52,26 @@ template <class Matrix>
 auto band_matrix(const typename Matrix::execution_space& exec,
                  const Matrix& A) {
   using Scalar = typename Matrix::non_const_value_type;
-  using Memory = typename Matrix::memory_space;
-  using Rows = typename Detail::MatrixTypes<Matrix>::Rows;
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  Detail::check_square_matrix(exec, A);
-  Detail::BandExtent extent;
-  Kokkos::parallel_reduce(
-      "Strata::band_matrix::extent", Rows(exec, 0, rows),
-      Detail::FindBandExtent<Matrix>{A.graph.row_map, A.graph.entries}, extent);
-  exec.fence();
-  BandMatrix<Scalar, Memory> band;
-  band.kl = extent.lower;
-  band.ku = extent.upper;
-  const std::int64_t diagonals = band.kl + band.ku + 1;
-  constexpr auto most_elements =
-      INT64_MAX / static_cast<std::int64_t>(sizeof(Scalar));
-  if (rows > 0 && diagonals > most_elements / rows)
-    throw IndexOverflowError("A",
-                             "a band of " + std::to_string(diagonals) +
-                                 " diagonals and " + std::to_string(rows) +
-                                 " columns has more bytes than can be counted",
-                             "reorder the rows, so that the band is narrower");
-  band.ab = decltype(band.ab)("Strata::band_matrix", diagonals, rows);
-  Kokkos::parallel_for(
-      "Strata::band_matrix::fill", Rows(exec, 0, rows),
-      Detail::FillBand<Matrix, decltype(band.ab)>{
-          A.graph.row_map, A.graph.entries, A.values, band.ab, band.ku});
-  exec.fence();
+  BandMatrix<Scalar, typename Matrix::memory_space> band;
+  if constexpr (Detail::ExpectScalar<Scalar>::value) {
+    using Expect = Detail::ExpectCompiled<Detail::BandOfMatrix, Scalar,
+                                          typename Matrix::execution_space>;
+    static_assert(Expect::value, "");
+    const auto arrays = Detail::crs_arrays(A);
+    const auto extent = Detail::find_band_extent(exec, arrays);
+    band.kl = extent.lower;
+    band.ku = extent.upper;
+    band.ab = decltype(band.ab)("Strata::band_matrix",
+                                extent.lower + extent.upper + 1, arrays.rows());
+    Detail::fill_band(exec, arrays, extent, Detail::strided_block(band.ab));
+  }
   return band;
 }
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/band/BandMatrixImplementation.hpp>
+#endif
 
 #endif

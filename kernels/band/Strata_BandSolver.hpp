@@ -2,17 +2,20 @@
 #ifndef STRATA_BAND_SOLVER_HPP
 #define STRATA_BAND_SOLVER_HPP
 
+#include <Kokkos_Core.hpp>
 #include <Strata_BandOptions.hpp>
-#include <core/device/Profiling.hpp>
+#include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
-#include <core/memory/AllocateView.hpp>
-#include <core/memory/MemoryErrors.hpp>
-#include <kernels/band/BandChecks.hpp>
-#include <kernels/band/BandPivoting.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <memory>
 
 namespace Strata {
+
+namespace Detail {
+template <class Scalar, class ExecutionSpace>
+class BandSolverState;
+}  // namespace Detail
 
 /// Solves A x = b for one band matrix A, or a batch of equal-sized ones, and
 /// many right-hand sides.
@@ -56,11 +59,10 @@ class BandSolver {
   /// it. Waits for `exec` once, at the end.
   template <class Band>
   BandSolver(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
-             std::int64_t ku, const BandOptions& options = {})
-      : options_(options) {
+             std::int64_t ku, const BandOptions& options = {}) {
     if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
-      Detail::with_memory_errors("the factors of a band",
-                                 [&] { make_all(exec, ab, kl, ku); });
+      expect_compiled();
+      make(exec, Detail::strided_block(ab), kl, ku, options);
     }
   }
 
@@ -71,19 +73,8 @@ class BandSolver {
   template <class Band>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
     if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
-      require_made();
-      const Detail::BandRef<Scalar> A =
-          Detail::checked_band<Scalar>(ab, report_->lower, report_->upper);
-      if (A.size != report_->rows || A.batch != report_->systems)
-        throw SizeMismatchError(
-            "ab",
-            "holds " + std::to_string(A.batch) + " systems of " +
-                std::to_string(A.size) + " rows, the solver " +
-                std::to_string(report_->systems) + " of " +
-                std::to_string(report_->rows),
-            "pass bands of the solver's size, or make a new solver");
-      Detail::with_memory_errors("the factors of a band",
-                                 [&] { factor(exec, A); });
+      expect_compiled();
+      update(exec, Detail::strided_block(ab));
     }
   }
 
@@ -103,25 +94,9 @@ class BandSolver {
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
     if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
                                         3>::value) {
-      require_made();
-      Detail::check_band_vectors(*report_, b, x);
-      if (!*factored_)
-        throw HandleError("solver",
-                          "has no factors: the last matrix was refused",
-                          "call update_values with a matrix that can be "
-                          "factorised");
-      const std::int64_t columns = Detail::num_band_columns(x);
-      if (!algorithm_ || columns == 0) return;
-      const Detail::ProfilingRegion region("Strata::BandSolver::solve");
-      reserve(exec, columns);
-      const auto from = Detail::batch_vector_ref(b);
-      Detail::with_memory_errors("a band solve", [&] {
-        algorithm_->solve(exec,
-                          Detail::BatchVectorRef<const Scalar>{
-                              from.data, from.row_stride, from.column_stride,
-                              from.system_stride},
-                          Detail::batch_vector_ref(x), columns);
-      });
+      expect_compiled();
+      solve_strided(exec, static_cast<int>(B::rank), Detail::strided_block(b),
+                    Detail::strided_block(x));
     }
   }
 
@@ -137,116 +112,33 @@ class BandSolver {
   /// @throws SizeMismatchError for a negative number, HandleError, MemoryError:
   ///   solves of as many right-hand sides as are in the workspace that is left
   ///   go on
-  void reserve(const ExecutionSpace& exec, std::int64_t columns) const {
-    require_made();
-    if (columns < 0)
-      throw SizeMismatchError("columns", "is " + std::to_string(columns),
-                              "pass a number of right-hand sides");
-    Detail::with_memory_errors("right-hand sides of a band solver", [&] {
-      if (algorithm_ && algorithm_->reserve(exec, columns))
-        report_->bytes = bytes();
-    });
-  }
+  void reserve(const ExecutionSpace& exec, std::int64_t columns) const;
 
   /// With partial pivoting, the row that each row was exchanged with, from 0 on
   /// (LAPACK's ipiv less one), system after system; else empty.
   /// @throws HandleError
-  Kokkos::View<const std::int64_t*, memory_space> pivots() const {
-    require_made();
-    return algorithm_ ? algorithm_->pivots()
-                      : Kokkos::View<const std::int64_t*, memory_space>();
-  }
+  Kokkos::View<const std::int64_t*, memory_space> pivots() const;
 
   /// @throws HandleError
-  const BandReport& report() const {
-    require_made();
-    return *report_;
-  }
+  const BandReport& report() const;
 
  private:
-  void require_made() const {
-    Detail::require_made(report_, "BandSolver", "exec, ab, kl, ku");
-  }
-  template <class Band>
-  void make_all(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
-                std::int64_t ku) {
-    const Detail::BandRef<Scalar> A = Detail::checked_band<Scalar>(ab, kl, ku);
-    Detail::check_band_options(options_, A);
-    auto report = std::make_shared<BandReport>();
-    report->rows = A.size;
-    report->lower = kl;
-    report->upper = ku;
-    report->systems = A.batch;
-    report->band_bytes = static_cast<std::size_t>(kl + ku + 1) * A.size *
-                         A.batch * sizeof(Scalar);
-    Detail::choose_band_method(exec, options_, A, *report);
-    factored_ = std::make_shared<bool>(false);
-    scale_ = Detail::make_zeroed<decltype(scale_)>("Strata::Band::scale",
-                                                   A.size * A.batch);
-    fault_ = Detail::make_zeroed<decltype(fault_)>(
-        "Strata::Band::fault", Detail::BandFaults::size(A.batch));
-    if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A, *report);
-    report->bytes = bytes();
-    report_ = report;
-    factor(exec, A);
+  static void expect_compiled() {
+    using Expect = Detail::ExpectCompiled<BandSolver, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
   }
 
-  using Algorithm = Detail::BandAlgorithm<Scalar, ExecutionSpace>;
-  using Real = typename Algorithm::Real;
+  // In BandSolverImplementation.hpp.
+  using State = Detail::BandSolverState<Scalar, ExecutionSpace>;
+  State& made_state() const;
+  void make(const ExecutionSpace& exec, const Detail::StridedBlock& ab,
+            std::int64_t kl, std::int64_t ku, const BandOptions& options);
+  void update(const ExecutionSpace& exec, const Detail::StridedBlock& ab);
+  void solve_strided(const ExecutionSpace& exec, int rank,
+                     const Detail::StridedBlock& b,
+                     const Detail::StridedBlock& x) const;
 
-  std::shared_ptr<Algorithm> make(const ExecutionSpace& exec,
-                                  const Detail::BandRef<Scalar>& A,
-                                  const BandReport& report) const {
-    const int columns = options_.max_right_hand_sides;
-    const auto made = [&](auto type) -> std::shared_ptr<Algorithm> {
-      return std::make_shared<typename decltype(type)::type>(
-          exec, A.size, A.lower, A.upper, A.batch, columns);
-    };
-    using Detail::CyclicTiles;
-    using Detail::LuTiles;
-    using Detail::TileAlgorithm;
-    using Detail::TypeOf;
-    if (report.method == BandMethod::partial_pivoting)
-      return made(TypeOf<Detail::PivotedBand<Scalar, ExecutionSpace>>());
-    if (report.method == BandMethod::cyclic_reduction) {
-      if (report.tile == 32)
-        return made(
-            TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 32, CyclicTiles>>());
-      return made(
-          TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, CyclicTiles>>());
-    }
-    if (report.tile == 32)
-      return made(TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 32, LuTiles>>());
-    return made(TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, LuTiles>>());
-  }
-
-  std::size_t bytes() const {
-    return (algorithm_ ? algorithm_->bytes() : 0) +
-           scale_.extent(0) * sizeof(Real);
-  }
-
-  void factor(const ExecutionSpace& exec, const Detail::BandRef<Scalar>& A) {
-    const Detail::ProfilingRegion region("Strata::BandSolver::factor");
-    *factored_ = false;
-    if (algorithm_) {
-      const bool pivoting = report_->method == BandMethod::partial_pivoting;
-      Detail::check_band(exec, A, scale_, fault_);
-      const double smallest = options_.smallest_pivot;
-      algorithm_->factor(exec, A, scale_, fault_,
-                         smallest > 0 ? static_cast<Real>(smallest)
-                                      : std::numeric_limits<Real>::epsilon());
-      Detail::raise_band_faults(exec, fault_, A.size, A.batch, pivoting,
-                                options_.require_dominance);
-    }
-    *factored_ = true;
-  }
-
-  BandOptions options_;
-  std::shared_ptr<BandReport> report_;
-  std::shared_ptr<Algorithm> algorithm_;
-  std::shared_ptr<bool> factored_;  // of all copies
-  Kokkos::View<Real*, memory_space> scale_;
-  Kokkos::View<unsigned long long*, memory_space> fault_;
+  std::shared_ptr<State> state_;
 };
 
 template <class ExecutionSpace, class Band>
@@ -255,5 +147,9 @@ BandSolver(const ExecutionSpace&, const Band&, std::int64_t, std::int64_t,
     -> BandSolver<typename Detail::ScalarOf<Band>::type, ExecutionSpace>;
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/band/BandSolverImplementation.hpp>
+#endif
 
 #endif

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_BAND_TILE_SOLVE_PLAN_HPP
 
 #include <core/device/NotReady.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <kernels/band/TileFactors.hpp>
 
 namespace Strata {
@@ -26,18 +27,11 @@ struct BatchVectorRef {
   }
 };
 
-template <class View>
-BatchVectorRef<typename View::value_type> batch_vector_ref(const View& v) {
-  BatchVectorRef<typename View::value_type> ref;
-  ref.data = v.data();
-  ref.row_stride = static_cast<std::int64_t>(v.stride(0));
-  if constexpr (View::rank > 1) {
-    ref.column_stride = static_cast<std::int64_t>(v.stride(1));
-  }
-  if constexpr (View::rank > 2) {
-    ref.system_stride = static_cast<std::int64_t>(v.stride(2));
-  }
-  return ref;
+/// Of where a view of rank 1 to 3 lies.
+template <class Scalar>
+BatchVectorRef<Scalar> batch_vector_ref(const StridedBlock& v) {
+  return {reinterpret_cast<Scalar*>(v.first), v.stride[0], v.stride[1],
+          v.stride[2]};
 }
 
 /// Forward and backward substitution as one list of tasks: B rows times

@@ -26,11 +26,10 @@ inline void check_gauss_jordan_options(const GaussJordanOptions& options) {
 }
 
 /// That sizes fit. @throws IndexOverflowError
-template <class Matrix>
-void check_dense_matrix(const Matrix& A, const char* name) {
+inline void check_dense_matrix(const StridedBlock& A, const char* name) {
   // Columns of the workspace and of products are counted in int.
-  constexpr std::size_t most = 1u << 30;
-  for (const std::size_t extent : {A.extent(0), A.extent(1)})
+  constexpr std::int64_t most = 1 << 30;
+  for (const std::int64_t extent : {A.extent[0], A.extent[1]})
     if (extent > most)
       throw IndexOverflowError(
           name, "has " + std::to_string(extent) + " rows or columns",
@@ -50,45 +49,43 @@ inline std::int64_t pivot_column_count(const GaussJordanOptions& options,
 }
 
 /// @throws NotSquareError
-template <class Matrix>
-void check_square(const Matrix& A) {
-  if (A.extent(0) != A.extent(1))
+inline void check_square(const StridedBlock& A) {
+  if (A.extent[0] != A.extent[1])
     throw NotSquareError("A",
-                         "has " + std::to_string(A.extent(0)) + " rows and " +
-                             std::to_string(A.extent(1)) + " columns",
+                         "has " + std::to_string(A.extent[0]) + " rows and " +
+                             std::to_string(A.extent[1]) + " columns",
                          "pass a square matrix, or use "
                          "reduced_row_echelon_form");
 }
 
 /// @throws SizeMismatchError, AliasError
-template <class Matrix, class Inverse>
-void check_same_extents(const Matrix& A, const Inverse& X) {
-  if (A.extent(0) != X.extent(0) || A.extent(1) != X.extent(1))
+inline void check_same_extents(const StridedBlock& A, const StridedBlock& X) {
+  if (A.extent[0] != X.extent[0] || A.extent[1] != X.extent[1])
     throw SizeMismatchError("X",
-                            "is " + std::to_string(X.extent(0)) + " x " +
-                                std::to_string(X.extent(1)) + ", A " +
-                                std::to_string(A.extent(0)) + " x " +
-                                std::to_string(A.extent(1)),
+                            "is " + std::to_string(X.extent[0]) + " x " +
+                                std::to_string(X.extent[1]) + ", A " +
+                                std::to_string(A.extent[0]) + " x " +
+                                std::to_string(A.extent[1]),
                             "pass a view of A's extents, or A itself");
   require_distinct_elements("X", X);
 }
 
 /// @throws SizeMismatchError, AliasError
-template <class Matrix, class B, class X>
-void check_right_hand_sides(const Matrix& A, const B& b, const X& x) {
-  const auto check = [&](const char* name, std::size_t rows) {
-    if (rows != A.extent(0))
+inline void check_right_hand_sides(const StridedBlock& A, const StridedBlock& b,
+                                   const StridedBlock& x) {
+  const auto check = [&](const char* name, std::int64_t rows) {
+    if (rows != A.extent[0])
       throw SizeMismatchError(name,
                               "has " + std::to_string(rows) + " rows, A " +
-                                  std::to_string(A.extent(0)),
+                                  std::to_string(A.extent[0]),
                               "pass one value for every row of A");
   };
-  check("b", b.extent(0));
-  check("x", x.extent(0));
-  if (num_columns(b) != num_columns(x))
+  check("b", b.extent[0]);
+  check("x", x.extent[0]);
+  if (b.extent[1] != x.extent[1])
     throw SizeMismatchError("x",
-                            "has " + std::to_string(num_columns(x)) +
-                                " columns, b " + std::to_string(num_columns(b)),
+                            "has " + std::to_string(x.extent[1]) +
+                                " columns, b " + std::to_string(b.extent[1]),
                             "give one solution for every right-hand side");
   require_distinct_elements("x", x);
 }

@@ -4,6 +4,7 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <algorithm>
+#include <core/matrix/IndicesAs.hpp>
 #include <core/matrix/KernelsCompat.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -72,34 +73,6 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
       Kokkos::View<const T*, Kokkos::HostSpace,
                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(),
                                                             from.size()));
-}
-
-struct CopyIndices {
-  IndexArray from;
-  IndexOutput to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    to.set(k, from(k));
-  }
-};
-
-/// The array itself where it has the type that is wanted, else a copy.
-template <class Index, class ExecutionSpace>
-Kokkos::View<Index*, typename ExecutionSpace::memory_space> indices_as(
-    const ExecutionSpace& exec, const IndexArray& from) {
-  using View = Kokkos::View<Index*, typename ExecutionSpace::memory_space>;
-  const auto extent = static_cast<std::int64_t>(from.extent(0));
-  // Nothing is written through it.
-  if (is_array_of<Index>(from))
-    return View(const_cast<Index*>(static_cast<const Index*>(from.data())),
-                from.extent(0));
-  const auto to = make_unfilled<View>("Strata::IncompleteLu::indices", extent);
-  Kokkos::parallel_for(
-      "Strata::IncompleteLu::indices",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, extent),
-      CopyIndices{from, to});
-  exec.fence();
-  return to;
 }
 
 /// Has Kokkos Kernels fill in the values of L and U, whose patterns are those

@@ -5,22 +5,68 @@
 #include <Strata_Error.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
-#include <kernels/krylov/CgKernels.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace Strata {
 namespace Detail {
 
-/// A matrix that adds up p^H A p on the way.
-template <class Operator, class Scalar, class ExecutionSpace>
-struct IsSellMatrix
-    : std::is_same<Operator, SellMatrix<Scalar, ExecutionSpace>> {};
+// What a caller's operators are to a solve, so that its kernels are compiled
+// for none of their types: those that the library knows are pointed to, and the
+// others have a function that calls their apply().
 
-/// A preconditioner that the vector kernels apply themselves.
-template <class Preconditioner>
-struct IsDiagonal : std::is_same<Preconditioner, NoPreconditioner> {};
+/// Calls object.apply(exec, from, to) for an object of any type.
 template <class Scalar, class ExecutionSpace>
-struct IsDiagonal<JacobiPreconditioner<Scalar, ExecutionSpace>>
-    : std::true_type {};
+struct CgApply {
+  using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
+  const void* object = nullptr;
+  void (*call)(const void* object, const ExecutionSpace& exec,
+               const Vector& from, const Vector& to) = nullptr;
+
+  template <class Operator>
+  static CgApply of(const Operator& op) {
+    return {&op, [](const void* object, const ExecutionSpace& exec,
+                    const Vector& from, const Vector& to) {
+              static_cast<const Operator*>(object)->apply(exec, from, to);
+            }};
+  }
+  void operator()(const ExecutionSpace& exec, const Vector& from,
+                  const Vector& to) const {
+    call(object, exec, from, to);
+  }
+};
+
+template <class Scalar, class ExecutionSpace>
+struct CgOperator {
+  CgApply<Scalar, ExecutionSpace> apply;
+  /// A matrix that adds up p^H A p on the way, or null.
+  const SellMatrix<Scalar, ExecutionSpace>* sell = nullptr;
+};
+
+template <class Scalar, class ExecutionSpace, class Operator>
+CgOperator<Scalar, ExecutionSpace> cg_operator(const Operator& A) {
+  CgOperator<Scalar, ExecutionSpace> made;
+  made.apply = CgApply<Scalar, ExecutionSpace>::of(A);
+  if constexpr (std::is_same<Operator,
+                             SellMatrix<Scalar, ExecutionSpace>>::value) {
+    made.sell = &A;
+  }
+  return made;
+}
+
+template <class Scalar, class ExecutionSpace>
+struct CgPreconditioner {
+  /// None where the preconditioner is diagonal.
+  CgApply<Scalar, ExecutionSpace> apply;
+  /// One that the vector kernels apply themselves: none at all, or the diagonal
+  /// whose reciprocal this is.
+  bool diagonal = false;
+  const RealOf<Scalar>* inverse_diagonal = nullptr;
+  /// One that may add up r^H z on the way, or null.
+  const IncompletePreconditioner<Scalar, ExecutionSpace>* incomplete = nullptr;
+};
 
 template <class Preconditioner>
 struct IsJacobi : std::false_type {};
@@ -28,21 +74,25 @@ template <class Scalar, class ExecutionSpace>
 struct IsJacobi<JacobiPreconditioner<Scalar, ExecutionSpace>> : std::true_type {
 };
 
-template <class Preconditioner>
-struct IsIncomplete : std::false_type {};
-template <class Scalar, class ExecutionSpace>
-struct IsIncomplete<IncompletePreconditioner<Scalar, ExecutionSpace>>
-    : std::true_type {};
-
-/// The reciprocal of the diagonal; null for none.
-template <class Scalar, class Preconditioner>
-const RealOf<Scalar>* inverse_diagonal(const Preconditioner&) {
-  return nullptr;
-}
-template <class Scalar, class ExecutionSpace>
-const RealOf<Scalar>* inverse_diagonal(
-    const JacobiPreconditioner<Scalar, ExecutionSpace>& M) {
-  return M.inverse_diagonal().data();
+template <class Scalar, class ExecutionSpace, class Preconditioner>
+CgPreconditioner<Scalar, ExecutionSpace> cg_preconditioner(
+    const Preconditioner& M) {
+  CgPreconditioner<Scalar, ExecutionSpace> made;
+  if constexpr (std::is_same<Preconditioner, NoPreconditioner>::value) {
+    made.diagonal = true;
+    (void)M;
+  } else if constexpr (IsJacobi<Preconditioner>::value) {
+    made.diagonal = true;
+    made.inverse_diagonal = M.inverse_diagonal().data();
+  } else {
+    made.apply = CgApply<Scalar, ExecutionSpace>::of(M);
+    if constexpr (std::is_same<Preconditioner,
+                               IncompletePreconditioner<
+                                   Scalar, ExecutionSpace>>::value) {
+      made.incomplete = &M;
+    }
+  }
+  return made;
 }
 
 template <class Operator, class = void>

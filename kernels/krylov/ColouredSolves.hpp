@@ -56,9 +56,14 @@ class ColouredSolves {
   /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    apply(exec, strided_block(r), strided_block(z));
+  }
+  void apply(const ExecutionSpace& exec, const StridedBlock& r,
+             const StridedBlock& z) const {
     require_whole();
-    lower_->solve(exec, r, between_);
-    upper_->solve(exec, between_, z);
+    const StridedBlock between = strided_block(between_);
+    Internals::solve(*lower_, exec, r, between);
+    Internals::solve(*upper_, exec, between, z);
   }
   /// With r^H z on the way, for r and z apart: see
   /// SyncFreeAlgorithm::solve_summing.

@@ -5,27 +5,26 @@
 #include <array>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/ColouredFactor.hpp>
+#include <kernels/krylov/VectorCopies.hpp>
 #include <kernels/spmv/SellBuild.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 
 namespace Strata {
 namespace Detail {
 
-template <class RowMap, class MemorySpace>
+template <class MemorySpace>
 struct RowLengths {
-  RowMap row_map;
+  IndexArray row_map;
   Kokkos::View<int*, MemorySpace> length;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     length(row) = static_cast<int>(row_map(row + 1) - row_map(row));
   }
 };
-template <class RowMap>
 struct LongestRow {
-  RowMap row_map;
+  IndexArray row_map;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& most) const {
-    const auto length = static_cast<std::int64_t>(row_map(row + 1)) -
-                        static_cast<std::int64_t>(row_map(row));
+    const std::int64_t length = row_map(row + 1) - row_map(row);
     if (length > most) most = length;
   }
 };
@@ -141,9 +140,14 @@ class ColouredSweeps {
     whole_ = true;
   }
 
-  /// z = U^-1 L^-1 r; z may be r. Asynchronous on `exec`.
+  /// z = U^-1 L^-1 r, for vectors of rank 1; z may be r. Asynchronous on
+  /// `exec`.
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
+    apply(exec, strided_block(r), strided_block(z));
+  }
+  void apply(const ExecutionSpace& exec, const StridedBlock& r,
+             const StridedBlock& z) const {
     sweep(exec, r, z,
           [&](const Parts& parts, const ChunkRange& range,
               const ColourSweep<Scalar>& task, bool, bool) {
@@ -155,12 +159,13 @@ class ColouredSweeps {
   template <class R, class Z, class Sum>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z, const Sum& sum,
              const GridSum<Memory>& grid_sum) const {
-    sweep(exec, r, z,
+    const RowSource<Scalar> given = row_source(strided_block(r));
+    sweep(exec, strided_block(r), strided_block(z),
           [&](const Parts& parts, const ChunkRange& range,
               const ColourSweep<Scalar>& task, bool first, bool last) {
             run_sell(label, exec, parts.storage,
                      SummingColourSweep<Scalar, Sum, false>{
-                         task, task.source, row_source(r), sum, first, last},
+                         task, task.source, given, sum, first, last},
                      grid_sum, range);
           });
   }
@@ -172,14 +177,15 @@ class ColouredSweeps {
       const GridSum<Memory>& first_sum,
       const GridSum<Memory>& second_sum) const {
     std::array<LateSums, 2> left;
-    sweep(exec, r, z,
+    const RowSource<Scalar> given = row_source(strided_block(r));
+    sweep(exec, strided_block(r), strided_block(z),
           [&](const Parts& parts, const ChunkRange& range,
               const ColourSweep<Scalar>& task, bool first, bool last) {
-            left[first ? 0 : 1] = run_sell(
-                label, exec, parts.storage,
-                SummingColourSweep<Scalar, Sum, true>{
-                    task, task.source, row_source(r), sum, first, last},
-                first ? first_sum : second_sum, range);
+            left[first ? 0 : 1] =
+                run_sell(label, exec, parts.storage,
+                         SummingColourSweep<Scalar, Sum, true>{
+                             task, task.source, given, sum, first, last},
+                         first ? first_sum : second_sum, range);
           });
     return left;
   }
@@ -192,28 +198,27 @@ class ColouredSweeps {
   static constexpr const char* label =
       "Strata::IncompletePreconditioner::sweep";
 
-  template <class Vector>
-  static RowSource<Scalar> row_source(const Vector& v) {
-    const auto ref = multi_vector_ref(v);
+  static RowSource<Scalar> row_source(const StridedBlock& v) {
+    const auto ref = multi_vector_ref<const Scalar>(v);
     return {ref.data, ref.row_stride};
   }
 
   /// @param finish called with the chunks and the task of each sweep that
   ///               flushes rows of z, and whether it is the first and last such
-  template <class R, class Z, class Finish>
-  void sweep(const ExecutionSpace& exec, const R& r, const Z& z,
-             const Finish& finish) const {
+  template <class Finish>
+  void sweep(const ExecutionSpace& exec, const StridedBlock& r,
+             const StridedBlock& z, const Finish& finish) const {
     require_both_factors(whole_);
     const int k = colours();
     if (k == 0) return;
-    const auto to = multi_vector_ref(z);
+    const auto to = multi_vector_ref<Scalar>(z);
     const RowSource<Scalar> given = row_source(r), made = row_source(z);
     const Scalar* const pivot = inverse_pivot_.data();
     const auto range = [](const Parts& parts, int group) {
       return ChunkRange{parts.first_chunk[group], parts.first_chunk[group + 1]};
     };
     if (k > 2 && (made.data != given.data || made.stride != given.stride))
-      Kokkos::deep_copy(exec, z, r);
+      copy_vector<Scalar>(exec, r, z);
     const auto& b = k > 2 ? made : given;
     for (int c = 1; c < k - 1; ++c)
       run_sell(label, exec, lower_.storage,
@@ -233,13 +238,12 @@ class ColouredSweeps {
     const SellGroups<Memory> groups{
         colouring_.permutation.old_row,
         std::vector<std::int64_t>(map.begin() + first, map.begin() + end + 1)};
-    const auto row_map = factor.graph.row_map;
+    const IndexArray row_map = factor.graph.row_map;
     const auto length = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::ColouredSweeps::length", rows_);
-    Kokkos::parallel_for(
-        "Strata::ColouredSweeps::length",
-        RangeOf<ExecutionSpace>(exec, 0, rows_),
-        RowLengths<decltype(row_map), Memory>{row_map, length});
+    Kokkos::parallel_for("Strata::ColouredSweeps::length",
+                         RangeOf<ExecutionSpace>(exec, 0, rows_),
+                         RowLengths<Memory>{row_map, length});
     SellReport report;
     report.rows = report.columns = rows_;
     report.entries = static_cast<std::int64_t>(factor.nnz());

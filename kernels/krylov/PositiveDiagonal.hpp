@@ -3,9 +3,10 @@
 #define STRATA_KERNELS_KRYLOV_POSITIVE_DIAGONAL_HPP
 
 #include <Strata_Error.hpp>
+#include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/FindColumn.hpp>
-#include <core/matrix/MatrixTypes.hpp>
 #include <core/matrix/PatternCheck.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <limits>
 
@@ -24,18 +25,18 @@ KOKKOS_INLINE_FUNCTION bool is_positive(const Scalar& d) {
 
 /// Reciprocals of the diagonal; the minimum is the first faulty row, twice its
 /// number and one more where there is an entry.
-template <class CrsMatrix>
+template <class Scalar, class MemorySpace>
 struct InvertDiagonal {
-  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
-  CrsMatrix A;
-  Kokkos::View<RealOf<Scalar>*, typename CrsMatrix::memory_space> inverse;
+  CrsArrays<Scalar> A;
+  Kokkos::View<RealOf<Scalar>*, MemorySpace> inverse;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
     Scalar d(0);
     bool found = false;
-    for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k)
-      if (static_cast<std::int64_t>(A.graph.entries(k)) == row) {
-        d += A.values(k);
+    const std::int64_t end = A.row_map(row + 1);
+    for (std::int64_t k = A.row_map(row); k < end; ++k)
+      if (A.entries(k) == row) {
+        d += A.values[k];
         found = true;
       }
     if (found && is_positive(d)) {
@@ -48,11 +49,12 @@ struct InvertDiagonal {
   }
 };
 
-template <class Scalar, class ExecutionSpace, class CrsMatrix>
+template <class Scalar, class ExecutionSpace>
 Kokkos::View<RealOf<Scalar>*, typename ExecutionSpace::memory_space>
-positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
+positive_diagonal_inverse(const ExecutionSpace& exec,
+                          const CrsArrays<Scalar>& A) {
   using Memory = typename ExecutionSpace::memory_space;
-  const auto rows = static_cast<std::int64_t>(A.numRows());
+  const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
   const auto inverse = make_unfilled<Kokkos::View<RealOf<Scalar>*, Memory>>(
       "Strata::Jacobi::inverse_diagonal", rows);
@@ -61,7 +63,8 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
       "Strata::Jacobi::invert",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, rows),
-      InvertDiagonal<CrsMatrix>{A, inverse}, Kokkos::Min<std::int64_t>(first));
+      InvertDiagonal<Scalar, Memory>{A, inverse},
+      Kokkos::Min<std::int64_t>(first));
   exec.fence();
   if (first == no_fault) return inverse;
   const std::int64_t row = first / 2;
@@ -76,21 +79,20 @@ positive_diagonal_inverse(const ExecutionSpace& exec, const CrsMatrix& A) {
 
 /// Looks for entries that are not the conjugates of their mirror images. Rows
 /// are sorted.
-template <class CrsMatrix>
+template <class Scalar>
 struct FindNotHermitian {
-  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
-  CrsMatrix A;
+  CrsArrays<Scalar> A;
   double tolerance;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
-    for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k) {
-      const auto column = static_cast<std::int64_t>(A.graph.entries(k));
-      const auto at = first_entry_from(A.graph, column, row);
+    const std::int64_t end = A.row_map(row + 1);
+    for (std::int64_t k = A.row_map(row); k < end; ++k) {
+      const std::int64_t column = A.entries(k);
+      const std::int64_t at = first_entry_from(A, column, row);
       Scalar mirror(0);
-      if (at < static_cast<std::int64_t>(A.graph.row_map(column + 1)) &&
-          static_cast<std::int64_t>(A.graph.entries(at)) == row)
-        mirror = A.values(at);
-      const Scalar a = A.values(k);
+      if (at < A.row_map(column + 1) && A.entries(at) == row)
+        mirror = A.values[at];
+      const Scalar a = A.values[k];
       using Part = RealPart<Scalar>;
       double part[] = {double(Part::real(a)), double(Part::imaginary(a)),
                        double(Part::real(mirror)),
@@ -118,15 +120,14 @@ struct FindNotHermitian {
 
 /// @throws NotHermitianError
 /// Cost: a binary search for each entry. Rows must be sorted.
-template <class ExecutionSpace, class CrsMatrix>
-void require_hermitian(const ExecutionSpace& exec, const CrsMatrix& A) {
-  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+template <class Scalar, class ExecutionSpace>
+void require_hermitian(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
   std::int64_t first = no_fault;
   Kokkos::parallel_reduce(
       "Strata::require_hermitian",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, A.numRows()),
-      FindNotHermitian<CrsMatrix>{
+          exec, 0, A.rows()),
+      FindNotHermitian<Scalar>{
           A, 64.0 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
@@ -140,14 +141,14 @@ void require_hermitian(const ExecutionSpace& exec, const CrsMatrix& A) {
 }
 
 /// The first entry of each row of an upper factor.
-template <class CrsMatrix>
+template <class Scalar>
 struct FindBadPivot {
-  CrsMatrix U;
+  CrsArrays<Scalar> U;
   double tolerance;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
-    using Part = RealPart<typename MatrixTypes<CrsMatrix>::Scalar>;
-    const auto d = U.values(U.graph.row_map(row));
+    using Part = RealPart<Scalar>;
+    const Scalar d = U.values[U.row_map(row)];
     const double re = Part::real(d), im = Part::imaginary(d);
     // Rounding leaves a Hermitian matrix's pivots a small imaginary part.
     if (!(re > 0 && im * im <= tolerance * tolerance * re * re) && row < first)
@@ -164,15 +165,15 @@ struct FindBadPivot {
 }
 
 /// @throws IndefiniteError
-template <class ExecutionSpace, class CrsMatrix>
-void require_positive_pivots(const ExecutionSpace& exec, const CrsMatrix& U) {
-  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+template <class Scalar, class ExecutionSpace>
+void require_positive_pivots(const ExecutionSpace& exec,
+                             const CrsArrays<Scalar>& U) {
   std::int64_t first = no_fault;
   Kokkos::parallel_reduce(
       "Strata::require_positive_pivots",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, U.numRows()),
-      FindBadPivot<CrsMatrix>{
+          exec, 0, U.rows()),
+      FindBadPivot<Scalar>{
           U, 1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();

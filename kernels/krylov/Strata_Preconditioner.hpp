@@ -3,20 +3,27 @@
 #define STRATA_PRECONDITIONER_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <Strata_IncompleteLu.hpp>
-#include <Strata_TriangularSolver.hpp>
-#include <core/device/Backend.hpp>
+#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
+#include <core/interface/Compiled.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
-#include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/krylov/ColouredSolves.hpp>
-#include <kernels/krylov/ColouredSweeps.hpp>
-#include <kernels/krylov/PositiveDiagonal.hpp>
-#include <kernels/triangular/OptionChecks.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/SharedElements.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <memory>
 
 namespace Strata {
+
+namespace Detail {
+template <class Scalar, class ExecutionSpace>
+class ColouredSweeps;
+template <class Scalar, class ExecutionSpace>
+class ColouredSolves;
+template <class Scalar, class ExecutionSpace>
+class IncompletePreconditionerState;
+}  // namespace Detail
 
 /// M = I.
 struct NoPreconditioner {};
@@ -48,9 +55,10 @@ class JacobiPreconditioner {
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      Detail::with_memory_errors("a diagonal preconditioner", [&] {
-        inverse_diagonal_ = Detail::positive_diagonal_inverse<Scalar>(exec, A);
-      });
+      using Expect =
+          Detail::ExpectCompiled<JacobiPreconditioner, Scalar, ExecutionSpace>;
+      static_assert(Expect::value, "");
+      take_diagonal(exec, Detail::crs_arrays(A));
     }
   }
 
@@ -63,6 +71,10 @@ class JacobiPreconditioner {
   }
 
  private:
+  // In JacobiPreconditionerImplementation.hpp.
+  void take_diagonal(const ExecutionSpace& exec,
+                     const Detail::CrsArrays<Scalar>& A);
+
   Kokkos::View<Detail::RealOf<Scalar>*, memory_space> inverse_diagonal_;
 };
 
@@ -150,12 +162,10 @@ class IncompletePreconditioner {
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
-      FactorOrder order = FactorOrder::automatic)
-      : kind_(kind), order_(order) {
+      FactorOrder order = FactorOrder::automatic) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      rows_ = static_cast<std::int64_t>(A.numRows());
-      check_options(options);
-      Detail::with_memory_errors(task, [&] { make(exec, A, options); });
+      expect_compiled();
+      make(exec, Detail::crs_arrays(A), kind, options, order);
     }
   }
   /// New values on the same pattern: factorises again, without analysis unless
@@ -166,13 +176,8 @@ class IncompletePreconditioner {
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      require_made();
-      if (static_cast<std::int64_t>(A.numRows()) != rows_)
-        throw PatternMismatchError("A",
-                                   "has " + std::to_string(A.numRows()) +
-                                       " rows, not " + std::to_string(rows_),
-                                   "make a new preconditioner");
-      Detail::with_memory_errors(task, [&] { take_values(exec, A); });
+      expect_compiled();
+      update(exec, Detail::crs_arrays(A));
     }
   }
 
@@ -180,211 +185,44 @@ class IncompletePreconditioner {
   /// on `exec`. @throws HandleError
   template <class R, class Z>
   void apply(const ExecutionSpace& exec, const R& r, const Z& z) const {
-    require_made();
-    Detail::with_memory_errors(task, [&] {
-      if (sweeps_) return sweeps_->apply(exec, r, z);
-      if (solves_) return solves_->apply(exec, r, z);
-      Detail::require_both_factors(*whole_);
-      lower_->solve(exec, r, z);
-      upper_->solve(exec, z, z);
-    });
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, R, Z>::value) {
+      expect_compiled();
+      apply_strided(exec, Detail::strided_block(r), Detail::strided_block(z));
+    }
   }
 
   /// These three: @throws HandleError
-  std::int64_t rows() const {
-    require_made();
-    return rows_;
-  }
+  std::int64_t rows() const;
   /// natural or coloured.
-  FactorOrder order() const {
-    require_made();
-    return order_;
-  }
+  FactorOrder order() const;
   /// Colours of the coloured order; 0 in the natural one.
-  int colours() const {
-    require_made();
-    return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
-  }
+  int colours() const;
   /// Of the natural order alone. @throws Error in the other one, HandleError
-  const TriangularReport& lower_report() const {
-    require_made();
-    return natural(lower_)->report();
-  }
-  const TriangularReport& upper_report() const {
-    require_made();
-    return natural(upper_)->report();
-  }
+  const TriangularReport& lower_report() const;
+  const TriangularReport& upper_report() const;
 
  private:
-  using Solver = TriangularSolver<Scalar, ExecutionSpace>;
-  using Sweeps = Detail::ColouredSweeps<Scalar, ExecutionSpace>;
-  using Solves = Detail::ColouredSolves<Scalar, ExecutionSpace>;
-
   friend struct Detail::Internals;
-  const Sweeps* sweeps() const { return sweeps_.get(); }
-  const Solves* solves() const { return solves_.get(); }
-  void require_made() const {
-    Detail::require_made(lower_ || sweeps_ || solves_,
-                         "IncompletePreconditioner", "exec, A");
+  using State = Detail::IncompletePreconditionerState<Scalar, ExecutionSpace>;
+
+  static void expect_compiled() {
+    using Expect = Detail::ExpectCompiled<IncompletePreconditioner, Scalar,
+                                          ExecutionSpace>;
+    static_assert(Expect::value, "");
   }
 
-  static constexpr const char* task = "an incomplete factorisation";
+  // In IncompletePreconditionerImplementation.hpp.
+  const State& made_state() const;
+  void make(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+            Factorization kind, const TriangularOptions& options,
+            FactorOrder order);
+  void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
+  void apply_strided(const ExecutionSpace& exec, const Detail::StridedBlock& r,
+                     const Detail::StridedBlock& z) const;
+  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const;
+  const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const;
 
-  template <class Matrix>
-  void make(const ExecutionSpace& exec, const Matrix& A,
-            const TriangularOptions& options) {
-    if (order_ == FactorOrder::coloured || may_colour(exec, A, options)) {
-      check(exec, A);
-      const auto colours = colour_rows(exec, A);
-      order_ = FactorOrder::coloured;
-      const auto factor = colour_factor(exec, A, colours);
-      if (colours.num_colours() > most_swept_colours)
-        solves_ = std::make_shared<Solves>(exec, factor);
-      else
-        sweeps_ = std::make_shared<Sweeps>(exec, factor);
-      fingerprint_ =
-          Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-      return;
-    }
-    order_ = FactorOrder::natural;
-    options_ = options;
-    const auto factors = factorise(exec, A);
-    analyse(exec, factors);
-    fingerprint_ =
-        Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries);
-  }
-  template <class Matrix>
-  void take_values(const ExecutionSpace& exec, const Matrix& A) {
-    const auto check_pattern = [&] {
-      if (Detail::pattern_fingerprint(exec, A.graph.row_map, A.graph.entries) !=
-          fingerprint_)
-        throw PatternMismatchError(
-            "A", "does not have the pattern that was factorised",
-            "make a new preconditioner");
-    };
-    if (sweeps_ || solves_) {
-      check(exec, A);
-      check_pattern();
-      if (solves_)
-        solves_->update_values(exec,
-                               colour_factor(exec, A, solves_->colouring()));
-      else
-        sweeps_->update_values(exec,
-                               colour_factor(exec, A, sweeps_->colouring()));
-      return;
-    }
-    const auto factors = factorise(exec, A);
-    check_pattern();
-    try {
-      lower_->update_values(exec, factors.L);
-      *whole_ = false;
-      upper_->update_values(exec, factors.U);
-      *whole_ = true;
-    } catch (const ScalingError&) {
-      // Other algorithms take them.
-      exec.fence();
-      analyse(exec, factors);
-    }
-    // The factors are freed here.
-    exec.fence();
-  }
-
-  /// Both triangles, or neither.
-  template <class Factors>
-  void analyse(const ExecutionSpace& exec, const Factors& factors) {
-    auto lower = std::make_shared<Solver>(exec, factors.L, Uplo::lower,
-                                          Diag::unit, options_);
-    auto upper = std::make_shared<Solver>(exec, factors.U, Uplo::upper,
-                                          Diag::non_unit, options_);
-    // Of copies of this one, which keep the solvers there were, too.
-    whole_ = std::make_shared<bool>(true);
-    lower_ = std::move(lower);
-    upper_ = std::move(upper);
-  }
-
-  static const std::shared_ptr<Solver>& natural(
-      const std::shared_ptr<Solver>& solver) {
-    if (!solver)
-      throw Error("order", "is coloured: there are no triangular solvers",
-                  "ask for FactorOrder::natural");
-    return solver;
-  }
-
-  void check_options(const TriangularOptions& options) const {
-    Detail::require_enumerator("kind", kind_);
-    Detail::require_enumerator("order", order_);
-    Detail::check_options(options);
-    if (options.op != Op::none)
-      throw OptionError("op", "is not none",
-                        "leave it: both factors are solved as they are");
-    if (order_ == FactorOrder::coloured && options != TriangularOptions())
-      throw OptionError("options",
-                        "are of the natural order's triangular solvers, which "
-                        "the coloured order does not have",
-                        "leave them at their defaults, or ask for "
-                        "FactorOrder::natural");
-  }
-
-  /// Up to this many, a launch for each colour but one, twice; from there on a
-  /// launch for each triangle, in which rows wait.
-  static constexpr int most_swept_colours = 2;
-
-  /// A launch of sweeps has a lane a row, or a few: very long rows would hold
-  /// all others up.
-  template <class Matrix>
-  bool may_colour(const ExecutionSpace& exec, const Matrix& A,
-                  const TriangularOptions& options) const {
-    if (!Detail::is_gpu<ExecutionSpace> || order_ != FactorOrder::automatic ||
-        kind_ != Factorization::incomplete_cholesky ||
-        options != TriangularOptions())
-      return false;
-    const auto row_map = A.graph.row_map;
-    std::int64_t longest = 0;
-    Kokkos::parallel_reduce(
-        "Strata::IncompletePreconditioner::longest",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, A.numRows()),
-        Detail::LongestRow<decltype(row_map)>{row_map},
-        Kokkos::Max<std::int64_t>(longest));
-    exec.fence();
-    return longest <= 1024;
-  }
-  template <class Matrix>
-  void check(const ExecutionSpace& exec, const Matrix& A) const {
-    Detail::check_square_matrix(exec, A);
-    Detail::raise_factor_faults(
-        "Strata::IncompletePreconditioner::check", exec, rows_,
-        Detail::FactorInputCheck<Scalar>{Detail::crs_arrays(A)});
-    Detail::require_hermitian(exec, A);
-  }
-  template <class Matrix, class Colours>
-  Detail::ColouredFactor<Matrix> colour_factor(const ExecutionSpace& exec,
-                                               const Matrix& A,
-                                               const Colours& colours) const {
-    return Detail::ColouredFactor<Matrix>(
-        exec, A, colours, kind_ == Factorization::incomplete_cholesky);
-  }
-  template <class Matrix>
-  auto factorise(const ExecutionSpace& exec, const Matrix& A) const {
-    // Checks the pattern first.
-    auto factors = incomplete_lu(exec, A);
-    if (kind_ == Factorization::incomplete_cholesky) {
-      Detail::require_hermitian(exec, A);
-      Detail::require_positive_pivots(exec, factors.U);
-    }
-    return factors;
-  }
-
-  Factorization kind_ = Factorization::incomplete_cholesky;
-  FactorOrder order_ = FactorOrder::automatic;
-  std::int64_t rows_ = 0;
-  std::shared_ptr<Solver> lower_, upper_;
-  /// Whether both are of the same values.
-  std::shared_ptr<bool> whole_;
-  std::shared_ptr<Sweeps> sweeps_;
-  std::shared_ptr<Solves> solves_;
-  TriangularOptions options_;  // of the natural order
-  std::uint64_t fingerprint_ = 0;
+  std::shared_ptr<State> state_;
 };
 
 template <class ExecutionSpace, class Matrix>
@@ -396,5 +234,10 @@ IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                                 ExecutionSpace>;
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/krylov/IncompletePreconditionerImplementation.hpp>
+#include <kernels/krylov/JacobiPreconditionerImplementation.hpp>
+#endif
 
 #endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_DENSE_GAUSS_JORDAN_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_DENSE_GAUSS_JORDAN_IMPLEMENTATION_HPP
+
+// What GaussJordan does, compiled into libstrata (src/) for the scalars and
+// spaces of a build. A program with others includes this file.
+
+#include <Strata_GaussJordan.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <kernels/dense/DenseChecks.hpp>
+#include <kernels/dense/DenseCopies.hpp>
+#include <kernels/dense/Elimination.hpp>
+#include <limits>
+#include <utility>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+struct HasImplementation<GaussJordan<Scalar, ExecutionSpace>> : std::true_type {
+};
+
+/// The workspace of a GaussJordan.
+template <class Scalar, class ExecutionSpace>
+class GaussJordanState {
+ public:
+  explicit GaussJordanState(const GaussJordanOptions& options)
+      : options_(options) {}
+
+  RowEchelonForm reduce_in_place(const ExecutionSpace& exec,
+                                 const StridedBlock& A) {
+    check_dense_matrix(A, "A");
+    require_distinct_elements("A", A);
+    const ProfilingRegion region("Strata::GaussJordan::reduce");
+    const Sizes size{A.extent[0], A.extent[1], 0};
+    const std::int64_t candidates = pivot_column_count(options_, size.columns);
+    RowEchelonForm form;
+    form.tolerance = std::max(options_.tolerance, 0.0);
+    if (size.rows == 0 || size.columns == 0) return form;
+    copy_in(exec, A, nothing, size);
+    form.norm = largest_column_sum(exec, work_ref(), size.rows, candidates);
+    // No tolerance can be told from a sum that overflows.
+    if (options_.tolerance < 0 && form.norm - form.norm != 0)
+      throw FactorizationError(
+          "A", "has columns whose sums are beyond the range of numbers",
+          "scale A, or set the option `tolerance`");
+    if (options_.tolerance < 0)
+      form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
+                       std::numeric_limits<Real>::epsilon() * form.norm;
+    const std::int64_t further = size.columns - candidates;
+    auto& elimination = *elimination_;
+    elimination.sweep(exec, work_ref(), size.rows, candidates, further,
+                      form.tolerance);
+    Pivots pivots = elimination.pivots(exec);
+    if (pivots.lacking != EliminationStatus::none) {
+      copy_in(exec, A, nothing, size);
+      const std::int64_t ld = leading_dimension(size.rows);
+      reserve(exec, spare_, ld * Elimination::width);
+      pivots = elimination.sweep_with_gaps(exec, work_ref(), size.rows,
+                                           candidates, further, form.tolerance,
+                                           Ref{spare_.data(), ld});
+    }
+    require_no_overflow(pivots.overflow);
+    form.rank = static_cast<std::int64_t>(pivots.columns.size());
+    form.pivot_columns = pivots.columns;
+    finish_reduction(exec, A, size, candidates, pivots);
+    return form;
+  }
+
+  void solve_by_elimination(const ExecutionSpace& exec, const StridedBlock& A,
+                            const StridedBlock& b, const StridedBlock& x) {
+    check_dense_matrix(A, "A");
+    check_square(A);
+    check_right_hand_sides(A, b, x);
+    const ProfilingRegion region("Strata::GaussJordan::solve");
+    const Sizes size{A.extent[0], A.extent[1], x.extent[1]};
+    if (size.rows == 0 || size.further == 0) return;
+    copy_in(exec, A, multi_vector_ref<const Scalar>(b), size);
+    eliminate(exec, size, false);
+    require_regular(elimination_->pivots(exec));
+    const Ref solution = work_ref().from(0, size.columns);
+    require_finite(exec, solution, size.rows, size.further);
+    copy_out(exec, solution, multi_vector_ref<Scalar>(x), size, nullptr);
+    exec.fence();
+  }
+
+  void invert_by_elimination(const ExecutionSpace& exec, const StridedBlock& A,
+                             const StridedBlock& X) {
+    check_dense_matrix(A, "A");
+    check_dense_matrix(X, "X");
+    check_square(A);
+    check_same_extents(A, X);
+    const ProfilingRegion region("Strata::GaussJordan::invert");
+    const auto n = A.extent[0];
+    const Sizes size{n, n, n};
+    if (n == 0) return;
+    copy_in(exec, A, nothing, size);
+    eliminate(exec, size, true);
+    require_regular(elimination_->pivots(exec));
+    const Ref inverse = work_ref().from(0, n);
+    require_finite(exec, inverse, n, n);
+    copy_out(exec, inverse, multi_vector_ref<Scalar>(X), size,
+             elimination_->row_of().data());
+    exec.fence();
+  }
+
+  std::size_t bytes() const {
+    if (!elimination_) return 0;
+    return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
+           elimination_->bytes();
+  }
+
+ private:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Elimination = Detail::Elimination<Scalar, ExecutionSpace>;
+  using Ref = DenseRef<Scalar>;
+  using Real = typename ScalarWords<Scalar>::Word;
+  using Buffer = Kokkos::View<Scalar*, Memory>;
+
+  /// A is rows x columns; `further` columns stand beside it.
+  struct Sizes {
+    std::int64_t rows, columns, further;
+  };
+
+  /// In the place of right-hand sides.
+  static constexpr MultiVectorRef<const Scalar> nothing{};
+
+  /// Columns begin at multiples of 128 bytes for all scalars.
+  static std::int64_t leading_dimension(std::int64_t rows) {
+    return (rows + 31) / 32 * 32;
+  }
+  Ref work_ref() const { return {work_.data(), ld_}; }
+
+  static void reserve(const ExecutionSpace& exec, Buffer& buffer,
+                      std::int64_t elements) {
+    if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
+    buffer = Buffer();  // first, so that both need not fit
+    buffer = make_unfilled<Buffer>(exec, "Strata::GaussJordan::work", elements);
+  }
+
+  /// Columns of a stripe: wide enough for its product to be bound by
+  /// arithmetic, and not so wide that its panels' own products, of `width`
+  /// columns, weigh.
+  int stripe_for(std::int64_t rows) const {
+    if (options_.stripe > 0) return options_.stripe;
+    if (!is_gpu<ExecutionSpace>) return 128;
+    return rows <= 2048 ? 128 : 256;
+  }
+
+  /// Fills the workspace with [A | b] or [A | identity]. Waits.
+  /// @throws NotFiniteError
+  void copy_in(const ExecutionSpace& exec, const StridedBlock& A,
+               const MultiVectorRef<const Scalar>& b, const Sizes& size) {
+    if (!elimination_ || size.rows > max_rows_ ||
+        stripe_ != stripe_for(size.rows)) {
+      // First, so that both need not fit; and without it there are no rows.
+      elimination_.reset();
+      const std::int64_t most =
+          std::max(std::exchange(max_rows_, 0), size.rows);
+      stripe_ = stripe_for(size.rows);
+      elimination_ = std::make_unique<Elimination>(exec, most, stripe_);
+      max_rows_ = most;
+    }
+    ld_ = leading_dimension(size.rows);
+    const std::int64_t columns = size.columns + size.further;
+    reserve(exec, work_, ld_ * columns);
+    DenseInspection found;
+    with_index_type(size.rows * columns, [&](auto index) {
+      using Index = decltype(index);
+      CopyIn<Scalar, Index> copy;
+      copy.a = multi_vector_ref<const Scalar>(A);
+      copy.b = b;
+      copy.to = work_ref();
+      copy.rows = static_cast<Index>(size.rows);
+      copy.a_columns = static_cast<Index>(size.columns);
+      Kokkos::parallel_reduce("Strata::GaussJordan::copy_in",
+                              index_range<Index>(exec, size.rows * columns),
+                              copy, found);
+    });
+    exec.fence();
+    require_finite_input(found, size.rows, size.columns);
+  }
+
+  void eliminate(const ExecutionSpace& exec, const Sizes& size, bool identity) {
+    elimination_->sweep(exec, work_ref(), size.rows, size.columns, size.further,
+                        std::max(options_.tolerance, 0.0), identity);
+    solve_triangle<Uplo::upper>(exec, work_ref(),
+                                work_ref().from(0, size.columns), size.rows,
+                                size.further);
+  }
+
+  void require_finite(const ExecutionSpace& exec, const Ref& a,
+                      std::int64_t rows, std::int64_t columns) const {
+    DenseInspection found;
+    with_index_type(rows * columns, [&](auto index) {
+      using Index = decltype(index);
+      Inspect<Scalar, Index> look;
+      look.a = a;
+      look.rows = static_cast<Index>(rows);
+      Kokkos::parallel_reduce("Strata::GaussJordan::inspect",
+                              index_range<Index>(exec, rows * columns), look,
+                              found);
+    });
+    exec.fence();
+    require_finite_result(found, rows);
+  }
+
+  void copy_out(const ExecutionSpace& exec, const Ref& from,
+                const MultiVectorRef<Scalar>& to, const Sizes& size,
+                const int* column_of) const {
+    with_index_type(size.rows * size.further, [&](auto index) {
+      using Index = decltype(index);
+      Kokkos::parallel_for(
+          "Strata::GaussJordan::copy_out",
+          index_range<Index>(exec, size.rows * size.further),
+          CopyOut<Scalar, Index>{from, to, static_cast<Index>(size.rows),
+                                 column_of});
+    });
+  }
+
+  /// The sweep up, and the result into A.
+  void finish_reduction(const ExecutionSpace& exec, const StridedBlock& A,
+                        const Sizes& size, std::int64_t candidates,
+                        const Pivots& pivots) {
+    const auto rank = static_cast<std::int64_t>(pivots.columns.size());
+    const std::int64_t others = size.columns - rank;
+    Ref upper = work_ref(), rest = work_ref().from(0, rank);
+    Kokkos::View<int*, Memory> number;
+    if (!pivots.leading()) {
+      // Pivot columns and others apart.
+      std::vector<int> numbers(size.columns, -1),
+          list(pivots.columns.begin(), pivots.columns.end());
+      for (std::int64_t q = 0; q < rank; ++q)
+        numbers[pivots.columns[q]] = static_cast<int>(q);
+      for (std::int64_t j = 0; j < size.columns; ++j)
+        if (numbers[j] < 0) {
+          numbers[j] = -1 - static_cast<int>(list.size() - rank);
+          list.push_back(static_cast<int>(j));
+        }
+      number = to_device<int, Memory>("Strata::Dense::numbers", numbers);
+      const auto columns =
+          to_device<int, Memory>("Strata::Dense::columns", list);
+      const std::int64_t ld = leading_dimension(rank);
+      reserve(exec, spare_, ld * size.columns);
+      upper = Ref{spare_.data(), ld};
+      rest = upper.from(0, rank);
+      Kokkos::parallel_for(
+          "Strata::GaussJordan::gather",
+          index_range<std::int64_t>(exec, rank * size.columns),
+          GatherColumns<Scalar>{work_ref(), upper, columns.data(), rank});
+      exec.fence();
+    }
+    if (rank > 0 && others > 0) {
+      solve_triangle<Uplo::upper>(exec, upper, rest, rank, others);
+      require_finite(exec, rest, rank, others);
+    }
+    if (size.rows > rank && size.columns > candidates)
+      require_finite(exec, work_ref().from(rank, candidates), size.rows - rank,
+                     size.columns - candidates);
+    const auto to = multi_vector_ref<Scalar>(A);
+    with_index_type(size.rows * size.columns, [&](auto index) {
+      using Index = decltype(index);
+      Kokkos::parallel_for(
+          "Strata::GaussJordan::write",
+          index_range<Index>(exec, size.rows * size.columns),
+          WriteEchelon<Scalar, Index>{
+              rest, work_ref(), to, static_cast<Index>(size.rows),
+              static_cast<Index>(rank), static_cast<Index>(candidates),
+              number.data()});
+    });
+    exec.fence();
+  }
+
+  GaussJordanOptions options_;
+  std::unique_ptr<Elimination> elimination_;
+  std::int64_t max_rows_ = 0, ld_ = 0;
+  int stripe_ = 0;
+  Buffer work_, spare_;
+};
+
+}  // namespace Detail
+
+template <class Scalar, class ExecutionSpace>
+void GaussJordan<Scalar, ExecutionSpace>::check_options() const {
+  Detail::check_gauss_jordan_options(options_);
+}
+
+template <class Scalar, class ExecutionSpace>
+Detail::GaussJordanState<Scalar, ExecutionSpace>&
+GaussJordan<Scalar, ExecutionSpace>::workspace() {
+  if (!state_)
+    state_ = {new State(options_), [](State* state) { delete state; }};
+  return *state_;
+}
+
+template <class Scalar, class ExecutionSpace>
+RowEchelonForm GaussJordan<Scalar, ExecutionSpace>::reduce_strided(
+    const ExecutionSpace& exec, const Detail::StridedBlock& A) {
+  return Detail::with_memory_errors("a reduction to row echelon form", [&] {
+    return workspace().reduce_in_place(exec, A);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+void GaussJordan<Scalar, ExecutionSpace>::solve_strided(
+    const ExecutionSpace& exec, const Detail::StridedBlock& A,
+    const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
+  Detail::with_memory_errors("the solution of a dense system", [&] {
+    workspace().solve_by_elimination(exec, A, b, x);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+void GaussJordan<Scalar, ExecutionSpace>::invert_strided(
+    const ExecutionSpace& exec, const Detail::StridedBlock& A,
+    const Detail::StridedBlock& X) {
+  Detail::with_memory_errors("the inverse of a dense matrix", [&] {
+    workspace().invert_by_elimination(exec, A, X);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+std::size_t GaussJordan<Scalar, ExecutionSpace>::workspace_bytes() const {
+  return state_ ? state_->bytes() : 0;
+}
+
+}  // namespace Strata
+
+#endif

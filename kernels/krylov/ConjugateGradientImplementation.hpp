@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
+
+// What ConjugateGradient does, compiled into libstrata (src/) for the scalars
+// and spaces of a build. A program with others includes this file.
+
+#include <Strata_ConjugateGradient.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <exception>
+#include <kernels/krylov/CgKernels.hpp>
+#include <kernels/krylov/CgMonitor.hpp>
+#include <kernels/krylov/ColouredSolves.hpp>
+#include <kernels/krylov/ColouredSweeps.hpp>
+#include <kernels/krylov/VectorCopies.hpp>
+#include <kernels/spmv/SellVectors.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+struct HasImplementation<ConjugateGradient<Scalar, ExecutionSpace>>
+    : std::true_type {};
+
+/// The workspace of a ConjugateGradient, which copies share.
+template <class Scalar, class ExecutionSpace>
+class ConjugateGradientState {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Operator = CgOperator<Scalar, ExecutionSpace>;
+  using Preconditioner = CgPreconditioner<Scalar, ExecutionSpace>;
+
+  ConjugateGradientState(const ExecutionSpace& exec, std::int64_t rows,
+                         const CgOptions& options)
+      : rows_(rows) {
+    make_workspace(exec, options);
+  }
+
+  std::int64_t rows() const { return rows_; }
+
+  /// See ConjugateGradient::solve. The operators have been checked.
+  CgResult solve(const ExecutionSpace& exec, const CgOptions& options,
+                 const Operator& A, const Preconditioner& M,
+                 const StridedBlock& b, const StridedBlock& x) {
+    check_vectors(rows_, b, x);
+    if (share_elements(b, x))
+      throw AliasError("x", "shares memory with b",
+                       "pass a vector of its own for the solution");
+    const ProfilingRegion region("Strata::ConjugateGradient::solve");
+    CgResult result;
+    if (rows_ == 0) {
+      result.status = CgStatus::converged;
+      result.history = {0};
+      return result;
+    }
+    return with_memory_errors("a solve by conjugate gradients", [&] {
+      return iterate(exec, options, A, M, b, x, result);
+    });
+  }
+
+ private:
+  using Vector = Kokkos::View<Scalar*, Memory>;
+  using Sum = GridSum<Memory>;
+
+  /// The kernels of a solve.
+  struct SolveContext {
+    ConjugateGradientState& cg;
+    const CgOptions& options;
+    const ExecutionSpace& exec;
+    const Operator& A;
+    const Preconditioner& M;
+    const StridedBlock &b, &x;
+
+    bool knows_z() const { return M.diagonal; }
+
+    CgShared shared() const {
+      CgScalars* const both = cg.state_.data();
+      return cg.monitor_.shared(both + cg.turn_, both + (1 - cg.turn_));
+    }
+    /// For a kernel that goes on from one set of scalars to the other.
+    CgShared next_shared() const {
+      const auto found = shared();
+      cg.turn_ = 1 - cg.turn_;
+      return found;
+    }
+    const RealOf<Scalar>* diagonal() const { return M.inverse_diagonal; }
+    MultiVectorRef<Scalar> x_ref() const { return multi_vector_ref<Scalar>(x); }
+
+    /// r = b - A x
+    void residual(bool verify) const {
+      copy_vector<Scalar>(exec, x, strided_block(cg.p_[0]));
+      A.apply(exec, cg.p_[0], cg.w_);
+      run("Strata::ConjugateGradient::start",
+          CgStart<Scalar>{shared(), multi_vector_ref<const Scalar>(b),
+                          cg.w_.data(), cg.r_.data(), diagonal(),
+                          options.relative_tolerance,
+                          options.absolute_tolerance, options.max_iterations,
+                          knows_z(), verify});
+    }
+    void begin() const {
+      cg.store(exec, CgScalars());
+      cg.monitor_.reset();
+      residual(false);
+      first_direction();
+    }
+    /// A state that was verified goes on from its residual.
+    void restart(CgScalars state) const {
+      cg.monitor_.resume();
+      state.status = cg_running;
+      state.beta = 0;
+      cg.store(exec, state);
+      first_direction();
+    }
+    CgScalars verify(const CgScalars& found) const {
+      residual(true);
+      CgScalars state = cg.fetch(exec);
+      state.iterations = found.iterations;
+      return state;
+    }
+    void iterate(int it) const {
+      if (merged()) {
+        const Vector& p = cg.p_[it & 1];
+        merged_product(cg.p_[(it - 1) & 1], p);
+        update_residual<true>(it, p);
+        precondition();
+      } else {
+        product();
+        update_residual<false>(it, cg.p_[0]);
+        precondition();
+        direction(false);
+      }
+    }
+    /// Has the sums that the last kernel has left taken.
+    void flush() const {
+      if (cg.not_ready_.mode == CgTakeResidual::nothing) return;
+      run_cg("Strata::ConjugateGradient::flush", exec, 0,
+             CgFlush<Scalar>{next_shared(), take_not_ready()}, cg.vector_sum_);
+    }
+
+   private:
+    template <class Kernel>
+    void run(const char* label, const Kernel& kernel) const {
+      run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
+    }
+    /// What is left of the iteration before, for the kernel that takes it.
+    CgTakeResidual take_not_ready() const {
+      const auto found = cg.not_ready_;
+      cg.not_ready_ = {};
+      return found;
+    }
+    CgTakeCurvature take_curvature() const {
+      const CgTakeCurvature found{cg.curvature_};
+      cg.curvature_ = {};
+      return found;
+    }
+    /// Whether the direction is made in the product.
+    bool merged() const { return A.sell && cg.p_[1].extent(0) > 0; }
+    template <bool updates_x>
+    void update_residual(int it, const Vector& p) const {
+      const auto curvature = take_curvature();
+      cg.not_ready_ = {};
+      cg.not_ready_.mode = CgTakeResidual::residual;
+      if (knows_z()) cg.not_ready_.rho = CgTakeResidual::second_sum;
+      cg.not_ready_.iteration = it;
+      cg.not_ready_.max_iterations = options.max_iterations;
+      cg.not_ready_.sums =
+          run_cg("Strata::ConjugateGradient::residual", exec, cg.rows_,
+                 CgResidual<Scalar, updates_x>{next_shared(),
+                                               curvature,
+                                               cg.w_.data(),
+                                               p.data(),
+                                               cg.r_.data(),
+                                               x_ref(),
+                                               diagonal(),
+                                               {}},
+                 cg.residual_sum_);
+    }
+    void product() const {
+      const Vector& p = cg.p_[0];
+      if (A.sell) {
+        cg.curvature_ =
+            run_sell("Strata::ConjugateGradient::product", exec,
+                     Internals::storage(*A.sell),
+                     CgSellProduct<Scalar>{{p.data()}, cg.w_.data(), shared()},
+                     cg.product_sum_);
+      } else {
+        A.apply(exec, p, cg.w_);
+        run("Strata::ConjugateGradient::curvature",
+            CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true});
+      }
+    }
+    /// p = z + beta p of the iteration before, w = A p.
+    void merged_product(const Vector& old_p, const Vector& p) const {
+      if (diagonal())
+        merged_product_of<true>(old_p, p);
+      else
+        merged_product_of<false>(old_p, p);
+    }
+    template <bool scaled>
+    void merged_product_of(const Vector& old_p, const Vector& p) const {
+      const auto not_ready = take_not_ready();
+      cg.curvature_ = run_sell("Strata::ConjugateGradient::product", exec,
+                               Internals::storage(*A.sell),
+                               CgSellDirectionProduct<Scalar, scaled>{
+                                   {z(), diagonal(), old_p.data(), {}},
+                                   p.data(),
+                                   cg.w_.data(),
+                                   next_shared(),
+                                   not_ready},
+                               cg.product_sum_);
+    }
+    const Scalar* z() const { return knows_z() ? cg.r_.data() : cg.z_.data(); }
+    void direction(bool first) const {
+      const auto not_ready = take_not_ready();
+      run("Strata::ConjugateGradient::direction",
+          CgDirection<Scalar>{next_shared(),
+                              not_ready,
+                              z(),
+                              diagonal(),
+                              cg.p_[0].data(),
+                              x_ref(),
+                              first,
+                              {},
+                              {},
+                              {}});
+    }
+    /// Before the first direction there is none: where the product makes it,
+    /// beta is 0, and what the vector holds must be finite.
+    void first_direction() const {
+      cg.curvature_ = {};
+      cg.not_ready_ = {};
+      if (!knows_z()) cg.not_ready_.mode = CgTakeResidual::first;
+      precondition();
+      if (!merged()) return direction(true);
+      for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
+    }
+    /// z, and r^H z for who takes the residual's sums.
+    void precondition() const {
+      if (knows_z()) return;
+      if (M.incomplete) {
+        const CgSweepSum sum{shared().state};
+        if (const auto* sweeps = Internals::sweeps(*M.incomplete)) {
+          const auto left = sweeps->apply_leaving_sums(
+              exec, cg.r_, cg.z_, sum, cg.vector_sum_, cg.second_sum_);
+          return leave(left[0], left[1]);
+        }
+        if (const auto* solves = Internals::solves(*M.incomplete)) {
+          const auto left = solves->apply(exec, cg.r_, cg.z_, sum);
+          if (left.used_extra > 0) leave(left, {});
+          return;
+        }
+      }
+      M.apply(exec, cg.r_, cg.z_);
+      run("Strata::ConjugateGradient::precondition",
+          CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(), false});
+    }
+    void leave(const LateSums& first, const LateSums& second) const {
+      cg.not_ready_.rho = CgTakeResidual::left;
+      cg.not_ready_.rho_sum = first;
+      cg.not_ready_.other_rho_sum = second;
+    }
+  };
+
+  void make_workspace(const ExecutionSpace& exec, const CgOptions& options) {
+    for (Vector* v : {&r_, &p_[0], &w_})
+      *v = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+    const bool merges = options.launches == 2 ||
+                        (options.launches == 0 && is_gpu<ExecutionSpace> &&
+                         rows_ <= most_merged_rows);
+    if (merges)
+      p_[1] = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+    state_ =
+        make_unfilled<decltype(state_)>("Strata::ConjugateGradient::state", 2);
+    monitor_ = CgMonitor<ExecutionSpace>(options.iterations_ahead);
+    residual_sum_ = make_sum(exec, 0);
+    vector_sum_ = make_sum(exec, 0, uneven_blocks);
+    second_sum_ = make_sum(exec, 0, uneven_blocks);
+    exec.fence();
+  }
+  /// Waits for what is enqueued where an exception ends a solve: the next one
+  /// has the same memory.
+  struct WaitAfterException {
+    const ExecutionSpace& exec;
+    ~WaitAfterException() {
+      try {
+        if (std::uncaught_exceptions() > 0) exec.fence();
+      } catch (...) {
+        // Of a device that has failed: nothing works there any more.
+      }
+    }
+  };
+  CgResult iterate(const ExecutionSpace& exec, const CgOptions& options,
+                   const Operator& A, const Preconditioner& M,
+                   const StridedBlock& b, const StridedBlock& x,
+                   CgResult result) {
+    const WaitAfterException at_the_end{exec};
+    prepare(exec, A, M);
+    const SolveContext context{*this, options, exec, A, M, b, x};
+    context.begin();
+    monitor_.open();
+    int done = 0;
+    double verified = 0;
+    for (;;) {
+      const bool stopped = monitor_.follow(
+          exec, options, done, [&](int it) { context.iterate(it); },
+          [&] { context.flush(); });
+      context.flush();
+      CgScalars state = fetch(exec);
+      if (!stopped) monitor_.close(options, state.iterations);
+      if (state.status == cg_running) {
+        if (!stopped)
+          throw Error("exec", "an enqueued iteration has not run",
+                      "look for errors of the device");
+        state.status = static_cast<int>(CgStatus::stopped);
+      }
+      const double squared_limit = state.squared_limit;
+      result.status = static_cast<CgStatus>(state.status);
+      result.iterations = done = state.iterations;
+      result.rhs_norm = std::sqrt(state.squared_b);
+      // Kernels have left x alone.
+      if (state.zero_b) fill_vector(exec, x, Scalar(0));
+      if (result.status == CgStatus::not_finite) {
+        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
+        break;
+      }
+      state = context.verify(state);
+      result.residual_norm = std::sqrt(state.squared_r);
+      if (!is_finite(state.squared_r)) {
+        result.status = CgStatus::not_finite;
+        break;
+      }
+      // Twice the limit is as good: to begin anew for less would cost more
+      // than it gains.
+      if (result.status != CgStatus::converged ||
+          state.squared_r <= 4 * squared_limit)
+        break;
+      if (stopped) {
+        result.status = CgStatus::stopped;
+        break;
+      }
+      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
+        result.status = CgStatus::stagnated;
+        break;
+      }
+      if (done == options.max_iterations) {
+        result.status = CgStatus::max_iterations;
+        break;
+      }
+      verified = state.squared_r;
+      ++result.restarts;
+      context.restart(state);
+    }
+    result.history = monitor_.history(result.iterations);
+    return result;
+  }
+
+  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra,
+                      int times = 1) {
+    return Sum(times * resident_blocks(exec, most_blocks_at_once), extra);
+  }
+
+  /// What depends on the operators.
+  void prepare(const ExecutionSpace& exec, const Operator& A,
+               const Preconditioner& M) {
+    if (A.sell) {
+      const std::int64_t extra = Internals::storage(*A.sell).num_long_rows();
+      if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
+        product_sum_ = make_sum(exec, extra, uneven_blocks);
+    }
+    if (!M.diagonal && static_cast<std::int64_t>(z_.extent(0)) != rows_)
+      z_ = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+  }
+
+  /// Waits for `exec`.
+  CgScalars fetch(const ExecutionSpace& exec) const {
+    CgScalars state;
+    Kokkos::deep_copy(exec, HostState(&state), Kokkos::subview(state_, turn_));
+    exec.fence();
+    return state;
+  }
+  void store(const ExecutionSpace& exec, const CgScalars& state) const {
+    CgScalars copy = state;
+    Kokkos::deep_copy(exec, Kokkos::subview(state_, turn_), HostState(&copy));
+    exec.fence();
+  }
+  using HostState = Kokkos::View<CgScalars, Kokkos::HostSpace,
+                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  std::int64_t rows_;
+  Vector r_, w_, z_;
+  Vector p_[2];  // the second one where the product makes p: in turn
+  Kokkos::View<CgScalars*, Memory> state_;  // two, see CgShared
+  int turn_ = 0;  // the set that the next kernel reads
+  CgMonitor<ExecutionSpace> monitor_;
+  Sum vector_sum_, second_sum_, residual_sum_, product_sum_;
+  /// What kernels enqueued have left for later ones.
+  LateSums curvature_;
+  CgTakeResidual not_ready_;
+};
+
+}  // namespace Detail
+
+template <class Scalar, class ExecutionSpace>
+void ConjugateGradient<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
+                                                     std::int64_t rows) {
+  Detail::check_cg_options(options_);
+  if (rows < 0)
+    throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
+                            "pass the number of unknowns");
+  if (rows > Detail::most_matrix_rows)
+    throw IndexOverflowError(
+        "rows",
+        std::to_string(rows) + " is more than " +
+            std::to_string(Detail::most_matrix_rows),
+        "pass the number of unknowns, which no matrix has more of");
+  Detail::with_memory_errors("workspace of conjugate gradients", [&] {
+    state_ = std::make_shared<
+        Detail::ConjugateGradientState<Scalar, ExecutionSpace>>(exec, rows,
+                                                                options_);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+CgResult ConjugateGradient<Scalar, ExecutionSpace>::solve_erased(
+    const ExecutionSpace& exec,
+    const Detail::CgOperator<Scalar, ExecutionSpace>& A,
+    const Detail::CgPreconditioner<Scalar, ExecutionSpace>& M,
+    const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
+  return state_->solve(exec, options_, A, M, b, x);
+}
+
+template <class Scalar, class ExecutionSpace>
+std::int64_t ConjugateGradient<Scalar, ExecutionSpace>::rows() const {
+  Detail::require_made(state_, "ConjugateGradient", "exec, rows");
+  return state_->rows();
+}
+
+}  // namespace Strata
+
+#endif

@@ -60,7 +60,7 @@ void expect_packed(int width, int warps, int row_lanes, bool conjugated,
   Detail::SubgraphPacker<Space> builder(exec, mirror_graph(exec, host), nullptr,
                                         1, n, shape, width, sizeof(Scalar));
   ASSERT_TRUE(builder.possible());
-  const auto packed = builder.finish(num_values);
+  const auto plan = builder.finish(num_values);
 
   auto values = random_values<Scalar>(num_values, 1);
   auto diagonal = random_values<Scalar>(n, 2);
@@ -78,12 +78,12 @@ void expect_packed(int width, int warps, int row_lanes, bool conjugated,
   fill(values_view, values);
   fill(diagonal_view, diagonal);
   Kokkos::parallel_for(
-      "pack", Kokkos::RangePolicy<Space>(exec, 0, packed.num_records),
+      "pack", Kokkos::RangePolicy<Space>(exec, 0, plan.num_records),
       Detail::PackSubgraphValues<Scalar, Memory>{
-          packed, values_view.data(), diagonal_view, conjugated, divide});
+          plan, values_view.data(), diagonal_view, conjugated, divide});
   exec.fence();
 
-  const auto packed = PackedSubgraphsTest::on_host(packed);
+  const auto packed = PackedSubgraphsTest::on_host(plan);
   const PackedRecord record(sizeof(Scalar));
   const double eps =
       std::numeric_limits<typename ScalarParts<Scalar>::Real>::epsilon();
@@ -128,7 +128,7 @@ TYPED_TEST(Stream, HoldsValuesScaledByTheirRowsDiagonals) {
                                    conjugated, divide);
 }
 
-/// A solver of that packed.
+/// A solver of these.
 template <class Scalar>
 class SyncFreeSubgraphSolver {
  public:

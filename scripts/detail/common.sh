@@ -63,6 +63,36 @@ quietly() {
   fi
 }
 
+# announced LOG COMMAND...: what the command says of its progress is shown, everything
+# else that it writes to stderr goes to the log, whose end is shown on failure.
+announced() {
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  if ! { "$@" 2>&1 >&3 | tee "$log" | sed -un 's/^==> /    /p' >&2; } 3>&1; then
+    tail -n 40 "$log" >&2
+    die "failed: $* (all of its output: $log)"
+  fi
+}
+
+# core_share: how much of the cores' time a program gets that wants all of them, in per
+# cent; 100 where nothing else runs. Takes a second.
+core_share() {
+  local TIMEFORMAT='%R %U %S' cores
+  cores=$(nproc)
+  {
+    time (
+      for _ in $(seq "$cores"); do
+        timeout 1 sh -c 'while :; do :; done' &
+      done
+      wait
+    ) 2>/dev/null
+  } 2>&1 | awk -v cores="$cores" '{
+    share = int(100 * ($2 + $3) / ($1 * cores) + 0.5)
+    print share > 100 ? 100 : share
+  }'
+}
+
 # check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the
 # backend as the default one.
 check_prefix() {

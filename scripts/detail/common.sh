@@ -80,17 +80,18 @@ announced() {
 core_share() {
   local TIMEFORMAT='%R %U %S' cores
   cores=$(nproc)
-  {
-    time (
-      for _ in $(seq "$cores"); do
-        timeout 1 sh -c 'while :; do :; done' &
-      done
-      wait
-    ) 2>/dev/null
-  } 2>&1 | awk -v cores="$cores" '{
+  { time use_cores "$cores"; } 2>&1 | awk -v cores="$cores" '{
     share = int(100 * ($2 + $3) / ($1 * cores) + 0.5)
-    print share > 100 ? 100 : share
+    print (share > 100 ? 100 : share)
   }'
+}
+# use_cores N: each for a second
+use_cores() {
+  local _
+  for _ in $(seq "$1"); do
+    timeout 1 sh -c 'while :; do :; done' &
+  done
+  wait
 }
 
 # check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the

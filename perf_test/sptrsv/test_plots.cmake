@@ -52,6 +52,16 @@ expect_texts(peers "2 µs" "4 µs, 2.0 ×" "6 µs, 3.0 ×")
 expect_texts(algorithms "2 µs" "5 µs, 2.5 ×")
 expect_texts(speedup "3.0 × (2 µs, 6 µs)" "geometric mean 3.0 ×")
 
+# What scripts/demo says of such a table.
+file(COPY_FILE ${work_dir}/known.csv ${work_dir}/sptrsv.csv)
+run(${python} ${scripts}/detail/summary triangles ${work_dir} --on-host)
+foreach(text "automatic +2 us\n" "subgraphs +wrong\n" "peer: kokkos_kernels_tp1 +6 us\n"
+    "fastest peer / automatic +2.00\n" "on 1 of 1 triangle" "reference backend")
+  if(NOT output MATCHES "${text}")
+    message(SEND_ERROR "'${text}' is not in\n${output}")
+  endif()
+endforeach()
+
 # The figure and the numbers of README.md are those of the table beside them.
 set(readme_table ${scripts}/../docs/tables/sptrsv_h200.csv)
 texts(now ${readme_table} --figure speedup --peer cusparse)

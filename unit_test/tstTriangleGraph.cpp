@@ -14,7 +14,7 @@ using Graph = DependencyGraph<Kokkos::HostSpace>;
 
 struct Edge {
   int source;
-  std::int64_t origin;
+  std::int64_t value_index;
 };
 
 /// Edges into each vertex by the definition, and where diagonals stand.

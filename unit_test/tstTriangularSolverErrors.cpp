@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <core/device/Backend.hpp>
+
 #include "TriangularSolverCases.hpp"
 #include "VectorBlock.hpp"
 

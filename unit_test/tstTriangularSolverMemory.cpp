@@ -4,6 +4,7 @@
 #include "TriangularSolverCases.hpp"
 
 #include <Strata_MemoryPool.hpp>
+#include <core/memory/MemoryPool.hpp>
 
 namespace Strata {
 namespace SolverTest {

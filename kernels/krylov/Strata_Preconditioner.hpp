@@ -12,6 +12,7 @@
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/PositiveDiagonal.hpp>
+#include <kernels/triangular/OptionChecks.hpp>
 #include <memory>
 
 namespace Strata {

@@ -3,6 +3,7 @@
 #define STRATA_SPTRSV_HANDLE_HPP
 
 #include <Strata_TriangularSolver.hpp>
+#include <core/matrix/VectorChecks.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>

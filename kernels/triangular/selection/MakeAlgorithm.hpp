@@ -65,7 +65,7 @@ AlgorithmPointer<Scalar, ExecutionSpace> make_subgraphs(
 
 /// ELL blocks of a dependency graph, which has vertices. The host waits.
 template <class ExecutionSpace>
-using GraphBlocks = EllAnalysis<ExecutionSpace, int>;
+using GraphBlocks = EllAnalysis<ExecutionSpace>;
 template <class Scalar, class ExecutionSpace>
 GraphBlocks<ExecutionSpace> find_graph_blocks(
     const ExecutionSpace& exec,

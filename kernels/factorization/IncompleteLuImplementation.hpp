@@ -74,6 +74,11 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
                                                             from.size()));
 }
 
+/// What the views of a Kokkos Kernels' handle have to name.
+template <class ExecutionSpace>
+using DeviceOf =
+    Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
+
 struct CopyIndices {
   IndexArray from;
   IndexOutput to;
@@ -84,9 +89,9 @@ struct CopyIndices {
 
 /// The array itself where it has the type that is wanted, else a copy.
 template <class Index, class ExecutionSpace>
-Kokkos::View<Index*, typename ExecutionSpace::memory_space> indices_as(
+Kokkos::View<Index*, DeviceOf<ExecutionSpace>> indices_as(
     const ExecutionSpace& exec, const IndexArray& from) {
-  using View = Kokkos::View<Index*, typename ExecutionSpace::memory_space>;
+  using View = Kokkos::View<Index*, DeviceOf<ExecutionSpace>>;
   const auto extent = static_cast<std::int64_t>(from.extent(0));
   // Nothing is written through it.
   if (is_array_of<Index>(from))
@@ -115,9 +120,10 @@ void eliminate_incompletely(const ExecutionSpace& exec,
       KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, Scalar,
                                                        ExecutionSpace, Memory,
                                                        Memory>;
-  using Offsets = Kokkos::View<const Index*, Memory>;
-  using Columns = Kokkos::View<Index*, Memory>;
-  using Values = Kokkos::View<Scalar*, Memory>;
+  using Device = DeviceOf<ExecutionSpace>;
+  using Offsets = Kokkos::View<const Index*, Device>;
+  using Columns = Kokkos::View<Index*, Device>;
+  using Values = Kokkos::View<Scalar*, Device>;
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
   const std::int64_t rows = A.rows();
@@ -130,7 +136,7 @@ void eliminate_incompletely(const ExecutionSpace& exec,
   Columns a_columns = indices_as<Index>(exec, A.entries),
           l_columns = indices_as<Index>(exec, L.entries),
           u_columns = indices_as<Index>(exec, U.entries);
-  Kokkos::View<const Scalar*, Memory> a_values(A.values, A.num_values);
+  Kokkos::View<const Scalar*, Device> a_values(A.values, A.num_values);
   Values l_values(new_l.values, L.num_values),
       u_values(new_u.values, U.num_values);
 

@@ -86,8 +86,9 @@ TEST(IncompleteLu, ADenseMatrixIsFactorisedWhole) {
 TEST(IncompleteLu, LevelsWiderThanAStepAreCut) {
   // Without dependencies every row is in one level; with room for 10 rows at a
   // time there are 10 steps of it.
+  const auto diagonal = Strata::gallery<Crs>(Device(), "diagonal:95");
   const auto steps = Strata::Detail::elimination_steps(
-      Strata::gallery<Crs>(Device(), "diagonal:95"), 10);
+      diagonal.graph.row_map, diagonal.graph.entries, 10);
   ASSERT_EQ(steps.step_start.size(), 11u);
   EXPECT_EQ(steps.step_start[9], 90);
   EXPECT_EQ(steps.step_start[10], 95);
@@ -96,7 +97,8 @@ TEST(IncompleteLu, LevelsWiderThanAStepAreCut) {
       Device(), Strata::gallery<Crs>(Device(), "grid2d:30"),
       Strata::Uplo::lower);
   const HostMatrix<double> host(L);
-  const auto cut = Strata::Detail::elimination_steps(L, 7);
+  const auto cut = Strata::Detail::elimination_steps(
+      L.graph.row_map, L.graph.entries, 7);
   ASSERT_EQ(cut.order.size(), 900u);
   std::vector<int> step(900, -1);
   for (std::size_t s = 0; s + 1 < cut.step_start.size(); ++s) {

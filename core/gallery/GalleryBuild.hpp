@@ -3,7 +3,7 @@
 #define STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
 
 #include <core/device/SortRows.hpp>
-#include <core/matrix/MatrixTypes.hpp>
+#include <core/matrix/NewMatrix.hpp>
 #include <core/scalar/CounterRandom.hpp>
 
 namespace Strata {
@@ -70,98 +70,92 @@ struct PatternRowLength {
   }
 };
 
-template <class Types, class Pattern>
+template <class Scalar, class Pattern>
 struct FillPattern {
   Pattern pattern;
   GalleryValues value;
-  typename Types::RowMap row_map;
-  typename Types::Entries entries;
-  typename Types::Values values;
+  IndexOutput row_map, entries;
+  Scalar* values;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const auto begin = static_cast<std::int64_t>(row_map(row));
-    const auto length = static_cast<std::int64_t>(row_map(row + 1)) - begin;
+    const std::int64_t begin = row_map(row);
+    const std::int64_t length = row_map(row + 1) - begin;
     std::int64_t k = begin;
     pattern(row, [&](std::int64_t column) {
-      entries(k) = static_cast<typename Types::Ordinal>(column);
-      values(k) = value.operator()<typename Types::Scalar>(row, column, length);
+      entries.set(k, column);
+      values[k] = value.operator()<Scalar>(row, column, length);
       ++k;
     });
   }
 };
 
+template <class ExecutionSpace>
+using GalleryRows =
+    Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
 /// Matrix of a closed-form pattern: rows counted, summed up, filled, with a
 /// thread a row.
-template <class CrsMatrix, class Pattern>
-CrsMatrix build_from_pattern(const typename CrsMatrix::execution_space& exec,
-                             std::int64_t rows, const Pattern& pattern,
-                             const GalleryValues& value) {
-  using Types = MatrixTypes<CrsMatrix>;
-  auto row_map = make_unfilled<typename Types::RowMap>(
-      "Strata::Gallery::row_map", rows + 1);
+template <class Scalar, class ExecutionSpace, class Pattern>
+void build_from_pattern(const ExecutionSpace& exec, std::int64_t rows,
+                        const Pattern& pattern, const GalleryValues& value,
+                        NewMatrix<Scalar>& made) {
+  const IndexOutput row_map =
+      made.make_row_map("Strata::Gallery::row_map", rows);
   const std::int64_t stored =
       scan_row_lengths("Strata::Gallery::count::pattern", exec, rows,
                        PatternRowLength<Pattern>{pattern}, row_map);
-  auto entries = make_unfilled<typename Types::Entries>(
-      "Strata::Gallery::entries", stored);
-  auto values =
-      make_unfilled<typename Types::Values>("Strata::Gallery::values", stored);
-  Kokkos::parallel_for(
-      "Strata::Gallery::fill::pattern", typename Types::Rows(exec, 0, rows),
-      FillPattern<Types, Pattern>{pattern, value, row_map, entries, values});
+  const IndexOutput entries =
+      made.make_entries("Strata::Gallery::entries", stored);
+  Scalar* const values = made.make_values("Strata::Gallery::values", stored);
+  Kokkos::parallel_for("Strata::Gallery::fill::pattern",
+                       GalleryRows<ExecutionSpace>(exec, 0, rows),
+                       FillPattern<Scalar, Pattern>{pattern, value, row_map,
+                                                    entries, values});
   exec.fence();
-  return CrsMatrix("Strata::gallery", rows, rows, stored, values, row_map,
-                   entries);
 }
 
 /// Row starts of the arrow: two entries a row, the last row full.
-template <class RowMap>
 struct ArrowRowMap {
   std::int64_t rows, stored;
-  RowMap row_map;
+  IndexOutput row_map;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    row_map(row) = row == rows ? stored : 2 * row;
+    row_map.set(row, row == rows ? stored : 2 * row);
   }
 };
 
 /// One thread an entry: the last row is as long as all the others together.
-template <class Types>
+template <class Scalar>
 struct FillArrow {
   std::int64_t rows;
   GalleryValues value;
-  typename Types::Entries entries;
-  typename Types::Values values;
+  IndexOutput entries;
+  Scalar* values;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const std::int64_t last = rows - 1;
     const std::int64_t row = k < 2 * last ? k / 2 : last;
     const std::int64_t column =
         row == last ? k - 2 * last : (k % 2 == 0 ? row : last);
-    entries(k) = static_cast<typename Types::Ordinal>(column);
-    values(k) = value.operator()<typename Types::Scalar>(
-        row, column, row == last ? rows : 2);
+    entries.set(k, column);
+    values[k] =
+        value.operator()<Scalar>(row, column, row == last ? rows : 2);
   }
 };
 
-template <class CrsMatrix>
-CrsMatrix build_arrow(const typename CrsMatrix::execution_space& exec,
-                      std::int64_t rows, const GalleryValues& value) {
-  using Types = MatrixTypes<CrsMatrix>;
+template <class Scalar, class ExecutionSpace>
+void build_arrow(const ExecutionSpace& exec, std::int64_t rows,
+                 const GalleryValues& value, NewMatrix<Scalar>& made) {
   const std::int64_t stored = 3 * rows - 2;
-  auto row_map = make_unfilled<typename Types::RowMap>(
-      "Strata::Gallery::row_map", rows + 1);
-  auto entries = make_unfilled<typename Types::Entries>(
-      "Strata::Gallery::entries", stored);
-  auto values =
-      make_unfilled<typename Types::Values>("Strata::Gallery::values", stored);
-  Kokkos::parallel_for(
-      "Strata::Gallery::row_map::arrow",
-      typename Types::Rows(exec, 0, rows + 1),
-      ArrowRowMap<typename Types::RowMap>{rows, stored, row_map});
+  const IndexOutput row_map =
+      made.make_row_map("Strata::Gallery::row_map", rows);
+  const IndexOutput entries =
+      made.make_entries("Strata::Gallery::entries", stored);
+  Scalar* const values = made.make_values("Strata::Gallery::values", stored);
+  Kokkos::parallel_for("Strata::Gallery::row_map::arrow",
+                       GalleryRows<ExecutionSpace>(exec, 0, rows + 1),
+                       ArrowRowMap{rows, stored, row_map});
   Kokkos::parallel_for("Strata::Gallery::fill::arrow",
-                       typename Types::Rows(exec, 0, stored),
-                       FillArrow<Types>{rows, value, entries, values});
+                       GalleryRows<ExecutionSpace>(exec, 0, stored),
+                       FillArrow<Scalar>{rows, value, entries, values});
   exec.fence();
-  return CrsMatrix("Strata::gallery", rows, rows, stored, values, row_map,
-                   entries);
 }
 
 }  // namespace Detail

@@ -83,6 +83,10 @@ struct CrsArrays {
   std::size_t num_values = 0;
   std::int64_t columns = 0;
 
+  std::int64_t rows() const {
+    const auto offsets = static_cast<std::int64_t>(row_map.extent(0));
+    return offsets == 0 ? 0 : offsets - 1;
+  }
   StoredValues stored_values() const {
     return {values, num_values, 1};
   }

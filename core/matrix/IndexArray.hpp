@@ -113,7 +113,9 @@ class IndexArray {
   }
   bool is_contiguous() const { return stride_ == 1; }
 
- private:
+  IndexKind kind() const { return kind_; }
+
+ protected:
   KOKKOS_INLINE_FUNCTION std::int64_t narrow(std::int64_t at) const {
     switch (kind_) {
       case IndexKind::int16:
@@ -147,6 +149,38 @@ class IndexArray {
   std::int64_t stride_ = 1;
   IndexKind kind_ = IndexKind::int32;
 };
+
+/// Offsets or columns of a matrix that is being made, in the integer type of
+/// the caller's matrix, which has four or eight bytes.
+class IndexOutput : public IndexArray {
+ public:
+  IndexOutput() = default;
+  template <class View,
+            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  IndexOutput(const View& view)  // NOLINT: a view is an array of indices
+      : IndexArray(view) {
+    using Integer = typename View::value_type;
+    static_assert(!std::is_const<Integer>::value && sizeof(Integer) >= 4,
+                  "Strata: offsets and columns of a matrix that is made must "
+                  "be integers of four or eight bytes");
+  }
+
+  KOKKOS_INLINE_FUNCTION void set(std::int64_t k, std::int64_t index) const {
+    void* const to = const_cast<void*>(data_);
+    if (kind_ == IndexKind::int32 || kind_ == IndexKind::uint32)
+      static_cast<std::uint32_t*>(to)[k * stride_] =
+          static_cast<std::uint32_t>(index);
+    else
+      static_cast<std::int64_t*>(to)[k * stride_] = index;
+  }
+};
+
+/// Whether an array has the integer type that a kernel wants, which then reads
+/// it through a pointer.
+template <class Integer>
+bool is_array_of(const IndexArray& array) {
+  return array.kind() == index_kind_of<Integer>() && array.is_contiguous();
+}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
+#include <core/matrix/IndexArray.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <cstdint>
 #include <limits>
@@ -45,10 +46,12 @@ template <class CrsMatrix>
 constexpr bool owns_its_memory =
     std::is_same<CrsMatrix, typename OwningMatrix<CrsMatrix>::type>::value;
 
-/// IndexOverflowError unless `rows` fits Ordinal and `entries` fits Offset.
-template <class Ordinal, class Offset>
-void require_index_types_hold(const std::string& argument, double rows,
-                              double entries) {
+/// IndexOverflowError unless `rows` is at most `largest_ordinal` and `entries`
+/// at most `largest_offset`.
+inline void require_index_types_hold(const std::string& argument,
+                                     double largest_ordinal,
+                                     double largest_offset, double rows,
+                                     double entries) {
   const auto check = [&](double count, double largest, const char* what,
                          const char* type) {
     if (count <= largest) return;
@@ -62,47 +65,45 @@ void require_index_types_hold(const std::string& argument, double rows,
   // 2^53 rows or entries are beyond any memory, and the last counts that a
   // double holds exactly.
   constexpr double exact = 0x1p53;
-  const auto largest = [&](double of_type) {
-    return of_type < exact ? of_type : exact;
-  };
-  check(rows, largest(static_cast<double>(std::numeric_limits<Ordinal>::max())),
-        "rows", "ordinal");
-  check(entries,
-        largest(static_cast<double>(std::numeric_limits<Offset>::max())),
-        "entries", "offset");
+  check(rows, largest_ordinal < exact ? largest_ordinal : exact, "rows",
+        "ordinal");
+  check(entries, largest_offset < exact ? largest_offset : exact, "entries",
+        "offset");
 }
 
-/// Fills row_map(1..rows) with the running sum of length(row), and returns the
+/// Fills row_map(0..rows) with the running sum of length(row), and returns the
 /// sum. `length` is called more than once a row.
-template <class RowMap, class Length>
+template <class Length>
 struct RowMapScan {
   using value_type = std::int64_t;
   Length length;
-  RowMap row_map;
+  IndexOutput row_map;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, std::int64_t& sum,
                                          bool final) const {
-    if (final && row == 0) row_map(0) = 0;
+    if (final && row == 0) row_map.set(0, 0);
     sum += length(row);
-    if (final)
-      row_map(row + 1) =
-          static_cast<typename RowMap::non_const_value_type>(sum);
+    if (final) row_map.set(row + 1, sum);
+  }
+};
+struct EmptyRowMap {
+  IndexOutput row_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    row_map.set(k, 0);
   }
 };
 
-template <class RowMap, class ExecutionSpace, class Length>
+template <class ExecutionSpace, class Length>
 std::int64_t scan_row_lengths(const char* label, const ExecutionSpace& exec,
                               std::int64_t rows, const Length& length,
-                              const RowMap& row_map) {
+                              const IndexOutput& row_map) {
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   std::int64_t total = 0;
-  if (rows == 0) {
-    Kokkos::deep_copy(row_map, 0);
-    return total;
-  }
-  Kokkos::parallel_scan(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      RowMapScan<RowMap, Length>{length, row_map}, total);
+  if (rows == 0)
+    Kokkos::parallel_for(label, Range(exec, 0, 1), EmptyRowMap{row_map});
+  else
+    Kokkos::parallel_scan(label, Range(exec, 0, rows),
+                          RowMapScan<Length>{length, row_map}, total);
   exec.fence();
   return total;
 }

@@ -129,23 +129,29 @@ inline void require_square(std::int64_t rows, std::int64_t columns) {
                          "pass a square matrix");
 }
 
-/// A KokkosSparse::CrsMatrix that anything may be read through: square, a value
+/// A CRS matrix that anything may be read through: square, a value
 /// for every entry, and a pattern that is one.
 ///
 /// @throws NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError
 /// Cost: as check_crs_pattern.
+template <class Scalar, class ExecutionSpace>
+void check_square_matrix(const ExecutionSpace& exec,
+                         const CrsArrays<Scalar>& A) {
+  const std::int64_t rows = A.rows();
+  require_square(rows, A.columns);
+  if (A.num_values != A.entries.extent(0))
+    throw SizeMismatchError("values",
+                            "has " + std::to_string(A.num_values) +
+                                " elements for " +
+                                std::to_string(A.entries.extent(0)) +
+                                " entries",
+                            "give one value for every entry");
+  check_crs_pattern(exec, A.row_map, A.entries, rows, rows);
+}
 template <class CrsMatrix>
 void check_square_matrix(const typename CrsMatrix::execution_space& exec,
                          const CrsMatrix& A) {
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  require_square(rows, static_cast<std::int64_t>(A.numCols()));
-  if (A.values.extent(0) != A.graph.entries.extent(0))
-    throw SizeMismatchError(
-        "values",
-        "has " + std::to_string(A.values.extent(0)) + " elements for " +
-            std::to_string(A.graph.entries.extent(0)) + " entries",
-        "give one value for every entry");
-  check_crs_pattern(exec, A.graph.row_map, A.graph.entries, rows, rows);
+  check_square_matrix(exec, crs_arrays(A));
 }
 
 }  // namespace Detail

@@ -2,7 +2,9 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_CHECKS_HPP
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_CHECKS_HPP
 
-#include <core/matrix/MatrixTypes.hpp>
+#include <Strata_Error.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -23,26 +25,20 @@ constexpr std::int64_t no_factor_fault =
 
 /// Finds the first row that can't be factorised, as row * num_factor_faults +
 /// fault, of a matrix that check_square_matrix has seen.
-template <class CrsMatrix>
+template <class Scalar>
 struct FactorInputCheck {
-  typename CrsMatrix::row_map_type row_map;
-  typename CrsMatrix::index_type entries;
-  typename CrsMatrix::values_type values;
+  CrsArrays<Scalar> A;
 
   KOKKOS_INLINE_FUNCTION int fault(std::int64_t row) const {
-    using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
-    const auto begin = static_cast<std::int64_t>(row_map(row));
-    const auto end = static_cast<std::int64_t>(row_map(row + 1));
+    const std::int64_t begin = A.row_map(row), end = A.row_map(row + 1);
     bool diagonal = false;
     for (std::int64_t k = begin; k < end; ++k) {
-      const auto column = static_cast<std::int64_t>(entries(k));
-      if (k > begin && column <= static_cast<std::int64_t>(entries(k - 1)))
-        return column == static_cast<std::int64_t>(entries(k - 1))
-                   ? factor_duplicate
-                   : factor_unsorted;
+      const std::int64_t column = A.entries(k);
+      if (k > begin && column <= A.entries(k - 1))
+        return column == A.entries(k - 1) ? factor_duplicate : factor_unsorted;
       if (column != row) continue;
       diagonal = true;
-      if (values(k) == Scalar(0)) return factor_zero_diagonal;
+      if (A.values[k] == Scalar(0)) return factor_zero_diagonal;
     }
     return diagonal ? num_factor_faults : factor_no_diagonal;
   }
@@ -59,38 +55,35 @@ struct FactorInputCheck {
 /// Looks for rows of the factors that are not finite, or whose pivot vanished.
 /// spiluk stores 1e6 for a pivot of zero; where U has that number on its
 /// diagonal, the pivot is worked out again.
-template <class CrsMatrix>
+template <class Scalar>
 struct FactorOutputCheck {
-  CrsMatrix A;
-  OwningCrsMatrix<CrsMatrix> L, U;
-
-  using Scalar = typename MatrixTypes<CrsMatrix>::Scalar;
+  CrsArrays<Scalar> A, L, U;
 
   KOKKOS_INLINE_FUNCTION static bool all_finite(
-      const OwningCrsMatrix<CrsMatrix>& factor, std::int64_t row) {
-    for (auto k = factor.graph.row_map(row); k < factor.graph.row_map(row + 1);
-         ++k)
+      const CrsArrays<Scalar>& factor, std::int64_t row) {
+    const std::int64_t end = factor.row_map(row + 1);
+    for (std::int64_t k = factor.row_map(row); k < end; ++k)
       // An infinity less itself is a NaN, and a NaN equals nothing.
-      if (!(factor.values(k) - factor.values(k) == Scalar(0))) return false;
+      if (!(factor.values[k] - factor.values[k] == Scalar(0))) return false;
     return true;
   }
 
-  template <class Matrix>
-  KOKKOS_INLINE_FUNCTION Scalar entry(const Matrix& matrix, std::int64_t row,
+  KOKKOS_INLINE_FUNCTION Scalar entry(const CrsArrays<Scalar>& matrix,
+                                      std::int64_t row,
                                       std::int64_t column) const {
-    for (auto k = matrix.graph.row_map(row); k < matrix.graph.row_map(row + 1);
-         ++k)
-      if (static_cast<std::int64_t>(matrix.graph.entries(k)) == column)
-        return matrix.values(k);
+    const std::int64_t end = matrix.row_map(row + 1);
+    for (std::int64_t k = matrix.row_map(row); k < end; ++k)
+      if (matrix.entries(k) == column) return matrix.values[k];
     return Scalar(0);
   }
 
   KOKKOS_INLINE_FUNCTION bool lost_pivot(std::int64_t row) const {
     const Scalar stand_in(1e6);
-    if (!(U.values(U.graph.row_map(row)) == stand_in)) return false;
+    if (!(U.values[U.row_map(row)] == stand_in)) return false;
     Scalar pivot = entry(A, row, row);
-    for (auto k = L.graph.row_map(row); k + 1 < L.graph.row_map(row + 1); ++k)
-      pivot -= L.values(k) * entry(U, L.graph.entries(k), row);
+    const std::int64_t end = L.row_map(row + 1);
+    for (std::int64_t k = L.row_map(row); k + 1 < end; ++k)
+      pivot -= L.values[k] * entry(U, L.entries(k), row);
     // Rounding moves a pivot of zero, but not half of the way to 1e6.
     const Scalar distance = pivot - stand_in;
     return squared(distance) > 0.25e12;
@@ -121,14 +114,15 @@ struct FactorOutputCheck {
 };
 
 /// Runs one of the checks over all rows and raises what it finds.
-template <class CrsMatrix, class Check>
-void raise_factor_faults(const char* label,
-                         const typename CrsMatrix::execution_space& exec,
+template <class ExecutionSpace, class Check>
+void raise_factor_faults(const char* label, const ExecutionSpace& exec,
                          std::int64_t rows, const Check& check) {
   std::int64_t first = no_factor_fault;
-  Kokkos::parallel_reduce(label,
-                          typename MatrixTypes<CrsMatrix>::Rows(exec, 0, rows),
-                          check, Kokkos::Min<std::int64_t>(first));
+  Kokkos::parallel_reduce(
+      label,
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, rows),
+      check, Kokkos::Min<std::int64_t>(first));
   exec.fence();
   if (first == no_factor_fault) return;
   const std::int64_t row = first / num_factor_faults;

@@ -9,6 +9,7 @@
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/PositiveDiagonal.hpp>
@@ -351,10 +352,9 @@ class IncompletePreconditioner {
   template <class Matrix>
   void check(const ExecutionSpace& exec, const Matrix& A) const {
     Detail::check_square_matrix(exec, A);
-    Detail::raise_factor_faults<Matrix>(
+    Detail::raise_factor_faults(
         "Strata::IncompletePreconditioner::check", exec, rows_,
-        Detail::FactorInputCheck<Matrix>{A.graph.row_map, A.graph.entries,
-                                         A.values});
+        Detail::FactorInputCheck<Scalar>{Detail::crs_arrays(A)});
     Detail::require_hermitian(exec, A);
   }
   template <class Matrix, class Colours>

@@ -4,7 +4,6 @@
 
 #include <Strata_SptrsvHandle.hpp>
 #include <core/interface/Expectations.hpp>
-#include <core/memory/AllocateView.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -82,16 +81,11 @@ void sptrsv_symbolic(const ExecutionSpace& exec, KernelHandle* handle,
                      const RowMap& row_map, const Entries& entries) {
   if constexpr (Detail::ExpectForHandle<ExecutionSpace, KernelHandle, RowMap,
                                         Entries>::value) {
-    using Scalar = typename KernelHandle::nnz_scalar_t;
     // The solver packs values when it is made: ones stand in for what comes
     // with the first solve.
-    const auto ones = Detail::with_memory_errors("sptrsv_symbolic", [&] {
-      return Detail::make_unfilled<
-          Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>>(
-          "Strata::Sptrsv::ones", entries.extent(0));
-    });
-    Kokkos::deep_copy(exec, ones, Scalar(1));
-    sptrsv_symbolic(exec, handle, row_map, entries, ones);
+    using Handle = typename KernelHandle::SPTRSVHandleType;
+    sptrsv_symbolic(exec, handle, row_map, entries,
+                    Handle::ones(exec, entries.extent(0)));
   }
 }
 
@@ -133,7 +127,8 @@ void sptrsv_solve(const ExecutionSpace& exec, KernelHandle* handle,
                 Detail::ExpectVectors<typename KernelHandle::nnz_scalar_t,
                                       ExecutionSpace, B, X>::value) {
     auto& system = Detail::sptrsv_handle(handle);
-    system.check(row_map, entries, b, x);
+    system.check(row_map.extent(0), entries.extent(0), Detail::strided_block(b),
+                 Detail::strided_block(x));
     system.take_values(exec, row_map, entries, values);
     system.solve(exec, b, x);
   }
@@ -195,7 +190,8 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
                            "give each execution space instance a handle of its "
                            "own");
       Detail::sptrsv_handle(handle_v[i])
-          .check(rowmap_v[i], entries_v[i], b_v[i], x_v[i]);
+          .check(rowmap_v[i].extent(0), entries_v[i].extent(0),
+                 Detail::strided_block(b_v[i]), Detail::strided_block(x_v[i]));
     }
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < count; ++j) {

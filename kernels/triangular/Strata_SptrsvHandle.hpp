@@ -3,7 +3,6 @@
 #define STRATA_SPTRSV_HANDLE_HPP
 
 #include <Strata_TriangularSolver.hpp>
-#include <core/matrix/VectorChecks.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -160,16 +159,14 @@ class SPTRSVHandle {
     num_entries_ = entries.extent(0);
   }
 
+  /// Ones, which stand in for the values of a pattern.
+  static Kokkos::View<Scalar*, memory_space> ones(const ExecutionSpace& exec,
+                                                  std::size_t count);
+
   /// What sptrsv_solve does, in three parts: looks at the arguments' extents;
-  template <class RowMap, class Entries, class B, class X>
-  void check(const RowMap& row_map, const Entries& entries, const B& b,
-             const X& x) const {
-    solver();
-    if (nrows_ > 0 || row_map.extent(0) > 0)
-      check_extent("row_map", row_map.extent(0), nrows_ + 1);
-    check_extent("entries", entries.extent(0), num_entries_);
-    Detail::check_vectors(static_cast<std::int64_t>(nrows_), b, x);
-  }
+  void check(std::size_t offsets, std::size_t entries,
+             const Detail::StridedBlock& b,
+             const Detail::StridedBlock& x) const;
   /// takes the values, unless they are those it has; where the plan is not for
   /// such values, because merged rows would be too inaccurate or scaled ones
   /// out of range, the matrix is analysed once more, with these values and the
@@ -199,15 +196,6 @@ class SPTRSVHandle {
     return Solver(exec, row_map, entries, values,
                   lower_tri_ ? Uplo::lower : Uplo::upper,
                   unit_diagonal_ ? Diag::unit : Diag::non_unit, analysed_with_);
-  }
-  static void check_extent(const char* name, std::size_t given,
-                           std::size_t analysed) {
-    if (given != analysed)
-      throw SizeMismatchError(name,
-                              "has " + std::to_string(given) +
-                                  " elements, the analysed matrix " +
-                                  std::to_string(analysed),
-                              "pass the matrix given to sptrsv_symbolic");
   }
 
   std::size_t nrows_, num_entries_ = 0;
@@ -282,5 +270,9 @@ class KokkosKernelsHandle {
 
 }  // namespace Experimental
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/triangular/SptrsvImplementation.hpp>
+#endif
 
 #endif

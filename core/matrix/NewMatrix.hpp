@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_MATRIX_NEW_MATRIX_HPP
+#define STRATA_CORE_MATRIX_NEW_MATRIX_HPP
+
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/MatrixTypes.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+/// The arrays of a matrix that is being made. A public function knows the types
+/// of the matrix and allocates; what fills it in knows its scalar alone.
+template <class Scalar>
+class NewMatrix {
+ public:
+  NewMatrix() = default;
+  NewMatrix(const NewMatrix&) = delete;
+  NewMatrix& operator=(const NewMatrix&) = delete;
+
+  /// Not initialised.
+  virtual IndexOutput make_row_map(const std::string& label,
+                                   std::int64_t rows) = 0;
+  virtual IndexOutput make_entries(const std::string& label,
+                                   std::int64_t entries) = 0;
+  virtual Scalar* make_values(const std::string& label,
+                              std::int64_t entries) = 0;
+
+  /// What the types of its indices can count.
+  double largest_ordinal = 0, largest_offset = 0;
+
+ protected:
+  ~NewMatrix() = default;
+};
+
+template <class CrsMatrix>
+class NewCrsMatrix final
+    : public NewMatrix<typename MatrixTypes<CrsMatrix>::Scalar> {
+ public:
+  using Types = MatrixTypes<CrsMatrix>;
+  using Scalar = typename Types::Scalar;
+
+  NewCrsMatrix() {
+    this->largest_ordinal = static_cast<double>(
+        std::numeric_limits<typename Types::Ordinal>::max());
+    this->largest_offset =
+        static_cast<double>(std::numeric_limits<typename Types::Offset>::max());
+  }
+  IndexOutput make_row_map(const std::string& label,
+                           std::int64_t rows) override {
+    row_map_ = make_unfilled<typename Types::RowMap>(label, rows + 1);
+    return row_map_;
+  }
+  IndexOutput make_entries(const std::string& label,
+                           std::int64_t entries) override {
+    entries_ = make_unfilled<typename Types::Entries>(label, entries);
+    return entries_;
+  }
+  Scalar* make_values(const std::string& label, std::int64_t entries) override {
+    values_ = make_unfilled<typename Types::Values>(label, entries);
+    return values_.data();
+  }
+  /// The matrix, square, once it is filled in.
+  typename Types::Matrix matrix(const std::string& label) const {
+    using Ordinal = typename Types::Ordinal;
+    const auto rows = static_cast<Ordinal>(row_map_.extent(0) - 1);
+    return {label,
+            rows,
+            rows,
+            static_cast<typename Types::Offset>(values_.extent(0)),
+            values_,
+            row_map_,
+            entries_};
+  }
+
+ private:
+  typename Types::RowMap row_map_;
+  typename Types::Entries entries_;
+  typename Types::Values values_;
+};
+
+/// IndexOverflowError unless the types of a new matrix can count its rows and
+/// entries.
+template <class Scalar>
+void require_index_types_hold(const std::string& argument,
+                              const NewMatrix<Scalar>& made, double rows,
+                              double entries) {
+  require_index_types_hold(argument, made.largest_ordinal, made.largest_offset,
+                           rows, entries);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

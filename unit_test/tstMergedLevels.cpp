@@ -77,17 +77,19 @@ void expect_program(const Graph& graph, const unsigned char* program,
   program = length + lists.terms.size();
   const auto replace = [&](int v, double by) {
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
-      sums[graph.entries(e)] += by * number(e);
+      const int from = graph.entries(e);
+      const double sign = lists.terms.count(from) > 0 ? -1 : 1;
+      sums[from] += sign * by * number(e);
       ASSERT_LT(program, end);
       ASSERT_LT(*program, slot.size());
-      slot[*program++] += by * number(e);
+      slot[*program++] += sign * by * number(e);
       ++operations;
     }
   };
   replace(row, 1);
   for (auto t = lists.terms.rbegin(); t != lists.terms.rend(); ++t) {
     EXPECT_EQ(*length++, graph.row_map(*t + 1) - graph.row_map(*t));
-    replace(*t, -sums[*t]);
+    replace(*t, sums[*t]);
   }
   EXPECT_EQ(operations, expected);
   std::size_t next = 0;

@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
   if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
 }
 
-/// Nobody wants to know where entries went.
+/// Where entries went is not to be known.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };
@@ -49,6 +49,24 @@ struct RecipeNotes {
   }
 };
 static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+
+/// Makes slots of a row's notes, once its lists are complete.
+/// @param term_slot, source_slot  the slot of the term, and of the source, that
+///                                has this rank in its list
+template <class Eliminate, class TermSlot, class SourceSlot>
+KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
+                                    const Eliminate& eliminate, int lane,
+                                    unsigned char* at,
+                                    const TermSlot& term_slot,
+                                    const SourceSlot& source_slot) {
+  for (int o = lane; o < row.operations; o += Eliminate::num_lanes) {
+    const int noted = at[o];
+    at[o] = static_cast<unsigned char>(
+        noted < max_terms ? term_slot(eliminate.rank_of_term(noted, row.terms))
+                          : source_slot(eliminate.rank_of_source(
+                                noted - max_terms, row.sources)));
+  }
+}
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until

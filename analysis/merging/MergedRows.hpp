@@ -14,10 +14,11 @@ namespace Strata {
 /// Which numbers meet in a merged row is written down as a recipe, so that
 /// new values need no searching. The row has a slot for each of its terms,
 /// ascending, then one for each source, ascending; all begin as 0. First its
-/// own entries are added to their slots. Then its terms are replaced, the
-/// newest first, so that a slot is final when its turn comes: what it holds
-/// over the diagonal of the term's row is the term's number, and that times the
-/// entries of the term's row is taken from their slots. The recipe has a byte
+/// own entries are taken from the slots of terms and added to those of sources.
+/// Then its terms are replaced, the newest first, so that a slot is final when
+/// its turn comes: what it holds over the diagonal of the term's row is the
+/// term's number, and that times the entries of the term's row is taken from
+/// the slots of terms and added to those of sources. The recipe has a byte
 /// each for the numbers of terms and of sources, and two for that of all
 /// entries, the lower first; in the order in which they are replaced, a byte
 /// for each term's number of entries; and one for the slot of each entry, the

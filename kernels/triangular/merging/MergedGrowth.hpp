@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
 
-#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/MergeGroups.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
@@ -15,6 +15,21 @@
 
 namespace Strata {
 namespace Detail {
+
+/// The step of every elimination of a merged row: x_t is replaced by
+/// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
+/// replaced later are kept with the sign that they have on the right-hand side,
+/// as y_j follows from them; those of sources with the opposite one.
+///
+/// @param inner  x_j is to be replaced
+/// @param sum    the coefficient of x_j so far
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar eliminated_entry(bool inner, const Scalar& sum,
+                                               const Scalar& y,
+                                               const Scalar& entry) {
+  const Scalar by = inner ? -y : y;
+  return sum + by * entry;
+}
 
 /// The bound on the rounding errors of one merged row, added up while its
 /// coefficients are made; docs/accuracy.md proves it.

@@ -221,9 +221,8 @@ struct MergedSubgraphValues {
       note_diagonal(t == 0, now.diagonal, by, look);
     }
     const auto take = [&](int slot, const Scalar& value) {
-      const bool inner = slot < lane.terms;
-      const Scalar product = m * value, sum = lane.load(slot);
-      const Scalar result = inner ? sum - product : sum + product;
+      const Scalar result =
+          eliminated_entry(slot < lane.terms, lane.load(slot), m, value);
       lane.store(slot, result);
       if constexpr (!packs) {
         look.sums.update(one_norm(m), one_norm(value), one_norm(result));

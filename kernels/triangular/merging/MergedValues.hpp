@@ -358,11 +358,14 @@ struct RewriteValues {
     const Scalar sum = lane.load(slot);
     if (term == 0) {
       take_own(number, look);
-      lane.scratch.store(lane.slot(slot), sum + number);
+      lane.scratch.store(lane.slot(slot),
+                         slot < lane.terms ? sum - number : sum + number);
       return;
     }
     look.finite = look.finite && is_finite(number);
-    const Scalar by = number_of(lane, term), result = sum - by * number;
+    const Scalar by = number_of(lane, term);
+    const Scalar result =
+        eliminated_entry(slot < lane.terms, sum, by, number);
     look.sums.update(one_norm(by), one_norm(number), one_norm(result));
     lane.scratch.store(lane.slot(slot), result);
   }

@@ -88,7 +88,6 @@ KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
 template <int lanes, int rows>
 class EliminateRow {
  public:
-  static constexpr bool by_sets = false;
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {
@@ -192,6 +191,31 @@ class EliminateRow {
     result.sources = sources;
     result.fits = fits;
     return result;
+  }
+
+  /// The same, with notes for write_recipe.
+  template <class Edges>
+  KOKKOS_FUNCTION EliminatedRow run_and_note(int row, const Edges& edges,
+                                             unsigned char* slots) const {
+    return run(row, edges, RecipeNotes{slots});
+  }
+  /// What MergedRows has of a row that has been run and fits: the numbers of
+  /// entries of the terms other than the row, the newest first, and the slots
+  /// of all entries: these terms, ascending, and then the sources, ascending.
+  template <class Edges>
+  KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
+                                    const Edges& edges, unsigned char* lengths,
+                                    unsigned char* slots) const {
+    const int others = row.terms - 1;
+    for (int t = lane_; t < row.terms; t += lanes) {
+      const int rank = rank_of_term(t, row.terms);
+      if (rank < others)
+        lengths[others - rank - 1] = static_cast<unsigned char>(
+            edges.end(term(t)) - edges.first(term(t)));
+    }
+    notes_to_slots(
+        row, *this, lane_, slots, [](int rank) { return rank; },
+        [&](int rank) { return others + rank; });
   }
 
  private:

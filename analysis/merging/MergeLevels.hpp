@@ -94,13 +94,9 @@ struct FillMerged {
     lane_barrier();
     unsigned char* const slot =
         recipe + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
-    EliminatedRow row;
-    if constexpr (Eliminate::by_sets) {
-      row = eliminate.run(rewrites ? v : -1, groups, NoNotes());
-      if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
-    } else {
-      row = eliminate.run(rewrites ? v : -1, groups, RecipeNotes{slot});
-    }
+    const EliminatedRow row =
+        eliminate.run_and_note(rewrites ? v : -1, groups, slot);
+    if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
     if (v < 0) return;
     keep(v, lane, lanes);
     write_sources(groups, v, rewrites, row, eliminate, lane,
@@ -110,24 +106,13 @@ struct FillMerged {
     const int others = row.terms - 1;
     for (int t = lane; t < row.terms; t += lanes) {
       const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank == others) continue;
-      const int term = eliminate.term(t);
-      terms[term_map[v] + rank] = term;
-      if constexpr (!Eliminate::by_sets) {
-        recipe[head + others - rank - 1] =
-            static_cast<unsigned char>(groups.end(term) - groups.first(term));
-      }
+      if (rank < others) terms[term_map[v] + rank] = eliminate.term(t);
     }
     if (lane == 0) {
       recipe[0] = static_cast<unsigned char>(others);
       recipe[1] = static_cast<unsigned char>(row.sources);
       recipe[2] = static_cast<unsigned char>(row.operations & 0xff);
       recipe[3] = static_cast<unsigned char>(row.operations >> 8);
-    }
-    if constexpr (!Eliminate::by_sets) {
-      notes_to_slots(
-          row, eliminate, lane, slot, [](int its) { return its; },
-          [&](int its) { return others + its; });
     }
   }
 

@@ -9,25 +9,14 @@
 
 namespace Strata {
 
-/// Level sets taken several at a time: how new values become those of a stream
-/// whose rows have been merged. MergedRows does the same for the whole graph.
+/// How new values become the numbers of rows that are merged within sub-graphs
+/// (see MergeGroups), and where the packed sub-graphs have them: what
+/// MergedRows is for the whole graph.
 ///
-/// Rows of one sub-graph and of `levels` consecutive level sets, the first of
-/// which is a multiple of that, are a group. Within a group x_j is replaced by
-/// its own equation, so that
-///
-///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
-///
-/// where terms are of the group and sources are not, but for rows that stay as
-/// they are: what were `levels` steps
-/// one after the other has become one. It is the exact inverse of the group's
-/// diagonal block, applied to both sides. Rows that would grow too long, or too
-/// inaccurate, stay as they are, and have one term: others that need them have
-/// them as sources.
-///
-/// All arrays are by position, the place of a row in the stream. A merged row
-/// has a MergedRecipe. Its slots are of terms, in the order in which they are
-/// replaced, the row itself being the first, then of sources.
+/// All arrays are by position, the place of a row in the packed sub-graphs. A
+/// merged row has a MergedRecipe. Its slots are of terms, in the order in which
+/// they are replaced, the row itself being the first, then of sources. A row
+/// that is not merged has one term, itself.
 template <class MemorySpace>
 struct MergedSubgraphRows {
   int levels = 1;

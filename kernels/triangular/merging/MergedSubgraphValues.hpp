@@ -26,6 +26,8 @@ namespace Detail {
 /// places and values are at the end of a chain of reads (term, its row's range,
 /// value_index, value), of which each term makes one while the terms before it
 /// are at the others: a term costs about one read of memory, not four.
+/// MakeMergedValues knows all of its terms' rows beforehand, and so reads in
+/// another order; what both do with the numbers is in MergedNumbers.hpp.
 ///
 /// @tparam packs  false: a look, which writes each row's spread (SpreadSums),
 /// and the first row whose entries over its diagonal are no normal numbers (see

@@ -263,6 +263,10 @@ class TriangularAlgorithm {
   bool has_values_ = false, faults_left_ = false;
 };
 
+template <class Scalar, class ExecutionSpace>
+using AlgorithmPointer =
+    std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>>;
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -6,6 +6,7 @@
 #include <core/matrix/InspectValues.hpp>
 #include <cstring>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
+#include <kernels/triangular/blocks/Prediction.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <limits>
 #include <memory>
@@ -87,7 +88,7 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   if (budget.limited()) report.max_plan_bytes = budget.bytes();
   const auto sizes = plan_sizes<Scalar, ExecutionSpace>(
       columns, edges, analysis->num_blocks(), stored);
-  const std::size_t least = sizes.least_bytes(Algorithm::blocks);
+  const std::size_t least = least_bytes_of_blocks(sizes);
   if (!budget.allows(least))
     refuse_named_plan(budget, sizes, Algorithm::blocks, least, false);
   const auto solve = std::make_shared<Solve>(

@@ -7,8 +7,13 @@
 #include <chrono>
 #include <core/device/DeviceInfo.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/triangular/selection/MakeAlgorithm.hpp>
-#include <kernels/triangular/selection/PredictSolve.hpp>
+#include <kernels/triangular/blocks/BlocksOfGraph.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/level_sets/Prediction.hpp>
+#include <kernels/triangular/subgraphs/SubgraphSolve.hpp>
+#include <kernels/triangular/substitution/SubstitutionSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -149,8 +154,8 @@ class ParameterMeasurement {
   }
 
   /// What a level set that the threads of a host share takes longer than its
-  /// rows (see SolvePrediction): of as few as all threads share, each of which
-  /// needs one that another thread has solved.
+  /// rows (see predict_shared_level_sets): of as few as all threads share, each
+  /// of which needs one that another thread has solved.
   double time_shared_level(int threads, const PerformanceParameters& p) const {
     const int levels = 64;
     const int part = static_cast<int>(
@@ -170,8 +175,7 @@ class ParameterMeasurement {
         (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n, 1) -
          p.alpha) /
         levels;
-    return std::max(us - part * SolvePrediction::shared_row(p, threads, 1),
-                    us / 4);
+    return std::max(us - part * predict_shared_row(p, threads, 1), us / 4);
   }
 
   BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(

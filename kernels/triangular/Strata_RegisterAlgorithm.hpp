@@ -20,6 +20,10 @@ namespace Experimental {
 /// class.
 template <class Scalar, class ExecutionSpace>
 using TriangularAlgorithm = Detail::TriangularAlgorithm<Scalar, ExecutionSpace>;
+/// What it is made from: the graph of dependencies and its level sets. Their
+/// memory ends with the analysis.
+template <class ExecutionSpace>
+using TriangularAnalysis = Detail::TriangularAnalysis<ExecutionSpace>;
 /// What the selection knows of it. Its base class.
 template <class Scalar, class ExecutionSpace>
 using AlgorithmRegistration =

@@ -17,7 +17,7 @@ namespace Detail {
 /// `blocks` made from a matrix, and what an inspection found of its values.
 template <class Scalar, class ExecutionSpace>
 struct BlocksOfMatrix {
-  /// None where the matrix has to be taken by way of its dependency graph.
+  /// None where blocks have to be made from the dependency graph.
   std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>> algorithm;
   ValuesInspection inspection;
   /// Temporary arrays: to be kept until `exec` has been waited for.
@@ -29,8 +29,8 @@ struct BlocksOfMatrix {
 /// level sets, and one wait of the host.
 ///
 /// Returns without an algorithm where op transposes, rows are not sorted,
-/// entries not contiguous, or anything is wrong with the matrix: whoever makes
-/// the dependency graph will say what.
+/// entries not contiguous, or anything is wrong with the matrix: the dependency
+/// graph, which is made then, says what.
 /// @throws PlanMemoryError where `options` allow less memory
 /// Cost: three passes over the pattern and one over the values; ten launches
 /// and two allocations.

@@ -125,7 +125,7 @@ class AlgorithmChoice {
     turns_ = 0;
     if (!chosen.consider_fewer_levels(selection_, inaccurate, levels / 2, why))
       return forbid_merge(why);
-    selection_.instead = why + ", so that fewer are taken at a time";
+    selection_.instead = why + ", so that fewer are merged";
     if (!selection_.best()) selection_.add_last_resort();
   }
 
@@ -133,12 +133,15 @@ class AlgorithmChoice {
   /// be merged with these values, of which `why` tells.
   void forbid_merge(const std::string& why) {
     const Algorithm chosen = selection_.report.algorithm;
+    const Candidate& made = *selection_.best();
     selection_.forget_plan();
     for (const auto& registration : registrations_)
       registration->forbid_merging(selection_,
                                    registration->algorithm() == chosen, why);
+    // Without merged level sets, it can't take these values at all.
+    if (!made.ruled_out) return rule_out(chosen, why);
     if (!selection_.best()) selection_.add_last_resort();
-    selection_.instead = why + ", which rules out several level sets at a time";
+    selection_.instead = why + ", which rules out merged level sets";
   }
 
  private:
@@ -178,8 +181,9 @@ class AlgorithmChoice {
   }
   void consider_all() {
     selection_.parameters = performance_parameters<Scalar>(selection_.exec);
-    if constexpr (!is_gpu<ExecutionSpace>)
+    if constexpr (!is_gpu<ExecutionSpace>) {
       selection_.host_rows = sample_host_rows(selection_.analysis.graph);
+    }
     for (const auto& registration : registrations_)
       if (registration->supports(selection_.options))
         registration->consider(selection_);

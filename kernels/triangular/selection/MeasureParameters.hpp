@@ -24,7 +24,7 @@ namespace Detail {
 
 /// Measures the parameters of the performance model with the kernels
 /// themselves on small made-up systems. A few dozen milliseconds, and no more
-/// than the budget: where threads share cores with other recipes, each launch
+/// than the budget: where threads share cores with other programs, each launch
 /// may take as long as those are given a core, and what is measured means
 /// little.
 template <class Scalar, class ExecutionSpace>
@@ -70,16 +70,16 @@ class ParameterMeasurement {
     };
     using LevelSetsOf = LevelSetSolve<Scalar, ExecutionSpace>;
     using SyncFree = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
-    using Stream = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
+    using Packed = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
     using Substitution = SubstitutionSolve<Scalar, ExecutionSpace>;
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
     p.narrow_level =
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
-    auto in_one = Stream::make_builder(exec_, chain.graph, nullptr, n, 1, {});
-    // Without room for a stream in scratch there is none to choose either.
+    auto in_one = Packed::make_builder(exec_, chain.graph, nullptr, n, 1, {});
+    // Without room for sub-graphs in scratch there are none to choose either.
     if (in_one.possible())
       p.pass =
-          positive((time(Stream(exec_, chain, in_one, 1), n) - p.alpha) / n);
+          positive((time(Packed(exec_, chain, in_one, 1), n) - p.alpha) / n);
     p.block = positive((time(make_block_chain(chain), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));

@@ -22,7 +22,7 @@ class AlgorithmRegistration;
 
 /// What the report notes of a plan with merged level sets.
 inline std::string merged_levels_note(int levels) {
-  return std::to_string(levels) + " level sets at a time";
+  return std::to_string(levels) + " merged level sets";
 }
 
 /// A plan that may be made for a matrix.

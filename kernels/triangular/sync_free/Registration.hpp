@@ -36,7 +36,7 @@ class SyncFreeRegistration
     return sizes.of_rows() + sizes.of_entries() + sizes.of_chunks() +
            2 * static_cast<std::size_t>(sizes.rows) * sizes.scalar_bytes;
   }
-  /// Of a plan with merged level sets whose number nobody asked for.
+  /// Of a plan with merged level sets, unless the options name their number.
   double most_times_matrix(const Selection& selection,
                            const Candidate& candidate) const override {
     return candidate.merged_levels == 1 || selection.levels_are_named()

@@ -2,12 +2,16 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-add_library(strata INTERFACE)
-add_library(Strata::strata ALIAS strata)
-target_compile_features(strata INTERFACE cxx_std_17)
-target_compile_definitions(strata INTERFACE
+# Strata::header_only is all headers, from which a program compiles what it uses.
+# Strata::strata has the same in libstrata, compiled once; StrataInstances.cmake.
+add_library(strata_header_only INTERFACE)
+add_library(Strata::header_only ALIAS strata_header_only)
+set_target_properties(strata_header_only PROPERTIES EXPORT_NAME header_only)
+target_compile_features(strata_header_only INTERFACE cxx_std_17)
+target_compile_definitions(strata_header_only INTERFACE
   STRATA_ENABLE_CUDA_NATIVE=$<BOOL:${Strata_ENABLE_CUDA_NATIVE}>)
-target_link_libraries(strata INTERFACE Kokkos::kokkos Kokkos::kokkoskernels ZLIB::ZLIB)
+target_link_libraries(strata_header_only INTERFACE
+  Kokkos::kokkos Kokkos::kokkoskernels ZLIB::ZLIB)
 
 # A project around this one compiles with flags of its own, whose warnings are not for
 # its developers to mend here.
@@ -41,10 +45,12 @@ endforeach()
 list(APPEND Strata_HEADERS ${Strata_PUBLIC_HEADERS})
 list(REMOVE_DUPLICATES Strata_FOLDERS)
 foreach(folder IN LISTS Strata_FOLDERS)
-  target_include_directories(strata ${as_system} INTERFACE
+  target_include_directories(strata_header_only ${as_system} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/${folder}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strata/${folder}>)
 endforeach()
+
+include(${CMAKE_CURRENT_LIST_DIR}/StrataInstances.cmake)
 
 if(NOT Strata_INSTALL)
   return()
@@ -55,13 +61,17 @@ foreach(room core analysis kernels)
           FILES_MATCHING PATTERN "*.hpp")
 endforeach()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Strata)
-install(TARGETS strata EXPORT StrataTargets)
+install(TARGETS strata strata_header_only EXPORT StrataTargets)
 install(EXPORT StrataTargets NAMESPACE Strata:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/StrataConfig.cmake.in
   ${PROJECT_BINARY_DIR}/StrataConfig.cmake INSTALL_DESTINATION ${package_dir})
 # While 0.x, a minor release may change the interface.
+set(independent)
+if(Strata_ENABLE_HEADER_ONLY)
+  set(independent ARCH_INDEPENDENT)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/StrataConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+  COMPATIBILITY SameMinorVersion ${independent})
 install(FILES
   ${PROJECT_BINARY_DIR}/StrataConfig.cmake
   ${PROJECT_BINARY_DIR}/StrataConfigVersion.cmake

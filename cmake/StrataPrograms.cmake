@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# What every program of this tree is built with; no part of the library.
-add_library(strata_program INTERFACE)
-target_link_libraries(strata_program INTERFACE Strata::strata)
-target_compile_options(strata_program INTERFACE
-  $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra>)
+# What every program of this tree is built with; no part of the library. Those with
+# strata_header_only_program compile what they use of the library themselves.
+foreach(library strata header_only)
+  set(program strata_program)
+  if(library STREQUAL "header_only")
+    set(program strata_header_only_program)
+  endif()
+  add_library(${program} INTERFACE)
+  target_link_libraries(${program} INTERFACE Strata::${library})
+  target_compile_options(${program} INTERFACE
+    $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra>)
+endforeach()
 
 # Registers `target` with CTest under `label`.
 function(strata_add_test target label)

@@ -22,6 +22,7 @@
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_MatrixMarketArray.hpp>
+#include <Strata_MemoryPool.hpp>
 #include <Strata_Partition.hpp>
 #include <Strata_PartitionMethod.hpp>
 #include <Strata_PerformanceCache.hpp>
@@ -44,6 +45,5 @@
 #include <Strata_TriangularReport.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_Types.hpp>
-#include <core/memory/MemoryPool.hpp>
 
 #endif

@@ -9,7 +9,7 @@ namespace Strata {
 
 /// Frees the memory that is kept for later analyses, plans and new values, at
 /// most a thirty-second of the device's, or 256 MiB if that is more (see
-/// "Memory" in docs/algorithms.md). Kokkos's finalization does so, too. What is
+/// docs/memory.md). Kokkos's finalization does so, too. What is
 /// in use is left alone. May be called at any time, from any thread; may wait
 /// for the device.
 template <class ExecutionSpace>

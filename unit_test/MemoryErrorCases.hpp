@@ -14,11 +14,11 @@
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_MatrixMarket.hpp>
+#include <Strata_MemoryPool.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_Triangle.hpp>
-#include <core/memory/MemoryPool.hpp>
 #include <cstdio>
 #include <fstream>
 #include <functional>

@@ -2,7 +2,7 @@
 #ifndef STRATA_TEST_SANITIZER_OPTIONS_HPP
 #define STRATA_TEST_SANITIZER_OPTIONS_HPP
 
-// What a program that is built with sanitizers (docs/testing.md) asks of them.
+// What a program that is built with sanitizers (docs/developer/testing.md) asks of them.
 // The environment variables ASAN_OPTIONS and UBSAN_OPTIONS have the last word.
 // A program includes this once, where its main function is.
 #ifdef __SANITIZE_ADDRESS__

@@ -161,7 +161,7 @@ inline Graph interleaved_chains(int count, int length, bool uneven) {
 }
 
 /// Ten vertices and ten edges, one of them vertex 6's from 3 and 5 (counted
-/// from one), as in Picciau et al.'s Figure 1.
+/// from one), as in Figure 1 of Picciau et al. (2017).
 inline Graph ten_vertices() {
   std::vector<std::set<int>> sources(10);
   sources[2] = {0};

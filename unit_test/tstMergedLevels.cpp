@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/scalar/Modulus.hpp>
 #include <limits>
 #include <map>
 #include <set>

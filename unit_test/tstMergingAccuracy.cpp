@@ -2,6 +2,7 @@
 // Contracts of accuracy where level sets are merged: see docs/accuracy.md.
 #include <Strata_Sptrsv.hpp>
 #include <cmath>
+#include <core/scalar/RealPart.hpp>
 #include <functional>
 
 #include "RandomSeed.hpp"

@@ -2,6 +2,7 @@
 // The library's algorithms are listed once, and one from outside of it is
 // considered, made, reported and held to a limit on memory like them.
 #include <Strata_SptrsvHandle.hpp>
+#include <kernels/triangular/selection/Registry.hpp>
 
 #include "RowByRow.hpp"
 #include "TriangularSolverCases.hpp"

@@ -118,7 +118,7 @@ TEST(Schedule, SlotsAreThoseOfTheDocument) {
   });
 }
 
-/// Picciau et al.'s Algorithm 1 on the host, sub-graphs of a level in
+/// Algorithm 1 of Picciau et al. on the host, sub-graphs of a level in
 /// descending order to show that their order does not matter.
 std::vector<double> solve(const Graph& graph, const Subgraphs& s,
                           const Schedule& schedule,

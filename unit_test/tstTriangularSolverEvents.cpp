@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What solves and value updates ask of Kokkos: no waiting, no memory, no copies
 // in the one, one wait in the other.
+#include <core/device/Backend.hpp>
+#include <core/matrix/InspectValues.hpp>
+#include <core/matrix/ValueIndex.hpp>
+#include <core/memory/ToDevice.hpp>
+
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
@@ -98,13 +103,11 @@ int fences_of_a_reduction() {
   const int before = events.so_far().fences;
   Kokkos::parallel_reduce(
       "one reduction", Kokkos::RangePolicy<Space>(0, 10),
-      Detail::InspectValues<double, Memory, Kokkos::View<const int*, Memory>,
-                            Kokkos::View<int*, Memory>>{
-          {},
-          {},
-          nullptr,
-          Detail::row_map_term(none),
-          Detail::entries_term(entries)},
+      Detail::InspectValues<double, Memory>{{},
+                                            {},
+                                            nullptr,
+                                            Detail::row_map_term(none),
+                                            Detail::entries_term(entries)},
       result);
   return events.so_far().fences - before;
 }
@@ -131,8 +134,7 @@ TEST(InspectValues, ByBlocksFindsTheSame) {
       const auto values = Detail::to_device<double, Memory>("values", number);
       Detail::DiagonalPlaces<Memory> places;
       places.value_index = Detail::ValueIndex<Memory>("origin", origin, n);
-      using Index = std::decay_t<decltype(index)>;
-      using Look = Detail::InspectValues<double, Memory, Index, Index>;
+      using Look = Detail::InspectValues<double, Memory>;
       const Look look{places,
                       {},
                       values.data(),

@@ -3,6 +3,7 @@
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
+#include <Strata_MemoryPool.hpp>
 #include <core/memory/MemoryPool.hpp>
 
 namespace Strata {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <core/device/NotReady.hpp>
+
 #include "TriangularSolverCases.hpp"
 
 namespace Strata {

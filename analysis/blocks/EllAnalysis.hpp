@@ -19,11 +19,11 @@ namespace Detail {
 /// Clears what the analysis adds up and, given a row map, locates the strict
 /// entries of sorted rows whose number TriangleCheck has counted; rows of a
 /// non-unit triangle are seen to have a diagonal on the way.
-template <class RowMap, class MemorySpace>
+template <class MemorySpace>
 struct LocateRows {
   std::int64_t* entries;
   int* longest;
-  RowMap row_map;  // empty: the rows are known
+  IndexArray row_map;  // empty: the rows are known
   Kokkos::View<const int*, MemorySpace> strict;
   DiagonalPresence<MemorySpace> presence;
   std::int64_t* begin;
@@ -37,8 +37,7 @@ struct LocateRows {
     if (row_map.extent(0) == 0) return;
     const std::int64_t row = lower ? v : n - 1 - v;
     const int mine = strict(row);
-    begin[v] = lower ? static_cast<std::int64_t>(row_map(row))
-                     : static_cast<std::int64_t>(row_map(row + 1)) - mine;
+    begin[v] = lower ? row_map(row) : row_map(row + 1) - mine;
     count[v] = mine;
     if (check_presence) presence(row);
   }
@@ -63,7 +62,7 @@ struct ResetEll {
 /// and measures the blocks, and fills the plan once the solver has room for it.
 /// The host waits once, in `fetch`. Whatever was enqueued must be done before
 /// this object ends.
-template <class ExecutionSpace, class Ordinal>
+template <class ExecutionSpace>
 class EllAnalysis {
  public:
   using Memory = typename ExecutionSpace::memory_space;
@@ -128,42 +127,39 @@ class EllAnalysis {
   std::int64_t* head(int word) const { return work_.head + word; }
 
   /// Enqueues the search for blocks in a matrix that TriangleCheck has seen.
-  template <class RowMap>
-  void enqueue(const ExecutionSpace& exec, const RowMap& row_map,
-               const Ordinal* entries, bool lower, bool unit) {
+  void enqueue(const ExecutionSpace& exec, const IndexArray& row_map,
+               const IndexArray& entries, bool lower, bool unit) {
     work_.rows.begin = begin_;
     work_.rows.count = count_;
     work_.rows.entries = entries;
     work_.rows.mirrored = !lower;
-    enqueue_rows(exec, LocateRows<RowMap, Memory>{work_.entries,
-                                                  work_.longest,
-                                                  row_map,
-                                                  strict_,
-                                                  {diagonal_, status()},
-                                                  begin_,
-                                                  count_,
-                                                  n_,
-                                                  lower,
-                                                  !unit});
+    enqueue_rows(exec, LocateRows<Memory>{work_.entries,
+                                          work_.longest,
+                                          row_map,
+                                          strict_,
+                                          {diagonal_, status()},
+                                          begin_,
+                                          count_,
+                                          n_,
+                                          lower,
+                                          !unit});
   }
   /// The same for a graph.
   void enqueue(const ExecutionSpace& exec,
                const DependencyGraph<Memory>& graph) {
     work_.rows.begin = graph.row_map.data();
-    work_.rows.entries = graph.entries.data();
+    work_.rows.entries = graph.entries;
     work_.rows.value_index = graph.value_index.data();
-    const Kokkos::View<const int*, Memory> none;
-    enqueue_rows(exec, LocateRows<Kokkos::View<const int*, Memory>, Memory>{
-                           work_.entries,
-                           work_.longest,
-                           none,
-                           none,
-                           {},
-                           nullptr,
-                           nullptr,
-                           n_,
-                           true,
-                           false});
+    enqueue_rows(exec, LocateRows<Memory>{work_.entries,
+                                          work_.longest,
+                                          {},
+                                          {},
+                                          {},
+                                          nullptr,
+                                          nullptr,
+                                          n_,
+                                          true,
+                                          false});
   }
   /// Waits for what was found. Without a fault, the plan can be filled.
   void fetch(const ExecutionSpace& exec) {
@@ -200,29 +196,29 @@ class EllAnalysis {
             const DiagonalSource& diagonal) const {
     for_each_row("Strata::EllAnalysis::fill", exec, n_,
                  std::max(entries_, found_[EllHead::num_slots]),
-                 FillEllBlocks<Memory, Ordinal>{work_, plan, diagonal});
+                 FillEllBlocks<Memory>{work_, plan, diagonal});
   }
 
  private:
   std::int64_t head_words() const {
     return EllHead::size + std::int64_t{2} * work_.wide_capacity;
   }
-  template <class Locate>
-  void enqueue_rows(const ExecutionSpace& exec, const Locate& locate) {
+  void enqueue_rows(const ExecutionSpace& exec,
+                    const LocateRows<Memory>& locate) {
     enqueue_find_blocks(exec, work_.rows, locate, work_.nearest,
                         work_.tile_nearest, work_.start,
                         work_.head + EllHead::num_blocks);
     for_each_tile("Strata::EllAnalysis::measure", exec, n_,
-                  MeasureBlocks<ExecutionSpace, Ordinal>{work_});
+                  MeasureBlocks<ExecutionSpace>{work_});
     Kokkos::parallel_scan("Strata::EllAnalysis::place", Range(exec, 0, n_),
-                          PlaceBlocks<Ordinal>{work_});
+                          PlaceBlocks{work_});
   }
 
   int n_;
   std::int64_t entries_;
   typename MemoryPool<Memory>::Pointer work_block_;
   Arena<Memory> arena_;
-  EllWork<Ordinal> work_{};
+  EllWork work_{};
   std::int64_t* begin_ = nullptr;
   int* count_ = nullptr;
   Kokkos::View<int*, Memory> strict_;

@@ -118,9 +118,8 @@ struct EllHead {
 };
 
 /// Arrays that live as long as the analysis.
-template <class Ordinal>
 struct EllWork {
-  StrictRows<Ordinal> rows;
+  StrictRows rows;
   int* nearest;
   int* tile_nearest;
   int* start;              // block -> first row
@@ -144,10 +143,10 @@ struct EllWork {
 };
 
 /// Sums and maxima over the rows of each block, and the block of each row.
-template <class ExecutionSpace, class Ordinal>
+template <class ExecutionSpace>
 struct MeasureBlocks {
   static constexpr int width = lane_width<ExecutionSpace>;
-  EllWork<Ordinal> work;
+  EllWork work;
 
   /// The block of row v, which is one of first to last.
   KOKKOS_INLINE_FUNCTION int find(int v, int first, int last) const {
@@ -197,9 +196,8 @@ struct MeasureBlocks {
 
 /// A place in storage for each block and each row that is stored apart: those
 /// of a block follow its ELL part. A sum over the rows.
-template <class Ordinal>
 struct PlaceBlocks {
-  EllWork<Ordinal> work;
+  EllWork work;
 
   KOKKOS_INLINE_FUNCTION void count(int word) const {
     Kokkos::atomic_fetch_add(&work.head[word], std::int64_t{1});
@@ -254,9 +252,9 @@ struct DiagonalSource {
   }
 };
 
-template <class MemorySpace, class Ordinal>
+template <class MemorySpace>
 struct FillEllBlocks {
-  EllWork<Ordinal> work;
+  EllWork work;
   EllPlan<MemorySpace> plan;
   DiagonalSource diagonal;
 

@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_BLOCKS_FIND_BLOCKS_HPP
 
 #include <core/device/Warp.hpp>
+#include <core/matrix/IndexArray.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -10,11 +11,10 @@ namespace Detail {
 /// Strict entries of a triangular matrix, a row after the other in the order of
 /// substitution: vertex v is row v of a forward solve, row n - 1 - v of a
 /// backward one. Those of a vertex are sorted, either way.
-template <class Ordinal>
 struct StrictRows {
   const std::int64_t* begin = nullptr;  // vertex -> its first entry
   const int* count = nullptr;  // null: an entry ends where the next begins
-  const Ordinal* entries = nullptr;
+  IndexArray entries;
   const std::int64_t* value_index =
       nullptr;  // entry -> its value; null: the same
   int num_vertices = 0;
@@ -25,7 +25,7 @@ struct StrictRows {
   }
   /// The vertex that entry k needs.
   KOKKOS_INLINE_FUNCTION int source(std::int64_t k) const {
-    const std::int64_t j = static_cast<std::int64_t>(entries[k]);
+    const std::int64_t j = entries(k);
     return static_cast<int>(mirrored ? num_vertices - 1 - j : j);
   }
   KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t k) const {
@@ -77,10 +77,10 @@ void for_each_tile(const char* label, const ExecutionSpace& exec, int rows,
 /// For every vertex the last that it needs, and for every tile the last that
 /// one of its vertices needs. `Locate` fills in `rows` where that is to be done
 /// first.
-template <class ExecutionSpace, class Ordinal, class Locate>
+template <class ExecutionSpace, class Locate>
 struct NearestSources {
   static constexpr int width = lane_width<ExecutionSpace>;
-  StrictRows<Ordinal> rows;
+  StrictRows rows;
   Locate locate;
   int* nearest;
   int* tile_nearest;
@@ -182,13 +182,13 @@ struct FindBlocks {
 };
 
 /// Enqueues the two launches that find the blocks of `num_rows` > 0 rows.
-template <class ExecutionSpace, class Ordinal, class Locate>
+template <class ExecutionSpace, class Locate>
 void enqueue_find_blocks(const ExecutionSpace& exec,
-                         const StrictRows<Ordinal>& rows, const Locate& locate,
+                         const StrictRows& rows, const Locate& locate,
                          int* nearest, int* tile_nearest, int* start,
                          std::int64_t* num_blocks) {
   for_each_tile("Strata::DiagonalBlocks::nearest", exec, rows.num_vertices,
-                NearestSources<ExecutionSpace, Ordinal, Locate>{
+                NearestSources<ExecutionSpace, Locate>{
                     rows, locate, nearest, tile_nearest});
   Kokkos::parallel_for(
       "Strata::DiagonalBlocks::find",

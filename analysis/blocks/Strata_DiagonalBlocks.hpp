@@ -42,9 +42,9 @@ DiagonalBlocks find_diagonal_blocks(
         a.take(start, std::int64_t{n} + 1);
         a.take(count, 1);
       });
-  Detail::StrictRows<int> rows;
+  Detail::StrictRows rows;
   rows.begin = graph.row_map.data();
-  rows.entries = graph.entries.data();
+  rows.entries = graph.entries;
   rows.num_vertices = n;
   Detail::enqueue_find_blocks(exec, rows, Detail::AlreadyLocated{}, nearest,
                               tile_nearest, start, count);

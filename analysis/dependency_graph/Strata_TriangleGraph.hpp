@@ -7,7 +7,7 @@
 #include <Strata_Types.hpp>
 #include <analysis/level_sets/FindLevels.hpp>
 #include <analysis/stages/FusedStages.hpp>
-#include <core/device/KokkosVersion.hpp>
+#include <core/device/SortRows.hpp>
 #include <core/matrix/TriangleCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
@@ -34,10 +34,9 @@ namespace Detail {
 /// Writes the strict entries of one sorted row and where its diagonal stands.
 /// Vertices count from the other end in a reversed graph, so a row's entries
 /// are written back to front there and sources ascend in either case.
-template <class RowMap, class Entries, class MemorySpace>
+template <class MemorySpace>
 struct GatherRows {
-  RowMap row_map;
-  Entries entries;
+  IndexArray row_map, entries;
   Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
   Kokkos::View<const std::int64_t*, MemorySpace> diagonal;     // per row
   DependencyGraph<MemorySpace> graph;
@@ -67,10 +66,9 @@ struct GatherRows {
   }
 };
 
-template <class RowMap, class Entries, class MemorySpace>
+template <class MemorySpace>
 struct CountColumns {
-  RowMap row_map;
-  Entries entries;
+  IndexArray row_map, entries;
   Kokkos::View<int*, MemorySpace> count;  // per column
   bool lower;
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
@@ -89,10 +87,9 @@ struct CountColumns {
 
 /// The transposed pattern: entry (row, column) becomes an edge from row's
 /// vertex into column's. Rows arrive in no fixed order and are sorted later.
-template <class RowMap, class Entries, class MemorySpace>
+template <class MemorySpace>
 struct ScatterColumns {
-  RowMap row_map;
-  Entries entries;
+  IndexArray row_map, entries;
   Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<int*, MemorySpace> count;  // per column, counts down to 0
@@ -157,13 +154,13 @@ struct ResetCheck {
 
 /// Check of a matrix, its graph and the levels of that, enqueued together: the
 /// graph is made where nothing is wrong and no row has to be sorted.
-template <class ExecutionSpace, class RowMap, class Entries, class Values>
+template <class ExecutionSpace>
 struct TriangleStages {
   using Memory = typename ExecutionSpace::memory_space;
   ResetCheck<Memory> reset;
-  TriangleCheck<RowMap, Entries, Values, Memory> check;
+  TriangleCheck<Memory> check;
   ScanCounts<Memory> scan;
-  GatherRows<RowMap, Entries, Memory> gather;
+  GatherRows<Memory> gather;
   FindLevels<ExecutionSpace> levels;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
@@ -212,20 +209,32 @@ struct PlaceDiagonal {
   }
 };
 
+/// A pattern whose offsets and columns are sound, copied to be sorted, and the
+/// places of its entries.
 template <class MemorySpace>
-struct Iota {
-  Kokkos::View<std::int64_t*, MemorySpace> view;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const { view(k) = k; }
+struct CopyPattern {
+  IndexArray row_map, entries;
+  Kokkos::View<std::int64_t*, MemorySpace> offsets;
+  Kokkos::View<int*, MemorySpace> columns;
+  Kokkos::View<std::int64_t*, MemorySpace> permutation;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    if (k < static_cast<std::int64_t>(offsets.extent(0)))
+      offsets(k) = row_map(k);
+    if (k >= static_cast<std::int64_t>(columns.extent(0))) return;
+    columns(k) = static_cast<int>(entries(k));
+    permutation(k) = k;
+  }
 };
 
 /// See triangle_graph.
 /// @param pool   for the arrays of the graph, which then must not outlive it
 /// @param levels given a pool, a device finds them along with the graph, where
 ///               no row has to be sorted and op does not transpose
-template <class ExecutionSpace, class RowMap, class Entries, class Values>
+template <class ExecutionSpace>
 DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
-    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
-    const Values& values, std::int64_t columns, const TriangleInput& input,
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, const StoredValues& values,
+    std::int64_t columns, const TriangleInput& input,
     WorkPool<ExecutionSpace>* pool,
     GraphLevels<typename ExecutionSpace::memory_space>* levels) {
   using Memory = typename ExecutionSpace::memory_space;
@@ -259,7 +268,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   graph.num_vertices = static_cast<int>(rows);
   graph.reversed = lower == transposed;
   if (rows == 0) {
-    require_empty_without_rows(row_map, entries);
+    require_empty_without_rows<Memory>(row_map, entries);
     graph.row_map = Kokkos::View<std::int64_t*, Memory>(
         "Strata::DependencyGraph::row_map", 1);
     return graph;
@@ -304,21 +313,21 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   // its values elsewhere: only its columns are looked at (`unit` or not).
   const ResetCheck<Memory> reset{strict, diagonal, status, graph.row_map,
                                  counters};
-  const auto checker = [&](const auto& checked_entries, bool with_values) {
-    using Checked = std::decay_t<decltype(checked_entries)>;
-    return TriangleCheck<RowMap, Checked, Values, Memory>{row_map,
-                                                          checked_entries,
-                                                          values,
-                                                          columns,
-                                                          stored,
-                                                          lower,
-                                                          unit || !with_values,
-                                                          input.take_triangle,
-                                                          status,
-                                                          strict,
-                                                          diagonal};
+  const auto checker = [&](const IndexArray& checked_entries,
+                           bool with_values) {
+    return TriangleCheck<Memory>{row_map,
+                                 checked_entries,
+                                 values,
+                                 columns,
+                                 stored,
+                                 lower,
+                                 unit || !with_values,
+                                 input.take_triangle,
+                                 status,
+                                 strict,
+                                 diagonal};
   };
-  auto check = [&](const auto& checked_entries, bool with_values) {
+  auto check = [&](const IndexArray& checked_entries, bool with_values) {
     Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec, 0, rows),
                          reset);
     for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
@@ -327,15 +336,13 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     scan(!unit);
     fetch_status();
     if (found[0] != Detail::no_fault)
-      Detail::raise_row_fault(found[0], row_map, checked_entries, values,
+      raise_row_fault<Memory>(found[0], row_map, checked_entries, values,
                               columns, input.uplo);
     return found[1];
   };
 
   Kokkos::View<std::int64_t*, Memory> permutation;
-  using SortedEntries = Kokkos::View<typename Entries::non_const_value_type*,
-                                     Kokkos::LayoutLeft, Memory>;
-  SortedEntries sorted;
+  Kokkos::View<int*, Memory> sorted;
   // Room for as many edges as there might be, until that is known.
   const auto make_edges = [&](std::int64_t edges) {
     if (!pool) {
@@ -351,7 +358,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   std::int64_t unsorted = no_fault;
   if (pool && !transposed) {
     make_edges(stored);
-    using Stages = TriangleStages<ExecutionSpace, RowMap, Entries, Values>;
+    using Stages = TriangleStages<ExecutionSpace>;
     FindLevels<ExecutionSpace> find{graph, {}, counters};
     const bool with_levels = levels && is_gpu<ExecutionSpace>;
     if (with_levels)
@@ -379,7 +386,8 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     }
     fetch_status();
     if (found[0] != no_fault)
-      raise_row_fault(found[0], row_map, entries, values, columns, input.uplo);
+      raise_row_fault<Memory>(found[0], row_map, entries, values, columns,
+                              input.uplo);
     unsorted = found[1];
     if (unsorted == no_fault) {
       graph.entries =
@@ -402,23 +410,26 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
           "the columns of row " + std::to_string(unsorted) + " do not increase",
           "sort the rows, or set sort_rows to have it done in a copy",
           unsorted);
-    sorted =
-        make_unfilled<SortedEntries>("Strata::TriangleGraph::sorted", stored);
+    // Columns that have been checked: they fit int.
+    sorted = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::TriangleGraph::sorted", stored);
+    const auto offsets =
+        make_unfilled<Counts>("Strata::TriangleGraph::offsets", rows + 1);
     permutation = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
         "Strata::TriangleGraph::permutation", stored);
-    Kokkos::deep_copy(exec, sorted, entries);
-    Kokkos::parallel_for("Strata::TriangleGraph::iota", Range(exec, 0, stored),
-                         Detail::Iota<Memory>{permutation});
-    Detail::sort_crs_rows(exec, row_map, sorted, permutation);
+    Kokkos::parallel_for(
+        "Strata::TriangleGraph::copy",
+        Range(exec, 0, std::max(stored, rows + 1)),
+        CopyPattern<Memory>{row_map, entries, offsets, sorted, permutation});
+    sort_crs_rows(exec, offsets, sorted, permutation);
     check(sorted, false);
   }
 
-  auto build = [&](const auto& sorted_entries) {
-    using Sorted = std::decay_t<decltype(sorted_entries)>;
+  auto build = [&](const IndexArray& sorted_entries) {
     if (transposed) {
       Kokkos::deep_copy(exec, strict, 0);
       Detail::for_each_row("Strata::TriangleGraph::count", exec, rows, stored,
-                           Detail::CountColumns<RowMap, Sorted, Memory>{
+                           Detail::CountColumns<Memory>{
                                row_map, sorted_entries, strict, lower});
       scan(false);
       fetch_status();
@@ -427,7 +438,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     if (transposed) {
       Detail::for_each_row(
           "Strata::TriangleGraph::scatter", exec, rows, stored,
-          Detail::ScatterColumns<RowMap, Sorted, Memory>{
+          Detail::ScatterColumns<Memory>{
               row_map, sorted_entries, permutation, graph, strict, lower});
       Detail::sort_crs_rows(exec, graph.row_map, graph.entries,
                             graph.value_index);
@@ -438,7 +449,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
                                         graph.reversed, unit});
     } else {
       Detail::for_each_row("Strata::TriangleGraph::gather", exec, rows, stored,
-                           Detail::GatherRows<RowMap, Sorted, Memory>{
+                           Detail::GatherRows<Memory>{
                                row_map, sorted_entries, permutation, diagonal,
                                graph, lower, unit});
     }

@@ -5,7 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <core/device/KokkosVersion.hpp>
+#include <core/device/SortRows.hpp>
 #include <core/matrix/MatrixTypes.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/MemoryErrors.hpp>

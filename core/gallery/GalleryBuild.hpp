@@ -2,7 +2,7 @@
 #ifndef STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
 #define STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
 
-#include <core/matrix/KernelsCompat.hpp>
+#include <core/device/SortRows.hpp>
 #include <core/matrix/MatrixTypes.hpp>
 #include <core/scalar/CounterRandom.hpp>
 

@@ -124,14 +124,13 @@ struct ClearMergeFaults {
 /// Looks at the diagonal, at entries to be scaled and at the pattern in one
 /// pass. Index i stands for a place on the diagonal, a record, an offset and an
 /// entry, as far as there are so many.
-template <class Scalar, class MemorySpace, class RowMap, class Entries>
+template <class Scalar, class MemorySpace>
 struct InspectValues {
   using value_type = ValuesInspection;
   DiagonalPlaces<MemorySpace> diagonal;
   ScaledEntries<MemorySpace> scaled;
   const Scalar* values;
-  FingerprintTerm<RowMap> row_map;
-  FingerprintTerm<Entries> entries;
+  FingerprintTerm row_map, entries;
   /// MergeFaults, taken along and cleared; null: there are none.
   std::int64_t* rewrite = nullptr;
 
@@ -140,17 +139,17 @@ struct InspectValues {
     if (i == 0) take_rewrite(found);
     if (i < diagonal.value_index.size()) inspect_diagonals<1>(i, 1, found);
     if (i < num_records()) inspect_record(i, found);
-    if (i < row_map.size()) row_map.template add<1>(i, 1, found.row_map);
-    if (i < entries.size()) entries.template add<1>(i, 1, found.entries);
+    if (i < row_map.size()) row_map.add<1>(i, 1, found.row_map);
+    if (i < entries.size()) entries.add<1>(i, 1, found.entries);
   }
   /// All indices `first` + k * `stride` of every kind, several at a time.
   KOKKOS_INLINE_FUNCTION void take(std::int64_t first, std::int64_t stride,
                                    ValuesInspection& found) const {
     constexpr int few = 4, many = 8;
     for (std::int64_t i = first; i < row_map.size(); i += few * stride)
-      row_map.template add<few>(i, stride, found.row_map);
+      row_map.add<few>(i, stride, found.row_map);
     for (std::int64_t i = first; i < entries.size(); i += many * stride)
-      entries.template add<many>(i, stride, found.entries);
+      entries.add<many>(i, stride, found.entries);
     for (std::int64_t i = first; i < diagonal.value_index.size();
          i += few * stride)
       inspect_diagonals<few>(i, stride, found);
@@ -302,13 +301,12 @@ struct InspectByBlocks {
 /// `result`: host memory, for which the host waits, or a view in device memory.
 /// `rewrite`, if any, are MergeFaults that earlier work on `exec` has found.
 /// Views without elements are left out; there must be something to look at.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
-          class Result>
+template <class Scalar, class ExecutionSpace, class Result>
 void inspect_values_into(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const RowMap& row_map, const Entries& entries,
+    const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
     Result&& result, std::int64_t* rewrite = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::size_t work =
@@ -319,21 +317,21 @@ void inspect_values_into(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, RowMap, Entries>{
-          diagonal, scaled, values, row_map_term(row_map),
-          entries_term(entries), rewrite},
+      InspectValues<Scalar, Memory>{diagonal, scaled, values,
+                                    row_map_term(row_map),
+                                    entries_term(entries), rewrite},
       result);
 }
 
 /// The same into host memory, which it waits for. On CUDA the device writes
 /// there itself: a reduction of Kokkos' takes some 10 us more, and six times as
 /// long for large patterns.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries>
+template <class Scalar, class ExecutionSpace>
 ValuesInspection inspect_values(
     const ExecutionSpace& exec,
     const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const RowMap& row_map, const Entries& entries,
+    const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
     std::int64_t* rewrite = nullptr) {
   ValuesInspection found;
   const std::size_t work = std::max(
@@ -341,8 +339,7 @@ ValuesInspection inspect_values(
        scaled.record_row.extent(0), row_map.extent(0), entries.extent(0)});
   if (work == 0 && !rewrite) return found;
   if constexpr (is_gpu<ExecutionSpace>) {
-    using Look = InspectValues<Scalar, typename ExecutionSpace::memory_space,
-                               RowMap, Entries>;
+    using Look = InspectValues<Scalar, typename ExecutionSpace::memory_space>;
     using Run = InspectByBlocks<Look>;
     constexpr std::size_t share = Run::threads * Run::items_of_a_thread;
     const std::size_t blocks = std::min<std::size_t>(

@@ -2,9 +2,9 @@
 #ifndef STRATA_CORE_MATRIX_KERNELS_COMPAT_HPP
 #define STRATA_CORE_MATRIX_KERNELS_COMPAT_HPP
 
-// What differs between Kokkos Kernels releases in sorting, file input and
-// incomplete factorisation: 3.4 has the first two in KokkosKernels::Impl, later
-// releases in KokkosSparse.
+// What differs between Kokkos Kernels releases in file input, which 3.4 has in
+// KokkosKernels::Impl and later releases in KokkosSparse, and in incomplete
+// factorisation.
 
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_spiluk.hpp>
@@ -21,11 +21,6 @@
 namespace Strata {
 namespace Detail {
 
-#if STRATA_IMPL_SORT_IN_KOKKOSSPARSE
-namespace SortRoom = ::KokkosSparse;
-#else
-namespace SortRoom = ::KokkosKernels::Impl;
-#endif
 #if __has_include(<KokkosSparse_IOUtils.hpp>)
 namespace ReaderRoom = ::KokkosSparse::Impl;
 #else
@@ -36,16 +31,6 @@ namespace SpilukRoom = ::KokkosSparse;
 #else
 namespace SpilukRoom = ::KokkosSparse::Experimental;
 #endif
-
-/// Sorts the columns of every row of a CRS graph. Fences `exec`: the sort runs
-/// on the default instance.
-template <class ExecutionSpace, class RowMap, class Entries>
-void sort_crs_entries(const ExecutionSpace& exec, const RowMap& row_map,
-                      const Entries& entries) {
-  exec.fence();
-  SortRoom::sort_crs_graph<ExecutionSpace, RowMap, Entries>(row_map, entries);
-  ExecutionSpace().fence();
-}
 
 /// Host arrays of a CRS matrix, as Kokkos Kernels' reader allocates them.
 template <class Ordinal, class Offset, class Number>

@@ -3,6 +3,7 @@
 #define STRATA_CORE_MATRIX_MULTI_VECTOR_REF_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <cstdint>
 
 namespace Strata {
@@ -37,6 +38,12 @@ MultiVectorRef<typename View::value_type> multi_vector_ref(const View& v) {
     ref.column_stride = static_cast<std::int64_t>(v.stride(1));
   }
   return ref;
+}
+
+/// The same of where a view of rank 1 or 2 lies.
+template <class Scalar>
+MultiVectorRef<Scalar> multi_vector_ref(const StridedBlock& v) {
+  return {reinterpret_cast<Scalar*>(v.first), v.stride[0], v.stride[1]};
 }
 
 template <class View>

@@ -15,10 +15,9 @@ namespace Detail {
 /// an atomic minimum of 2 row + (0: row map, 1: column), whether all rows have
 /// ascending columns without repetition, and every row's length where somewhere
 /// to put it is given.
-template <class RowMap, class Entries, class MemorySpace>
+template <class MemorySpace>
 struct PatternCheck {
-  RowMap row_map;
-  Entries entries;
+  IndexArray row_map, entries;
   std::int64_t columns, stored;
   Kokkos::View<std::int64_t[2], MemorySpace> status;  // fault, rows unsorted
   Kokkos::View<int*, MemorySpace> measured;
@@ -26,13 +25,11 @@ struct PatternCheck {
   /// For RowByLanes, which deals long rows to more lanes: of a row that is
   /// none, any number will do.
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return static_cast<std::int64_t>(row_map(row + 1)) -
-           static_cast<std::int64_t>(row_map(row));
+    return row_map(row + 1) - row_map(row);
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
-    const auto begin = static_cast<std::int64_t>(row_map(row));
-    const auto end = static_cast<std::int64_t>(row_map(row + 1));
+    const std::int64_t begin = row_map(row), end = row_map(row + 1);
     if ((row == 0 && begin != 0) || begin < 0 || end < begin || end > stored ||
         end - begin > 0x7ffffffe) {
       if (lane == 0) Kokkos::atomic_fetch_min(&status(0), 2 * row);
@@ -42,10 +39,9 @@ struct PatternCheck {
       measured(row) = static_cast<int>(end - begin);
     bool ascending = true, in_range = true;
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
-      const auto column = static_cast<std::int64_t>(entries(k));
+      const std::int64_t column = entries(k);
       if (column < 0 || column >= columns) in_range = false;
-      if (k > begin && static_cast<std::int64_t>(entries(k - 1)) >= column)
-        ascending = false;
+      if (k > begin && entries(k - 1) >= column) ascending = false;
     }
     if (!in_range) Kokkos::atomic_fetch_min(&status(0), 2 * row + 1);
     if (!ascending && status(1) == 0)
@@ -54,10 +50,10 @@ struct PatternCheck {
 };
 
 /// Equal for equal patterns. Waits for `exec`.
-template <class ExecutionSpace, class RowMap, class Entries>
+template <class ExecutionSpace>
 std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
-                                  const RowMap& row_map,
-                                  const Entries& entries) {
+                                  const IndexArray& row_map,
+                                  const IndexArray& entries) {
   using Memory = typename ExecutionSpace::memory_space;
   return inspect_values<double>(
              exec, DiagonalPlaces<Memory>{}, ScaledEntries<Memory>{},
@@ -72,15 +68,15 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
 ///   rows
 /// Cost: one pass over the pattern, which the host waits for.
 /// @return whether all rows have strictly ascending columns
-template <class ExecutionSpace, class RowMap, class Entries>
+template <class ExecutionSpace>
 bool check_crs_pattern(
-    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
-    std::int64_t rows, std::int64_t columns,
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, std::int64_t rows, std::int64_t columns,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length =
         {}) {
   using Memory = typename ExecutionSpace::memory_space;
   if (rows == 0) {
-    require_empty_without_rows(row_map, entries);
+    require_empty_without_rows<Memory>(row_map, entries);
     return true;
   }
   Kokkos::View<std::int64_t[2], Memory> status("Strata::PatternCheck::status");
@@ -91,15 +87,15 @@ bool check_crs_pattern(
   Kokkos::deep_copy(exec, status, host);
   const auto stored = static_cast<std::int64_t>(entries.extent(0));
   for_each_row("Strata::PatternCheck::rows", exec, rows, stored,
-               PatternCheck<RowMap, Entries, Memory>{row_map, entries, columns,
-                                                     stored, status, length});
+               PatternCheck<Memory>{row_map, entries, columns, stored, status,
+                                    length});
   Kokkos::deep_copy(exec, host, status);
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;
 
   const std::int64_t row = found[0] / 2;
-  const auto begin = static_cast<std::int64_t>(fetch_element(row_map, row));
-  const auto end = static_cast<std::int64_t>(fetch_element(row_map, row + 1));
+  const std::int64_t begin = row_map.template fetch<Memory>(row);
+  const std::int64_t end = row_map.template fetch<Memory>(row + 1);
   if (found[0] % 2 == 0)
     throw RowMapError(
         "row_map",
@@ -108,11 +104,9 @@ bool check_crs_pattern(
             " entries",
         "make it start at 0, never decrease, and end within the entries", row,
         std::to_string(end < begin || end > stored ? end : begin));
-  const auto in_row = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(),
-      Kokkos::subview(entries, Kokkos::make_pair(begin, end)));
+  const auto in_row = entries.template fetch<Memory>(begin, end);
   for (std::int64_t k = 0; k < end - begin; ++k) {
-    const auto column = static_cast<std::int64_t>(in_row(k));
+    const std::int64_t column = in_row[k];
     if (column < 0 || column >= columns)
       throw ColumnRangeError("entries",
                              "column " + std::to_string(column) + " in row " +

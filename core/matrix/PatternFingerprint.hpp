@@ -3,6 +3,7 @@
 #define STRATA_CORE_MATRIX_PATTERN_FINGERPRINT_HPP
 
 #include <core/device/Backend.hpp>
+#include <core/matrix/IndexArray.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -15,12 +16,11 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix_bits(std::uint64_t z) {
 
 /// Term of one element: position and content together, so that swapping two
 /// elements changes the sum.
-template <class View>
 struct FingerprintTerm {
-  View view;
+  IndexArray array;
   std::uint64_t salt;
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
-    return static_cast<std::int64_t>(view.extent(0));
+    return static_cast<std::int64_t>(array.extent(0));
   }
   /// Adds the terms of elements `first` + u * `stride` with u < count, as far
   /// as there are such, all read before any is used.
@@ -31,7 +31,7 @@ struct FingerprintTerm {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
       const std::int64_t k = first + u * stride;
-      content[u] = k < size() ? static_cast<std::uint64_t>(view(k)) : 0;
+      content[u] = k < size() ? static_cast<std::uint64_t>(array(k)) : 0;
     }
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
@@ -46,12 +46,10 @@ struct FingerprintTerm {
 // The fingerprint of a CRS pattern, the same on every backend, is made from the
 // sums of these terms over row map and entries: equal patterns agree, others
 // differ but for a chance of 2^-64.
-template <class RowMap>
-FingerprintTerm<RowMap> row_map_term(const RowMap& row_map) {
+inline FingerprintTerm row_map_term(const IndexArray& row_map) {
   return {row_map, 0x5851f42d4c957f2dULL};
 }
-template <class Entries>
-FingerprintTerm<Entries> entries_term(const Entries& entries) {
+inline FingerprintTerm entries_term(const IndexArray& entries) {
   return {entries, 0x14057b7ef767814fULL};
 }
 inline std::uint64_t combine_fingerprints(std::uint64_t row_map,

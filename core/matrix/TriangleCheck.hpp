@@ -4,9 +4,9 @@
 
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
+#include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <limits>
-#include <sstream>
 
 namespace Strata {
 namespace Detail {
@@ -32,11 +32,10 @@ constexpr std::int64_t no_fault = std::numeric_limits<std::int64_t>::max();
 /// A row whose row map is wrong is not read. Ordering of a row's columns is
 /// judged by neighbouring pairs, so each lane looks at one entry before its
 /// own.
-template <class RowMap, class Entries, class Values, class MemorySpace>
+template <class MemorySpace>
 struct TriangleCheck {
-  RowMap row_map;
-  Entries entries;
-  Values values;
+  IndexArray row_map, entries;
+  StoredValues values;
   std::int64_t columns;
   std::int64_t stored;
   bool lower, unit, take_triangle;
@@ -46,8 +45,7 @@ struct TriangleCheck {
 
   /// Of a row whose row map is wrong it may be anything.
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return static_cast<std::int64_t>(row_map(row + 1)) -
-           static_cast<std::int64_t>(row_map(row));
+    return row_map(row + 1) - row_map(row);
   }
   KOKKOS_INLINE_FUNCTION void fault(std::int64_t row, RowFault kind) const {
     Kokkos::atomic_fetch_min(&status(0), row * num_row_faults + kind);
@@ -55,34 +53,29 @@ struct TriangleCheck {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
-    using Ordinal = typename Entries::non_const_value_type;
-    // Compare in 64 bits signed: an unsigned offset beyond its range turns
-    // negative and is out of range too.
-    const std::int64_t begin = static_cast<std::int64_t>(row_map(row));
-    const std::int64_t end = static_cast<std::int64_t>(row_map(row + 1));
+    const std::int64_t begin = row_map(row);
+    const std::int64_t end = row_map(row + 1);
     if ((row == 0 && begin != 0) || begin < 0 || end < begin || end > stored) {
       if (lane == 0) fault(row, row_map_fault);
       return;
     }
     int mine = 0;
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
-      const Ordinal stored_column = entries(k);
-      const std::int64_t column = static_cast<std::int64_t>(stored_column);
+      const std::int64_t column = entries(k);
       if (column < 0 || column >= columns) {
         fault(row, column_fault);
         continue;
       }
       if (k > begin) {
-        const Ordinal previous = entries(k - 1);
-        if (previous == stored_column)
+        const std::int64_t previous = entries(k - 1);
+        if (previous == column)
           fault(row, duplicate_fault);
-        else if (previous > stored_column)
+        else if (previous > column)
           Kokkos::atomic_fetch_min(&status(1), row);
       }
       if (column == row) {
         diagonal(row) = k;
-        if (!unit && values(k) == typename Values::non_const_value_type(0))
-          fault(row, zero_diagonal_fault);
+        if (!unit && values.is_zero(k)) fault(row, zero_diagonal_fault);
       } else if ((column < row) == lower) {
         ++mine;
       } else if (!take_triangle) {
@@ -116,10 +109,12 @@ typename View::non_const_value_type fetch_element(const View& view,
 
 /// What a matrix without rows may be given as: a row map that is empty or {0},
 /// and no entries. @throws RowMapError, SizeMismatchError
-template <class RowMap, class Entries>
-void require_empty_without_rows(const RowMap& row_map, const Entries& entries) {
+template <class MemorySpace>
+void require_empty_without_rows(const IndexArray& row_map,
+                                const IndexArray& entries) {
   if (row_map.extent(0) > 0) {
-    const std::string first = std::to_string(fetch_element(row_map, 0));
+    const std::string first =
+        row_map.text(row_map.template fetch<MemorySpace>(0));
     if (first != "0")
       throw RowMapError("row_map",
                         "begins with " + first + " in a matrix without rows",
@@ -134,29 +129,18 @@ void require_empty_without_rows(const RowMap& row_map, const Entries& entries) {
         "them");
 }
 
-template <class T>
-std::string text(const T& value) {
-  std::ostringstream out;
-  out.precision(17);
-  out << value;
-  return out.str();
-}
-template <class R>
-std::string text(const Kokkos::complex<R>& value) {
-  return "(" + text(value.real()) + "," + text(value.imag()) + ")";
-}
-
 /// Reads the faulty row back from the device and raises the exception that
 /// names it. Never returns.
-template <class RowMap, class Entries, class Values>
-[[noreturn]] void raise_row_fault(std::int64_t code, const RowMap& row_map,
-                                  const Entries& entries, const Values& values,
+template <class MemorySpace>
+[[noreturn]] void raise_row_fault(std::int64_t code, const IndexArray& row_map,
+                                  const IndexArray& entries,
+                                  const StoredValues& values,
                                   std::int64_t columns, Uplo uplo) {
   const std::int64_t row = code / num_row_faults;
   const auto kind = static_cast<RowFault>(code % num_row_faults);
   const std::string in_row = " in row " + std::to_string(row);
-  const auto begin = static_cast<std::int64_t>(fetch_element(row_map, row));
-  const auto end = static_cast<std::int64_t>(fetch_element(row_map, row + 1));
+  const std::int64_t begin = row_map.template fetch<MemorySpace>(row);
+  const std::int64_t end = row_map.template fetch<MemorySpace>(row + 1);
   const std::int64_t stored = static_cast<std::int64_t>(entries.extent(0));
   if (kind == row_map_fault) {
     const bool at_begin = begin < 0 || begin > stored || (row == 0 && begin);
@@ -174,11 +158,9 @@ template <class RowMap, class Entries, class Values>
         "store the diagonal, or pass Diag::unit if it is meant to be one", row);
 
   // The remaining faults are in one entry: look for the first that has it.
-  auto row_entries = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(),
-      Kokkos::subview(entries, Kokkos::make_pair(begin, end)));
+  const auto row_entries = entries.template fetch<MemorySpace>(begin, end);
   for (std::int64_t k = 0; k < end - begin; ++k) {
-    const auto column = static_cast<std::int64_t>(row_entries(k));
+    const std::int64_t column = row_entries[k];
     const std::string at = "column " + std::to_string(column) + in_row;
     if (kind == column_fault && (column < 0 || column >= columns))
       throw ColumnRangeError(
@@ -186,7 +168,7 @@ template <class RowMap, class Entries, class Values>
           "use zero-based columns below the matrix size", row,
           std::to_string(column));
     if (kind == duplicate_fault && k > 0 &&
-        row_entries(k - 1) == row_entries(k))
+        row_entries[k - 1] == row_entries[k])
       throw DuplicateEntryError("entries", at + " is stored twice",
                                 "add the two values into one entry", row,
                                 std::to_string(column));
@@ -202,7 +184,7 @@ template <class RowMap, class Entries, class Values>
           "values", "the diagonal entry" + in_row + " is zero",
           "the system is singular: change the matrix, or pass Diag::unit if "
           "the diagonal is meant to be one",
-          row, text(fetch_element(values, begin + k)));
+          row, values.template text_of_zero<MemorySpace>(begin + k));
   }
   throw MatrixError("matrix", "changed while it was checked" + in_row,
                     "do not write to the matrix during a call", row);

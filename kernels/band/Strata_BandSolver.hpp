@@ -30,7 +30,7 @@ namespace Strata {
 /// empty solver is a HandleError.
 ///
 /// Source: E. Biondo, Diagonally Dominant Banded Systems Solving with CUDA,
-/// 2013, for the problem; docs/band.md for the methods.
+/// 2013, for the problem; docs/algorithms/banded_lu.md for the methods.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 /// @tparam ExecutionSpace where A, b and x are accessible and solves run

@@ -53,6 +53,7 @@ class TileTeam {
   static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr bool tensor =
       on_device && std::is_same<Scalar, double>::value;
+  static constexpr int lanes = lane_width<ExecutionSpace>;
   static constexpr int team_size = on_device ? 4 * B : 1;
   /// Rows and columns of the tile that one thread holds.
   static constexpr int rows = on_device ? (tensor ? 2 : 4) : B;
@@ -69,7 +70,7 @@ class TileTeam {
         bytes_(scratch),
         thread_(thread) {
     if constexpr (tensor) {
-      const int warp = thread / 32, lane = thread % 32;
+      const int warp = thread / lanes, lane = thread % lanes;
       constexpr int down = B / 16;
       first_row_ = 16 * (warp % down) + lane / 4;
       first_column_ = 4 * columns * (warp / down) + 2 * (lane % 4);
@@ -226,7 +227,7 @@ class TileTeam {
     const Scalar* const b = a + depth * a_stride;
     if constexpr (tensor) {
       // Lane 4 g + t reads rows g and g + 8 of a, columns g of b.
-      const int t = (thread_ & 31) % 4, g = (thread_ & 31) / 4;
+      const int t = thread_ % lanes % 4, g = thread_ % lanes / 4;
       const double* const a_row = a + first_row_;
       const double* const b_column = b + (first_column_ - 2 * t + g) * b_stride;
       STRATA_IMPL_UNROLL
@@ -298,7 +299,7 @@ class TileTeam {
       return among(i, k) ? Scalar(i - k == q ? -1 : 0) : left[i * at_once + q];
     };
     if constexpr (tensor) {
-      const int t = (thread_ & 31) % 4, g = (thread_ & 31) / 4;
+      const int t = thread_ % lanes % 4, g = thread_ % lanes / 4;
       double of_t[at_once];
       STRATA_IMPL_UNROLL
       for (int q = 0; q < at_once; ++q)

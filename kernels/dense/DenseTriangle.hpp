@@ -212,7 +212,8 @@ void solve_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
   if constexpr (is_gpu<ExecutionSpace>) {
     const auto run = [&](auto solve, int count) {
       using Solve = decltype(solve);
-      const int threads = (rows + 31) / 32 * 32;
+      constexpr int lanes = lane_width<ExecutionSpace>;
+      const int threads = (rows + lanes - 1) / lanes * lanes;
       Kokkos::parallel_for(
           "Strata::Dense::SolveRows",
           typename Solve::Policy(

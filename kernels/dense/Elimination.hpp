@@ -57,6 +57,7 @@ class Elimination {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = panel_width<Scalar>;
   using Ref = DenseRef<Scalar>;
+  using Panel = ResidentPanel<Scalar, ExecutionSpace>;
 
   /// For matrices of up to max_rows rows; `stripe` columns a stripe, a
   /// multiple of `width`.
@@ -78,9 +79,8 @@ class Elimination {
         "Strata::Dense::status", 1);
     state_ = make_zeroed<Kokkos::View<ColumnPanelState*, Memory>>(
         "Strata::Dense::state", 1);
-    max_teams_ = max_resident_teams<ResidentPanel<Scalar>>(
-        exec, team_size,
-        ResidentPanel<Scalar>::scratch_bytes(num_multiprocessors(exec)));
+    max_teams_ = max_resident_teams<Panel>(
+        exec, team_size, Panel::scratch_bytes(num_multiprocessors(exec)));
     const std::int64_t teams = std::min<std::int64_t>(
         max_teams_, (max_rows + team_size - 1) / team_size);
     if (teams > 1) {
@@ -198,7 +198,7 @@ class Elimination {
   }
 
  private:
-  static constexpr int team_size = ResidentPanel<Scalar>::max_team_size;
+  static constexpr int team_size = Panel::max_team_size;
 
   static Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>
   entries(const ExecutionSpace& exec, std::int64_t count) {
@@ -260,11 +260,12 @@ class Elimination {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       if (teams <= max_teams_) {
         const ProfilingRegion region("Strata::Dense::ResidentPanel");
-        const int threads = teams > 1 ? team_size : (task.rows + 31) / 32 * 32;
+        const int threads = teams > 1 ? team_size
+                                      : (task.rows + Panel::lanes - 1) /
+                                            Panel::lanes * Panel::lanes;
         run_resident_teams("Strata::Dense::ResidentPanel", exec,
-                           ResidentPanel<Scalar>{task, messages_, set_}, teams,
-                           threads,
-                           ResidentPanel<Scalar>::scratch_bytes(teams));
+                           Panel{task, messages_, set_}, teams, threads,
+                           Panel::scratch_bytes(teams));
         set_ = 1 - set_;
         exchanged_ = false;
         return info;

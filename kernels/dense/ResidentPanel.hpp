@@ -91,9 +91,10 @@ struct ResetMessages {
 /// publishes its message of a column before it waits for the others', and
 /// needs for that only what it knows after the column before. NaN and zero
 /// columns send messages as any other.
-template <class Scalar>
+template <class Scalar, class ExecutionSpace>
 struct ResidentPanel {
   static constexpr int width = panel_width<Scalar>;
+  static constexpr int lanes = lane_width<ExecutionSpace>;
   static constexpr int max_team_size = 512;
 
   PanelTask<Scalar> task;
@@ -102,8 +103,8 @@ struct ResidentPanel {
 
   /// Followed by the teams' candidates and their rows of `width` entries.
   struct Scratch {
-    unsigned long long key[max_team_size / 32];
-    int lane[max_team_size / 32];
+    unsigned long long key[max_team_size / lanes];
+    int lane[max_team_size / lanes];
     int pivot_row[width], pivot_column[width];
   };
 
@@ -121,7 +122,7 @@ struct ResidentPanel {
         reinterpret_cast<PanelCandidate<Scalar>*>(bytes + first_candidate);
     Scalar* const rows =
         reinterpret_cast<Scalar*>(candidates + team.league_size());
-    const int lane = team.team_rank() % 32, warp = team.team_rank() / 32;
+    const int lane = team.team_rank() % lanes, warp = team.team_rank() / lanes;
     const int row = team.league_rank() * team.team_size() + team.team_rank();
     bool active = row < task.rows;
     Scalar v[width];
@@ -164,7 +165,7 @@ struct ResidentPanel {
         eliminate<width / 2 + 1>(v, l, p);
       // The last warp of the pivot's team writes what is final of its row.
       if (pivot && from == team.league_rank() &&
-          warp == team.team_size() / 32 - 1 && lane < task.columns - j)
+          warp == team.team_size() / lanes - 1 && lane < task.columns - j)
         task.a(best.row, j + lane) = p[lane];
       if (team.league_rank() == 0 && team.team_rank() == 0 &&
           !is_finite_magnitude(size) &&
@@ -227,8 +228,8 @@ struct ResidentPanel {
                                        Scalar* rows, int row, int j,
                                        const Scalar& reciprocal,
                                        const Scalar (&v)[width]) const {
-    const int lane = team.team_rank() % 32, warp = team.team_rank() / 32;
-    const int warps = team.team_size() / 32;
+    const int lane = team.team_rank() % lanes, warp = team.team_rank() / lanes;
+    const int warps = team.team_size() / lanes;
     const BestLane of_team = best_lane(lane < warps ? scratch.key[lane] : 0);
     Scalar* const own = rows + team.league_rank() * width;
     PanelCandidate<Scalar>& candidate = candidates[team.league_rank()];
@@ -289,7 +290,7 @@ struct ResidentPanel {
     if (teams == 1) return 0;
     unsigned long long key = 0;
     int from = 0;
-    for (int other = lane; other < teams; other += 32)
+    for (int other = lane; other < teams; other += lanes)
       if (other == lane || candidates[other].key > key) {
         key = candidates[other].key;
         from = other;

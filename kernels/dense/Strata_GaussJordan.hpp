@@ -24,7 +24,7 @@ namespace Strata {
 /// (Czech Technical University in Prague, 2021): stripes and tiles (II, IK, JI,
 /// JK) of Carcenac's algorithm, a sweep down to the row echelon form and a
 /// sweep up to the reduced one, with the pivoting that it leaves open.
-/// docs/gauss_jordan.md has design, costs and measurements.
+/// docs/algorithms/gauss_jordan.md has design, costs and measurements.
 ///
 /// An object keeps its workspace from call to call and enlarges it when
 /// needed; one call at a time. Matrices are views of rank 2 of any layout; an

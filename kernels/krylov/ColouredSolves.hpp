@@ -5,6 +5,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/ColouredFactor.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
 #include <memory>
 
 namespace Strata {

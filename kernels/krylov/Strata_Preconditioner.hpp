@@ -12,6 +12,7 @@
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/PositiveDiagonal.hpp>
+#include <kernels/triangular/OptionChecks.hpp>
 #include <memory>
 
 namespace Strata {
@@ -119,7 +120,7 @@ inline const char* to_string(FactorOrder order) {
 /// factorisation of its own and, with two colours, sweeps over them, with more,
 /// TriangularSolver; vectors stay in the order given.
 ///
-/// Times and iterations of both orders: docs/spmv_and_cg.md.
+/// Times and iterations of both orders: docs/algorithms/sell_and_cg.md.
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a

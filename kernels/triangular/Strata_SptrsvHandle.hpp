@@ -3,6 +3,7 @@
 #define STRATA_SPTRSV_HANDLE_HPP
 
 #include <Strata_TriangularSolver.hpp>
+#include <core/matrix/VectorChecks.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -41,7 +42,7 @@ inline const char* to_string(SPTRSVAlgorithm a) {
 ///
 /// Setters of what the analysis depends on take effect at the next
 /// sptrsv_symbolic; those that an analysis made before contradicts undo it.
-/// docs/algorithms.md lists what Kokkos Kernels' handle has and this one lacks.
+/// docs/coming_from.md lists what Kokkos Kernels' handle has and this one lacks.
 template <class Scalar, class ExecutionSpace>
 class SPTRSVHandle {
  public:

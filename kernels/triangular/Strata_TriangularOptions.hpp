@@ -139,10 +139,10 @@ struct TriangularOptions {
 
   /// Level sets that `sync_free` (for one right-hand side at a time) and
   /// `sync_free_subgraphs` merge into one, by rewriting rows with the inverses
-  /// of small diagonal blocks (see docs/algorithms.md): 1 forbids that, 0
-  /// leaves it to the analysis. Rows with which `accuracy` would not hold are
-  /// not merged with others; where these are many, fewer level sets are merged,
-  /// or none.
+  /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1 forbids
+  /// that, 0 leaves it to the analysis. Rows with which `accuracy` would not
+  /// hold are not merged with others; where these are many, fewer level sets
+  /// are merged, or none.
   int merged_levels = 0;
   /// The same under its old name: used where `merged_levels` is 0.
   [[deprecated("is called merged_levels")]] int collapsed_levels = 0;
@@ -177,7 +177,7 @@ struct TriangularOptions {
   /// there is one for fewer. Then the automatic choice takes the fastest
   /// algorithm that fits, and one asked for that does not is an error
   /// (PlanMemoryError). The analysis itself needs more for a while, and so do
-  /// new values, see docs/algorithms.md.
+  /// new values, see docs/memory.md.
   std::size_t max_plan_bytes = 0;
   double max_plan_ratio = 0;
 

@@ -2,21 +2,25 @@
 #ifndef STRATA_TRIANGULAR_SOLVER_HPP
 #define STRATA_TRIANGULAR_SOLVER_HPP
 
-#include <KokkosSparse_CrsMatrix.hpp>
-#include <Strata_TriangleGraph.hpp>
+#include <Kokkos_Core.hpp>
+#include <Strata_Error.hpp>
+#include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
-#include <core/device/Profiling.hpp>
+#include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
-#include <core/matrix/VectorChecks.hpp>
-#include <core/memory/MemoryErrors.hpp>
-#include <exception>
-#include <kernels/triangular/OptionChecks.hpp>
-#include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
-#include <kernels/triangular/selection/ChooseAlgorithm.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/SharedElements.hpp>
 #include <memory>
 
 namespace Strata {
+
+namespace Detail {
+template <class Scalar, class ExecutionSpace>
+class SyncFreeAlgorithm;
+template <class Scalar, class ExecutionSpace>
+class TriangularSolverState;
+}  // namespace Detail
 
 /// Solves op(A) x = b for one triangular matrix A and many right-hand sides b.
 ///
@@ -56,10 +60,8 @@ class TriangularSolver {
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      Detail::with_memory_errors("the analysis of a triangle", [&] {
-        analyse(exec, A.graph.row_map, A.graph.entries, A.values,
-                static_cast<std::int64_t>(A.numCols()), uplo, diag, options);
-      });
+      expect_compiled();
+      analyse(exec, Detail::crs_arrays(A), uplo, diag, options);
     }
   }
 
@@ -71,13 +73,9 @@ class TriangularSolver {
                    Diag diag, const TriangularOptions& options = {}) {
     if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
                                             Entries, Values>::value) {
-      Detail::with_memory_errors("the analysis of a triangle", [&] {
-        analyse(exec, row_map, entries, values,
-                row_map.extent(0) == 0
-                    ? 0
-                    : static_cast<std::int64_t>(row_map.extent(0)) - 1,
-                uplo, diag, options);
-      });
+      expect_compiled();
+      analyse(exec, Detail::crs_arrays(row_map, entries, values), uplo, diag,
+              options);
     }
   }
 
@@ -104,22 +102,8 @@ class TriangularSolver {
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
     if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
-      require_made();
-      Detail::check_vectors(report_->rows, b, x);
-      const std::int64_t columns = Detail::num_columns(x);
-      if (report_->rows == 0 || columns == 0) return;
-      const Detail::ProfilingRegion region("Strata::TriangularSolver::solve");
-      if (!algorithm_->has_values())
-        throw HandleError("solver",
-                          "has no values: an exception has ended the update",
-                          "call update_values again");
-      const auto from = Detail::multi_vector_ref(b);
-      Detail::with_memory_errors("a triangular solve", [&] {
-        algorithm_->solve(exec,
-                          Detail::MultiVectorRef<const Scalar>{
-                              from.data, from.row_stride, from.column_stride},
-                          Detail::multi_vector_ref(x), columns);
-      });
+      expect_compiled();
+      solve_strided(exec, Detail::strided_block(b), Detail::strided_block(x));
     }
   }
 
@@ -127,7 +111,7 @@ class TriangularSolver {
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError,
   ///   ZeroDiagonalError, ScalingError (see sync_free and sync_free_subgraphs
-  ///   in docs/algorithms.md), MemoryError: the solver then still has its old
+  ///   in docs/limits.md), MemoryError: the solver then still has its old
   ///   values. Where a launch fails once packing has begun, it has none, and
   ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
@@ -147,13 +131,8 @@ class TriangularSolver {
                      const Entries& entries, const Values& values) {
     if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
                                             Entries, Values>::value) {
-      require_made();
-      const bool same_sizes = row_map.extent(0) == row_map_extent_ &&
-                              entries.extent(0) == num_values_;
-      if (same_sizes) check_num_values(values);
-      Detail::with_memory_errors("new values of a triangle", [&] {
-        take_values(exec, row_map, entries, values, same_sizes);
-      });
+      expect_compiled();
+      update(exec, Detail::crs_arrays(row_map, entries, values));
     }
   }
   /// The same from the values alone (rank 1, in the order of the analysed
@@ -162,232 +141,35 @@ class TriangularSolver {
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
     if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      require_made();
-      check_num_values(values);
-      // No pattern to compare.
-      const Kokkos::View<const int*, memory_space> none;
-      Detail::with_memory_errors("new values of a triangle", [&] {
-        take_values(exec, none, none, values, true);
-      });
+      expect_compiled();
+      update(exec, values.data(), values.extent(0));
     }
   }
 
   /// What was chosen and why. @throws HandleError
-  const TriangularReport& report() const {
-    require_made();
-    return *report_;
-  }
+  const TriangularReport& report() const;
 
  private:
   friend struct Detail::Internals;
-  Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const {
-    return dynamic_cast<Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*>(
-        algorithm_.get());
-  }
-  void require_made() const {
-    Detail::require_made(report_, "TriangularSolver", "exec, A, uplo, diag");
-  }
 
-  template <class Values>
-  void check_num_values(const Values& values) const {
-    if (values.extent(0) != num_values_)
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(values.extent(0)) +
-                                  " elements, the analysed matrix " +
-                                  std::to_string(num_values_),
-                              "pass the values of the analysed matrix");
+  static void expect_compiled() {
+    using Expect =
+        Detail::ExpectCompiled<TriangularSolver, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
   }
 
-  static std::string cannot_scale(const Detail::ValuesInspection& found) {
-    return "entries of row " + std::to_string(found.unscalable_row) +
-           " over its diagonal leave the range of normal numbers";
-  }
+  // In TriangularSolverImplementation.hpp.
+  void require_made() const;
+  void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+               Uplo uplo, Diag diag, const TriangularOptions& options);
+  void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
+                     const Detail::StridedBlock& x) const;
+  void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
+  void update(const ExecutionSpace& exec, const Scalar* values,
+              std::size_t num_values);
+  Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const;
 
-  using SomeAlgorithm = Detail::TriangularAlgorithm<Scalar, ExecutionSpace>;
-  struct ForgetTrialPacking {
-    SomeAlgorithm& algorithm;
-    const ExecutionSpace& exec;
-    ~ForgetTrialPacking() {
-      // Whoever throws may not have waited.
-      try {
-        if (std::uncaught_exceptions() > 0) exec.fence();
-      } catch (...) {
-      }
-      algorithm.forget_trial_packing();
-    }
-  };
-
-  /// What is to be known of values before they are taken; the host waits.
-  template <class RowMap, class Entries, class Values>
-  Detail::ValuesInspection inspect(const ExecutionSpace& exec,
-                                   const RowMap& row_map,
-                                   const Entries& entries,
-                                   const Values& values) const {
-    const auto found = Detail::inspect_values<Scalar>(
-        exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
-        values.data(), row_map, entries,
-        algorithm_->begin_trial_packing(exec, values.data()));
-    algorithm_->faults_were_taken();
-    return found;
-  }
-
-  /// Whether the algorithm can't take values that were inspected. The host
-  /// waits where that is not plain to see.
-  /// @param growth  becomes what merged rows grow by, at most
-  template <class Values>
-  Detail::UnsuitableValues why_unsuitable(const ExecutionSpace& exec,
-                                          const Values& values,
-                                          const Detail::ValuesInspection& found,
-                                          double& growth) const {
-    const auto limit = algorithm_->growth_limit();
-    growth = found.spread() / limit.longest_row;
-    const auto unsuitable = algorithm_->unsuitable(found);
-    if (unsuitable.any || growth <= limit.limit) return unsuitable;
-    const auto looked = algorithm_->check_growth(exec, values.data());
-    growth = looked.largest;
-    return Detail::why_unsuitable(looked, limit.limit);
-  }
-
-  /// Inspects, which the host waits for, then enqueues the packing. A row map
-  /// and entries without elements stand for the analysed ones.
-  template <class RowMap, class Entries, class Values>
-  void take_values(const ExecutionSpace& exec, const RowMap& row_map,
-                   const Entries& entries, const Values& values,
-                   bool same_sizes) {
-    const Detail::ProfilingRegion region(
-        "Strata::TriangularSolver::update_values");
-    const ForgetTrialPacking at_the_end{*algorithm_, exec};
-    Detail::ValuesInspection found;
-    // Values of another pattern do no harm here: where to look is the plan's.
-    if (same_sizes) found = inspect(exec, row_map, entries, values);
-    if (!same_sizes ||
-        (row_map.extent(0) > 0 && found.fingerprint() != fingerprint_))
-      throw PatternMismatchError(
-          "matrix", "does not have the pattern that was analysed",
-          "pass the matrix the solver was made from with new values, or make a "
-          "new solver");
-    Detail::require_nonzero_diagonal(found);
-    if (found.unscalable_row != Detail::ValuesInspection::no_row)
-      throw ScalingError(
-          "values", cannot_scale(found),
-          "make a new solver, which will choose an algorithm that does not "
-          "divide them, or set the option `algorithm` to sync_free",
-          found.unscalable_row);
-    double growth;
-    const auto unsuitable = why_unsuitable(exec, values, found, growth);
-    if (unsuitable.any)
-      throw ScalingError(
-          "values", unsuitable.why,
-          "make a new solver, which will merge fewer rows, or set the option "
-          "`merged_levels` to 1",
-          unsuitable.row);
-    algorithm_->set_values(exec, values.data(), found.divide != 0);
-    if (algorithm_->holds_trial_packing()) exec.fence();
-  }
-
-  template <class RowMap, class Entries, class Values>
-  void analyse(const ExecutionSpace& exec, const RowMap& row_map,
-               const Entries& entries, const Values& values,
-               std::int64_t columns, Uplo uplo, Diag diag,
-               const TriangularOptions& given) {
-    Detail::require_enumerator("uplo", uplo);
-    Detail::require_enumerator("diag", diag);
-    const TriangularOptions options = Detail::with_old_names(given);
-    Detail::check_options(options);
-    Detail::check_accuracy<Scalar>(options);
-    const Detail::ProfilingRegion region("Strata::TriangularSolver::analysis");
-    Kokkos::Timer timer;
-    auto report = std::make_shared<TriangularReport>();
-    report->accuracy = options.accuracy;
-    report->accuracy_digits = options.accuracy_digits;
-    Detail::TriangularAnalysis<ExecutionSpace> analysis;
-    TriangleInput input;
-    input.uplo = uplo;
-    input.diag = diag;
-    input.op = options.op;
-    input.take_triangle = options.take_triangle;
-    input.sort_rows = options.sort_rows;
-    row_map_extent_ = row_map.extent(0);
-    num_values_ = values.extent(0);
-    report->rows = columns;
-    const auto direct =
-        options.algorithm == Algorithm::blocks
-            ? Detail::blocks_of_matrix<Scalar>(exec, row_map, entries, values,
-                                               columns, input, options, *report)
-            : Detail::BlocksOfMatrix<Scalar, ExecutionSpace>{};
-    if (direct.algorithm) {
-      algorithm_ = direct.algorithm;
-      fingerprint_ = direct.inspection.fingerprint();
-      algorithm_->set_values(exec, values.data(),
-                             direct.inspection.divide != 0);
-      exec.fence();
-      report->plan_bytes = algorithm_->bytes();
-      report->analysis_us = timer.seconds() * 1e6;
-      report_ = report;
-      return;
-    }
-    analysis.pool = std::make_shared<Detail::WorkPool<ExecutionSpace>>(
-        exec, analysis.expected_bytes(
-                  columns, static_cast<std::int64_t>(entries.extent(0))));
-    analysis.graph = Detail::make_triangle_graph(
-        exec, row_map, entries, values, columns, input, analysis.pool.get(),
-        &analysis.levels);
-    analysis.num_values = static_cast<std::int64_t>(values.extent(0));
-    analysis.conjugated = options.op == Op::conjugate_transpose;
-    analysis.growth_limit = Detail::growth_limit<Scalar>(options);
-
-    report->entries =
-        analysis.graph.num_edges() + (diag == Diag::unit ? 0 : columns);
-    report->crs_bytes = Detail::crs_bytes<Scalar>(columns, report->entries);
-    Detail::AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis,
-                                                           options, *report);
-    report->longest_row =
-        static_cast<std::int64_t>(analysis.limit_of_growth().longest_row);
-    algorithm_ = choice.make();
-    auto found = inspect(exec, row_map, entries, values);
-    fingerprint_ = found.fingerprint();
-    Detail::require_nonzero_diagonal(found);
-    // Every turn takes a way out, and `sync_free` with level sets one by one
-    // takes all values. A plan's memory is released before the next is made.
-    std::string too_inaccurate;
-    double growth = 0;
-    for (;;) {
-      const bool unscalable =
-          found.unscalable_row != Detail::ValuesInspection::no_row;
-      const auto unsuitable = why_unsuitable(exec, values, found, growth);
-      if (!unscalable && !unsuitable.any) break;
-      if (unscalable) {
-        algorithm_.reset();
-        choice.rule_out(report->algorithm, cannot_scale(found));
-      } else if (unsuitable.too_inaccurate) {
-        too_inaccurate = unsuitable.why;
-        choice.merge_less(algorithm_, values.data(), too_inaccurate);
-      } else {
-        algorithm_.reset();
-        choice.forbid_merge(unsuitable.why);
-      }
-      algorithm_ = choice.make();
-      found = inspect(exec, row_map, entries, values);
-    }
-    algorithm_->set_values(exec, values.data(), found.divide != 0);
-    exec.fence();
-    algorithm_->forget_trial_packing();
-    if (report->merged_levels > 1) {
-      report->growth = growth;
-      report->max_growth = analysis.growth_limit;
-    } else if (report->unmerged_rows > 0) {
-      report->unmerged_rows = 0;
-      report->reason += "; " + too_inaccurate + ", so that none are merged";
-    }
-    report->plan_bytes = algorithm_->bytes();
-    report->analysis_us = timer.seconds() * 1e6;
-    report_ = report;
-  }
-
-  std::shared_ptr<SomeAlgorithm> algorithm_;
-  std::shared_ptr<const TriangularReport> report_;
-  std::size_t row_map_extent_ = 0, num_values_ = 0;
-  std::uint64_t fingerprint_ = 0;
+  std::shared_ptr<Detail::TriangularSolverState<Scalar, ExecutionSpace>> state_;
 };
 
 template <class ExecutionSpace, class Matrix>
@@ -407,5 +189,9 @@ TriangularSolver(const ExecutionSpace&, const RowMap&, const Entries&,
                         ExecutionSpace>;
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/triangular/TriangularSolverImplementation.hpp>
+#endif
 
 #endif

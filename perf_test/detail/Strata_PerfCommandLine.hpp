@@ -135,7 +135,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
            argc, argv,
            {"--matrix", "--gallery", "--factor", "--reorder", "--algorithms",
             "--rhs", "--scalar", "--max-plan-bytes", "--max-plan-ratio",
-            "--accuracy", "--accuracy-digits", "--merged-levels", "--table"},
+            "--accuracy", "--accuracy-digits", "--merged-levels",
+            "--collapsed-levels", "--table"},
            {"--explain"})) {
     if (flag == "--help") {
       options.help = true;
@@ -145,6 +146,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.explain = true;
       continue;
     }
+    if (flag == "--collapsed-levels")
+      throw OptionError(flag, "is an old name", "use --merged-levels");
     if (flag == "--matrix") {
       if (!std::ifstream(value).good())
         throw FileError(value, "the file can't be opened",

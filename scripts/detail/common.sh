@@ -63,6 +63,77 @@ quietly() {
   fi
 }
 
+# have_package NAME PROBE: the probe is a command, a path, a Python module or a
+# library to link with.
+have_package() {
+  case $2 in
+    /*) [ -e "$2" ] || compgen -G "$2" >/dev/null ;;
+    library:*) echo 'int main() {}' | "${CXX:-g++}" -x c++ - "-l${2#library:}" \
+      -o /dev/null 2>/dev/null ;;
+    python:*) /usr/bin/python3 -c "import ${2#python:}" 2>/dev/null ;;
+    *) command -v "$2" >/dev/null ;;
+  esac
+}
+
+# need_debian LOG "NAME PROBE"...: installs those of Debian's packages that are missing.
+need_debian() {
+  local log=$1 missing=() entry
+  shift
+  for entry in "$@"; do
+    # shellcheck disable=SC2086 # an entry is two words
+    have_package $entry || missing+=("${entry%% *}")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo=(sudo -n)
+    [ ! -t 0 ] || sudo=(sudo)
+  fi
+  if ! command -v apt-get >/dev/null ||
+    { [ ${#sudo[@]} -gt 0 ] && ! "${sudo[@]}" true 2>/dev/null; }; then
+    die "please install these (Debian's names): ${missing[*]}"
+  fi
+  say "Installing ${missing[*]}"
+  local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install
+    --yes --no-install-recommends "${missing[@]}")
+  mkdir -p "${log%/*}"
+  # The lists of a fresh machine are empty or old: refresh them if need be.
+  "${install[@]}" >"$log" 2>&1 ||
+    { quietly "$log" "${sudo[@]}" apt-get update && quietly "$log" "${install[@]}"; }
+}
+
+# announced LOG COMMAND...: what the command says of its progress is shown, everything
+# else that it writes to stderr goes to the log, whose end is shown on failure.
+announced() {
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  if ! { "$@" 2>&1 >&3 | tee "$log" | sed -un 's/^==> /    /p' >&2; } 3>&1; then
+    tail -n 40 "$log" >&2
+    die "failed: $* (all of its output: $log)"
+  fi
+}
+
+# core_share: how much of the cores' time a program gets that wants all of them, in per
+# cent; 100 where nothing else runs. Takes a second.
+core_share() {
+  local TIMEFORMAT='%R %U %S' cores
+  cores=$(nproc)
+  { time use_cores "$cores"; } 2>&1 | awk -v cores="$cores" '{
+    share = int(100 * ($2 + $3) / ($1 * cores) + 0.5)
+    print (share > 100 ? 100 : share)
+  }'
+}
+# use_cores N: each for a second
+use_cores() {
+  local _
+  for _ in $(seq "$1"); do
+    timeout 1 sh -c 'while :; do :; done' &
+  done
+  wait
+}
+
 # check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the
 # backend as the default one.
 check_prefix() {

@@ -66,7 +66,7 @@ inline std::uint64_t parsed_seed(const std::string& option,
 /// @throws std::runtime_error for what can't be understood
 inline CommandLine parse_command_line(int argc, char** argv) {
   CommandLine found;
-  found.recipe = argv[0];
+  found.program = argv[0];
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const auto value = [&]() -> std::string {

@@ -156,7 +156,7 @@ class TriangularCaseMaker {
   void draw_merging_case(Case& c, std::vector<Scalar>& wanted_x) {
     MergingCases<Scalar> drawn(random_);
     c.system = drawn.system;
-    c.value_index = drawn.name;
+    c.origin = drawn.name;
     wanted_x = drawn.x;
     set_merged_levels(c.options, drawn.levels);
     c.options.algorithm = merging_algorithm(random_);
@@ -175,7 +175,7 @@ class TriangularCaseMaker {
             ? Regime::dominant
             : static_cast<Regime>(random_.whole(0, num_regimes - 1));
     c.system = make_system<Scalar>(pattern.first, regime, unit, random_);
-    c.value_index = pattern.second + ", " + to_string(regime);
+    c.origin = pattern.second + ", " + to_string(regime);
     return regime;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Triangular solves: patterns, values, options, layouts, operations, scalars,
-// special numbers, new values; see docs/testing.md.
+// special numbers, new values; see docs/developer/testing.md.
 #include <cstdint>
 
 #include "Driver.hpp"

@@ -59,7 +59,7 @@ inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
 
 /// Block substitution: diagonal blocks whose rows do not need each other, one
 /// after the other (Nibbeling 2016, Algorithm 2), in ELL storage. See
-/// docs/blocks.md.
+/// docs/algorithms/blocks.md.
 ///
 /// Solves with one solver object share its counters and must not overlap.
 template <class Scalar, class ExecutionSpace>
@@ -78,18 +78,15 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   /// Whether narrow blocks are not for the kernel of narrow runs.
-  template <class Ordinal>
-  static bool is_irregular(
-      const EllAnalysis<ExecutionSpace, Ordinal>& analysis) {
+  static bool is_irregular(const EllAnalysis<ExecutionSpace>& analysis) {
     return is_gpu<ExecutionSpace> && analysis.found(EllHead::num_irregular) > 0;
   }
   /// For a matrix without rows.
   BlockSubstitution() = default;
   /// `analysis` has been fetched and is sound; it must live until `exec` has
   /// been waited for. `num_values` as the user's matrix stores.
-  template <class Ordinal>
   BlockSubstitution(const ExecutionSpace& exec,
-                    const EllAnalysis<ExecutionSpace, Ordinal>& analysis,
+                    const EllAnalysis<ExecutionSpace>& analysis,
                     const DiagonalSource& diagonal, std::int64_t num_values,
                     bool conjugated)
       : num_rows_(analysis.num_rows()),

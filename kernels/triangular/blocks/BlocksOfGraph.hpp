@@ -10,7 +10,7 @@ namespace Detail {
 
 /// ELL blocks of a dependency graph, which has vertices. The host waits.
 template <class ExecutionSpace>
-using GraphBlocks = EllAnalysis<ExecutionSpace, int>;
+using GraphBlocks = EllAnalysis<ExecutionSpace>;
 template <class Scalar, class ExecutionSpace>
 GraphBlocks<ExecutionSpace> find_graph_blocks(
     const ExecutionSpace& exec,

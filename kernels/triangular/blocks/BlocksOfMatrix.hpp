@@ -28,38 +28,37 @@ struct BlocksOfMatrix {
 /// triangle_graph and the inspection of the values, but neither a graph nor
 /// level sets, and one wait of the host.
 ///
-/// Returns without an algorithm where op transposes, rows are not sorted,
-/// entries not contiguous, or anything is wrong with the matrix: the dependency
-/// graph, which is made then, says what.
+/// Returns without an algorithm where op transposes, rows are not sorted, or
+/// anything is wrong with the matrix: the dependency graph, which is made then,
+/// says what.
 /// @throws PlanMemoryError where `options` allow less memory
 /// Cost: three passes over the pattern and one over the values; ten launches
 /// and two allocations.
-template <class Scalar, class ExecutionSpace, class RowMap, class Entries,
-          class Values>
+template <class Scalar, class ExecutionSpace>
 BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
-    const ExecutionSpace& exec, const RowMap& row_map, const Entries& entries,
-    const Values& values, std::int64_t columns, const TriangleInput& input,
-    const TriangularOptions& options, TriangularReport& report) {
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+    const TriangleInput& input, const TriangularOptions& options,
+    TriangularReport& report) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Ordinal = typename Entries::non_const_value_type;
-  using Analysis = EllAnalysis<ExecutionSpace, Ordinal>;
+  using Analysis = EllAnalysis<ExecutionSpace>;
   using Solve = BlockSubstitution<Scalar, ExecutionSpace>;
   BlocksOfMatrix<Scalar, ExecutionSpace> made;
-  const std::int64_t stored = static_cast<std::int64_t>(entries.extent(0));
+  const auto stored = static_cast<std::int64_t>(A.entries.extent(0));
+  const std::int64_t columns = A.columns;
   if (columns < 1 || columns > std::numeric_limits<int>::max() - 1 ||
       input.op != Op::none ||
-      static_cast<std::int64_t>(row_map.extent(0)) != columns + 1 ||
-      values.extent(0) != entries.extent(0) || !entries.span_is_contiguous())
+      static_cast<std::int64_t>(A.row_map.extent(0)) != columns + 1 ||
+      A.num_values != A.entries.extent(0))
     return made;
   const bool lower = input.uplo == Uplo::lower;
   const bool unit = input.diag == Diag::unit;
   const auto analysis = std::make_shared<Analysis>(
       exec, static_cast<int>(columns), stored, true, Solve::limits());
   for_each_row("Strata::TriangleCheck::rows", exec, columns, stored,
-               TriangleCheck<RowMap, Entries, Values, Memory>{
-                   row_map, entries, values, columns, stored, lower, unit,
-                   input.take_triangle, analysis->status(), analysis->strict(),
-                   analysis->diagonal()});
+               TriangleCheck<Memory>{A.row_map, A.entries, A.stored_values(),
+                                     columns, stored, lower, unit,
+                                     input.take_triangle, analysis->status(),
+                                     analysis->strict(), analysis->diagonal()});
   // Where there is none on the diagonal the places say so; a unit diagonal is
   // not looked at.
   DiagonalPlaces<Memory> diagonal;
@@ -68,12 +67,12 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
       sizeof(ValuesInspection) ==
           (EllHead::size - EllHead::inspection) * sizeof(std::int64_t),
       "as many words as the head has for it");
-  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{},
-                              values.data(), row_map, entries,
+  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{}, A.values,
+                              A.row_map, A.entries,
                               Kokkos::View<ValuesInspection, Memory>(
                                   reinterpret_cast<ValuesInspection*>(
                                       analysis->head(EllHead::inspection))));
-  analysis->enqueue(exec, row_map, entries.data(), lower, unit);
+  analysis->enqueue(exec, A.row_map, A.entries, lower, unit);
   analysis->fetch(exec);
   std::memcpy(static_cast<void*>(&made.inspection), analysis->inspection(),
               sizeof(ValuesInspection));
@@ -94,7 +93,7 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   const auto solve = std::make_shared<Solve>(
       exec, *analysis,
       DiagonalSource{analysis->diagonal().data(), true, unit, !lower},
-      static_cast<std::int64_t>(values.extent(0)), false);
+      static_cast<std::int64_t>(A.num_values), false);
   if (!budget.allows(solve->bytes())) {
     // Being filled.
     exec.fence();

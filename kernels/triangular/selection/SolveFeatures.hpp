@@ -14,7 +14,7 @@ namespace Detail {
 /// of the pattern, measured parameters, and terms that several predictions
 /// share. Times are in microseconds. Each algorithm's folder has its prediction
 /// (Prediction.hpp). The factors that are not parameters were fitted on an H200
-/// and on hosts of two and sixteen cores; docs/performance.md says how well
+/// and on hosts of two and sixteen cores; docs/benchmarks.md says how well
 /// they do.
 struct SolveFeatures {
   /// `level_sizes` are referred to as long as predictions are made.

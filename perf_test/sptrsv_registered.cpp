@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An algorithm from outside of the library for strata_perf_sptrsv: this file is
-// compiled along with the benchmark, which is left as it is.
+// strata_perf_sptrsv_registered: strata_perf_sptrsv with an algorithm from
+// outside of the library. This file is compiled along with the benchmark's
+// sources.
 #include <Kokkos_Core.hpp>
 #include <unit_test/RowByRow.hpp>
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# libstrata: explicit instantiations of the library's templates, for the scalars of
+# Strata_SCALARS and the execution spaces that Kokkos has.
+if(Strata_ENABLE_HEADER_ONLY)
+  add_library(strata INTERFACE)
+  add_library(Strata::strata ALIAS strata)
+  target_link_libraries(strata INTERFACE strata_header_only)
+  return()
+endif()
+
+set(Strata_ALL_SCALARS float double complex_float complex_double)
+set(Strata_TYPE_float float)
+set(Strata_TYPE_double double)
+set(Strata_TYPE_complex_float "Kokkos::complex<float>")
+set(Strata_TYPE_complex_double "Kokkos::complex<double>")
+list(JOIN Strata_ALL_SCALARS ", " names)
+if(NOT Strata_SCALARS)
+  message(FATAL_ERROR "Strata_SCALARS is empty: name one or more of ${names}, "
+    "separated by semicolons, or set Strata_ENABLE_HEADER_ONLY=ON")
+endif()
+foreach(scalar IN LISTS Strata_SCALARS)
+  if(NOT scalar IN_LIST Strata_ALL_SCALARS)
+    message(FATAL_ERROR "Strata_SCALARS has \"${scalar}\": name one or more of "
+      "${names}, separated by semicolons")
+  endif()
+endforeach()
+
+# src/Name.cpp.in, with @scalar@ and @space@ or @space@ alone, becomes a source file
+# for each of them, so that they compile side by side. Files of a space that Kokkos
+# doesn't have turn out empty.
+file(GLOB templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp.in)
+set(sources)
+foreach(template IN LISTS templates)
+  get_filename_component(name ${template} NAME_WE)
+  file(READ ${template} text)
+  foreach(space Serial OpenMP Cuda)
+    string(TOUPPER ${space} SPACE)
+    set(scalars none)
+    if(text MATCHES "@scalar@")
+      set(scalars ${Strata_SCALARS})
+    endif()
+    foreach(of IN LISTS scalars)
+      set(scalar "${Strata_TYPE_${of}}")
+      string(REPLACE "_none" "" file "${name}_${space}_${of}")
+      set(file ${PROJECT_BINARY_DIR}/src/${file}.cpp)
+      configure_file(${template} ${file} @ONLY)
+      list(APPEND sources ${file})
+    endforeach()
+  endforeach()
+endforeach()
+
+add_library(strata ${sources})
+add_library(Strata::strata ALIAS strata)
+target_link_libraries(strata PUBLIC strata_header_only)
+foreach(scalar IN LISTS Strata_ALL_SCALARS)
+  string(TOUPPER ${scalar} name)
+  set(has 0)
+  if(scalar IN_LIST Strata_SCALARS)
+    set(has 1)
+  endif()
+  target_compile_definitions(strata PUBLIC STRATA_LIBRARY_${name}=${has})
+endforeach()
+target_compile_definitions(strata PUBLIC STRATA_LIBRARY=1)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(strata PRIVATE
+    $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra>)
+endif()
+# Into shared libraries, too; and nothing of it is hidden where it is one.
+set_target_properties(strata PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET default
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

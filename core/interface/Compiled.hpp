@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_CORE_INTERFACE_COMPILED_HPP
+#define STRATA_CORE_INTERFACE_COMPILED_HPP
+
+#include <Kokkos_Core.hpp>
+#include <core/interface/Expectations.hpp>
+#include <type_traits>
+
+// What libstrata has and what a program compiles itself.
+//
+// A class has its public header, Strata_Name.hpp, with members that check the
+// types of a caller's arguments and pass them on as types that do not depend on
+// them, and NameImplementation.hpp, with the members that do the work. A
+// program that links libstrata includes the former alone. Strata::strata then
+// defines STRATA_LIBRARY and, as 0 or 1, STRATA_LIBRARY_FLOAT, _DOUBLE,
+// _COMPLEX_FLOAT and _COMPLEX_DOUBLE. Without STRATA_LIBRARY the public headers
+// include the implementations.
+#if !defined(STRATA_LIBRARY)
+#define STRATA_LIBRARY 0
+#endif
+
+namespace Strata {
+namespace Detail {
+
+/// Whether libstrata has what is compiled for a scalar and a space.
+template <class Scalar>
+inline constexpr bool library_has_scalar = false;
+template <class ExecutionSpace>
+inline constexpr bool library_has_space = false;
+
+#if STRATA_LIBRARY
+template <>
+inline constexpr bool library_has_scalar<float> = STRATA_LIBRARY_FLOAT;
+template <>
+inline constexpr bool library_has_scalar<double> = STRATA_LIBRARY_DOUBLE;
+template <>
+inline constexpr bool library_has_scalar<Kokkos::complex<float>> =
+    STRATA_LIBRARY_COMPLEX_FLOAT;
+template <>
+inline constexpr bool library_has_scalar<Kokkos::complex<double>> =
+    STRATA_LIBRARY_COMPLEX_DOUBLE;
+#if defined(KOKKOS_ENABLE_SERIAL)
+template <>
+inline constexpr bool library_has_space<Kokkos::Serial> = true;
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+template <>
+inline constexpr bool library_has_space<Kokkos::OpenMP> = true;
+#endif
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+inline constexpr bool library_has_space<Kokkos::Cuda> = true;
+#endif
+#endif
+
+/// Whether a program has included the implementation of a class, which says so
+/// by a specialisation. Asked where a member is instantiated, after all
+/// includes.
+template <class Class>
+struct HasImplementation : std::false_type {};
+
+/// That a member of a class can be linked.
+template <class Class, class Scalar, class ExecutionSpace>
+struct ExpectCompiled : std::true_type {
+  static constexpr bool has_implementation = HasImplementation<Class>::value;
+  static_assert(
+      !IsScalar<Scalar>::value || has_implementation ||
+          library_has_scalar<Scalar>,
+      "Strata: libstrata was built without this scalar type: add it to "
+      "Strata_SCALARS where Strata is configured, or include the "
+      "implementation of this class (NameImplementation.hpp beside its header)");
+  static_assert(
+      has_implementation || library_has_space<ExecutionSpace>,
+      "Strata: libstrata was built without this execution space: enable it in "
+      "Kokkos, or include the implementation of this class "
+      "(NameImplementation.hpp beside its header)");
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sphinx's configuration; scripts/build_documents calls it."""
+
+import os
+import pathlib
+import re
+import xml.etree.ElementTree
+
+from docutils import nodes
+from sphinx.util import logging
+
+root = pathlib.Path(__file__).resolve().parent.parent
+reference = pathlib.Path(os.environ["STRATA_REFERENCE"])
+
+project = "Strata"
+author = "The Strata authors"
+version = release = re.search(
+    r"project\(Strata VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()
+).group(1)
+extensions = ["myst_parser"]
+exclude_patterns = ["notes"]
+myst_heading_anchors = 3
+suppress_warnings = ["epub.unknown_project_files"]
+
+html_theme = "furo"
+html_title = f"Strata {version}"
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["strata.css"]
+html_theme_options = {"top_of_page_buttons": []}
+
+# Doxygen's pages become a folder of the site. {api}`name` links to one of them.
+html_extra_path = [str(reference / "folder")]
+
+
+def read_tags(path):
+    """Doxygen's tag file: the page of each class and function."""
+    pages = {"Strata::index": "index.html"}
+    for compound in xml.etree.ElementTree.parse(path).getroot():
+        kind, name = compound.get("kind"), compound.findtext("name")
+        page = compound.findtext("filename")
+        if kind in ("class", "struct", "namespace"):
+            pages[name] = page
+            for member in compound.findall("member"):
+                full = f"{name}::{member.findtext('name')}"
+                anchor = f"{member.findtext('anchorfile')}#{member.findtext('anchor')}"
+                pages.setdefault(full, anchor)
+    return pages
+
+
+def api_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    env = inliner.document.settings.env
+    title, explicit, target = text.partition(" <")
+    text = target.rstrip(">") if explicit else title
+    page = env.app.strata_pages.get(f"Strata::{text}")
+    if page is None:
+        logging.getLogger(__name__).warning(
+            "the reference has no Strata::%s", text, location=(env.docname, lineno)
+        )
+        return [nodes.literal(text, text)], []
+    up = "../" * env.docname.count("/")
+    link = nodes.reference("", "", refuri=f"{up}reference/{page}", internal=True)
+    link += nodes.Text(title) if explicit else nodes.literal(title, title)
+    return [link], []
+
+
+def setup(app):
+    app.strata_pages = read_tags(reference / "strata.tag")
+    app.add_role("api", api_role)
+    return {"parallel_read_safe": True}

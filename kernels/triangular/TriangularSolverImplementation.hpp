@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_IMPLEMENTATION_HPP
+
+// What TriangularSolver does, compiled into libstrata (src/) for the scalars
+// and spaces of a build. A program with others includes this file.
+
+#include <Strata_TriangleGraph.hpp>
+#include <Strata_TriangularSolver.hpp>
+#include <core/device/Profiling.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <exception>
+#include <kernels/triangular/OptionChecks.hpp>
+#include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
+#include <kernels/triangular/selection/ChooseAlgorithm.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+struct HasImplementation<TriangularSolver<Scalar, ExecutionSpace>>
+    : std::true_type {};
+
+/// What copies of a TriangularSolver share.
+template <class Scalar, class ExecutionSpace>
+class TriangularSolverState {
+ public:
+  using Matrix = CrsArrays<Scalar>;
+
+  /// See TriangularSolver's constructor.
+  TriangularSolverState(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
+                        Diag diag, const TriangularOptions& given) {
+    require_enumerator("uplo", uplo);
+    require_enumerator("diag", diag);
+    const TriangularOptions options = with_old_names(given);
+    check_options(options);
+    check_accuracy<Scalar>(options);
+    const ProfilingRegion region("Strata::TriangularSolver::analysis");
+    Kokkos::Timer timer;
+    report_.accuracy = options.accuracy;
+    report_.accuracy_digits = options.accuracy_digits;
+    report_.rows = A.columns;
+    TriangleInput input;
+    input.uplo = uplo;
+    input.diag = diag;
+    input.op = options.op;
+    input.take_triangle = options.take_triangle;
+    input.sort_rows = options.sort_rows;
+    row_map_extent_ = A.row_map.extent(0);
+    num_values_ = A.num_values;
+    if (options.algorithm != Algorithm::blocks ||
+        !take_blocks(exec, A, input, options))
+      take_graph(exec, A, input, options);
+    report_.plan_bytes = algorithm_->bytes();
+    report_.analysis_us = timer.seconds() * 1e6;
+  }
+
+  const TriangularReport& report() const { return report_; }
+  TriangularAlgorithm<Scalar, ExecutionSpace>* algorithm() const {
+    return algorithm_.get();
+  }
+
+  void solve(const ExecutionSpace& exec, const StridedBlock& b,
+             const StridedBlock& x) const {
+    check_vectors(report_.rows, b, x);
+    const std::int64_t columns = x.extent[1];
+    if (report_.rows == 0 || columns == 0) return;
+    const ProfilingRegion region("Strata::TriangularSolver::solve");
+    if (!algorithm_->has_values())
+      throw HandleError("solver",
+                        "has no values: an exception has ended the update",
+                        "call update_values again");
+    with_memory_errors("a triangular solve", [&] {
+      algorithm_->solve(exec, multi_vector_ref<const Scalar>(b),
+                        multi_vector_ref<Scalar>(x), columns);
+    });
+  }
+
+  void check_num_values(std::size_t num_values) const {
+    if (num_values != num_values_)
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(num_values) +
+                                  " elements, the analysed matrix " +
+                                  std::to_string(num_values_),
+                              "pass the values of the analysed matrix");
+  }
+  bool same_sizes(const Matrix& A) const {
+    return A.row_map.extent(0) == row_map_extent_ &&
+           A.entries.extent(0) == num_values_;
+  }
+
+  /// Inspects, which the host waits for, then enqueues the packing. A row map
+  /// and entries without elements stand for the analysed ones.
+  void take_values(const ExecutionSpace& exec, const Matrix& A,
+                   bool same_sizes) {
+    const ProfilingRegion region("Strata::TriangularSolver::update_values");
+    const ForgetTrialPacking at_the_end{*algorithm_, exec};
+    ValuesInspection found;
+    // Values of another pattern do no harm here: where to look is the plan's.
+    if (same_sizes) found = inspect(exec, A);
+    if (!same_sizes ||
+        (A.row_map.extent(0) > 0 && found.fingerprint() != fingerprint_))
+      throw PatternMismatchError(
+          "matrix", "does not have the pattern that was analysed",
+          "pass the matrix the solver was made from with new values, or make a "
+          "new solver");
+    require_nonzero_diagonal(found);
+    if (found.unscalable_row != ValuesInspection::no_row)
+      throw ScalingError(
+          "values", cannot_scale(found),
+          "make a new solver, which will choose an algorithm that does not "
+          "divide them, or set the option `algorithm` to sync_free",
+          found.unscalable_row);
+    double growth;
+    const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
+    if (unsuitable.any)
+      throw ScalingError(
+          "values", unsuitable.why,
+          "make a new solver, which will merge fewer rows, or set the option "
+          "`merged_levels` to 1",
+          unsuitable.row);
+    algorithm_->set_values(exec, A.values, found.divide != 0);
+    if (algorithm_->holds_trial_packing()) exec.fence();
+  }
+
+ private:
+  using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
+  struct ForgetTrialPacking {
+    SomeAlgorithm& algorithm;
+    const ExecutionSpace& exec;
+    ~ForgetTrialPacking() {
+      // Whoever throws may not have waited.
+      try {
+        if (std::uncaught_exceptions() > 0) exec.fence();
+      } catch (...) {
+      }
+      algorithm.forget_trial_packing();
+    }
+  };
+
+  static std::string cannot_scale(const ValuesInspection& found) {
+    return "entries of row " + std::to_string(found.unscalable_row) +
+           " over its diagonal leave the range of normal numbers";
+  }
+
+  /// What is to be known of values before they are taken; the host waits.
+  ValuesInspection inspect(const ExecutionSpace& exec, const Matrix& A) const {
+    const auto found = inspect_values<Scalar>(
+        exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+        A.values, A.row_map, A.entries,
+        algorithm_->begin_trial_packing(exec, A.values));
+    algorithm_->faults_were_taken();
+    return found;
+  }
+
+  /// Whether the algorithm can't take values that were inspected. The host
+  /// waits where that is not plain to see.
+  /// @param growth  becomes what merged rows grow by, at most
+  UnsuitableValues why_unsuitable_values(const ExecutionSpace& exec,
+                                         const Matrix& A,
+                                         const ValuesInspection& found,
+                                         double& growth) const {
+    const auto limit = algorithm_->growth_limit();
+    growth = found.spread() / limit.longest_row;
+    const auto unsuitable = algorithm_->unsuitable(found);
+    if (unsuitable.any || growth <= limit.limit) return unsuitable;
+    const auto looked = algorithm_->check_growth(exec, A.values);
+    growth = looked.largest;
+    return why_unsuitable(looked, limit.limit);
+  }
+
+  /// `blocks` straight from the matrix, where that can be.
+  bool take_blocks(const ExecutionSpace& exec, const Matrix& A,
+                   const TriangleInput& input,
+                   const TriangularOptions& options) {
+    const auto direct =
+        blocks_of_matrix<Scalar>(exec, A, input, options, report_);
+    if (!direct.algorithm) return false;
+    algorithm_ = direct.algorithm;
+    fingerprint_ = direct.inspection.fingerprint();
+    algorithm_->set_values(exec, A.values, direct.inspection.divide != 0);
+    exec.fence();
+    return true;
+  }
+
+  /// Any algorithm, by way of the dependency graph.
+  void take_graph(const ExecutionSpace& exec, const Matrix& A,
+                  const TriangleInput& input,
+                  const TriangularOptions& options) {
+    const std::int64_t columns = A.columns;
+    TriangularAnalysis<ExecutionSpace> analysis;
+    analysis.pool = std::make_shared<WorkPool<ExecutionSpace>>(
+        exec, analysis.expected_bytes(
+                  columns, static_cast<std::int64_t>(A.entries.extent(0))));
+    analysis.graph = make_triangle_graph(exec, A.row_map, A.entries,
+                                         A.stored_values(), columns, input,
+                                         analysis.pool.get(), &analysis.levels);
+    analysis.num_values = static_cast<std::int64_t>(A.num_values);
+    analysis.conjugated = options.op == Op::conjugate_transpose;
+    analysis.growth_limit = growth_limit<Scalar>(options);
+
+    report_.entries = analysis.graph.num_edges() +
+                      (input.diag == Diag::unit ? 0 : columns);
+    report_.crs_bytes = crs_bytes<Scalar>(columns, report_.entries);
+    AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis, options,
+                                                   report_);
+    report_.longest_row =
+        static_cast<std::int64_t>(analysis.limit_of_growth().longest_row);
+    algorithm_ = choice.make();
+    auto found = inspect(exec, A);
+    fingerprint_ = found.fingerprint();
+    require_nonzero_diagonal(found);
+    // Every turn rules a candidate out, and `sync_free` without merged level
+    // sets takes all values. A plan's memory is released before the next is
+    // made.
+    std::string too_inaccurate;
+    double growth = 0;
+    for (;;) {
+      const bool unscalable = found.unscalable_row != ValuesInspection::no_row;
+      const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
+      if (!unscalable && !unsuitable.any) break;
+      if (unscalable) {
+        algorithm_.reset();
+        choice.rule_out(report_.algorithm, cannot_scale(found));
+      } else if (unsuitable.too_inaccurate) {
+        too_inaccurate = unsuitable.why;
+        choice.merge_less(algorithm_, A.values, too_inaccurate);
+      } else {
+        algorithm_.reset();
+        choice.forbid_merge(unsuitable.why);
+      }
+      algorithm_ = choice.make();
+      found = inspect(exec, A);
+    }
+    algorithm_->set_values(exec, A.values, found.divide != 0);
+    exec.fence();
+    algorithm_->forget_trial_packing();
+    if (report_.merged_levels > 1) {
+      report_.growth = growth;
+      report_.max_growth = analysis.growth_limit;
+    } else if (report_.unmerged_rows > 0) {
+      report_.unmerged_rows = 0;
+      report_.reason += "; " + too_inaccurate + ", so that none are merged";
+    }
+  }
+
+  std::shared_ptr<SomeAlgorithm> algorithm_;
+  TriangularReport report_;
+  std::size_t row_map_extent_ = 0, num_values_ = 0;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace Detail
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::analyse(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A, Uplo uplo,
+    Diag diag, const TriangularOptions& options) {
+  Detail::with_memory_errors("the analysis of a triangle", [&] {
+    state_ =
+        std::make_shared<Detail::TriangularSolverState<Scalar, ExecutionSpace>>(
+            exec, A, uplo, diag, options);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::solve_strided(
+    const ExecutionSpace& exec, const Detail::StridedBlock& b,
+    const Detail::StridedBlock& x) const {
+  require_made();
+  state_->solve(exec, b, x);
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::update(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  require_made();
+  const bool same_sizes = state_->same_sizes(A);
+  if (same_sizes) state_->check_num_values(A.num_values);
+  Detail::with_memory_errors("new values of a triangle", [&] {
+    state_->take_values(exec, A, same_sizes);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::update(
+    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
+  require_made();
+  state_->check_num_values(num_values);
+  // No pattern to compare.
+  Detail::CrsArrays<Scalar> A;
+  A.values = values;
+  A.num_values = num_values;
+  Detail::with_memory_errors("new values of a triangle", [&] {
+    state_->take_values(exec, A, true);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+const TriangularReport& TriangularSolver<Scalar, ExecutionSpace>::report()
+    const {
+  require_made();
+  return state_->report();
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::require_made() const {
+  Detail::require_made(state_, "TriangularSolver", "exec, A, uplo, diag");
+}
+
+template <class Scalar, class ExecutionSpace>
+Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*
+TriangularSolver<Scalar, ExecutionSpace>::sync_free() const {
+  return dynamic_cast<Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*>(
+      state_->algorithm());
+}
+
+}  // namespace Strata
+
+#endif

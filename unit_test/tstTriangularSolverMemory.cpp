@@ -199,8 +199,8 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
   }
 }
 
-/// Fewer level sets at a time, before sub-graphs are given up.
-TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
+/// Fewer merged level sets, before sub-graphs are given up.
+TEST(TriangularSolver, SubgraphsMergeFewerLevelSetsFirst) {
   const System system(chain_pattern(3000));
   TriangularOptions options;
   options.algorithm = Algorithm::sync_free_subgraphs;
@@ -210,7 +210,7 @@ TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
   options.merged_levels = 8;
   const auto eight = system.make(options).report();
   ASSERT_LT(one.plan_bytes, eight.plan_bytes);
-  ASSERT_NE(free.reason.find("level sets at a time"), std::string::npos)
+  ASSERT_NE(free.reason.find("merged level sets"), std::string::npos)
       << free.reason;
 
   options.max_plan_bytes = one.plan_bytes;

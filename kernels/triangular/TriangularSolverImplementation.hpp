@@ -211,8 +211,9 @@ class TriangularSolverState {
     auto found = inspect(exec, A);
     fingerprint_ = found.fingerprint();
     require_nonzero_diagonal(found);
-    // Every turn takes a way out, and `sync_free` with level sets one by one
-    // takes all values. A plan's memory is released before the next is made.
+    // Every turn rules a candidate out, and `sync_free` without merged level
+    // sets takes all values. A plan's memory is released before the next is
+    // made.
     std::string too_inaccurate;
     double growth = 0;
     for (;;) {

@@ -46,10 +46,7 @@ inline Algorithm merging_algorithm(Random& random) {
 
 inline TriangularOptions random_options(Random& random) {
   TriangularOptions options;
-  options.algorithm = random.pick(
-      {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-       Algorithm::subgraphs, Algorithm::sync_free,
-       Algorithm::sync_free_subgraphs, Algorithm::blocks});
+  options.algorithm = random.pick(all_algorithms());
   options.op = random.pick({Op::none, Op::transpose, Op::conjugate_transpose});
   if (random.chance(0.4))
     set_merged_levels(options, random.pick({1, 1, 2, 3, 4, 5, 8, 16, 24}));

@@ -76,7 +76,7 @@ struct MergeLimits {
 
 /// Decides what becomes of rows, and hands on how long they are.
 ///
-/// @tparam Lengths  `vertex(number)`: the row of that number, -1: none;
+/// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
 ///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
 ///   that share the row call
 template <class Groups, class Lengths>
@@ -90,7 +90,7 @@ struct CountMergedRows {
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
-    const int v = number < 0 ? -1 : lengths.vertex(number);
+    const int v = number < 0 ? -1 : lengths.vertex(groups, number);
     const EliminatedRow row = eliminate.run(v, groups, NoNotes());
     if (v < 0) return;
     const int status =

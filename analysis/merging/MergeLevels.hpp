@@ -7,7 +7,6 @@
 #include <analysis/merging/EliminateRows.hpp>
 #include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/MergedRows.hpp>
-#include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/ShareRecipes.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/Warp.hpp>
@@ -29,7 +28,8 @@ struct LevelRowLengths {
   int *length, *terms, *recipe, *depth_in_group;
   bool at_once;
 
-  KOKKOS_FUNCTION int vertex(std::int64_t number) const {
+  KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
+                             std::int64_t number) const {
     return vertices[number];
   }
   /// MergeLimits::stays is whether a row stays, `longest` the longer of both

@@ -22,14 +22,14 @@ using SubgraphGroups = MergeGroups<MemorySpace, true>;
 template <class MemorySpace>
 struct SubgraphRowLengths {
   static constexpr int all_depths = -1;
-  SubgraphGroups<MemorySpace> groups;
   int depth;
   const int* unmerged;  // as CountMergedRows has it
   int *terms, *sources;
   int* words;  // see MergedSubgraphRows
   MergedSubgraphRows<MemorySpace> shape;
 
-  KOKKOS_FUNCTION int vertex(std::int64_t number) const {
+  KOKKOS_FUNCTION int vertex(const SubgraphGroups<MemorySpace>& groups,
+                             std::int64_t number) const {
     const int v = static_cast<int>(number);
     return depth == all_depths || groups.level[v] % groups.levels == depth ? v
                                                                            : -1;
@@ -38,7 +38,7 @@ struct SubgraphRowLengths {
   /// stays, but was not known to; `longest` the most terms and sources together
   /// of a merged row.
   template <class Eliminate>
-  KOKKOS_FUNCTION void note(const SubgraphGroups<MemorySpace>&, int v,
+  KOKKOS_FUNCTION void note(const SubgraphGroups<MemorySpace>& groups, int v,
                             const EliminatedRow& row, int status, int lane,
                             const Eliminate&, int* limits) const {
     if (lane != 0) return;

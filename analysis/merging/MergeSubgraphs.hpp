@@ -158,7 +158,7 @@ class SubgraphMerger {
           known.graph.num_vertices, mean_length(),
           CountMergedRows<Groups, Lengths>{
               known, unmerged, row_status_,
-              Lengths{known, depth, unmerged, terms_, sources, words_, shape_},
+              Lengths{depth, unmerged, terms_, sources, words_, shape_},
               found.data()});
     };
     const auto fetch = [&] {

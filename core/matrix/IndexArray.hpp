@@ -113,21 +113,6 @@ class IndexArray {
   }
   bool is_contiguous() const { return stride_ == 1; }
 
-  IndexKind kind() const { return kind_; }
-
- protected:
-  KOKKOS_INLINE_FUNCTION std::int64_t narrow(std::int64_t at) const {
-    switch (kind_) {
-      case IndexKind::int16:
-        return static_cast<const std::int16_t*>(data_)[at];
-      case IndexKind::uint16:
-        return static_cast<const std::uint16_t*>(data_)[at];
-      case IndexKind::int8:
-        return static_cast<const std::int8_t*>(data_)[at];
-      default:
-        return static_cast<const std::uint8_t*>(data_)[at];
-    }
-  }
   std::int64_t bytes_of_one() const {
     switch (kind_) {
       case IndexKind::int32:
@@ -141,6 +126,20 @@ class IndexArray {
         return 2;
       default:
         return 1;
+    }
+  }
+
+ protected:
+  KOKKOS_INLINE_FUNCTION std::int64_t narrow(std::int64_t at) const {
+    switch (kind_) {
+      case IndexKind::int16:
+        return static_cast<const std::int16_t*>(data_)[at];
+      case IndexKind::uint16:
+        return static_cast<const std::uint16_t*>(data_)[at];
+      case IndexKind::int8:
+        return static_cast<const std::int8_t*>(data_)[at];
+      default:
+        return static_cast<const std::uint8_t*>(data_)[at];
     }
   }
 
@@ -174,13 +173,6 @@ class IndexOutput : public IndexArray {
       static_cast<std::int64_t*>(to)[k * stride_] = index;
   }
 };
-
-/// Whether an array has the integer type that a kernel wants, which then reads
-/// it through a pointer.
-template <class Integer>
-bool is_array_of(const IndexArray& array) {
-  return array.kind() == index_kind_of<Integer>() && array.is_contiguous();
-}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -154,7 +154,7 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (rows == 0) return;
   const std::size_t longest =
       std::max(L.arrays.num_values, U.arrays.num_values);
-  if (static_cast<double>(longest) > new_l.largest_ordinal)
+  if (longest > static_cast<std::size_t>(new_l.largest_ordinal))
     throw IndexOverflowError(
         "A",
         std::to_string(longest) +

@@ -158,11 +158,10 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
   if (n == 0) return made;
   const auto& permutation = made.permutation;
   const auto keys = make_unfilled<Keys>("Strata::Colouring::key", n);
-  if (!colour_by_levels(exec, A.row_map, A.entries, A.stored_values(),
-                                10000, made.colour_of)) {
-    Kokkos::parallel_for(
-        "Strata::Colouring::shuffle", Range(exec, 0, n),
-        ShuffleKeys<Memory>{keys, permutation.old_row, 40});
+  if (!colour_by_levels(exec, A.row_map, A.entries, A.stored_values(), 10000,
+                        made.colour_of)) {
+    Kokkos::parallel_for("Strata::Colouring::shuffle", Range(exec, 0, n),
+                         ShuffleKeys<Memory>{keys, permutation.old_row, 40});
     sort_by_key(exec, keys, permutation.old_row, 40);
     invert_permutation(exec, permutation);
     exec.fence();
@@ -191,8 +190,7 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
       },
       Kokkos::Max<int>(last));
   exec.fence();
-  sort_by_key(exec, keys, old_row,
-                      bits_for(static_cast<std::uint64_t>(last)));
+  sort_by_key(exec, keys, old_row, bits_for(static_cast<std::uint64_t>(last)));
   invert_permutation(exec, permutation);
   made.permutation.num_levels = last + 1;
   const auto start = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(

@@ -138,8 +138,8 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
   if (n == 0) return permutation;
   Kokkos::parallel_for(
       "Strata::LevelPermutation::rows", Range(exec, 0, n),
-      RowsOfOrder<Memory>{order.vertex, graph.reversed,
-                                  permutation.old_row, permutation.new_row});
+      RowsOfOrder<Memory>{order.vertex, graph.reversed, permutation.old_row,
+                          permutation.new_row});
   exec.fence();
   return permutation;
 }
@@ -177,8 +177,7 @@ void check_permutation_of(
       "Strata::check_permutation",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, rows),
-      PermutationCheck<MemorySpace>{permutation.old_row,
-                                            permutation.new_row},
+      PermutationCheck<MemorySpace>{permutation.old_row, permutation.new_row},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
   if (first >= rows) return;
@@ -224,11 +223,11 @@ void permute_rows_and_columns(
       narrow ? static_cast<int*>(const_cast<void*>(entries.data())) : nullptr,
       narrow ? entries.extent(0) : 0);
   if (!narrow)
-    columns = make_unfilled<decltype(columns)>("Strata::Permuted::columns",
-                                               stored);
-  for_each_row("Strata::PermuteSymmetric::rows", exec, rows, stored,
-               PermuteRows<Scalar, Memory>{A, permutation, row_map, columns,
-                                           values});
+    columns =
+        make_unfilled<decltype(columns)>("Strata::Permuted::columns", stored);
+  for_each_row(
+      "Strata::PermuteSymmetric::rows", exec, rows, stored,
+      PermuteRows<Scalar, Memory>{A, permutation, row_map, columns, values});
   sort_crs_rows(exec, offsets, columns,
                 Kokkos::View<Scalar*, DeviceOf<ExecutionSpace>>(
                     values, static_cast<std::size_t>(stored)));

@@ -85,9 +85,8 @@ template <class CrsMatrix>
 Permutation<typename CrsMatrix::memory_space> level_permutation(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     LevelPattern pattern = LevelPattern::symmetric) {
-  using Expect =
-      Detail::ExpectCompiled<Detail::LevelPermutations, void,
-                             typename CrsMatrix::execution_space>;
+  using Expect = Detail::ExpectCompiled<Detail::LevelPermutations, void,
+                                        typename CrsMatrix::execution_space>;
   static_assert(Expect::value, "");
   return Detail::make_level_permutation(
       exec, A.graph.row_map, A.graph.entries, A.values,

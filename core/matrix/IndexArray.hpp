@@ -51,8 +51,7 @@ constexpr IndexKind index_kind_of() {
 class IndexArray {
  public:
   IndexArray() = default;
-  template <class View,
-            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  template <class View, std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
   IndexArray(const View& view)  // NOLINT: a view is an array of indices
       : data_(view.data()),
         extent_(view.extent(0)),
@@ -154,8 +153,7 @@ class IndexArray {
 class IndexOutput : public IndexArray {
  public:
   IndexOutput() = default;
-  template <class View,
-            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  template <class View, std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
   IndexOutput(const View& view)  // NOLINT: a view is an array of indices
       : IndexArray(view) {
     using Integer = typename View::value_type;

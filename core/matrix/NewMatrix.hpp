@@ -68,12 +68,9 @@ class NewCrsMatrix final
   typename Types::Matrix matrix(const std::string& label) const {
     using Ordinal = typename Types::Ordinal;
     const auto rows = static_cast<Ordinal>(row_map_.extent(0) - 1);
-    return {label,
-            rows,
-            rows,
-            static_cast<typename Types::Offset>(values_.extent(0)),
-            values_,
-            row_map_,
+    return {label,   rows,
+            rows,    static_cast<typename Types::Offset>(values_.extent(0)),
+            values_, row_map_,
             entries_};
   }
 

@@ -186,9 +186,8 @@ void read_whole_market(const std::string& path, NewMatrix<Scalar>& made) {
 
 template <class ExecutionSpace, class Scalar>
 void make_market_matrix(const std::string& path, NewMatrix<Scalar>& made) {
-  with_memory_errors("a matrix from a file", [&] {
-    read_whole_market<ExecutionSpace>(path, made);
-  });
+  with_memory_errors("a matrix from a file",
+                     [&] { read_whole_market<ExecutionSpace>(path, made); });
 }
 
 }  // namespace Detail

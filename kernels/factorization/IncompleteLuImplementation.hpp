@@ -84,10 +84,8 @@ void eliminate_incompletely(const ExecutionSpace& exec,
                             const NewTriangle<Scalar>& new_u,
                             std::int64_t work_bytes) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Handle =
-      KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, Scalar,
-                                                       ExecutionSpace, Memory,
-                                                       Memory>;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+      Index, Index, Scalar, ExecutionSpace, Memory, Memory>;
   using Device = DeviceOf<ExecutionSpace>;
   using Offsets = Kokkos::View<const Index*, Device>;
   using Columns = Kokkos::View<Index*, Device>;
@@ -173,12 +171,11 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
 }
 
 template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec,
-                         const CrsArrays<Scalar>& A, std::int64_t work_bytes,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
-  with_memory_errors("incomplete factors", [&] {
-    check_and_factor(exec, A, work_bytes, L, U);
-  });
+void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
+                         NewMatrix<Scalar>& U) {
+  with_memory_errors("incomplete factors",
+                     [&] { check_and_factor(exec, A, work_bytes, L, U); });
 }
 
 }  // namespace Detail

@@ -54,10 +54,10 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   const auto analysis = std::make_shared<Analysis>(
       exec, static_cast<int>(columns), stored, true, Solve::limits());
   for_each_row("Strata::TriangleCheck::rows", exec, columns, stored,
-               TriangleCheck<Memory>{
-                   A.row_map, A.entries, A.stored_values(), columns, stored,
-                   lower, unit, input.take_triangle, analysis->status(),
-                   analysis->strict(), analysis->diagonal()});
+               TriangleCheck<Memory>{A.row_map, A.entries, A.stored_values(),
+                                     columns, stored, lower, unit,
+                                     input.take_triangle, analysis->status(),
+                                     analysis->strict(), analysis->diagonal()});
   // Where there is none on the diagonal the places say so; a unit diagonal is
   // not looked at.
   DiagonalPlaces<Memory> diagonal;
@@ -66,8 +66,8 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
       sizeof(ValuesInspection) ==
           (EllHead::size - EllHead::inspection) * sizeof(std::int64_t),
       "as many words as the head has for it");
-  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{},
-                              A.values, A.row_map, A.entries,
+  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{}, A.values,
+                              A.row_map, A.entries,
                               Kokkos::View<ValuesInspection, Memory>(
                                   reinterpret_cast<ValuesInspection*>(
                                       analysis->head(EllHead::inspection))));

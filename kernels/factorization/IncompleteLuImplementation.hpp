@@ -4,6 +4,7 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <algorithm>
+#include <core/matrix/IndicesAs.hpp>
 #include <core/matrix/KernelsCompat.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -74,39 +75,6 @@ void copy_to_front(const View& view, const std::vector<T>& from) {
                                                             from.size()));
 }
 
-/// What the views of a Kokkos Kernels' handle have to name.
-template <class ExecutionSpace>
-using DeviceOf =
-    Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
-
-struct CopyIndices {
-  IndexArray from;
-  IndexOutput to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    to.set(k, from(k));
-  }
-};
-
-/// The array itself where it has the type that is wanted, else a copy.
-template <class Index, class ExecutionSpace>
-Kokkos::View<Index*, DeviceOf<ExecutionSpace>> indices_as(
-    const ExecutionSpace& exec, const IndexArray& from) {
-  using View = Kokkos::View<Index*, DeviceOf<ExecutionSpace>>;
-  const auto extent = static_cast<std::int64_t>(from.extent(0));
-  // Nothing is written through it.
-  if (is_array_of<Index>(from))
-    return View(const_cast<Index*>(static_cast<const Index*>(from.data())),
-                from.extent(0));
-  const auto to = make_unfilled<View>("Strata::IncompleteLu::indices", extent);
-  Kokkos::parallel_for(
-      "Strata::IncompleteLu::indices",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, extent),
-      CopyIndices{from, to});
-  exec.fence();
-  return to;
-}
-
 /// Has Kokkos Kernels fill in the values of L and U, whose patterns are those
 /// of A's triangles, with indices that can count all entries.
 template <class Index, class Scalar, class ExecutionSpace>
@@ -116,10 +84,8 @@ void eliminate_incompletely(const ExecutionSpace& exec,
                             const NewTriangle<Scalar>& new_u,
                             std::int64_t work_bytes) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Handle =
-      KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, Scalar,
-                                                       ExecutionSpace, Memory,
-                                                       Memory>;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+      Index, Index, Scalar, ExecutionSpace, Memory, Memory>;
   using Device = DeviceOf<ExecutionSpace>;
   using Offsets = Kokkos::View<const Index*, Device>;
   using Columns = Kokkos::View<Index*, Device>;
@@ -186,7 +152,7 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (rows == 0) return;
   const std::size_t longest =
       std::max(L.arrays.num_values, U.arrays.num_values);
-  if (static_cast<double>(longest) > new_l.largest_ordinal)
+  if (longest > static_cast<std::size_t>(new_l.largest_ordinal))
     throw IndexOverflowError(
         "A",
         std::to_string(longest) +
@@ -195,8 +161,7 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
   constexpr std::size_t largest_int = std::numeric_limits<int>::max();
   const bool wide = A.num_values > largest_int ||
-                    (is_array_of<std::int64_t>(A.row_map) &&
-                     is_array_of<std::int64_t>(A.entries));
+                    A.entries.bytes_of_one() == sizeof(std::int64_t);
   if (wide)
     eliminate_incompletely<std::int64_t>(exec, A, L, U, work_bytes);
   else
@@ -206,12 +171,11 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
 }
 
 template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec,
-                         const CrsArrays<Scalar>& A, std::int64_t work_bytes,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
-  with_memory_errors("incomplete factors", [&] {
-    check_and_factor(exec, A, work_bytes, L, U);
-  });
+void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
+                         NewMatrix<Scalar>& U) {
+  with_memory_errors("incomplete factors",
+                     [&] { check_and_factor(exec, A, work_bytes, L, U); });
 }
 
 }  // namespace Detail

@@ -2,6 +2,7 @@
 #ifndef STRATA_TRIANGULAR_SOLVER_HPP
 #define STRATA_TRIANGULAR_SOLVER_HPP
 
+#include <KokkosSparse_CrsMatrix.hpp>
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_TriangularOptions.hpp>

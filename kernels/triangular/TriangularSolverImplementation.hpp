@@ -200,8 +200,8 @@ class TriangularSolverState {
     analysis.conjugated = options.op == Op::conjugate_transpose;
     analysis.growth_limit = growth_limit<Scalar>(options);
 
-    report_.entries = analysis.graph.num_edges() +
-                      (input.diag == Diag::unit ? 0 : columns);
+    report_.entries =
+        analysis.graph.num_edges() + (input.diag == Diag::unit ? 0 : columns);
     report_.crs_bytes = crs_bytes<Scalar>(columns, report_.entries);
     AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis, options,
                                                    report_);
@@ -278,9 +278,8 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   require_made();
   const bool same_sizes = state_->same_sizes(A);
   if (same_sizes) state_->check_num_values(A.num_values);
-  Detail::with_memory_errors("new values of a triangle", [&] {
-    state_->take_values(exec, A, same_sizes);
-  });
+  Detail::with_memory_errors("new values of a triangle",
+                             [&] { state_->take_values(exec, A, same_sizes); });
 }
 
 template <class Scalar, class ExecutionSpace>
@@ -292,9 +291,8 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   Detail::CrsArrays<Scalar> A;
   A.values = values;
   A.num_values = num_values;
-  Detail::with_memory_errors("new values of a triangle", [&] {
-    state_->take_values(exec, A, true);
-  });
+  Detail::with_memory_errors("new values of a triangle",
+                             [&] { state_->take_values(exec, A, true); });
 }
 
 template <class Scalar, class ExecutionSpace>

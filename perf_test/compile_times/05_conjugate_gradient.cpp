@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // examples/05_conjugate_gradient.cpp with Kokkos Kernels' products, spiluk and
-// sptrsv: no preconditioner, the diagonal, and incomplete factors. Compiled only,
-// by scripts/compile_times.
+// sptrsv: no preconditioner, the diagonal, and incomplete factors. Compiled
+// only, by scripts/compile_times.
 #include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_dot.hpp>
 #include <KokkosBlas1_mult.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// examples/08_ilu_gmres.cpp with Kokkos Kernels' own spiluk and sptrsv. Compiled
-// only, by scripts/compile_times.
+// examples/08_ilu_gmres.cpp with Kokkos Kernels' own spiluk and sptrsv.
+// Compiled only, by scripts/compile_times.
 #include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_nrm2.hpp>
 #include <KokkosKernels_Handle.hpp>

@@ -53,7 +53,7 @@ struct MergedSubgraphValues {
   unsigned char* bytes;
   Scalar* term_value;
   // For a look.
-  Kokkos::View<const unsigned*, Memory> row;
+  const unsigned* row;
   std::int64_t* faults;
   float* spread;  // by position
 
@@ -323,7 +323,7 @@ struct MergedSubgraphValues {
     if (p >= 0 && lane.rank == 0) {
       if (look.lost)
         Kokkos::atomic_fetch_min(faults + MergeFaults::row,
-                                 std::int64_t{row(p)});
+                                 std::int64_t{row[p]});
       const int depth =
           lane.terms +
           rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
@@ -370,13 +370,16 @@ void run_merged(
   with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
     using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
                                      decltype(shared)::value, packs>;
+    // Kokkos hands a functor and its policy to a CUDA kernel through constant
+    // memory where they have more than 512 bytes together, which takes 15 us.
+    static_assert(sizeof(Run) <= 352, "new values take a third longer");
     const Run run{rows,
                   {values, conjugated},
                   diagonal_value_index,
                   num_rows,
                   bytes,
                   term_value,
-                  row,
+                  row.data(),
                   faults,
                   spread};
     Kokkos::TeamPolicy<ExecutionSpace> policy(

@@ -3,7 +3,9 @@
 
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_Triangle.hpp>
 #include <cmath>
+#include <kernels/factorization/IncompleteLuImplementation.hpp>
 #include <limits>
 #include <type_traits>
 

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/RowChunks.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
 #include <limits>
 #include <map>
 #include <set>

@@ -74,7 +74,7 @@ void expect_graph(const HostMatrix<double>& A, const TriangleInput& input) {
     for (const Edge& edge : expected.into[v]) {
       ASSERT_LT(edge.source, v);
       ASSERT_EQ(graph.entries(k), edge.source) << "vertex " << v;
-      ASSERT_EQ(graph.value_index(k), edge.origin) << "vertex " << v;
+      ASSERT_EQ(graph.value_index(k), edge.value_index) << "vertex " << v;
       ++k;
     }
     ASSERT_EQ(graph.diagonal_value_index(v), expected.diagonal[v])

@@ -5,6 +5,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
+#include <Strata_TriangleGraph.hpp>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
 
 #include "HostMatrix.hpp"

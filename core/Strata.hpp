@@ -32,6 +32,7 @@
 #include <Strata_PlanExport.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_Schedule.hpp>
+#include <Strata_RegisterAlgorithm.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <Strata_SortCriterion.hpp>

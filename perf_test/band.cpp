@@ -11,6 +11,7 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <iostream>
 #include <map>
@@ -23,11 +24,9 @@ namespace {
 using Space = Kokkos::DefaultExecutionSpace;
 
 std::unique_ptr<BandRunner> make_runner_of(const BandPerfOptions& options) {
-  if (options.scalar == "float") return make_band_runner<float>(options);
-  if (options.scalar == "double") return make_band_runner<double>(options);
-  if (options.scalar == "complex_float")
-    return make_band_runner<complex_float>(options);
-  return make_band_runner<complex_double>(options);
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_band_runner<decltype(scalar)>(options);
+  });
 }
 
 std::string name_of(const BandResult& r, const BandPerfOptions& options) {

@@ -12,6 +12,7 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <iostream>
 #include <stdexcept>
@@ -93,15 +94,10 @@ Options parse(int& argc, char** argv) {
 
 std::unique_ptr<CgRunner> make_runner_of(const Options& options,
                                          double bandwidth) {
-  const double tolerance = options.tolerance;
-  const int solves = options.solves;
-  if (options.scalar == "float")
-    return make_cg_runner<float>(tolerance, bandwidth, solves);
-  if (options.scalar == "double")
-    return make_cg_runner<double>(tolerance, bandwidth, solves);
-  if (options.scalar == "complex_float")
-    return make_cg_runner<complex_float>(tolerance, bandwidth, solves);
-  return make_cg_runner<complex_double>(tolerance, bandwidth, solves);
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_cg_runner<decltype(scalar)>(options.tolerance, bandwidth,
+                                            options.solves);
+  });
 }
 
 const CgPerfResult* peer_of(const std::vector<CgPerfResult>& results,

@@ -13,6 +13,7 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfScalars.hpp>
 #include <iostream>
 
 namespace Strata {
@@ -34,11 +35,9 @@ std::vector<std::string> available_algorithms() {
 }
 
 std::unique_ptr<DenseRunner> make_runner_of(const DenseOptions& options) {
-  if (options.scalar == "float") return make_dense_runner<float>(options);
-  if (options.scalar == "double") return make_dense_runner<double>(options);
-  if (options.scalar == "complex_float")
-    return make_dense_runner<complex_float>(options);
-  return make_dense_runner<complex_double>(options);
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_dense_runner<decltype(scalar)>(options);
+  });
 }
 
 std::vector<DenseResult> planned(const DenseOptions& options) {

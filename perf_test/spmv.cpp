@@ -13,6 +13,7 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <fstream>
@@ -107,11 +108,9 @@ Options parse(int& argc, char** argv) {
 }
 
 std::unique_ptr<SpmvRunner> make_runner_of(const Options& options) {
-  if (options.scalar == "float") return make_spmv_runner<float>();
-  if (options.scalar == "double") return make_spmv_runner<double>();
-  if (options.scalar == "complex_float")
-    return make_spmv_runner<Kokkos::complex<float>>();
-  return make_spmv_runner<Kokkos::complex<double>>();
+  return with_scalar(options.scalar, [](auto scalar) {
+    return make_spmv_runner<decltype(scalar)>();
+  });
 }
 
 double gbytes(const SpmvResult& r) {

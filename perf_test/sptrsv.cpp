@@ -12,6 +12,7 @@
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
+#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <iostream>
 #include <memory>
@@ -27,13 +28,9 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 std::unique_ptr<SptrsvRunner> make_runner_of(const SptrsvOptions& options,
                                              std::ostream& explanations) {
-  if (options.scalar == "float")
-    return make_runner<float>(options, explanations);
-  if (options.scalar == "double")
-    return make_runner<double>(options, explanations);
-  if (options.scalar == "complex_float")
-    return make_runner<Kokkos::complex<float>>(options, explanations);
-  return make_runner<Kokkos::complex<double>>(options, explanations);
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_runner<decltype(scalar)>(options, explanations);
+  });
 }
 
 /// Registers every matrix with every algorithm; `results` gets one element

@@ -10,18 +10,17 @@
 namespace Strata {
 namespace SolverTest {
 
-/// One way to solve, with a name for messages.
+/// Options, with a name for messages.
 struct Variant {
   std::string name;
   TriangularOptions options;
 };
 
-/// Every algorithm: add new ones here.
+/// Every algorithm by its name.
 inline std::vector<Variant> algorithms() {
   std::vector<Variant> all;
-  for (const auto a : {Algorithm::substitution, Algorithm::level_sets,
-                       Algorithm::subgraphs, Algorithm::sync_free,
-                       Algorithm::sync_free_subgraphs, Algorithm::blocks}) {
+  for (const auto a : all_algorithms()) {
+    if (a == Algorithm::automatic) continue;
     TriangularOptions options;
     options.algorithm = a;
     all.push_back({to_string(a), options});
@@ -43,7 +42,7 @@ inline std::vector<Variant> variants() {
   for (const int levels : {2, 5}) {
     options.merged_levels = levels;
     all.push_back(
-        {"sync_free, " + std::to_string(levels) + " at a time", options});
+        {"sync_free, " + std::to_string(levels) + " merged", options});
   }
   options = {};
   options.algorithm = Algorithm::subgraphs;
@@ -65,10 +64,10 @@ inline std::vector<Variant> variants() {
   options.max_subgraph_rows = 40;
   options.merged_levels = 3;
   options.lanes_per_row = 1;
-  all.push_back({"three level sets at a time", options});
+  all.push_back({"three merged level sets", options});
   options.merged_levels = 8;
   options.lanes_per_row = 4;
-  all.push_back({"eight level sets at a time, four lanes a row", options});
+  all.push_back({"eight merged level sets, four lanes a row", options});
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
+#include <Strata_TriangleGraph.hpp>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
 
 #include "HostMatrix.hpp"
@@ -73,8 +74,8 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
   const auto graph = mirror_graph(exec, host);
   const int n = host.num_vertices;
   const std::int64_t num_values = 3 * (host.num_edges() + n) + 1;
-  Detail::EllAnalysis<Space> analysis(exec, n, host.num_edges(), false,
-                                           limits, lanes);
+  Detail::EllAnalysis<Space> analysis(exec, n, host.num_edges(), false, limits,
+                                      lanes);
   analysis.enqueue(exec, graph);
   analysis.fetch(exec);
   const auto start = plain_blocks(host);

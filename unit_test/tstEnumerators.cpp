@@ -9,6 +9,7 @@
 #include <Strata_Partition.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_Triangle.hpp>
+#include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <analysis/packing/RowChunks.hpp>
 

@@ -4,6 +4,9 @@
 #include <Strata_Gallery.hpp>
 #include <cmath>
 #include <complex>
+#include <core/gallery/GalleryRandom.hpp>
+#include <core/gallery/GallerySphere.hpp>
+#include <core/scalar/CounterRandom.hpp>
 #include <cstring>
 #include <set>
 

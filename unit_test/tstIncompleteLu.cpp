@@ -3,7 +3,9 @@
 
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_Triangle.hpp>
 #include <cmath>
+#include <kernels/factorization/IncompleteLuImplementation.hpp>
 #include <limits>
 #include <type_traits>
 
@@ -97,8 +99,8 @@ TEST(IncompleteLu, LevelsWiderThanAStepAreCut) {
       Device(), Strata::gallery<Crs>(Device(), "grid2d:30"),
       Strata::Uplo::lower);
   const HostMatrix<double> host(L);
-  const auto cut = Strata::Detail::elimination_steps(
-      L.graph.row_map, L.graph.entries, 7);
+  const auto cut =
+      Strata::Detail::elimination_steps(L.graph.row_map, L.graph.entries, 7);
   ASSERT_EQ(cut.order.size(), 900u);
   std::vector<int> step(900, -1);
   for (std::size_t s = 0; s + 1 < cut.step_start.size(); ++s) {

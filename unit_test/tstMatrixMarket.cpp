@@ -6,6 +6,7 @@
 
 #include <Strata_Gallery.hpp>
 #include <Strata_MatrixMarket.hpp>
+#include <core/matrix_market/MatrixMarketScan.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/RowChunks.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
 #include <limits>
 #include <map>
 #include <set>
@@ -79,17 +81,19 @@ void expect_program(const Graph& graph, const unsigned char* program,
   program = length + lists.terms.size();
   const auto replace = [&](int v, double by) {
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
-      sums[graph.entries(e)] += by * number(e);
+      const int from = graph.entries(e);
+      const double sign = lists.terms.count(from) > 0 ? -1 : 1;
+      sums[from] += sign * by * number(e);
       ASSERT_LT(program, end);
       ASSERT_LT(*program, slot.size());
-      slot[*program++] += by * number(e);
+      slot[*program++] += sign * by * number(e);
       ++operations;
     }
   };
   replace(row, 1);
   for (auto t = lists.terms.rbegin(); t != lists.terms.rend(); ++t) {
     EXPECT_EQ(*length++, graph.row_map(*t + 1) - graph.row_map(*t));
-    replace(*t, -sums[*t]);
+    replace(*t, sums[*t]);
   }
   EXPECT_EQ(operations, expected);
   std::size_t next = 0;
@@ -267,10 +271,10 @@ TriangularOptions together(int levels) {
   return options;
 }
 
-/// New values are those of a new solver, and solve as substitution does.
-/// @returns the number of level sets that were taken at a time
+/// New values are those of a new solver, and solve as substitution does. As
+/// many level sets as are asked for are merged.
 template <class Scalar>
-int expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
+void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   auto options = together(levels);
   options.op = op;
   const auto uplo = upper ? Uplo::upper : Uplo::lower;
@@ -285,8 +289,8 @@ int expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   for (std::size_t k = 0; k < factor.size(); ++k)
     other.values[k] *= Scalar(1) + Scalar(0.25) * factor[k];
   auto solver = make(A, options);
-  const int together = solver.report().merged_levels;
-  if (together == 1) return together;
+  ASSERT_EQ(solver.report().merged_levels, levels)
+      << to_string(solver.report());
   solver.update_values(Space(), other.template to_device<Matrix>());
   const auto b = random_values<Scalar>(A.rows, 6);
   const auto x = solve(solver, b);
@@ -300,7 +304,6 @@ int expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   }
   constexpr bool is_double = std::is_same<Scalar, double>::value;
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
-  return together;
 }
 
 TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
@@ -318,12 +321,53 @@ TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
     }
 }
 
-/// Sources and terms of most chunks are stored as distances, those of others
+/// The chunks of a plan of merged level sets: how many have sources and terms
+/// stored as distances, and how many as they are.
+struct ChunkCounts {
+  int near = 0, far = 0;
+};
+ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
+  std::vector<std::set<int>> sources;
+  for (const auto& row : pattern.rows)
+    sources.emplace_back(row.begin(), row.end());
+  const auto host =
+      TestGraphs::in_order(TestGraphs::make_graph(sources), upper, false);
+  const Space exec;
+  using Memory = Space::memory_space;
+  constexpr int width = Detail::lane_width<Space>;
+  constexpr int max_steps = Detail::SyncFreeAlgorithm<double, Space>::max_steps;
+  const auto within =
+      width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending;
+  const auto graph = mirror_graph(exec, host);
+  const auto order = order_by_level(exec, graph, within);
+  Detail::WorkPool<Space> pool(exec, 0);
+  const auto made = merge_levels(exec, graph, order, levels, num_values(host),
+                                 max_steps, within, pool);
+  EXPECT_EQ(made.levels, levels);
+  if (!made.exist()) return {};
+  const auto plan = Detail::make_row_chunks_with(
+      exec, made.graph, made.order, num_values(host), width, max_steps,
+      SourceNumbering::position, pool, [](auto&, auto&) {},
+      RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
+  exec.fence();
+  const auto chunk = on_host(plan.chunk);
+  ChunkCounts counts;
+  for (int c = 0; c < plan.num_chunks(); ++c)
+    ++(chunk(c).sources == RowChunk::whole ? counts.far : counts.near);
+  return counts;
+}
+
+/// Sources and terms of many chunks are stored as distances, those of others
 /// are too far away.
 TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
   const auto pattern = random_pattern(150000, 2., 120000, 11);
   const auto near = random_pattern(150000, 2., 30, 12);
   for (const bool upper : {false, true}) {
+    for (const auto& counts :
+         {count_chunks(pattern, 2, upper), count_chunks(near, 3, upper)}) {
+      EXPECT_GT(counts.far, 100);
+      EXPECT_GT(counts.near, 100);
+    }
     expect_new_values<double>(pattern, 2, upper, Op::none);
     expect_new_values<double>(near, 3, upper, Op::transpose);
   }
@@ -339,8 +383,7 @@ TEST(LevelsTogether, OfManyRowsAreLongHereAndThere) {
     for (int j = 0; j < 50; ++j) pattern.rows[i].push_back(i - 900 + 17 * j);
   }
   for (const int levels : {2, 3, 6})
-    EXPECT_EQ(expect_new_values<double>(pattern, levels, levels == 3, Op::none),
-              levels);
+    expect_new_values<double>(pattern, levels, levels == 3, Op::none);
 }
 
 HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {

@@ -99,15 +99,15 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
       // Nothing waits for what is not long before it, and the last chunk of a
       // level set for no less than the last row there.
       const int back =
-          RowChunk::gate_levels +
-          RowChunk::gate_levels_more * (std::max(0, k.steps - 1) / max_steps);
+          RowChunk::throttle_levels +
+          RowChunk::throttle_levels_more * (std::max(0, k.steps - 1) / max_steps);
       if (width == 1 || k.steps == 0 || level < back) {
-        ASSERT_EQ(k.gate, -1);
+        ASSERT_EQ(k.throttle, -1);
       } else {
-        ASSERT_GE(k.gate, level_begin[level - back]);
-        ASSERT_LT(k.gate, level_begin[level - back + 1]);
+        ASSERT_GE(k.throttle, level_begin[level - back]);
+        ASSERT_LT(k.throttle, level_begin[level - back + 1]);
         if (c + 1 == plan.level_chunk_map[level + 1])
-          ASSERT_EQ(k.gate, level_begin[level - back + 1] - 1);
+          ASSERT_EQ(k.throttle, level_begin[level - back + 1] - 1);
       }
       // No step is spent on padding alone, and lanes stop long rows from
       // taking more than max_steps while there are lanes to have.
@@ -160,7 +160,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
     EXPECT_EQ(own.begin(), slot);
     EXPECT_EQ(own.first_position, next);
     EXPECT_EQ(own.source_begin, word);
-    EXPECT_LT(own.gate, own.first_position);
+    EXPECT_LT(own.throttle, own.first_position);
     const int lanes = 1 << own.log_lanes;
     bool far = false;
     for (int r = 0; r < own.rows; ++r) {

@@ -126,7 +126,7 @@ TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
       EXPECT_EQ(piece.first_position, row.first_position);
       EXPECT_EQ(piece.rows, 1);
       EXPECT_EQ(piece.log_lanes, row.log_lanes);
-      EXPECT_EQ(piece.gate, row.gate);
+      EXPECT_EQ(piece.throttle, row.throttle);
       ASSERT_GT(piece.steps, 0);
       EXPECT_LE(piece.steps, SplitRow::piece_steps);
       slot += std::int64_t{piece.steps} << piece.log_lanes;

@@ -129,7 +129,7 @@ TYPED_TEST(Stream, HoldsValuesScaledByTheirRowsDiagonals) {
                                    conjugated, divide);
 }
 
-/// A solver of that packed.
+/// A solver of these.
 template <class Scalar>
 class SyncFreeSubgraphSolver {
  public:

@@ -70,6 +70,9 @@ TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
     TriangularOptions options;
     options.algorithm = algorithm;
     options.merged_levels = 4;
+    // And what the pool has kept of plans that were let go of, on a device: one
+    // of another size is not taken again.
+    std::int64_t kept = 0;
     const auto most = [&](const HostMatrix<double>& A, int& unmerged) {
       const auto matrix = A.to_device<Matrix>();
       for (int turn = 0;; ++turn) {
@@ -79,8 +82,11 @@ TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
                             options);
         unmerged = solver.report().unmerged_rows;
         EXPECT_EQ(solver.report().merged_levels, 4);
+        const auto found = events.so_far();
+        KeptPlans::release();
+        kept = found.bytes - events.so_far().bytes;
         // What Kokkos keeps for itself is there after the first.
-        if (turn == 1) return events.so_far().most_bytes;
+        if (turn == 1) return found.most_bytes;
       }
     };
     auto A = chain(n, 0.7);
@@ -93,10 +99,10 @@ TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
     const auto again = most(A, unmerged);
     EXPECT_GT(unmerged, 0);
     // The marks of rows.
-    EXPECT_LE(again, once + n * 4 + once / 20) << "after " << unmerged;
-    std::printf("%s: at most %lld bytes, made again %lld\n",
+    EXPECT_LE(again - kept, once + n * 4 + once / 20) << "after " << unmerged;
+    std::printf("%s: at most %lld bytes, made again %lld, of which %lld kept\n",
                 to_string(algorithm), static_cast<long long>(once),
-                static_cast<long long>(again));
+                static_cast<long long>(again), static_cast<long long>(kept));
   }
 }
 
@@ -199,8 +205,8 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
   }
 }
 
-/// Fewer level sets at a time, before sub-graphs are given up.
-TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
+/// Fewer merged level sets, before sub-graphs are given up.
+TEST(TriangularSolver, SubgraphsMergeFewerLevelSetsFirst) {
   const System system(chain_pattern(3000));
   TriangularOptions options;
   options.algorithm = Algorithm::sync_free_subgraphs;
@@ -210,7 +216,7 @@ TEST(TriangularSolver, SubgraphsGiveUpLevelSetsAtATimeFirst) {
   options.merged_levels = 8;
   const auto eight = system.make(options).report();
   ASSERT_LT(one.plan_bytes, eight.plan_bytes);
-  ASSERT_NE(free.reason.find("level sets at a time"), std::string::npos)
+  ASSERT_NE(free.reason.find("merged level sets"), std::string::npos)
       << free.reason;
 
   options.max_plan_bytes = one.plan_bytes;

@@ -183,13 +183,12 @@ struct FindBlocks {
 
 /// Enqueues the two launches that find the blocks of `num_rows` > 0 rows.
 template <class ExecutionSpace, class Locate>
-void enqueue_find_blocks(const ExecutionSpace& exec,
-                         const StrictRows& rows, const Locate& locate,
-                         int* nearest, int* tile_nearest, int* start,
-                         std::int64_t* num_blocks) {
+void enqueue_find_blocks(const ExecutionSpace& exec, const StrictRows& rows,
+                         const Locate& locate, int* nearest, int* tile_nearest,
+                         int* start, std::int64_t* num_blocks) {
   for_each_tile("Strata::DiagonalBlocks::nearest", exec, rows.num_vertices,
-                NearestSources<ExecutionSpace, Locate>{
-                    rows, locate, nearest, tile_nearest});
+                NearestSources<ExecutionSpace, Locate>{rows, locate, nearest,
+                                                       tile_nearest});
   Kokkos::parallel_for(
       "Strata::DiagonalBlocks::find",
       Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, lane_width<ExecutionSpace>),

@@ -233,9 +233,8 @@ struct CopyPattern {
 template <class ExecutionSpace>
 DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const ExecutionSpace& exec, const IndexArray& row_map,
-    const IndexArray& entries, const StoredValues& values,
-    std::int64_t columns, const TriangleInput& input,
-    WorkPool<ExecutionSpace>* pool,
+    const IndexArray& entries, const StoredValues& values, std::int64_t columns,
+    const TriangleInput& input, WorkPool<ExecutionSpace>* pool,
     GraphLevels<typename ExecutionSpace::memory_space>* levels) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
@@ -428,9 +427,9 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   auto build = [&](const IndexArray& sorted_entries) {
     if (transposed) {
       Kokkos::deep_copy(exec, strict, 0);
-      Detail::for_each_row("Strata::TriangleGraph::count", exec, rows, stored,
-                           Detail::CountColumns<Memory>{
-                               row_map, sorted_entries, strict, lower});
+      Detail::for_each_row(
+          "Strata::TriangleGraph::count", exec, rows, stored,
+          Detail::CountColumns<Memory>{row_map, sorted_entries, strict, lower});
       scan(false);
       fetch_status();
     }
@@ -438,8 +437,8 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     if (transposed) {
       Detail::for_each_row(
           "Strata::TriangleGraph::scatter", exec, rows, stored,
-          Detail::ScatterColumns<Memory>{
-              row_map, sorted_entries, permutation, graph, strict, lower});
+          Detail::ScatterColumns<Memory>{row_map, sorted_entries, permutation,
+                                         graph, strict, lower});
       Detail::sort_crs_rows(exec, graph.row_map, graph.entries,
                             graph.value_index);
       Kokkos::parallel_for(
@@ -448,10 +447,10 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
                                         graph.diagonal_value_index,
                                         graph.reversed, unit});
     } else {
-      Detail::for_each_row("Strata::TriangleGraph::gather", exec, rows, stored,
-                           Detail::GatherRows<Memory>{
-                               row_map, sorted_entries, permutation, diagonal,
-                               graph, lower, unit});
+      Detail::for_each_row(
+          "Strata::TriangleGraph::gather", exec, rows, stored,
+          Detail::GatherRows<Memory>{row_map, sorted_entries, permutation,
+                                     diagonal, graph, lower, unit});
     }
     exec.fence();
   };

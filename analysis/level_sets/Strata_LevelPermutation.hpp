@@ -3,12 +3,9 @@
 #define STRATA_LEVEL_PERMUTATION_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <Strata_TriangleGraph.hpp>
-#include <analysis/level_sets/LevelOrder.hpp>
-#include <core/device/SortRows.hpp>
-#include <core/matrix/MatrixTypes.hpp>
-#include <core/matrix/PatternCheck.hpp>
-#include <core/memory/MemoryErrors.hpp>
+#include <core/interface/Compiled.hpp>
+#include <core/interface/Enumerators.hpp>
+#include <core/matrix/NewMatrix.hpp>
 
 namespace Strata {
 
@@ -36,137 +33,39 @@ struct Permutation {
 
 namespace Detail {
 
-/// Both edges of a graph of lower triangles and one of transposed upper ones,
-/// ascending; an edge of both is there twice, which levels do not mind.
-template <class MemorySpace>
-struct UniteGraphs {
-  DependencyGraph<MemorySpace> a, b, both;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
-    std::int64_t i = a.row_map(v), j = b.row_map(v), k = i + j;
-    const std::int64_t i_end = a.row_map(v + 1), j_end = b.row_map(v + 1);
-    both.row_map(v) = k;
-    if (v + 1 == both.num_vertices) both.row_map(v + 1) = i_end + j_end;
-    while (i < i_end || j < j_end) {
-      const bool from_a =
-          j >= j_end || (i < i_end && a.entries(i) <= b.entries(j));
-      both.entries(k++) = from_a ? a.entries(i++) : b.entries(j++);
-    }
-  }
-};
+/// For ExpectCompiled.
+struct LevelPermutations;
 
-/// Rows of an upper triangle are ordered by the end of the solve, first level
-/// last.
-template <class MemorySpace>
-struct RowsOfOrder {
-  Kokkos::View<const int*, MemorySpace> vertex;
-  bool reversed;
-  Kokkos::View<int*, MemorySpace> old_row, new_row;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t n = static_cast<std::int64_t>(vertex.extent(0));
-    const std::int64_t row = reversed ? n - 1 - vertex(p) : vertex(p);
-    const std::int64_t at = reversed ? n - 1 - p : p;
-    old_row(at) = static_cast<int>(row);
-    new_row(row) = static_cast<int>(at);
-  }
-};
+// In analysis/level_sets/LevelPermutationImplementation.hpp.
+template <class ExecutionSpace>
+Permutation<typename ExecutionSpace::memory_space> make_level_permutation(
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, const StoredValues& values, std::int64_t columns,
+    LevelPattern pattern);
+template <class ExecutionSpace>
+void check_permutation_of(
+    const ExecutionSpace& exec,
+    const Permutation<typename ExecutionSpace::memory_space>& permutation,
+    std::int64_t rows);
+template <class Scalar, class ExecutionSpace>
+void make_permuted_matrix(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+    const Permutation<typename ExecutionSpace::memory_space>& permutation,
+    NewMatrix<Scalar>& made);
 
-/// Finds the first new row that is no old one, or whose old row does not lead
-/// back to it.
-template <class MemorySpace>
-struct PermutationCheck {
-  Kokkos::View<const int*, MemorySpace> old_row, new_row;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& first) const {
-    const std::int64_t old = old_row(row);
-    const bool in_range =
-        old >= 0 && old < static_cast<std::int64_t>(new_row.extent(0));
-    if (!(in_range && new_row(old) == row) && row < first) first = row;
-  }
-};
-
-template <class CrsMatrix>
-struct PermutedRowLength {
-  typename CrsMatrix::row_map_type row_map;
-  Kokkos::View<const int*, typename CrsMatrix::memory_space> old_row;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    const int from = old_row(row);
-    return static_cast<std::int64_t>(row_map(from + 1)) -
-           static_cast<std::int64_t>(row_map(from));
-  }
-};
-
-template <class CrsMatrix>
-struct PermuteRows {
-  using Types = MatrixTypes<CrsMatrix>;
-  CrsMatrix from;
-  Permutation<typename CrsMatrix::memory_space> permutation;
-  typename Types::RowMap row_map;
-  typename Types::Entries entries;
-  typename Types::Values values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                         int lanes) const {
-    const int old = permutation.old_row(row);
-    const std::int64_t begin = from.graph.row_map(old);
-    const std::int64_t count = from.graph.row_map(old + 1) - begin;
-    for (std::int64_t e = lane; e < count; e += lanes) {
-      const std::int64_t at = row_map(row) + e;
-      entries(at) = static_cast<typename Types::Ordinal>(
-          permutation.new_row(from.graph.entries(begin + e)));
-      values(at) = from.values(begin + e);
-    }
-  }
-};
-
-/// See level_permutation.
-template <class CrsMatrix>
-Permutation<typename CrsMatrix::memory_space> find_level_permutation(
-    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
-    LevelPattern pattern) {
-  using ExecutionSpace = typename CrsMatrix::execution_space;
-  using Memory = typename CrsMatrix::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  Detail::require_enumerator("pattern", pattern);
-  const auto graph_of = [&](Uplo uplo, Op op) {
-    TriangleInput input;
-    input.uplo = uplo;
-    input.diag = Diag::unit;
-    input.op = op;
-    input.take_triangle = true;
-    return triangle_graph(exec, A.graph.row_map, A.graph.entries, A.values,
-                          static_cast<std::int64_t>(A.numCols()), input);
+/// The same permutation, whose memory a space can access.
+template <class ExecutionSpace, class MemorySpace>
+Permutation<typename ExecutionSpace::memory_space> permutation_for(
+    const Permutation<MemorySpace>& permutation) {
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, MemorySpace>::accessible,
+      "Strata: the permutation must be accessible from the execution space");
+  using Rows = Kokkos::View<int*, typename ExecutionSpace::memory_space>;
+  const auto refer = [](const auto& view) {
+    return Rows(view.data(), view.extent(0));
   };
-  DependencyGraph<Memory> graph = graph_of(
-      pattern == LevelPattern::upper ? Uplo::upper : Uplo::lower, Op::none);
-  const std::int64_t n = graph.num_vertices;
-  if (pattern == LevelPattern::symmetric && n > 0) {
-    const auto other = graph_of(Uplo::upper, Op::transpose);
-    DependencyGraph<Memory> both;
-    both.num_vertices = graph.num_vertices;
-    both.row_map = Detail::make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::LevelPermutation::row_map", n + 1);
-    both.entries = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::LevelPermutation::entries",
-        graph.num_edges() + other.num_edges());
-    Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
-                         Detail::UniteGraphs<Memory>{graph, other, both});
-    exec.fence();
-    graph = both;
-  }
-  const auto order = order_by_level(exec, graph, WithinLevel::ascending);
-  Permutation<Memory> permutation;
-  permutation.num_levels = order.num_levels();
-  permutation.old_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Permutation::old_row", n);
-  permutation.new_row = Detail::make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Permutation::new_row", n);
-  if (n == 0) return permutation;
-  Kokkos::parallel_for(
-      "Strata::LevelPermutation::rows", Range(exec, 0, n),
-      Detail::RowsOfOrder<Memory>{order.vertex, graph.reversed,
-                                  permutation.old_row, permutation.new_row});
-  exec.fence();
-  return permutation;
+  return {refer(permutation.old_row), refer(permutation.new_row),
+          permutation.num_levels};
 }
 
 }  // namespace Detail
@@ -186,9 +85,12 @@ template <class CrsMatrix>
 Permutation<typename CrsMatrix::memory_space> level_permutation(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     LevelPattern pattern = LevelPattern::symmetric) {
-  return Detail::with_memory_errors("an order of rows by level sets", [&] {
-    return Detail::find_level_permutation<CrsMatrix>(exec, A, pattern);
-  });
+  using Expect = Detail::ExpectCompiled<Detail::LevelPermutations, void,
+                                        typename CrsMatrix::execution_space>;
+  static_assert(Expect::value, "");
+  return Detail::make_level_permutation(
+      exec, A.graph.row_map, A.graph.entries, A.values,
+      static_cast<std::int64_t>(A.numCols()), pattern);
 }
 
 /// Looks whether `permutation` is one of `rows` rows: old_row and new_row name
@@ -200,77 +102,12 @@ template <class ExecutionSpace, class MemorySpace>
 void check_permutation(const ExecutionSpace& exec,
                        const Permutation<MemorySpace>& permutation,
                        std::int64_t rows) {
-  const auto check_size = [&](const char* name, std::size_t size) {
-    if (static_cast<std::int64_t>(size) != rows)
-      throw SizeMismatchError(name,
-                              "is of " + std::to_string(size) +
-                                  " rows, the matrix has " +
-                                  std::to_string(rows),
-                              "pass a permutation of the matrix's rows");
-  };
-  check_size("permutation.old_row", permutation.old_row.extent(0));
-  check_size("permutation.new_row", permutation.new_row.extent(0));
-  if (rows == 0) return;
-  std::int64_t first = rows;
-  Kokkos::parallel_reduce(
-      "Strata::check_permutation",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      Detail::PermutationCheck<MemorySpace>{permutation.old_row,
-                                            permutation.new_row},
-      Kokkos::Min<std::int64_t>(first));
-  exec.fence();
-  if (first >= rows) return;
-  const std::int64_t old = Detail::fetch_element(permutation.old_row, first);
-  const std::string named =
-      "new row " + std::to_string(first) + " is old row " + std::to_string(old);
-  if (old < 0 || old >= rows)
-    throw PermutationError(
-        "permutation.old_row",
-        named + ", outside [0, " + std::to_string(rows) + ")",
-        "name each row once", first, std::to_string(old));
-  const std::int64_t back = Detail::fetch_element(permutation.new_row, old);
-  throw PermutationError(
-      "permutation.new_row",
-      named + ", which new_row makes row " + std::to_string(back),
-      "name each row once, and make both orders each other's inverse", first,
-      std::to_string(back));
+  using Expect =
+      Detail::ExpectCompiled<Detail::LevelPermutations, void, ExecutionSpace>;
+  static_assert(Expect::value, "");
+  Detail::check_permutation_of(
+      exec, Detail::permutation_for<ExecutionSpace>(permutation), rows);
 }
-
-namespace Detail {
-
-/// See permute_symmetric.
-template <class CrsMatrix>
-OwningCrsMatrix<CrsMatrix> permute_rows_and_columns(
-    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
-    const Permutation<typename CrsMatrix::memory_space>& permutation) {
-  using Types = Detail::MatrixTypes<CrsMatrix>;
-  const auto rows = static_cast<std::int64_t>(A.numRows());
-  Detail::check_square_matrix(exec, A);
-  check_permutation(exec, permutation, rows);
-  const auto row_map = Detail::make_unfilled<typename Types::RowMap>(
-      "Strata::Permuted::row_map", rows + 1);
-  const std::int64_t stored =
-      Detail::scan_row_lengths("Strata::PermuteSymmetric::count", exec, rows,
-                               Detail::PermutedRowLength<CrsMatrix>{
-                                   A.graph.row_map, permutation.old_row},
-                               row_map);
-  const auto entries = Detail::make_unfilled<typename Types::Entries>(
-      "Strata::Permuted::entries", stored);
-  const auto values = Detail::make_unfilled<typename Types::Values>(
-      "Strata::Permuted::values", stored);
-  if (stored > 0) {
-    Detail::for_each_row("Strata::PermuteSymmetric::rows", exec, rows, stored,
-                         Detail::PermuteRows<CrsMatrix>{A, permutation, row_map,
-                                                        entries, values});
-    Detail::sort_crs_rows(exec, row_map, entries, values);
-  }
-  exec.fence();
-  return typename Types::Matrix("Strata::permuted", A.numRows(), A.numCols(),
-                                stored, values, row_map, entries);
-}
-
-}  // namespace Detail
 
 /// P A P^T: entry (i, j) becomes (new_row(i), new_row(j)). The result has
 /// memory of its own and sorted rows; returns when it is complete.
@@ -282,11 +119,22 @@ template <class CrsMatrix>
 OwningCrsMatrix<CrsMatrix> permute_symmetric(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
-  return Detail::with_memory_errors("a permuted matrix", [&] {
-    return Detail::permute_rows_and_columns<CrsMatrix>(exec, A, permutation);
-  });
+  using ExecutionSpace = typename CrsMatrix::execution_space;
+  using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
+  using Expect =
+      Detail::ExpectCompiled<Detail::LevelPermutations, Scalar, ExecutionSpace>;
+  static_assert(Expect::value, "");
+  Detail::NewCrsMatrix<CrsMatrix> made;
+  Detail::make_permuted_matrix(
+      exec, Detail::crs_arrays(A),
+      Detail::permutation_for<ExecutionSpace>(permutation), made);
+  return made.matrix("Strata::permuted");
 }
 
 }  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <analysis/level_sets/LevelPermutationImplementation.hpp>
+#endif
 
 #endif

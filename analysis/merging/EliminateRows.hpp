@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
   if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
 }
 
-/// Nobody wants to know where entries went.
+/// Where entries went is not to be known.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };
@@ -49,6 +49,24 @@ struct RecipeNotes {
   }
 };
 static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+
+/// Makes slots of a row's notes, once its lists are complete.
+/// @param term_slot, source_slot  the slot of the term, and of the source, that
+///                                has this rank in its list
+template <class Eliminate, class TermSlot, class SourceSlot>
+KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
+                                    const Eliminate& eliminate, int lane,
+                                    unsigned char* at,
+                                    const TermSlot& term_slot,
+                                    const SourceSlot& source_slot) {
+  for (int o = lane; o < row.operations; o += Eliminate::num_lanes) {
+    const int noted = at[o];
+    at[o] = static_cast<unsigned char>(
+        noted < max_terms ? term_slot(eliminate.rank_of_term(noted, row.terms))
+                          : source_slot(eliminate.rank_of_source(
+                                noted - max_terms, row.sources)));
+  }
+}
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
@@ -70,7 +88,6 @@ static_assert(max_terms + max_sources <= 256, "a slot is a byte");
 template <int lanes, int rows>
 class EliminateRow {
  public:
-  static constexpr bool by_sets = false;
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {
@@ -174,6 +191,31 @@ class EliminateRow {
     result.sources = sources;
     result.fits = fits;
     return result;
+  }
+
+  /// The same, with notes for write_recipe.
+  template <class Edges>
+  KOKKOS_FUNCTION EliminatedRow run_and_note(int row, const Edges& edges,
+                                             unsigned char* slots) const {
+    return run(row, edges, RecipeNotes{slots});
+  }
+  /// What MergedRows has of a row that has been run and fits: the numbers of
+  /// entries of the terms other than the row, the newest first, and the slots
+  /// of all entries: these terms, ascending, and then the sources, ascending.
+  template <class Edges>
+  KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
+                                    const Edges& edges, unsigned char* lengths,
+                                    unsigned char* slots) const {
+    const int others = row.terms - 1;
+    for (int t = lane_; t < row.terms; t += lanes) {
+      const int rank = rank_of_term(t, row.terms);
+      if (rank < others)
+        lengths[others - rank - 1] = static_cast<unsigned char>(
+            edges.end(term(t)) - edges.first(term(t)));
+    }
+    notes_to_slots(
+        row, *this, lane_, slots, [](int rank) { return rank; },
+        [&](int rank) { return others + rank; });
   }
 
  private:

@@ -5,9 +5,8 @@
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/level_sets/UsedNumbers.hpp>
 #include <analysis/merging/EliminateRows.hpp>
-#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/MergedRows.hpp>
-#include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/ShareRecipes.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/Warp.hpp>
@@ -16,123 +15,56 @@
 namespace Strata {
 namespace Detail {
 
-/// Found over all rows: most terms and sources of a merged one, the longer
-/// of both lists of any, and whether one stays.
-struct MergeLimits {
-  enum : int { terms, sources, longest, stays, size };
-};
-
-/// The edges of a graph as EliminateRow wants them: groups are of consecutive
-/// level sets, and vertices that stay are not replaced.
 template <class MemorySpace>
-struct LevelGroups {
-  DependencyGraph<MemorySpace> graph;
-  const int *level, *row_status;  // row_status null: none is known yet
-  int levels;
+using LevelGroups = MergeGroups<MemorySpace, false>;
 
-  KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
-  KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
-  KOKKOS_FUNCTION int entry(std::int64_t k) const { return graph.entries(k); }
-  KOKKOS_FUNCTION bool same_group(int a, int b) const {
-    return level[a] / levels == level[b] / levels;
-  }
-  KOKKOS_FUNCTION bool inner(std::int64_t, int from, int to) const {
-    return same_group(from, to) &&
-           (row_status == nullptr || row_status[from] != RowStatus::stays);
-  }
-  /// Whether a row of so many sources is worth its length.
-  KOKKOS_FUNCTION bool worthwhile(int v, const EliminatedRow& row) const {
-    return row.fits && row.sources <= 3 * (end(v) - first(v)) + 24;
-  }
-};
-
-/// What a sample of rows says of the candidates; sums over the sample.
-struct LevelsSample {
-  enum : int { sources, terms, stay, size };
-};
-template <class MemorySpace>
-struct SampleMerged {
-  LevelGroups<MemorySpace> edges;
-  MergeCandidates candidates;
-  std::int64_t* sums;  // of all candidates
-  std::int64_t samples;
-
-  template <class Eliminate>
-  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
-                                  const Eliminate& eliminate) const {
-    LevelGroups<MemorySpace> groups = edges;
-    int v = -1, candidate = 0;
-    if (number >= 0) {
-      candidate = static_cast<int>(number / samples);
-      v = static_cast<int>(
-          sampled_row(number % samples, samples, edges.graph.num_vertices));
-    }
-    groups.levels = candidates.levels[candidate];
-    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
-    if (v < 0 || lane != 0) return;
-    const bool any = !row.fits || row.terms > 1;
-    const bool stays = any && !groups.worthwhile(v, row);
-    std::int64_t* const sum = sums + candidate * LevelsSample::size;
-    Kokkos::atomic_fetch_add(
-        sum + LevelsSample::sources,
-        stays ? edges.end(v) - edges.first(v) : std::int64_t{row.sources});
-    Kokkos::atomic_fetch_add(sum + LevelsSample::terms,
-                             std::int64_t{stays ? 0 : row.terms - 1});
-    Kokkos::atomic_fetch_add(sum + LevelsSample::stay,
-                             std::int64_t{stays ? 1 : 0});
-  }
-};
-
-/// Fate and length of the vertices of one depth, those before it known; or of
+/// Lengths of rows, for CountMergedRows, and their depths in their groups once
+/// these are merged: of the vertices of one depth, those before it known; or of
 /// all depths together, if none of them stays: else what is found is nothing
 /// but that. Where none stays, merged rows have no sources in their group.
 template <class MemorySpace>
-struct CountMerged {
-  LevelGroups<MemorySpace> edges;
-  const int* vertex;
-  int *row_status, *length, *terms, *recipe, *depth_in_group, *limits;
+struct LevelRowLengths {
+  const int* vertices;
+  int *length, *terms, *recipe, *depth_in_group;
   bool at_once;
 
+  KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
+                             std::int64_t number) const {
+    return vertices[number];
+  }
+  /// MergeLimits::stays is whether a row stays, `longest` the longer of both
+  /// lists of any row.
   template <class Eliminate>
-  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
-                                  const Eliminate& eliminate) const {
-    const int v = number < 0 ? -1 : vertex[number];
-    const EliminatedRow row = eliminate.run(v, edges, NoNotes());
-    if (v < 0) return;
-    const bool any = !row.fits || row.terms > 1;
-    const bool known =
-        edges.row_status && edges.row_status[v] == RowStatus::stays;
-    const bool rewrites = any && !known && edges.worthwhile(v, row);
+  KOKKOS_FUNCTION void note(const LevelGroups<MemorySpace>& groups, int v,
+                            const EliminatedRow& row, int status, int lane,
+                            const Eliminate& eliminate, int* limits) const {
+    const bool merged = status == RowStatus::merged;
     int depth = 0;
     const auto behind = [&](int from) {
-      if (edges.same_group(from, v) && depth_in_group[from] >= depth)
+      if (groups.same_group(from, v) && depth_in_group[from] >= depth)
         depth = depth_in_group[from] + 1;
     };
-    if (!at_once && rewrites)
+    if (!at_once && merged)
       for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
         behind(eliminate.source(s));
-    if (!at_once && !rewrites)
-      for (std::int64_t k = edges.first(v) + lane; k < edges.end(v);
+    if (!at_once && !merged)
+      for (std::int64_t k = groups.first(v) + lane; k < groups.end(v);
            k += Eliminate::num_lanes)
-        behind(edges.entry(k));
+        behind(groups.entry(k));
     for (int mask = Eliminate::num_lanes / 2; mask > 0; mask /= 2) {
       const int other = lane_xor(depth, mask);
       depth = other > depth ? other : depth;
     }
     if (lane != 0) return;
     depth_in_group[v] = depth;
-    if (any && !known)
-      row_status[v] = rewrites ? RowStatus::merged : RowStatus::stays;
-    if (any && !rewrites) raise_limit(limits + MergeLimits::stays, 1);
-    if (!rewrites) return;
+    if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
+    if (!merged) return;
     length[v] = row.sources;
     terms[v] = row.terms - 1;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
         MergedRows<MemorySpace>::head + row.terms - 1 + row.operations;
     recipe[v] = (bytes + word - 1) / word;
-    raise_limit(limits + MergeLimits::terms, row.terms);
-    raise_limit(limits + MergeLimits::sources, row.sources);
     raise_limit(limits + MergeLimits::longest,
                 length[v] > terms[v] ? length[v] : terms[v]);
   }
@@ -142,7 +74,7 @@ struct CountMerged {
 /// need of all rows.
 template <class MemorySpace>
 struct FillMerged {
-  LevelGroups<MemorySpace> edges;
+  LevelGroups<MemorySpace> groups;
   const int* row_status;
   const std::int64_t *row_map, *term_map;
   int *entries, *terms;
@@ -162,67 +94,42 @@ struct FillMerged {
     lane_barrier();
     unsigned char* const slot =
         recipe + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
-    EliminatedRow row;
-    if constexpr (Eliminate::by_sets) {
-      row = eliminate.run(rewrites ? v : -1, edges, NoNotes());
-      if (rewrites) eliminate.write_recipe(row, edges, recipe + head, slot);
-    } else {
-      row = eliminate.run(rewrites ? v : -1, edges, RecipeNotes{slot});
-    }
+    const EliminatedRow row =
+        eliminate.run_and_note(rewrites ? v : -1, groups, slot);
+    if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
     if (v < 0) return;
     keep(v, lane, lanes);
-    int* const source = entries + row_map[v];
-    if (!rewrites) {
-      for (std::int64_t k = lane; k < edges.end(v) - edges.first(v); k += lanes)
-        source[k] = edges.entry(edges.first(v) + k);
-      return;
-    }
+    write_sources(groups, v, rewrites, row, eliminate, lane,
+                  entries + row_map[v]);
+    if (!rewrites) return;
     // The last of the terms is the row itself.
     const int others = row.terms - 1;
     for (int t = lane; t < row.terms; t += lanes) {
       const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank == others) continue;
-      const int term = eliminate.term(t);
-      terms[term_map[v] + rank] = term;
-      if constexpr (!Eliminate::by_sets) {
-        recipe[head + others - rank - 1] =
-            static_cast<unsigned char>(edges.end(term) - edges.first(term));
-      }
+      if (rank < others) terms[term_map[v] + rank] = eliminate.term(t);
     }
-    for (int s = lane; s < row.sources; s += lanes)
-      source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
     if (lane == 0) {
       recipe[0] = static_cast<unsigned char>(others);
       recipe[1] = static_cast<unsigned char>(row.sources);
       recipe[2] = static_cast<unsigned char>(row.operations & 0xff);
       recipe[3] = static_cast<unsigned char>(row.operations >> 8);
     }
-    if constexpr (!Eliminate::by_sets) {
-      for (int o = lane; o < row.operations; o += lanes) {
-        const int noted = slot[o];
-        const int rank = noted < max_terms
-                             ? eliminate.rank_of_term(noted, row.terms)
-                             : others + eliminate.rank_of_source(
-                                            noted - max_terms, row.sources);
-        slot[o] = static_cast<unsigned char>(rank);
-      }
-    }
   }
 
  private:
   KOKKOS_FUNCTION void keep(int v, int lane, int lanes) const {
-    const std::int64_t first = edges.first(v), end = edges.end(v);
+    const std::int64_t first = groups.first(v), end = groups.end(v);
     if (rows.values_in_order) {
       const int diagonals = rows.unit ? 0 : 1;
       if (lane == 0) rows.begin_of(v) = static_cast<int>(first) + diagonals * v;
-      if (lane == 0 && v + 1 == edges.graph.num_vertices)
+      if (lane == 0 && v + 1 == groups.graph.num_vertices)
         rows.begin_of(v + 1) = static_cast<int>(end) + diagonals * (v + 1);
     } else {
       const std::int64_t at = rows.begin_of(v);
       for (std::int64_t k = first + lane; k < end; k += lanes)
-        rows.value_index.set(at + 1 + (k - first), edges.graph.value_index(k));
+        rows.value_index.set(at + 1 + (k - first), groups.graph.value_index(k));
       if (lane == 0)
-        rows.value_index.set(at, edges.graph.diagonal_value_index(v));
+        rows.value_index.set(at, groups.graph.diagonal_value_index(v));
     }
     if (lane == 0 && v == 0) ClearMergeFaults{rows.faults.data()}(0);
   }

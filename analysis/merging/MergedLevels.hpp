@@ -5,6 +5,8 @@
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergeLevels.hpp>
 #include <analysis/merging/MergedRows.hpp>
+#include <analysis/merging/ReplaceBySets.hpp>
+#include <analysis/merging/SampleMerging.hpp>
 
 namespace Strata {
 
@@ -14,7 +16,7 @@ namespace Strata {
 /// multiple of that, are a group. Within a group x_j is replaced by its own
 /// equation:
 ///
-///     l_ii x_i = b_i - sum over terms j of m_j b_j
+///     l_ii x_i = b_i + sum over terms j of m_j b_j
 ///                    - sum over sources k of c_k x_k
 ///
 /// where terms are other vertices of the group and sources are not of it. Rows
@@ -65,27 +67,19 @@ std::vector<LevelsCandidate> sample_merged_levels(
     Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t n = graph.num_vertices;
-  const std::int64_t samples = std::min<std::int64_t>(n, 1024);
-  const int size = LevelsSample::size * candidates.count;
-  const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
-  replace_rows(
-      "Strata::MergedLevels::sample", exec, samples * candidates.count,
-      double(graph.num_edges()) / double(n),
-      SampleMerged<Memory>{
-          LevelGroups<Memory>{graph, order.level_of.data(), nullptr, 1},
-          candidates, sums.data(), samples});
-  std::vector<std::int64_t> found(sums.extent(0));
-  copy_to_host(exec, sums, found.data());
+  const auto found = sample_merging(
+      exec, LevelGroups<Memory>{graph, order.level_of.data(), 1, nullptr},
+      candidates, NoMoreSums(), pool,
+      [&](std::int64_t count, double mean_length, const auto& task) {
+        replace_rows("Strata::MergedLevels::sample", exec, count, mean_length,
+                     task);
+      });
   std::vector<LevelsCandidate> made;
-  for (int c = 0; c < candidates.count; ++c) {
-    const auto mean = [&](int what) {
-      return double(found[c * LevelsSample::size + what]) / double(samples);
-    };
+  for (int c = 0; c < candidates.count; ++c)
     made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
-                    mean(LevelsSample::sources), mean(LevelsSample::terms),
-                    mean(LevelsSample::stay)});
-  }
+                    found.mean(c, MergeSample::sources),
+                    found.mean(c, MergeSample::terms),
+                    found.mean(c, MergeSample::stay)});
   return made;
 }
 
@@ -121,7 +115,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   constexpr std::int64_t most_entries = std::int64_t{1} << 30;
   if (graph.num_edges() + n >= most_entries) return made;
   levels = levels_of_group(levels, num_levels);
-  const std::int64_t groups = (std::int64_t{num_levels} + levels - 1) / levels;
+  const std::int64_t num_groups =
+      (std::int64_t{num_levels} + levels - 1) / levels;
   const double mean_length = double(graph.num_edges()) / double(n);
 
   MergeStages<Memory> stages;
@@ -133,7 +128,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   stages.num_vertices = graph.num_vertices;
   stages.levels = levels;
   stages.num_levels = num_levels;
-  stages.num_numbers = groups * levels;
+  stages.num_numbers = num_groups * levels;
   stages.ranks.max_steps = max_steps;
   stages.unmerged = unmerged;
   for (int** const ints : {&stages.row_status, &stages.length, &stages.terms,
@@ -150,8 +145,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   Share& recipes = stages.recipes;
   recipes.take(pool, n);
   FusedStages<ExecutionSpace> sequence(exec, pool);
-  const LevelGroups<Memory> edges{graph, order.level_of.data(),
-                                  stages.row_status, levels};
+  const LevelGroups<Memory> groups{graph, order.level_of.data(), levels,
+                                   stages.row_status};
   const auto rows_of_depth = [&](int depth) {
     std::int64_t count = 0;
     for (int l = depth; l < num_levels; l += levels)
@@ -165,13 +160,16 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   // Vertices by depth: `count` of them from `first` on.
   const auto count_rows = [&](std::int64_t first, std::int64_t count,
                               bool at_once) {
-    LevelGroups<Memory> known = edges;
+    LevelGroups<Memory> known = groups;
     if (at_once) known.row_status = nullptr;
+    using Lengths = LevelRowLengths<Memory>;
     replace_rows(
         "Strata::MergedLevels::count", exec, count, mean_length,
-        CountMerged<Memory>{known, stages.by_depth + first, stages.row_status,
-                            stages.length, stages.terms, stages.recipe,
-                            stages.depth_in_group, stages.limits, at_once},
+        CountMergedRows<LevelGroups<Memory>, Lengths>{
+            known, unmerged, stages.row_status,
+            Lengths{stages.by_depth + first, stages.length, stages.terms,
+                    stages.recipe, stages.depth_in_group, at_once},
+            stages.limits},
         lists_to_find<ExecutionSpace>(mean_length, longest), longest);
   };
   // A launch for each depth takes long where there are few rows, of which none
@@ -262,7 +260,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     sequence.run("Strata::MergedLevels::places", stages, clear,
                  SumStage<typename Stages::PlaceEntries>{n});
   replace_rows("Strata::MergedLevels::fill", exec, n, mean_length,
-               FillMerged<Memory>{edges, stages.row_status, stages.row_map,
+               FillMerged<Memory>{groups, stages.row_status, stages.row_map,
                                   stages.term_map, merged.entries.data(),
                                   made.term.data(), rows, recipes},
                lists, lists);

@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_ROWS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <analysis/merging/MergedRecipe.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <cstdint>
 
@@ -11,20 +12,11 @@ namespace Strata {
 /// How new values become those of rows merged all over a graph (see
 /// MergedLevels): what MergedSubgraphRows is where there are sub-graphs.
 ///
-/// Which numbers meet in a merged row is written down as a recipe, so that
-/// new values need no searching. The row has a slot for each of its terms,
-/// ascending, then one for each source, ascending; all begin as 0. First its
-/// own entries are added to their slots. Then its terms are replaced, the
-/// newest first, so that a slot is final when its turn comes: what it holds
-/// over the diagonal of the term's row is the term's number, and that times the
-/// entries of the term's row is taken from their slots. The recipe has a byte
-/// each for the numbers of terms and of sources, and two for that of all
-/// entries, the lower first; in the order in which they are replaced, a byte
-/// for each term's number of entries; and one for the slot of each entry, the
-/// row's own first. Rows that are as they were have none.
-///
-/// Recipes say nothing of where numbers stand: rows alike share one (see
-/// ShareRecipes).
+/// A MergedRecipe has a byte each before it for the numbers of terms and of
+/// sources, and two for that of all entries, the lower first; then, in the
+/// order in which they are replaced, a byte for each term's number of entries.
+/// Slots are of terms, ascending, then of sources, ascending. Rows that are as
+/// they were have no recipe, and rows alike share one (see ShareRecipes).
 ///
 /// The values of the matrix are numbered so that those of a row follow each
 /// other, the entries ascending by source. Where the user's values are in order
@@ -104,7 +96,8 @@ struct MergedRows {
   KOKKOS_FUNCTION int num_vertices() const {
     return static_cast<int>(begin_of.extent(0)) - 1;
   }
-  /// A row's recipe; null: it has none.
+  /// Where a row's recipe begins, with what is before the slots; null: it has
+  /// none.
   KOKKOS_INLINE_FUNCTION const unsigned char* recipe_at(int position) const {
     const bool near = recipe_of.extent(0) == 0;
     const unsigned begin =
@@ -112,6 +105,12 @@ struct MergedRows {
     return begin == (near ? no_near_recipe : no_recipe)
                ? nullptr
                : recipe.data() + std::size_t{begin} * word;
+  }
+  KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
+      int position) const {
+    const unsigned char* const at = recipe_at(position);
+    if (!at) return {};
+    return {at + head + at[0], at[0], at[1]};
   }
   /// Entries of the row and of its terms' rows.
   KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* recipe) {

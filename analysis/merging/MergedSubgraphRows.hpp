@@ -3,35 +3,20 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_SUBGRAPH_ROWS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <analysis/merging/MergedRecipe.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <cstdint>
 
 namespace Strata {
 
-/// Level sets taken several at a time: how new values become those of a stream
-/// whose rows have been merged.
+/// How new values become the numbers of rows that are merged within sub-graphs
+/// (see MergeGroups), and where the packed sub-graphs have them: what
+/// MergedRows is for the whole graph.
 ///
-/// Rows of one sub-graph and of `levels` consecutive level sets, the first of
-/// which is a multiple of that, are a group. Within a group x_j is replaced by
-/// its own equation, so that
-///
-///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
-///
-/// where terms are of the group and sources are not, but for rows that stay as
-/// they are: what were `levels` steps
-/// one after the other has become one. It is the exact inverse of the group's
-/// diagonal block, applied to both sides. Rows that would grow too long, or too
-/// inaccurate, stay as they are, and have one term: others that need them have
-/// them as sources.
-///
-/// All arrays are by position, the place of a row in the stream. Which numbers
-/// meet in a merged row is written down as a recipe, so that new values
-/// need no searching. The row has a slot for each term, then one for each
-/// source; slot 0, its own, begins as 1, the others as 0. Terms are in the
-/// order in which they are replaced, so slot t is final when its turn comes:
-/// m_t is what it holds over the diagonal of t's row, and the row's entries
-/// times m_t are taken from the slots of terms and added to those of sources.
-/// The recipe is a byte for each entry of each term's row: its slot.
+/// All arrays are by position, the place of a row in the packed sub-graphs. A
+/// merged row has a MergedRecipe. Its slots are of terms, in the order in which
+/// they are replaced, the row itself being the first, then of sources. A row
+/// that is not merged has one term, itself.
 template <class MemorySpace>
 struct MergedSubgraphRows {
   int levels = 1;
@@ -70,6 +55,16 @@ struct MergedSubgraphRows {
       int k, int end, std::int64_t diagonal) const {
     if (has_value_indices) return value_index(k);
     return reversed ? diagonal + (end - k) : diagonal - (end - k);
+  }
+  KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
+      int position) const {
+    const int terms = term_map(position + 1) - term_map(position);
+    if (terms == 1) return {};
+    const unsigned* const words = word.data() + word_map(position);
+    const int sources = static_cast<int>(words[0]);
+    return {
+        reinterpret_cast<const unsigned char*>(words + 1 + tasks_of(sources)),
+        terms, sources};
   }
   /// Records, each on as many lanes as share a row, of so many sources.
   KOKKOS_FUNCTION int tasks_of(int sources) const {

@@ -9,16 +9,16 @@
 namespace Strata {
 namespace Detail {
 
-/// What EliminateRow does, where there are fewer rows than a device has lanes:
-/// a warp works at a row, and replaces all terms that it has found since it
-/// looked last together. That takes a few reads of memory one after the other
-/// for each level set of a group, and not for each term. What has been found is
-/// in a hash table in scratch.
+/// What EliminateRow does for MergedLevels, where there are fewer rows than a
+/// device has lanes: a warp works at a row, and replaces all terms that it has
+/// found since it looked last together. That takes a few reads of memory one
+/// after the other for each level set of a group, and not for each term, of
+/// which there are up to 60. What has been found is in a hash table in scratch.
+/// Hosts have no use for it.
 ///
 /// The lists are in no fixed order; their ranks are those of EliminateRow.
 class ReplaceBySets {
  public:
-  static constexpr bool by_sets = true;
   static constexpr int num_lanes = 32;
   static constexpr int table_bits = 8, table_size = 1 << table_bits;
   /// A turn finds up to as many as there are lanes before it is known to be too
@@ -45,7 +45,13 @@ class ReplaceBySets {
     return rank_of(max_terms, s, sources);
   }
 
-  /// See EliminateRow::run; nobody may want notes.
+  /// See EliminateRow::run_and_note: `slots` are left to write_recipe.
+  template <class Edges>
+  KOKKOS_FUNCTION EliminatedRow run_and_note(int row, const Edges& edges,
+                                             unsigned char*) const {
+    return run(row, edges, NoNotes());
+  }
+  /// See EliminateRow::run.
   template <class Edges>
   KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
                                     const NoNotes&) const {
@@ -80,9 +86,7 @@ class ReplaceBySets {
     return result;
   }
 
-  /// Of a row that has been run and fits, see MergedRows: entries of the
-  /// terms other than the row, the newest first, and the places of all entries
-  /// among these terms, ascending, and then the sources, ascending.
+  /// See EliminateRow::write_recipe.
   template <class Edges>
   KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
                                     const Edges& edges, unsigned char* length,

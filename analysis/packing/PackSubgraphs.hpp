@@ -3,15 +3,14 @@
 #define STRATA_ANALYSIS_PACKING_PACK_SUBGRAPHS_HPP
 
 #include <algorithm>
-#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/MergeSubgraphs.hpp>
+#include <analysis/packing/PackingShape.hpp>
 #include <analysis/packing/PackingStages.hpp>
 #include <analysis/stages/FusedStages.hpp>
-#include <cmath>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Sort.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <core/memory/Arena.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
@@ -21,35 +20,6 @@
 
 namespace Strata {
 namespace Detail {
-
-/// How to cut a graph into sub-graphs.
-struct PackingShape {
-  /// Bands of this many consecutive level sets; 0: one band, so that chunks
-  /// are of rows in the order of substitution.
-  int band_levels = 0;
-  /// Rows of a sub-graph at most.
-  int max_rows = 1024;
-  /// Rows, distinct outside sources and the scratch's zero together; a team may
-  /// have less room.
-  int max_local = 4096;
-  /// Steps a value from another sub-graph is expected to take.
-  int latency = 8;
-  /// Level sets taken at a time, see MergedSubgraphRows; 1: rows stay as they
-  /// are, 0: as many as a sample of the rows says is best.
-  int merged_levels = 1;
-  /// Teams to choose from; with a second one where there is a choice, for rows
-  /// of many entries. 0 or 1 for that team, -1: what the sample says is better.
-  PackedTeam team[2] = {};
-  int which_team = 0;
-  /// By vertex, RowStatus::stays: the row is not merged with others, and others
-  /// wait for it. Null: no row has to.
-  const int* unmerged = nullptr;
-};
-/// A step of the second team takes so much longer.
-constexpr double second_team_cost = 1.35;
-/// Level sets are taken several at a time in plans of so many times the bytes
-/// of the matrix at most.
-constexpr double max_merged_memory = 5.3;
 
 /// A packed in the making: first where every row goes and when (which tells
 /// what a solve will cost), then the packed itself.
@@ -82,6 +52,7 @@ class SubgraphPacker {
         longest_row_(longest_row),
         by_level_(by_level),
         num_levels_(num_levels),
+        merger_(exec),
         pool_(std::move(pool)) {
     stages_.graph = graph;
     stages_.record = PackedRecord(scalar_bytes);
@@ -160,7 +131,7 @@ class SubgraphPacker {
            (stages_.packed.width * stages_.packed.warps);
   }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
-  std::int64_t num_terms() const { return num_terms_; }
+  std::int64_t num_terms() const { return merger_.num_terms(); }
   std::int64_t num_sources() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();
@@ -228,7 +199,15 @@ class SubgraphPacker {
                  typename Stages::FillEdges{p});
     if (merged_levels_ > 1) {
       run("task_places", EachStage<typename Stages::TaskPlaces>{tasks});
-      keep_merged(num_values);
+      packed.merged = merger_.keep(num_values, packed.row,
+                                   {{},
+                                    {},
+                                    p.position_of,
+                                    p.graph.row_map.data(),
+                                    p.value_rank,
+                                    p.value_place,
+                                    p.first_task,
+                                    p.task_place});
     }
     // Whoever gave the pool waits before it ends.
     if (owns_pool_) exec_.fence();
@@ -358,246 +337,30 @@ class SubgraphPacker {
          p.source_bits + bits_for(p.num_subgraphs - 1));
   }
 
-  GroupedEdges<Memory> grouped(const Graph& graph,
-                               const int* row_status) const {
-    return {graph, stages_.subgraph_of, stages_.level, merged_levels_,
-            row_status};
-  }
-  static double mean_length(const Graph& graph) {
-    return double(graph.num_edges()) / graph.num_vertices;
-  }
-
-  /// Lengths of the merged rows: of all depths in the groups at once, then,
-  /// from the first row on that stays, of one depth after the other. The host
-  /// waits. @param longest  see CountMergedInSubgraph
-  void count_merged_in_subgraph(int* sources, int (&longest)[4]) {
-    const Kokkos::View<int[4], Memory> found("Strata::SubgraphPacker::longest");
-    const auto count = [&](int depth, const int* row_status) {
-      eliminate_rows(
-          "Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
-          given_.num_vertices, mean_length(given_),
-          CountMergedInSubgraph<Memory>{
-              grouped(given_, row_status), depth, shape_.unmerged, row_status_,
-              terms_, sources, words_, merged_shape(), found.data()});
-    };
-    const auto fetch = [&] {
-      const auto host = Kokkos::create_mirror_view(found);
-      Kokkos::deep_copy(exec_, host, found);
-      exec_.fence();
-      for (int i = 0; i < 4; ++i) longest[i] = host(i);
-    };
-    count(CountMergedInSubgraph<Memory>::all_depths, shape_.unmerged);
-    fetch();
-    if (longest[3] < 2) return;
-    for (int depth = merged_levels_ - longest[3] + 1; depth < merged_levels_;
-         ++depth)
-      count(depth, row_status_);
-    fetch();
+  SubgraphGroups<Memory> groups_of(int levels) const {
+    return {stages_.graph, stages_.level, levels, nullptr, stages_.subgraph_of};
   }
   /// Puts the merged rows in the place of the graph.
   void merge_subgraph_rows() {
     auto& p = stages_;
-    given_ = p.graph;
-    const std::int64_t n = given_.num_vertices;
-    // Terms are numbered with 31 bits.
-    if (n > std::numeric_limits<int>::max() / max_terms ||
-        p.max_rows > MergedSubgraphRows<Memory>::max_subgraph_rows) {
-      merged_levels_ = 1;
-      return;
-    }
-    int* sources = nullptr;
-    std::int64_t* sums = nullptr;
-    merged_ = make_arena<Memory>("Strata::SubgraphPacker::merged",
-                                 [&](Arena<Memory>& arena) {
-                                   arena.take(row_status_, n);
-                                   arena.take(terms_, n);
-                                   arena.take(sources, n);
-                                   arena.take(words_, n);
-                                   arena.take(sums, n + 1);
-                                 });
-    int longest[4];
-    count_merged_in_subgraph(sources, longest);
-    Graph merged;
-    merged.num_vertices = given_.num_vertices;
-    merged.reversed = given_.reversed;
-    merged.diagonal_value_index = given_.diagonal_value_index;
-    merged.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::SubgraphPacker::row_map", n + 1);
-    const auto offsets = [&](const int* length, std::int64_t* map) {
-      std::int64_t total = 0;
-      Kokkos::parallel_scan(
-          "Strata::SubgraphPacker::offsets",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-              exec_, 0, n),
-          OffsetsOf{length, map, n}, total);
-      return total;
-    };
-    num_terms_ = offsets(terms_, sums);
-    num_words_ = offsets(words_, sums);
-    const std::int64_t num_sources = offsets(sources, merged.row_map.data());
-    // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
-    // two of three lanes are idle, see ChooseLanes.
-    const std::int64_t most_records = num_sources + 3 * n * p.packed.row_lanes;
-    if (most_records * p.record.units() >= 1 << 28 ||
-        num_words_ > std::numeric_limits<int>::max()) {
-      merged_levels_ = 1;
-      return;
-    }
-    lists_ = {(longest[0] + 3) / 4 * 4, (longest[1] + 3) / 4 * 4};
-    max_slots_ = longest[2];
-    if (lists_.terms == 0) {
-      merged_levels_ = 1;  // nothing to rewrite
-      return;
-    }
-    merged.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SubgraphPacker::entries", num_sources);
-    eliminate_rows("Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
-                   mean_length(given_),
-                   FillMergedInSubgraph<Memory>{grouped(given_, row_status_),
-                                                terms_, merged.row_map.data(),
-                                                merged.entries.data()},
-                   lists_);
-    p.graph = merged;
-  }
-  /// The number of level sets at a time, and the team, with which a sample of
-  /// the rows takes the least time, counted in steps of the first team. In one
-  /// band sub-graphs work one after the other: their steps full of work count
-  /// beside those on the longest path. In several bands rows that stay as they
-  /// are hold up others too much for many level sets at a time. A plan's bytes
-  /// count beside its time: half as many are worth 1.2 times as long.
-  void choose_shape(int num_levels) {
-    auto& p = stages_;
-    const bool two_teams =
-        num_teams_ == 2 && p.bands == 1 && shape_.team[1].max_local >= 512;
-    if (team_ < 0 && !two_teams) team_ = 0;
-    if (merged_levels_ > 0 && team_ >= 0) return;
-    MergeCandidates candidates;
-    if (merged_levels_ > 0) {
-      candidates.levels[0] = merged_levels_;
-      candidates.count = 1;
-    } else {
-      // So many that the longest path would hardly have steps left gain
-      // nothing.
-      const int most = std::min(num_levels / 32, p.bands > 1 ? 4 : 16);
-      while (candidates.count > 1 &&
-             candidates.levels[candidates.count - 1] > most)
-        --candidates.count;
-      if (candidates.count == 1 && team_ >= 0) {
-        merged_levels_ = 1;
-        return;
-      }
-    }
-    const std::int64_t n = p.graph.num_vertices;
-    const std::int64_t samples = std::min<std::int64_t>(n, 1024);
-    const int size = MergeSample::size * candidates.count;
-    const Kokkos::View<std::int64_t*, Memory> sums(pool_->zeros(size), size);
-    eliminate_rows(
-        "Strata::SubgraphPacker::sample_merged_in_subgraph", exec_,
-        samples * candidates.count, mean_length(p.graph),
-        SampleMergedInSubgraph<Memory>{
-            grouped(p.graph, nullptr), sums.data(), samples, candidates,
-            p.record.entries, shape_.team[1].row_lanes * p.record.entries});
-    std::vector<std::int64_t> host(size);
-    copy_to_host(exec_, sums, host.data());
-    // Bytes a row: of the matrix, and of a plan.
-    const double length = mean_length(p.graph), scalar = p.record.scalar_bytes;
-    const double crs = 4 + (scalar + 4) * (length + 1);
-    const int team = team_;
-    double best = 0;
-    for (int c = 0; c < candidates.count; ++c) {
-      const auto mean = [&](int what) {
-        return double(host[c * MergeSample::size + what]) / samples;
-      };
-      const int levels = candidates.levels[c];
-      for (int t = 0; t < 2; ++t) {
-        if (team >= 0 ? team != t : t == 1 && !two_teams) continue;
-        const double late =
-            mean(t == 0 ? MergeSample::late : MergeSample::late_wide);
-        const double tasks =
-            mean(t == 0 ? MergeSample::tasks : MergeSample::tasks_wide) *
-            shape_.team[t].row_lanes;
-        const double path =
-            double(num_levels) / levels * late / MergeSample::unit;
-        const double work =
-            p.bands > 1 ? 0
-                        : n * tasks / (p.packed.width * shape_.team[t].warps);
-        // The larger of both counts for more. A solve begins with a launch, a
-        // band with values of the one before, and teams with their rows' sums
-        // of terms.
-        const double steps =
-            std::pow(std::pow(path, 1.5) + std::pow(work, 1.5), 1 / 1.5);
-        const double bands = p.bands > 1 ? 40. * p.bands : 0;
-        const double begin = 68 + bands +
-                             9 * (mean(MergeSample::terms) - 1) *
-                                 std::min<double>(n, 1024) / 1024;
-        const double time = steps * (t == 0 ? 1 : second_team_cost) + begin;
-        // A quarter of the lanes of the first team are idle.
-        const double records = (t == 0 ? 1.25 : 1.06) * tasks * p.record.bytes;
-        const double memory =
-            levels == 1 ? 8 + scalar + 1.5 * records + 4 * length
-                        : 20 + records + 4 * length +
-                              (2 + scalar) * mean(MergeSample::terms) +
-                              4 * mean(MergeSample::sources) +
-                              mean(MergeSample::operations);
-        if (levels > 1 && best > 0 && memory > max_merged_memory * crs)
-          continue;
-        const double score = time * std::pow(memory, 0.25);
-        if (best == 0 || score < best) {
-          best = score;
-          merged_levels_ = levels;
-          team_ = t;
-        }
-      }
-    }
-    if (merged_levels_ == 0) merged_levels_ = 1;
-    if (team_ < 0) team_ = 0;
-  }
-
-  MergedSubgraphRows<Memory> merged_shape() const {
     MergedSubgraphRows<Memory> shape;
     shape.levels = merged_levels_;
-    shape.scalar_bytes = stages_.record.scalar_bytes;
-    shape.record_entries = stages_.record.entries;
-    shape.row_lanes = stages_.packed.row_lanes;
-    return shape;
+    shape.scalar_bytes = p.record.scalar_bytes;
+    shape.record_entries = p.record.entries;
+    shape.row_lanes = p.packed.row_lanes;
+    if (!merger_.merge(groups_of(merged_levels_), shape_.unmerged, shape,
+                       p.record.units(), p.max_rows, p.graph))
+      merged_levels_ = 1;
   }
-  /// What new values need, once the packed is laid out.
-  void keep_merged(std::int64_t num_values) {
-    auto& p = stages_;
-    auto& kept = p.packed.merged;
-    const std::int64_t n = given_.num_vertices;
-    kept = merged_shape();
-    kept.max_terms = lists_.terms;
-    kept.max_slots = max_slots_;
-    kept.num_entries = given_.num_edges();
-    kept.reversed = given_.reversed;
-    // A diagonal that is one stands nowhere.
-    kept.has_value_indices =
-        !given_.values_in_order || num_values == given_.num_edges();
-    kept.storage = make_plan_storage<Memory>(
-        exec_, "Strata::MergedSubgraphRows", [&](PlanStorage<Memory>& storage) {
-          storage.take(kept.value_index,
-                       kept.has_value_indices ? kept.num_entries : 0,
-                       num_values);
-          storage.take(kept.row_map, n + 1);
-          storage.take(kept.term_map, n + 1);
-          storage.take(kept.word_map, n + 1);
-          storage.take(kept.word, num_words_);
-          storage.take(kept.term, num_terms_);
-        });
-    Kokkos::parallel_scan(
-        "Strata::SubgraphPacker::merged_maps",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec_, 0, 3 * n),
-        MergedMaps<Memory>{grouped(given_, row_status_), p.packed.row, kept,
-                           terms_, words_, given_.num_edges(), num_terms_});
-    eliminate_rows("Strata::SubgraphPacker::write_merged_in_subgraph", exec_, n,
-                   mean_length(given_),
-                   WriteMergedInSubgraph<Memory>{
-                       grouped(given_, row_status_), kept, p.position_of,
-                       p.graph.row_map.data(), p.value_rank, p.value_place,
-                       p.first_task, p.task_place},
-                   lists_);
+  void choose_shape(int num_levels) {
+    const auto& p = stages_;
+    const PackingChoice chosen =
+        ChoosePacking<ExecutionSpace>{groups_of(1),   shape_,  p.record,
+                                      num_levels,     p.bands, p.packed.width,
+                                      num_teams_ == 2}(
+            exec_, {merged_levels_, team_}, *pool_);
+    merged_levels_ = chosen.merged_levels;
+    team_ = chosen.team;
   }
 
   /// Values that sub-graphs need from each other, and the steps of all rows;
@@ -681,16 +444,9 @@ class SubgraphPacker {
   Stages stages_;
   bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;
-  // Where rows are merged: the graph as given, terms by vertex.
   PackingShape shape_;
   int merged_levels_ = 1, team_ = 0, num_teams_ = 1;
-  Graph given_;
-  std::int64_t num_terms_ = 0;
-  std::int64_t num_words_ = 0;
-  ListLengths lists_{0, 0};
-  int max_slots_ = 0;
-  int *row_status_ = nullptr, *terms_ = nullptr, *words_ = nullptr;
-  Arena<Memory> merged_;
+  SubgraphMerger<ExecutionSpace> merger_;
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;

@@ -106,10 +106,10 @@ void build_from_pattern(const ExecutionSpace& exec, std::int64_t rows,
   const IndexOutput entries =
       made.make_entries("Strata::Gallery::entries", stored);
   Scalar* const values = made.make_values("Strata::Gallery::values", stored);
-  Kokkos::parallel_for("Strata::Gallery::fill::pattern",
-                       GalleryRows<ExecutionSpace>(exec, 0, rows),
-                       FillPattern<Scalar, Pattern>{pattern, value, row_map,
-                                                    entries, values});
+  Kokkos::parallel_for(
+      "Strata::Gallery::fill::pattern",
+      GalleryRows<ExecutionSpace>(exec, 0, rows),
+      FillPattern<Scalar, Pattern>{pattern, value, row_map, entries, values});
   exec.fence();
 }
 
@@ -135,8 +135,7 @@ struct FillArrow {
     const std::int64_t column =
         row == last ? k - 2 * last : (k % 2 == 0 ? row : last);
     entries.set(k, column);
-    values[k] =
-        value.operator()<Scalar>(row, column, row == last ? rows : 2);
+    values[k] = value.operator()<Scalar>(row, column, row == last ? rows : 2);
   }
 };
 

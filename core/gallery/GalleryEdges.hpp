@@ -140,9 +140,8 @@ void build_from_edges(const ExecutionSpace& exec, const std::string& spec,
   const DistinctInRow distinct{ends, columns};
   const IndexOutput row_map =
       made.make_row_map("Strata::Gallery::row_map", rows);
-  const std::int64_t count =
-      scan_row_lengths("Strata::Gallery::count::distinct", exec, rows, distinct,
-                       row_map);
+  const std::int64_t count = scan_row_lengths(
+      "Strata::Gallery::count::distinct", exec, rows, distinct, row_map);
   const IndexOutput entries =
       made.make_entries("Strata::Gallery::entries", count);
   Scalar* const values = made.make_values("Strata::Gallery::values", count);

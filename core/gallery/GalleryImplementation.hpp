@@ -31,30 +31,29 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
                        GalleryValues{seed, pattern.degree, false}, made);
   };
   const auto from_edges = [&](const auto& edges) {
-    build_from_edges(exec, argument, rows, edges,
-                     GalleryValues{seed, 0, true}, made);
+    build_from_edges(exec, argument, rows, edges, GalleryValues{seed, 0, true},
+                     made);
   };
 
   switch (s.family) {
     case Family::grid2d:
-      return from_pattern(make_grid(
-          s.n, s.n, 1,
-          [](int dx, int dy, int dz) { return dz == 0 && dx * dy == 0; }));
+      return from_pattern(make_grid(s.n, s.n, 1, [](int dx, int dy, int dz) {
+        return dz == 0 && dx * dy == 0;
+      }));
     case Family::grid2d9:
-      return from_pattern(make_grid(
-          s.n, s.n, 1, [](int, int, int dz) { return dz == 0; }));
-    case Family::grid3d:
       return from_pattern(
-          make_grid(s.n, s.n, s.n, [](int dx, int dy, int dz) {
-            return std::abs(dx) + std::abs(dy) + std::abs(dz) <= 1;
-          }));
+          make_grid(s.n, s.n, 1, [](int, int, int dz) { return dz == 0; }));
+    case Family::grid3d:
+      return from_pattern(make_grid(s.n, s.n, s.n, [](int dx, int dy, int dz) {
+        return std::abs(dx) + std::abs(dy) + std::abs(dz) <= 1;
+      }));
     case Family::grid3d27:
       return from_pattern(
           make_grid(s.n, s.n, s.n, [](int, int, int) { return true; }));
     case Family::triangulated:
-      return from_pattern(make_grid(
-          s.n, s.m, 1,
-          [](int dx, int dy, int dz) { return dz == 0 && dx * dy != -1; }));
+      return from_pattern(make_grid(s.n, s.m, 1, [](int dx, int dy, int dz) {
+        return dz == 0 && dx * dy != -1;
+      }));
     case Family::lattice:
       return from_pattern(EpidemicLattice{s.n});
     case Family::cubed_sphere:
@@ -66,19 +65,18 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
     case Family::arrow:
       return build_arrow(exec, s.n, GalleryValues{seed, 0, true}, made);
     case Family::band:
-      return from_edges(BandEdges<Memory>{
-          seed, rows, s.m, Trials<Memory>(s.density)});
+      return from_edges(
+          BandEdges<Memory>{seed, rows, s.m, Trials<Memory>(s.density)});
     case Family::circuit:
       return from_edges(CircuitEdges(seed, rows));
     case Family::gene:
-      return from_edges(
-          GeneEdges<Memory>{seed, rows, Trials<Memory>(0.5),
-                                    Trials<Memory>(0.031)});
+      return from_edges(GeneEdges<Memory>{seed, rows, Trials<Memory>(0.5),
+                                          Trials<Memory>(0.031)});
     case Family::random:
       return from_edges(UniformEdges{seed, rows, s.m});
     case Family::block_diagonal:
-      return from_edges(BlockEdges<Memory>{
-          seed, rows, s.m, Trials<Memory>(s.density)});
+      return from_edges(
+          BlockEdges<Memory>{seed, rows, s.m, Trials<Memory>(s.density)});
   }
   throw GalleryError(argument, "has no maker", "report this as a defect");
 }

@@ -68,7 +68,8 @@ struct ExpectCompiled : std::true_type {
           library_has_scalar<Scalar>,
       "Strata: libstrata was built without this scalar type: add it to "
       "Strata_SCALARS where Strata is configured, or include the "
-      "implementation of this class (NameImplementation.hpp beside its header)");
+      "implementation of this class (NameImplementation.hpp beside its "
+      "header)");
   static_assert(
       has_implementation || library_has_space<ExecutionSpace>,
       "Strata: libstrata was built without this execution space: enable it in "

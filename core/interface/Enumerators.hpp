@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -15,37 +16,64 @@ namespace Detail {
 template <class Enum>
 struct EnumeratorNames;
 
+/// Values of an enumeration that have got a name while the program runs, beside
+/// those of the list: none, unless it is specialised.
+template <class Enum>
+struct AddedEnumerators {
+  /// Null where `value` has no name.
+  static const char* name(Enum) { return nullptr; }
+  static std::vector<Enum> values() { return {}; }
+};
+
+/// Those of the list.
 template <class Enum>
 constexpr std::size_t num_enumerators() {
   return std::extent<decltype(EnumeratorNames<Enum>::list)>::value;
 }
 
+/// The name of `value`, null where it has none.
+template <class Enum>
+const char* find_enumerator_name(Enum value) {
+  const auto number = static_cast<std::underlying_type_t<Enum>>(value);
+  if (number >= 0 && static_cast<std::size_t>(number) < num_enumerators<Enum>())
+    return EnumeratorNames<Enum>::list[static_cast<std::size_t>(number)];
+  return AddedEnumerators<Enum>::name(value);
+}
+
 /// Whether `value` is one of the enumeration's values: a cast makes others.
 template <class Enum>
 bool is_enumerator(Enum value) {
-  const auto number = static_cast<std::underlying_type_t<Enum>>(value);
-  return number >= 0 &&
-         static_cast<std::size_t>(number) < num_enumerators<Enum>();
+  return find_enumerator_name(value) != nullptr;
 }
 
 /// The name of `value`, "unknown" where it has none.
 template <class Enum>
 const char* enumerator_name(Enum value) {
-  return is_enumerator(value)
-             ? EnumeratorNames<Enum>::list[static_cast<std::size_t>(value)]
-             : "unknown";
+  const char* const name = find_enumerator_name(value);
+  return name ? name : "unknown";
+}
+
+/// All values, in the order of the list.
+template <class Enum>
+std::vector<Enum> enumerators() {
+  std::vector<Enum> all;
+  for (std::size_t k = 0; k < num_enumerators<Enum>(); ++k)
+    all.push_back(static_cast<Enum>(k));
+  const auto added = AddedEnumerators<Enum>::values();
+  all.insert(all.end(), added.begin(), added.end());
+  return all;
 }
 
 /// All names, as a sentence lists them.
 template <class Enum>
 std::string enumerator_names() {
-  constexpr std::size_t count = num_enumerators<Enum>();
+  const auto all = enumerators<Enum>();
   std::string names;
-  for (std::size_t k = 0; k < count; ++k)
-    names += (k == 0          ? ""
-              : k + 1 < count ? ", "
-                              : " or ") +
-             std::string(EnumeratorNames<Enum>::list[k]);
+  for (std::size_t k = 0; k < all.size(); ++k)
+    names += (k == 0               ? ""
+              : k + 1 < all.size() ? ", "
+                                   : " or ") +
+             std::string(enumerator_name(all[k]));
   return names;
 }
 

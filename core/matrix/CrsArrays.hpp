@@ -12,8 +12,7 @@ namespace Detail {
 class StoredValues {
  public:
   StoredValues() = default;
-  template <class View,
-            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  template <class View, std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
   StoredValues(const View& view)  // NOLINT: a view is an array of values
       : StoredValues(static_cast<const typename View::non_const_value_type*>(
                          view.data()),
@@ -87,9 +86,7 @@ struct CrsArrays {
     const auto offsets = static_cast<std::int64_t>(row_map.extent(0));
     return offsets == 0 ? 0 : offsets - 1;
   }
-  StoredValues stored_values() const {
-    return {values, num_values, 1};
-  }
+  StoredValues stored_values() const { return {values, num_values, 1}; }
 };
 
 /// Of three views that ExpectMatrixViews has seen.

@@ -51,8 +51,7 @@ constexpr IndexKind index_kind_of() {
 class IndexArray {
  public:
   IndexArray() = default;
-  template <class View,
-            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  template <class View, std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
   IndexArray(const View& view)  // NOLINT: a view is an array of indices
       : data_(view.data()),
         extent_(view.extent(0)),
@@ -113,21 +112,6 @@ class IndexArray {
   }
   bool is_contiguous() const { return stride_ == 1; }
 
-  IndexKind kind() const { return kind_; }
-
- protected:
-  KOKKOS_INLINE_FUNCTION std::int64_t narrow(std::int64_t at) const {
-    switch (kind_) {
-      case IndexKind::int16:
-        return static_cast<const std::int16_t*>(data_)[at];
-      case IndexKind::uint16:
-        return static_cast<const std::uint16_t*>(data_)[at];
-      case IndexKind::int8:
-        return static_cast<const std::int8_t*>(data_)[at];
-      default:
-        return static_cast<const std::uint8_t*>(data_)[at];
-    }
-  }
   std::int64_t bytes_of_one() const {
     switch (kind_) {
       case IndexKind::int32:
@@ -144,6 +128,20 @@ class IndexArray {
     }
   }
 
+ protected:
+  KOKKOS_INLINE_FUNCTION std::int64_t narrow(std::int64_t at) const {
+    switch (kind_) {
+      case IndexKind::int16:
+        return static_cast<const std::int16_t*>(data_)[at];
+      case IndexKind::uint16:
+        return static_cast<const std::uint16_t*>(data_)[at];
+      case IndexKind::int8:
+        return static_cast<const std::int8_t*>(data_)[at];
+      default:
+        return static_cast<const std::uint8_t*>(data_)[at];
+    }
+  }
+
   const void* data_ = nullptr;
   std::size_t extent_ = 0;
   std::int64_t stride_ = 1;
@@ -155,8 +153,7 @@ class IndexArray {
 class IndexOutput : public IndexArray {
  public:
   IndexOutput() = default;
-  template <class View,
-            std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
+  template <class View, std::enable_if_t<Kokkos::is_view<View>::value, int> = 0>
   IndexOutput(const View& view)  // NOLINT: a view is an array of indices
       : IndexArray(view) {
     using Integer = typename View::value_type;
@@ -174,13 +171,6 @@ class IndexOutput : public IndexArray {
       static_cast<std::int64_t*>(to)[k * stride_] = index;
   }
 };
-
-/// Whether an array has the integer type that a kernel wants, which then reads
-/// it through a pointer.
-template <class Integer>
-bool is_array_of(const IndexArray& array) {
-  return array.kind() == index_kind_of<Integer>() && array.is_contiguous();
-}
 
 }  // namespace Detail
 }  // namespace Strata

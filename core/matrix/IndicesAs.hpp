@@ -8,6 +8,11 @@
 namespace Strata {
 namespace Detail {
 
+/// What the views that Kokkos Kernels is given have to name.
+template <class ExecutionSpace>
+using DeviceOf =
+    Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
+
 struct CopyIndices {
   IndexArray from;
   IndexOutput to;
@@ -15,25 +20,30 @@ struct CopyIndices {
     to.set(k, from(k));
   }
 };
+/// Enqueues a copy of as many as there are in `from`.
+template <class ExecutionSpace>
+void copy_indices(const ExecutionSpace& exec, const IndexArray& from,
+                  const IndexOutput& to) {
+  Kokkos::parallel_for(
+      "Strata::copy_indices",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, static_cast<std::int64_t>(from.extent(0))),
+      CopyIndices{from, to});
+}
 
-/// The array itself where it has the type that is wanted, else a copy. Waits
-/// for `exec` where it copies.
+/// The array itself where it has the size of the type that is wanted, else a
+/// copy, for functions of Kokkos Kernels, which want views. The copy is
+/// enqueued on `exec`. Numbers are such that either sign has them.
 template <class Index, class ExecutionSpace>
-Kokkos::View<Index*, typename ExecutionSpace::memory_space> indices_as(
+Kokkos::View<Index*, DeviceOf<ExecutionSpace>> indices_as(
     const ExecutionSpace& exec, const IndexArray& from) {
-  using View = Kokkos::View<Index*, typename ExecutionSpace::memory_space>;
-  const auto extent = static_cast<std::int64_t>(from.extent(0));
-  // Nothing is written through it.
-  if (is_array_of<Index>(from))
+  using View = Kokkos::View<Index*, DeviceOf<ExecutionSpace>>;
+  if (from.bytes_of_one() == sizeof(Index) && from.is_contiguous())
     return View(const_cast<Index*>(static_cast<const Index*>(from.data())),
                 from.extent(0));
-  const auto to = make_unfilled<View>("Strata::indices", extent);
-  Kokkos::parallel_for(
-      "Strata::indices",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, extent),
-      CopyIndices{from, to});
-  exec.fence();
+  const auto to = make_unfilled<View>(
+      "Strata::indices", static_cast<std::int64_t>(from.extent(0)));
+  copy_indices(exec, from, to);
   return to;
 }
 

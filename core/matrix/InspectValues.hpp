@@ -11,6 +11,7 @@
 #include <core/matrix/PatternFingerprint.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <core/memory/MemoryPool.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <limits>
 
 namespace Strata {
@@ -215,9 +216,6 @@ struct InspectValues {
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {
     return diagonal.row.extent(0) ? diagonal.row(position) & 0x7fffffffu
                                   : position;
-  }
-  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
-    return v - v == Scalar(0);
   }
   KOKKOS_INLINE_FUNCTION void inspect_record(std::int64_t record,
                                              ValuesInspection& found) const {

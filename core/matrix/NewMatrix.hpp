@@ -4,6 +4,7 @@
 
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/MatrixTypes.hpp>
+#include <cstdint>
 #include <limits>
 
 namespace Strata {
@@ -26,8 +27,9 @@ class NewMatrix {
   virtual Scalar* make_values(const std::string& label,
                               std::int64_t entries) = 0;
 
-  /// What the types of its indices can count.
-  double largest_ordinal = 0, largest_offset = 0;
+  /// The types of its indices, and what these can count.
+  IndexKind ordinal = IndexKind::int32, offset = IndexKind::int32;
+  std::int64_t largest_ordinal = 0, largest_offset = 0;
 
  protected:
   ~NewMatrix() = default;
@@ -41,10 +43,12 @@ class NewCrsMatrix final
   using Scalar = typename Types::Scalar;
 
   NewCrsMatrix() {
-    this->largest_ordinal = static_cast<double>(
-        std::numeric_limits<typename Types::Ordinal>::max());
-    this->largest_offset =
-        static_cast<double>(std::numeric_limits<typename Types::Offset>::max());
+    using Ordinal = typename Types::Ordinal;
+    using Offset = typename Types::Offset;
+    this->ordinal = index_kind_of<Ordinal>();
+    this->offset = index_kind_of<Offset>();
+    this->largest_ordinal = largest(std::numeric_limits<Ordinal>::max());
+    this->largest_offset = largest(std::numeric_limits<Offset>::max());
   }
   IndexOutput make_row_map(const std::string& label,
                            std::int64_t rows) override {
@@ -64,16 +68,20 @@ class NewCrsMatrix final
   typename Types::Matrix matrix(const std::string& label) const {
     using Ordinal = typename Types::Ordinal;
     const auto rows = static_cast<Ordinal>(row_map_.extent(0) - 1);
-    return {label,
-            rows,
-            rows,
-            static_cast<typename Types::Offset>(values_.extent(0)),
-            values_,
-            row_map_,
+    return {label,   rows,
+            rows,    static_cast<typename Types::Offset>(values_.extent(0)),
+            values_, row_map_,
             entries_};
   }
 
  private:
+  template <class Integer>
+  static std::int64_t largest(Integer of_type) {
+    constexpr std::uint64_t most = INT64_MAX;
+    const auto value = static_cast<std::uint64_t>(of_type);
+    return static_cast<std::int64_t>(value < most ? value : most);
+  }
+
   typename Types::RowMap row_map_;
   typename Types::Entries entries_;
   typename Types::Values values_;
@@ -85,8 +93,9 @@ template <class Scalar>
 void require_index_types_hold(const std::string& argument,
                               const NewMatrix<Scalar>& made, double rows,
                               double entries) {
-  require_index_types_hold(argument, made.largest_ordinal, made.largest_offset,
-                           rows, entries);
+  require_index_types_hold(argument, static_cast<double>(made.largest_ordinal),
+                           static_cast<double>(made.largest_offset), rows,
+                           entries);
 }
 
 }  // namespace Detail

@@ -86,9 +86,9 @@ bool check_crs_pattern(
       host(found);
   Kokkos::deep_copy(exec, status, host);
   const auto stored = static_cast<std::int64_t>(entries.extent(0));
-  for_each_row("Strata::PatternCheck::rows", exec, rows, stored,
-               PatternCheck<Memory>{row_map, entries, columns, stored, status,
-                                    length});
+  for_each_row(
+      "Strata::PatternCheck::rows", exec, rows, stored,
+      PatternCheck<Memory>{row_map, entries, columns, stored, status, length});
   Kokkos::deep_copy(exec, host, status);
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;
@@ -140,12 +140,11 @@ void check_square_matrix(const ExecutionSpace& exec,
   const std::int64_t rows = A.rows();
   require_square(rows, A.columns);
   if (A.num_values != A.entries.extent(0))
-    throw SizeMismatchError("values",
-                            "has " + std::to_string(A.num_values) +
-                                " elements for " +
-                                std::to_string(A.entries.extent(0)) +
-                                " entries",
-                            "give one value for every entry");
+    throw SizeMismatchError(
+        "values",
+        "has " + std::to_string(A.num_values) + " elements for " +
+            std::to_string(A.entries.extent(0)) + " entries",
+        "give one value for every entry");
   check_crs_pattern(exec, A.row_map, A.entries, rows, rows);
 }
 template <class CrsMatrix>

@@ -35,6 +35,11 @@ KOKKOS_INLINE_FUNCTION double real_product(const Scalar& a, const Scalar& b) {
 }
 
 KOKKOS_INLINE_FUNCTION bool is_finite(double v) { return v - v == 0; }
+KOKKOS_INLINE_FUNCTION bool is_finite(float v) { return v - v == 0; }
+template <class R>
+KOKKOS_INLINE_FUNCTION bool is_finite(const Kokkos::complex<R>& v) {
+  return v - v == Kokkos::complex<R>(0);
+}
 
 }  // namespace Detail
 }  // namespace Strata

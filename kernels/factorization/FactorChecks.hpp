@@ -59,8 +59,8 @@ template <class Scalar>
 struct FactorOutputCheck {
   CrsArrays<Scalar> A, L, U;
 
-  KOKKOS_INLINE_FUNCTION static bool all_finite(
-      const CrsArrays<Scalar>& factor, std::int64_t row) {
+  KOKKOS_INLINE_FUNCTION static bool all_finite(const CrsArrays<Scalar>& factor,
+                                                std::int64_t row) {
     const std::int64_t end = factor.row_map(row + 1);
     for (std::int64_t k = factor.row_map(row); k < end; ++k)
       // An infinity less itself is a NaN, and a NaN equals nothing.

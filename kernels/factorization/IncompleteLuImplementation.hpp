@@ -84,13 +84,12 @@ void eliminate_incompletely(const ExecutionSpace& exec,
                             const NewTriangle<Scalar>& new_u,
                             std::int64_t work_bytes) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Handle =
-      KokkosKernels::Experimental::KokkosKernelsHandle<Index, Index, Scalar,
-                                                       ExecutionSpace, Memory,
-                                                       Memory>;
-  using Offsets = Kokkos::View<const Index*, Memory>;
-  using Columns = Kokkos::View<Index*, Memory>;
-  using Values = Kokkos::View<Scalar*, Memory>;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+      Index, Index, Scalar, ExecutionSpace, Memory, Memory>;
+  using Device = DeviceOf<ExecutionSpace>;
+  using Offsets = Kokkos::View<const Index*, Device>;
+  using Columns = Kokkos::View<Index*, Device>;
+  using Values = Kokkos::View<Scalar*, Device>;
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
   const std::int64_t rows = A.rows();
@@ -103,7 +102,7 @@ void eliminate_incompletely(const ExecutionSpace& exec,
   Columns a_columns = indices_as<Index>(exec, A.entries),
           l_columns = indices_as<Index>(exec, L.entries),
           u_columns = indices_as<Index>(exec, U.entries);
-  Kokkos::View<const Scalar*, Memory> a_values(A.values, A.num_values);
+  Kokkos::View<const Scalar*, Device> a_values(A.values, A.num_values);
   Values l_values(new_l.values, L.num_values),
       u_values(new_u.values, U.num_values);
 
@@ -153,7 +152,7 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (rows == 0) return;
   const std::size_t longest =
       std::max(L.arrays.num_values, U.arrays.num_values);
-  if (static_cast<double>(longest) > new_l.largest_ordinal)
+  if (longest > static_cast<std::size_t>(new_l.largest_ordinal))
     throw IndexOverflowError(
         "A",
         std::to_string(longest) +
@@ -162,8 +161,7 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
   constexpr std::size_t largest_int = std::numeric_limits<int>::max();
   const bool wide = A.num_values > largest_int ||
-                    (is_array_of<std::int64_t>(A.row_map) &&
-                     is_array_of<std::int64_t>(A.entries));
+                    A.entries.bytes_of_one() == sizeof(std::int64_t);
   if (wide)
     eliminate_incompletely<std::int64_t>(exec, A, L, U, work_bytes);
   else
@@ -173,12 +171,11 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
 }
 
 template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec,
-                         const CrsArrays<Scalar>& A, std::int64_t work_bytes,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
-  with_memory_errors("incomplete factors", [&] {
-    check_and_factor(exec, A, work_bytes, L, U);
-  });
+void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
+                         NewMatrix<Scalar>& U) {
+  with_memory_errors("incomplete factors",
+                     [&] { check_and_factor(exec, A, work_bytes, L, U); });
 }
 
 }  // namespace Detail

@@ -24,9 +24,9 @@ struct IncompleteFactorization;
 
 /// See incomplete_lu. In kernels/factorization/IncompleteLuImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec,
-                         const CrsArrays<Scalar>& A, std::int64_t work_bytes,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
+void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
+                         NewMatrix<Scalar>& U);
 
 }  // namespace Detail
 

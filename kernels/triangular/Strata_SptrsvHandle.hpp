@@ -41,7 +41,8 @@ inline const char* to_string(SPTRSVAlgorithm a) {
 ///
 /// Setters of what the analysis depends on take effect at the next
 /// sptrsv_symbolic; those that an analysis made before contradicts undo it.
-/// docs/coming_from.md lists what Kokkos Kernels' handle has and this one lacks.
+/// docs/coming_from.md lists what Kokkos Kernels' handle has and this one
+/// lacks.
 template <class Scalar, class ExecutionSpace>
 class SPTRSVHandle {
  public:

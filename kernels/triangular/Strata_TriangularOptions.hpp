@@ -7,11 +7,14 @@
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
 #include <cstddef>
+#include <kernels/triangular/RegisteredNames.hpp>
 #include <string>
+#include <vector>
 
 namespace Strata {
 
-/// How a triangular system is solved.
+/// How a triangular system is solved. Algorithms that a program has registered
+/// (Strata_RegisterAlgorithm.hpp) are further values of it.
 enum class Algorithm {
   /// The one that the performance model expects to be fastest.
   automatic,
@@ -35,30 +38,45 @@ enum class Algorithm {
 };
 
 namespace Detail {
+/// The one list of names: benchmarks, tests and messages read it.
 template <>
 struct EnumeratorNames<Algorithm> {
   static constexpr const char* list[] = {
       "automatic", "substitution",        "level_sets", "subgraphs",
       "sync_free", "sync_free_subgraphs", "blocks"};
 };
+template <>
+struct AddedEnumerators<Algorithm> {
+  static const char* name(Algorithm a) {
+    return RegisteredNames::instance().name(static_cast<int>(a));
+  }
+  static std::vector<Algorithm> values() {
+    std::vector<Algorithm> all;
+    for (int k = 0; k < RegisteredNames::instance().count(); ++k)
+      all.push_back(static_cast<Algorithm>(RegisteredNames::first + k));
+    return all;
+  }
+};
 }  // namespace Detail
 
 inline const char* to_string(Algorithm a) { return Detail::enumerator_name(a); }
 
+/// Every algorithm, `automatic` first, those that the program has registered
+/// last.
+inline std::vector<Algorithm> all_algorithms() {
+  return Detail::enumerators<Algorithm>();
+}
+
 /// The algorithm of that name. @throws OptionError
 inline Algorithm algorithm_from_string(std::string name) {
-  for (const Algorithm a :
-       {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-        Algorithm::subgraphs, Algorithm::sync_free,
-        Algorithm::sync_free_subgraphs, Algorithm::blocks})
+  for (const Algorithm a : all_algorithms())
     if (name == to_string(a)) return a;
   const std::string old = "pipelined";
   if (name.compare(0, old.size(), old) == 0)
     throw OptionError("algorithm", "'" + name + "' is an old name",
                       "use " + name.replace(0, old.size(), "sync_free"));
   throw OptionError("algorithm", "'" + name + "' is unknown",
-                    "use automatic, substitution, level_sets, subgraphs, "
-                    "sync_free, sync_free_subgraphs or blocks");
+                    "use " + Detail::enumerator_names<Algorithm>());
 }
 
 /// What a solve promises of its rounding errors, row by row: r = b - op(A) x is
@@ -120,11 +138,11 @@ struct TriangularOptions {
   int team_size = 0;
 
   /// Level sets that `sync_free` (for one right-hand side at a time) and
-  /// `sync_free_subgraphs` take at a time, by rewriting rows with the inverses
-  /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1
-  /// forbids that, 0 leaves it to the analysis. Rows with which `accuracy`
-  /// would not hold are not merged with others; where these are many, fewer
-  /// level sets are taken at a time, or one.
+  /// `sync_free_subgraphs` merge into one, by rewriting rows with the inverses
+  /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1 forbids
+  /// that, 0 leaves it to the analysis. Rows with which `accuracy` would not
+  /// hold are not merged with others; where these are many, fewer level sets
+  /// are merged, or none.
   int merged_levels = 0;
   /// The same under its old name: used where `merged_levels` is 0.
   [[deprecated("is called merged_levels")]] int collapsed_levels = 0;

@@ -12,7 +12,7 @@
 
 namespace Strata {
 
-/// One algorithm as the automatic choice saw it.
+/// A plan that the automatic choice has considered.
 struct TriangularCandidate {
   Algorithm algorithm;
   /// Of a solve with TriangularReport::right_hand_sides of them; 0 for what was
@@ -33,7 +33,7 @@ struct TriangularReport {
   std::int64_t entries = 0;
   /// Level sets; 0 where `blocks` was named and made without them.
   int levels = 0;
-  /// Level sets that `sync_free` or `sync_free_subgraphs` take at a time.
+  /// Level sets that `sync_free` or `sync_free_subgraphs` merge into one.
   int merged_levels = 1;
   /// The contract that solves keep (TriangularOptions::accuracy) and the d of
   /// Accuracy::relaxed.
@@ -99,7 +99,7 @@ inline std::string to_string(const TriangularReport& report) {
     line("level sets") << report.levels
                        << (report.merged_levels > 1
                                ? ", " + std::to_string(report.merged_levels) +
-                                     " at a time"
+                                     " merged"
                                : "")
                        << '\n';
   line("accuracy") << to_string(report.accuracy);

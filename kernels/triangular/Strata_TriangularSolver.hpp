@@ -2,6 +2,7 @@
 #ifndef STRATA_TRIANGULAR_SOLVER_HPP
 #define STRATA_TRIANGULAR_SOLVER_HPP
 
+#include <KokkosSparse_CrsMatrix.hpp>
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_TriangularOptions.hpp>
@@ -115,12 +116,12 @@ class TriangularSolver {
   ///   values. Where a launch fails once packing has begun, it has none, and
   ///   solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
-  /// where `sync_free` or `sync_free_subgraphs` takes level sets several at a
-  /// time), which the host waits for; then one over the values, enqueued on
-  /// `exec` like a solve: let nothing but later work on `exec` change or free
-  /// them before a fence. `sync_free` with level sets at a time makes the new
-  /// ones in other memory, as much as the plan's values take, copies them and
-  /// waits for `exec`.
+  /// where `sync_free` or `sync_free_subgraphs` has merged level sets), which
+  /// the host waits for; then one over the values, enqueued on `exec` like a
+  /// solve: let nothing but later work on `exec` change or free them before a
+  /// fence. `sync_free` with merged level sets makes the new ones in other
+  /// memory, as much as the plan's values take, copies them and waits for
+  /// `exec`.
   template <class Matrix,
             std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {

@@ -105,8 +105,7 @@ inline UnsuitableValues why_unsuitable(const ValuesInspection& values) {
   found.any = true;
   found.row = values.lost_row;
   found.why = "numbers of row " + std::to_string(found.row) +
-              " leave the range of normal ones where level sets are taken "
-              "several at a time";
+              " leave the range of normal ones where level sets are merged";
   return found;
 }
 /// Whether merged rows break the contract of accuracy.
@@ -117,8 +116,7 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
   found.any = found.too_inaccurate = true;
   found.row = growth.first_row;
   std::ostringstream why;
-  why << "with level sets taken several at a time, rounding errors grow by up "
-         "to "
+  why << "with merged level sets, rounding errors grow by up to "
       << std::setprecision(3) << growth.largest << " in " << growth.rows_over
       << (growth.rows_over == 1 ? " row" : " rows") << " (the first is row "
       << growth.first_row << "), where " << limit << " is allowed";
@@ -126,7 +124,7 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
   return found;
 }
 
-/// One way to solve: a plan made from the pattern when it is constructed,
+/// An algorithm: a plan made from the pattern when it is constructed,
 /// values packed in the plan's order, and a solve.
 template <class Scalar, class ExecutionSpace>
 class TriangularAlgorithm {
@@ -141,8 +139,8 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// `probe`, whose faults somebody else may still have to take: an exception
-  /// has kept the last one's from being looked at. Then they are cleared first.
+  /// `probe`. Where an exception has kept the faults of the last one from being
+  /// looked at, they are cleared first.
   std::int64_t* begin_trial_packing(const ExecutionSpace& exec,
                                     const Scalar* values) {
     if (faults_left_) {
@@ -195,8 +193,8 @@ class TriangularAlgorithm {
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
-  /// Enqueues the packing of new values on `exec`: whoever frees or changes
-  /// them, or forgets what `probe` has made of them just before, waits for it.
+  /// Enqueues the packing of new values on `exec`: the caller waits for it
+  /// before it frees or changes them, or forgets what `probe` has made of them.
   /// @param divide as inspect_values says: some diagonal value has no usable
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,
@@ -208,7 +206,7 @@ class TriangularAlgorithm {
                     divide);
     pack_entries(exec, values);
     // Solves may read their values before they wait for what is before them;
-    // whoever is to forget a probe has waited for all.
+    // the caller waits for all before it forgets a probe.
     if (!holds_trial_packing()) publish_writes(exec);
     has_values_ = true;
   }
@@ -262,6 +260,10 @@ class TriangularAlgorithm {
  private:
   bool has_values_ = false, faults_left_ = false;
 };
+
+template <class Scalar, class ExecutionSpace>
+using AlgorithmPointer =
+    std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>>;
 
 }  // namespace Detail
 }  // namespace Strata

@@ -200,8 +200,8 @@ class TriangularSolverState {
     analysis.conjugated = options.op == Op::conjugate_transpose;
     analysis.growth_limit = growth_limit<Scalar>(options);
 
-    report_.entries = analysis.graph.num_edges() +
-                      (input.diag == Diag::unit ? 0 : columns);
+    report_.entries =
+        analysis.graph.num_edges() + (input.diag == Diag::unit ? 0 : columns);
     report_.crs_bytes = crs_bytes<Scalar>(columns, report_.entries);
     AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis, options,
                                                    report_);
@@ -211,8 +211,9 @@ class TriangularSolverState {
     auto found = inspect(exec, A);
     fingerprint_ = found.fingerprint();
     require_nonzero_diagonal(found);
-    // Every turn takes a way out, and `sync_free` with level sets one by one
-    // takes all values. A plan's memory is released before the next is made.
+    // Every turn rules a candidate out, and `sync_free` without merged level
+    // sets takes all values. A plan's memory is released before the next is
+    // made.
     std::string too_inaccurate;
     double growth = 0;
     for (;;) {
@@ -277,9 +278,8 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   require_made();
   const bool same_sizes = state_->same_sizes(A);
   if (same_sizes) state_->check_num_values(A.num_values);
-  Detail::with_memory_errors("new values of a triangle", [&] {
-    state_->take_values(exec, A, same_sizes);
-  });
+  Detail::with_memory_errors("new values of a triangle",
+                             [&] { state_->take_values(exec, A, same_sizes); });
 }
 
 template <class Scalar, class ExecutionSpace>
@@ -291,9 +291,8 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   Detail::CrsArrays<Scalar> A;
   A.values = values;
   A.num_values = num_values;
-  Detail::with_memory_errors("new values of a triangle", [&] {
-    state_->take_values(exec, A, true);
-  });
+  Detail::with_memory_errors("new values of a triangle",
+                             [&] { state_->take_values(exec, A, true); });
 }
 
 template <class Scalar, class ExecutionSpace>

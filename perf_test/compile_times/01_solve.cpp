@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// examples/01_solve.cpp with Kokkos Kernels' own sptrsv.
+// examples/01_solve.cpp with Kokkos Kernels' own sptrsv. Compiled only, by
+// scripts/compile_times.
 #include <KokkosBlas1_nrm2.hpp>
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>

@@ -36,6 +36,26 @@ inline std::string file_stem(const std::string& path) {
   return stem;
 }
 
+/// Our algorithms' names for people, separated; lines of more than `width`
+/// characters go on after `indent`.
+inline std::string own_names(const std::string& separator,
+                             std::size_t width = std::string::npos,
+                             const std::string& indent = "") {
+  std::string text;
+  std::size_t line = indent.size();
+  for (const auto& name : own_algorithms()) {
+    if (line + separator.size() + name.size() > width) {
+      text += "\n" + indent + name;
+      line = indent.size() + name.size();
+      continue;
+    }
+    if (!text.empty()) text += separator;
+    text += name;
+    line += separator.size() + name.size();
+  }
+  return text;
+}
+
 /// Names of `list` (comma separated): ours in full, peers in full or by the
 /// beginning of their name; all that are available where `list` is empty.
 /// Throws OptionError on an unknown name and where nothing is left to run.
@@ -59,9 +79,8 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
     if (!known)
       throw OptionError(
           "--algorithms", "there is no algorithm '" + item + "'",
-          "name some of automatic, substitution, level_sets, "
-          "subgraphs, sync_free, sync_free_subgraphs, blocks, serial, "
-          "kokkos_kernels, cusparse, with commas between");
+          "name some of " + own_names(", ") +
+              ", serial, kokkos_kernels, cusparse, with commas between");
     begin = end + 1;
   }
   std::vector<std::string> chosen;
@@ -182,8 +201,9 @@ inline std::string usage() {
   --reorder O         none (default) | level: rows and columns in the order of
                       level sets, before a factor is taken
   --algorithms LIST   comma separated; default all that this build has
-                        ours:  automatic substitution level_sets subgraphs sync_free
-                              sync_free_subgraphs blocks
+)"
+         "                        ours:  " +
+         own_names(" ", 78, std::string(31, ' ')) + R"(
                         peers: serial kokkos_kernels cusparse (or one in full)
   --rhs N             right-hand sides solved at once (default 1)
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
@@ -191,7 +211,7 @@ inline std::string usage() {
                       matrix (default: no limit)
   --accuracy A        rowwise (default) | componentwise | relaxed
   --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
-  --merged-levels K  level sets taken at a time; 1: one by one (default: what
+  --merged-levels K  level sets merged into one; 1: none are (default: what
                       the analysis finds best)
   --scalar S          float | double (default) | complex_float | complex_double
   --explain           print what the solver chose, and why

@@ -2,6 +2,7 @@
 #ifndef STRATA_PERF_OPTIONS_HPP
 #define STRATA_PERF_OPTIONS_HPP
 
+#include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -48,11 +49,15 @@ struct SptrsvOptions {
   std::string table_file;  ///< empty: no CSV
 };
 
-/// Our algorithms, by the names that TriangularOptions takes.
+/// Our algorithms, by the names that TriangularOptions takes: the library's and
+/// those that have been registered before main.
 inline const std::vector<std::string>& own_algorithms() {
-  static const std::vector<std::string> names{
-      "automatic", "substitution",        "level_sets", "subgraphs",
-      "sync_free", "sync_free_subgraphs", "blocks"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Strata::Algorithm a : all_algorithms())
+      all.push_back(to_string(a));
+    return all;
+  }();
   return names;
 }
 

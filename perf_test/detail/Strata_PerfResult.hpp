@@ -17,7 +17,7 @@ struct PlanFacts {
   double external_share = 0;  ///< of the edges, 0 to 1
   std::int64_t plan_bytes = 0;
   double predicted_us = 0;  ///< a solve, by the performance model
-  int merged_levels = 1;    ///< level sets taken at a time
+  int merged_levels = 1;    ///< level sets merged into one
   double growth = 0;        ///< TriangularReport::growth
   std::int64_t unmerged_rows = 0, longest_row = 0;
 };

@@ -10,9 +10,83 @@ run(${program}
   --algorithms automatic,serial,kokkos_kernels_tp1 --benchmark_min_time=0.001
   --benchmark_out=${json} --benchmark_out_format=json)
 
-foreach(figure 6 7 8 9 10 overview)
+foreach(figure 6 7 8 9 10 overview peers algorithms speedup)
   draw(figure_${figure} plot_sptrsv ${json} --figure ${figure})
 endforeach()
+
+# The table has the same runs as the JSON.
+run(${program} --gallery grid2d:9 --gallery circuit:300 --table ${work_dir}/runs.csv
+  --algorithms automatic,level_sets,serial --benchmark_min_time=0.001)
+foreach(figure 10 peers algorithms speedup)
+  draw(table_${figure} plot_sptrsv ${work_dir}/runs.csv --figure ${figure})
+endforeach()
+if(NOT printed MATCHES "times as fast as serial substitution on 2 triangles")
+  message(SEND_ERROR "${printed}")
+endif()
+file(WRITE ${work_dir}/known.csv
+  "matrix,algorithm,rhs,scalar,rows,nnz,analysis_us,solve_us,outcome
+a,automatic,1,double,9,9,1,2,right
+a,blocks,1,double,9,9,1,5,right
+a,subgraphs,1,double,9,9,1,1,wrong
+a,serial_substitution,1,double,9,9,1,4,right
+a,kokkos_kernels_rp,1,double,9,9,1,8,right
+a,kokkos_kernels_tp1,1,double,9,9,1,6,right
+")
+# texts(VARIABLE ARGUMENT...): what stands in the figure.
+function(texts variable)
+  run(${python} ${scripts}/plot_sptrsv ${ARGN} --output ${work_dir}/texts.svg)
+  file(READ ${work_dir}/texts.svg ${variable})
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+  set(printed "${output}" PARENT_SCOPE)
+endfunction()
+function(expect_texts figure)
+  texts(svg ${work_dir}/known.csv --figure ${figure})
+  foreach(text IN LISTS ARGN)
+    string(FIND "${svg}" ">${text}<" place)
+    if(place EQUAL -1)
+      message(SEND_ERROR "'${text}' is not in figure ${figure}")
+    endif()
+  endforeach()
+endfunction()
+expect_texts(peers "2 µs" "4 µs, 2.0 ×" "6 µs, 3.0 ×")
+expect_texts(algorithms "2 µs" "5 µs, 2.5 ×")
+expect_texts(speedup "3.0 × (2 µs, 6 µs)" "geometric mean 3.0 ×")
+
+# What scripts/demo says of such a table.
+file(COPY_FILE ${work_dir}/known.csv ${work_dir}/sptrsv.csv)
+run(${python} ${scripts}/detail/summary triangles ${work_dir} --on-host)
+foreach(text "automatic +2 us\n" "subgraphs +wrong\n" "peer: kokkos_kernels_tp1 +6 us\n"
+    "fastest peer / automatic +2.00\n" "on 1 of 1 triangle" "reference backend")
+  if(NOT output MATCHES "${text}")
+    message(SEND_ERROR "'${text}' is not in\n${output}")
+  endif()
+endforeach()
+
+# The figure and the numbers of README.md are those of the table beside them.
+set(readme_table ${scripts}/../docs/tables/sptrsv_h200.csv)
+texts(now ${readme_table} --figure speedup --peer cusparse)
+if(NOT printed MATCHES
+    "geometric mean ([0-9.]+), from ([0-9.]+) to ([0-9.]+) times.* on ([0-9]+) triangles")
+  message(FATAL_ERROR "${printed}")
+endif()
+set(num_triangles ${CMAKE_MATCH_4})
+string(CONCAT sentence "${CMAKE_MATCH_1} times as fast as cuSPARSE in the geometric mean "
+  "of ${num_triangles} triangles, and from ${CMAKE_MATCH_2} to ${CMAKE_MATCH_3} times on each")
+file(READ ${scripts}/../README.md readme)
+string(REGEX REPLACE "[ \n]+" " " readme "${readme}")
+string(FIND "${readme}" "${sentence}" place)
+if(place EQUAL -1)
+  message(SEND_ERROR "README.md does not say '${sentence}'")
+endif()
+file(READ ${scripts}/../docs/sptrsv_h200.svg committed)
+foreach(figure now committed)
+  string(REGEX MATCHALL ">[0-9.]+ × .[^<]*<" labels_${figure} "${${figure}}")
+endforeach()
+list(LENGTH labels_now count)
+if(NOT count EQUAL num_triangles OR NOT labels_now STREQUAL labels_committed)
+  message(SEND_ERROR "docs/sptrsv_h200.svg is not of ${readme_table}: draw it anew as "
+    "docs/tables/README.md says")
+endif()
 
 expect_refused("absent.json" plot_sptrsv ${work_dir}/absent.json)
 file(WRITE ${work_dir}/text.json "no JSON")

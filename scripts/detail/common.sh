@@ -70,7 +70,7 @@ have_package() {
     /*) [ -e "$2" ] || compgen -G "$2" >/dev/null ;;
     library:*) echo 'int main() {}' | "${CXX:-g++}" -x c++ - "-l${2#library:}" \
       -o /dev/null 2>/dev/null ;;
-    python:*) python3 -c "import ${2#python:}" 2>/dev/null ;;
+    python:*) /usr/bin/python3 -c "import ${2#python:}" 2>/dev/null ;;
     *) command -v "$2" >/dev/null ;;
   esac
 }
@@ -101,6 +101,37 @@ need_debian() {
   # The lists of a fresh machine are empty or old: refresh them if need be.
   "${install[@]}" >"$log" 2>&1 ||
     { quietly "$log" "${sudo[@]}" apt-get update && quietly "$log" "${install[@]}"; }
+}
+
+# announced LOG COMMAND...: what the command says of its progress is shown, everything
+# else that it writes to stderr goes to the log, whose end is shown on failure.
+announced() {
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  if ! { "$@" 2>&1 >&3 | tee "$log" | sed -un 's/^==> /    /p' >&2; } 3>&1; then
+    tail -n 40 "$log" >&2
+    die "failed: $* (all of its output: $log)"
+  fi
+}
+
+# core_share: how much of the cores' time a program gets that wants all of them, in per
+# cent; 100 where nothing else runs. Takes a second.
+core_share() {
+  local TIMEFORMAT='%R %U %S' cores
+  cores=$(nproc)
+  { time use_cores "$cores"; } 2>&1 | awk -v cores="$cores" '{
+    share = int(100 * ($2 + $3) / ($1 * cores) + 0.5)
+    print (share > 100 ? 100 : share)
+  }'
+}
+# use_cores N: each for a second
+use_cores() {
+  local _
+  for _ in $(seq "$1"); do
+    timeout 1 sh -c 'while :; do :; done' &
+  done
+  wait
 }
 
 # check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the

@@ -60,7 +60,9 @@ def load_pyplot():
         "axes.spines.top": False, "axes.spines.right": False,
         "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
         "axes.axisbelow": True, "hatch.color": "white",
-        "hatch.linewidth": 0.7})
+        "hatch.linewidth": 0.7,
+        # SVG with its text as text, and the same bytes each time.
+        "svg.fonttype": "none", "svg.hashsalt": "Strata"})
     return pyplot
 
 
@@ -107,7 +109,8 @@ def lay_out(figure, note=""):
 
 def save(figure, path):
     try:
-        figure.savefig(path, dpi=150)
+        figure.savefig(path, dpi=150, metadata={"Date": None}
+                       if path.endswith(".svg") else None)
     except (OSError, ValueError) as error:
         raise PlotError("%s can't be written: %s" % (path, error)) from error
     print("wrote %s (%d kB)" % (path, os.path.getsize(path) // 1024))

@@ -36,6 +36,15 @@ def family_of(algorithm):
     return algorithm
 
 
+def is_own(algorithm):
+    return family_of(algorithm) not in PEERS
+
+
+def colour_of(family):
+    """Grey for an algorithm that is not listed here."""
+    return COLOURS.get(family, "#555555")
+
+
 def label_of(family):
     return PEER_NAMES.get(family, "Strata, " + family.replace("_", " "))
 
@@ -43,7 +52,7 @@ def label_of(family):
 def line_style(family):
     """Keywords of a line of this family."""
     own = family not in PEERS
-    return {"color": COLOURS[family], "marker": MARKERS.get(family, "o"),
+    return {"color": colour_of(family), "marker": MARKERS.get(family, "o"),
             "markersize": 5, "linewidth": 2.2 if family == "automatic" else 1.4,
             "linestyle": "-" if own else "--", "label": label_of(family),
             "zorder": 3 if own else 2}

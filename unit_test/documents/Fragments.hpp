@@ -4,7 +4,7 @@
 
 #include <Strata_BandSolver.hpp>
 #include <Strata_Gallery.hpp>
-#include <Strata_KeptMemory.hpp>
+#include <Strata_MemoryPool.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>

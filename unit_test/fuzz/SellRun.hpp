@@ -31,7 +31,7 @@ struct SellCase {
     SellCase c;
     const SparseCases<Scalar> drawn(random);
     c.matrix = drawn.matrix;
-    c.value_index = drawn.name;
+    c.origin = drawn.name;
     if (random.chance(0.3))
       c.options.chunk_rows = random.pick({1, 2, 7, 8, 32, 64, 1000});
     if (random.chance(0.3)) c.options.sigma = random.pick({1, 2, 50, 100000});

@@ -46,10 +46,7 @@ inline Algorithm merging_algorithm(Random& random) {
 
 inline TriangularOptions random_options(Random& random) {
   TriangularOptions options;
-  options.algorithm = random.pick(
-      {Algorithm::automatic, Algorithm::substitution, Algorithm::level_sets,
-       Algorithm::subgraphs, Algorithm::sync_free,
-       Algorithm::sync_free_subgraphs, Algorithm::blocks});
+  options.algorithm = random.pick(all_algorithms());
   options.op = random.pick({Op::none, Op::transpose, Op::conjugate_transpose});
   if (random.chance(0.4))
     set_merged_levels(options, random.pick({1, 1, 2, 3, 4, 5, 8, 16, 24}));
@@ -159,7 +156,7 @@ class TriangularCaseMaker {
   void draw_merging_case(Case& c, std::vector<Scalar>& wanted_x) {
     MergingCases<Scalar> drawn(random_);
     c.system = drawn.system;
-    c.value_index = drawn.name;
+    c.origin = drawn.name;
     wanted_x = drawn.x;
     set_merged_levels(c.options, drawn.levels);
     c.options.algorithm = merging_algorithm(random_);
@@ -178,7 +175,7 @@ class TriangularCaseMaker {
             ? Regime::dominant
             : static_cast<Regime>(random_.whole(0, num_regimes - 1));
     c.system = make_system<Scalar>(pattern.first, regime, unit, random_);
-    c.value_index = pattern.second + ", " + to_string(regime);
+    c.origin = pattern.second + ", " + to_string(regime);
     return regime;
   }
 

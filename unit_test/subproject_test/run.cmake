@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Strata as a part of other projects. Packages other than the one named by `strict`
-# are stand-ins, for what is looked for is known before anything is compiled.
+# are stand-ins, for what is looked for is known before anything is compiled; so no
+# library is, either. That of `strict` has one scalar.
 function(configure name)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${name} -B ${work_dir}/${name}
@@ -33,7 +34,8 @@ file(REMOVE_RECURSE ${work_dir})
 
 # No warning reaches the parent's flags, and nothing of Strata its prefix.
 configure_and_build(strict -DKokkos_DIR=${Kokkos_DIR}
-  -DKokkosKernels_DIR=${KokkosKernels_DIR} "-Dstrict_flags=${strict_flags}")
+  -DKokkosKernels_DIR=${KokkosKernels_DIR} "-Dstrict_flags=${strict_flags}"
+  -DStrata_SCALARS=double)
 run(${CMAKE_COMMAND} --install ${work_dir}/strict --config ${config})
 file(GLOB_RECURSE installed RELATIVE ${work_dir}/prefix ${work_dir}/prefix/*)
 if(NOT installed STREQUAL "share/parent.cpp")
@@ -45,16 +47,29 @@ if(NOT EXISTS ${work_dir}/prefix/include/strata/Strata.hpp)
   message(FATAL_ERROR "Strata_INSTALL=ON installed no headers")
 endif()
 
-configure_and_build(tree -Dkernels=Kokkos::kokkoskernels)
-configure_and_build(tree -Dkernels=KokkosKernels::all_libs)
+set(no_library -DStrata_ENABLE_HEADER_ONLY=ON)
+configure_and_build(tree -Dkernels=Kokkos::kokkoskernels ${no_library})
+configure_and_build(tree -Dkernels=KokkosKernels::all_libs ${no_library})
 
 foreach(place ON OFF)
   configure_and_build(trilinos -Dprefix=${work_dir}/packages -Dnumber=40601
-    -Dall_libs_has_folder=${place})
+    -Dall_libs_has_folder=${place} ${no_library})
 endforeach()
+# Scalars that there are not are refused.
+file(REMOVE_RECURSE ${work_dir}/scalars)
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S ${source_dir} -B ${work_dir}/scalars -G ${generator}
+    -DCMAKE_MAKE_PROGRAM=${make_program} -DCMAKE_CXX_COMPILER=${compiler}
+    -DKokkos_DIR=${Kokkos_DIR} -DKokkosKernels_DIR=${KokkosKernels_DIR}
+    "-DStrata_SCALARS=double;half"
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(result EQUAL 0 OR NOT output MATCHES "Strata_SCALARS has \"half\"")
+  message(FATAL_ERROR "Strata_SCALARS with half gave (${result}): ${output}")
+endif()
 # The version is read, not taken for granted.
 file(REMOVE_RECURSE ${work_dir}/trilinos)
-configure(trilinos -Dprefix=${work_dir}/packages -Dnumber=30300 -Dall_libs_has_folder=ON)
+configure(trilinos -Dprefix=${work_dir}/packages -Dnumber=30300 -Dall_libs_has_folder=ON
+  ${no_library})
 if(result EQUAL 0 OR NOT output MATCHES "Kokkos Kernels 3\\.3\\.0 was found in [^ ]+: version 3\\.4 to 5\\.x is wanted")
   message(FATAL_ERROR "Kokkos Kernels 3.3.0 gave (${result}): ${output}")
 endif()

@@ -78,15 +78,14 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   /// Whether narrow blocks are not for the kernel of narrow runs.
-    static bool is_irregular(
-      const EllAnalysis<ExecutionSpace>& analysis) {
+  static bool is_irregular(const EllAnalysis<ExecutionSpace>& analysis) {
     return is_gpu<ExecutionSpace> && analysis.found(EllHead::num_irregular) > 0;
   }
   /// For a matrix without rows.
   BlockSubstitution() = default;
   /// `analysis` has been fetched and is sound; it must live until `exec` has
   /// been waited for. `num_values` as the user's matrix stores.
-    BlockSubstitution(const ExecutionSpace& exec,
+  BlockSubstitution(const ExecutionSpace& exec,
                     const EllAnalysis<ExecutionSpace>& analysis,
                     const DiagonalSource& diagonal, std::int64_t num_values,
                     bool conjugated)

@@ -6,6 +6,7 @@
 #include <core/matrix/InspectValues.hpp>
 #include <cstring>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
+#include <kernels/triangular/blocks/Prediction.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <limits>
 #include <memory>
@@ -16,7 +17,7 @@ namespace Detail {
 /// `blocks` made from a matrix, and what an inspection found of its values.
 template <class Scalar, class ExecutionSpace>
 struct BlocksOfMatrix {
-  /// None where the matrix has to be taken by way of its dependency graph.
+  /// None where blocks have to be made from the dependency graph.
   std::shared_ptr<TriangularAlgorithm<Scalar, ExecutionSpace>> algorithm;
   ValuesInspection inspection;
   /// Temporary arrays: to be kept until `exec` has been waited for.
@@ -28,8 +29,8 @@ struct BlocksOfMatrix {
 /// level sets, and one wait of the host.
 ///
 /// Returns without an algorithm where op transposes, rows are not sorted, or
-/// anything is wrong with the matrix: whoever makes
-/// the dependency graph will say what.
+/// anything is wrong with the matrix: the dependency graph, which is made then,
+/// says what.
 /// @throws PlanMemoryError where `options` allow less memory
 /// Cost: three passes over the pattern and one over the values; ten launches
 /// and two allocations.
@@ -54,10 +55,10 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   const auto analysis = std::make_shared<Analysis>(
       exec, static_cast<int>(columns), stored, true, Solve::limits());
   for_each_row("Strata::TriangleCheck::rows", exec, columns, stored,
-               TriangleCheck<Memory>{
-                   A.row_map, A.entries, A.stored_values(), columns, stored,
-                   lower, unit, input.take_triangle, analysis->status(),
-                   analysis->strict(), analysis->diagonal()});
+               TriangleCheck<Memory>{A.row_map, A.entries, A.stored_values(),
+                                     columns, stored, lower, unit,
+                                     input.take_triangle, analysis->status(),
+                                     analysis->strict(), analysis->diagonal()});
   // Where there is none on the diagonal the places say so; a unit diagonal is
   // not looked at.
   DiagonalPlaces<Memory> diagonal;
@@ -66,8 +67,8 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
       sizeof(ValuesInspection) ==
           (EllHead::size - EllHead::inspection) * sizeof(std::int64_t),
       "as many words as the head has for it");
-  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{},
-                              A.values, A.row_map, A.entries,
+  inspect_values_into<Scalar>(exec, diagonal, ScaledEntries<Memory>{}, A.values,
+                              A.row_map, A.entries,
                               Kokkos::View<ValuesInspection, Memory>(
                                   reinterpret_cast<ValuesInspection*>(
                                       analysis->head(EllHead::inspection))));
@@ -86,7 +87,7 @@ BlocksOfMatrix<Scalar, ExecutionSpace> blocks_of_matrix(
   if (budget.limited()) report.max_plan_bytes = budget.bytes();
   const auto sizes = plan_sizes<Scalar, ExecutionSpace>(
       columns, edges, analysis->num_blocks(), stored);
-  const std::size_t least = sizes.least_bytes(Algorithm::blocks);
+  const std::size_t least = least_bytes_of_blocks(sizes);
   if (!budget.allows(least))
     refuse_named_plan(budget, sizes, Algorithm::blocks, least, false);
   const auto solve = std::make_shared<Solve>(

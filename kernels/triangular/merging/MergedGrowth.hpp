@@ -2,85 +2,26 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
 
-#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/MergeGroups.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
-#include <core/scalar/Modulus.hpp>
-#include <core/scalar/RealPart.hpp>
 #include <cstring>
+#include <kernels/triangular/merging/MergedNumbers.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// The bound on the rounding errors of one merged row, added up while its
-/// coefficients are made; docs/accuracy.md proves it.
-///
-/// A merged row is x_i = sum over terms t of y_t b_t - sum over sources k of
-/// c_k x_k. Let s_t be what is eliminated with row t, so that y_t = s_t / l_tt.
-/// To first order in eps, the computed x_i differs from what exact arithmetic
-/// makes of the same sources by at most eps ||x||_inf times
-///
-///     spread = (depth + 1) / 2 * (sum |y_t| rowsum_t + sum |c_k|)
-///              + 1/2 (sum of the products and of the sums that the
-///                     elimination rounds) + sum |s_t|
-///
-/// where rowsum_t adds up the moduli of all entries of row t, its diagonal
-/// included, and `depth` is the number of additions that a product goes
-/// through. Underflow costs no more than what raising |y_t| and |c_k| to the
-/// smallest normal number adds.
-template <class Scalar>
-struct SpreadSums {
-  /// What the elimination has rounded: sum over updates of |y_t l_tj|, which
-  /// are also the entries beside the diagonal in sum |y_t| rowsum_t; and of the
-  /// results of those updates.
-  double products = 0, results = 0;
-  /// sum |s_t|, and sum |c_k|.
-  double eliminated = 0, sources = 0;
-
-  static constexpr bool is_single = sizeof(RealOf<Scalar>) == sizeof(float);
-  /// The smallest normal number.
-  static constexpr double tiny =
-      is_single ? 1.1754943508222875e-38 : 2.2250738585072014e-308;
-
-  KOKKOS_INLINE_FUNCTION static double not_less_than_tiny(double value) {
-    return value < tiny ? tiny : value;
-  }
-  /// An entry of term t's row is taken into account: |y_t|, |l_tj|, and the
-  /// modulus of what the sum has become.
-  KOKKOS_INLINE_FUNCTION void update(double y, double entry, double result) {
-    products += not_less_than_tiny(y) * entry;
-    results += result;
-  }
-  /// @param s, y, diagonal  |s_t|, |y_t| and |l_tt|
-  KOKKOS_INLINE_FUNCTION void term(double s, double y, double diagonal) {
-    eliminated += y < tiny ? s + tiny * diagonal : s;
-  }
-  KOKKOS_INLINE_FUNCTION void source(double c) {
-    sources += not_less_than_tiny(c);
-  }
-  /// See above, where the row itself is a term.
-  KOKKOS_INLINE_FUNCTION double spread(int depth) const {
-    return 0.5 * ((depth + 1) * (products + eliminated + sources) + products +
-                  results) +
-           eliminated;
-  }
+/// A merged row, of those that CheckGrowth looks at.
+struct CheckedRow {
+  int lanes;    // that share the row, the same for all of a group
+  int terms;    // slots of terms; 0: there is no row, or it is not merged
+  int entries;  // of the row itself, which its recipe begins with
+  const unsigned char* slots;  // of the recipe
 };
-
-/// Spreads are kept in single precision. `most_spread` stands for what is not
-/// finite, or too large for that: no row of which a part has it is accepted,
-/// however small the part. `special_spread` says that numbers given are not
-/// finite, so that nothing is to be said of accuracy.
-constexpr float special_spread = -1, most_spread = 3.0e38f;
-KOKKOS_INLINE_FUNCTION float kept_spread(double spread) {
-  return spread < double(most_spread) ? static_cast<float>(spread)
-                                      : most_spread;
-}
-/// Growth that is not finite counts as this.
-constexpr double most_growth = 1e300;
 
 /// How much larger than eps times the longest row the rounding errors of merged
 /// rows may be, row by row, and which rows are over that limit.
@@ -97,11 +38,10 @@ constexpr double most_growth = 1e300;
 /// growth is larger than the largest spread over the longest row.
 ///
 /// @tparam Rows  where merged rows and their entries stand, `width` threads a
-///   group of them: `Row find(group, thread)`, with `lanes` that share the row,
-///   the same for all of a group, and `terms`, 0 where there is no row or it is
-///   not merged; `entries(row)`, `slot(row, q)` and `value(row, q)` of entry q
-///   beside the diagonal; `diagonal(row)`; `key(row)` and `key_of_term(row,
-///   slot)`, by which spreads are numbered; `vertex(row)` and `user_row(row)`
+///   group of them: `Row find(group, thread)`, a CheckedRow; `value(row, q)` of
+///   entry q beside the diagonal; `diagonal(row)`; `key(row)` and
+///   `key_of_term(row, slot)`, by which spreads are numbered; `vertex(row)` and
+///   `user_row(row)`
 template <class Scalar, class ExecutionSpace, class Rows>
 struct CheckGrowth {
   using Member = typename LargeFunctorTeams<ExecutionSpace>::member_type;
@@ -138,14 +78,14 @@ struct CheckGrowth {
     if (group >= groups) return;
     const typename Rows::Row row = rows.find(group, thread);
     const int lanes = row.lanes, lane = thread % lanes;
-    const int entries = row.terms > 0 ? rows.entries(row) : 0;
+    const int entries = row.terms > 0 ? row.entries : 0;
     double sum = 0, size = 0;
     int given = 0, after_another = 0, unusable = 0;
     for (int q = lane; q < entries; q += lanes) {
       const double entry = one_norm(rows.value(row, q));
       size += entry;
       if (!(entry - entry == 0)) given = 1;
-      const int slot = rows.slot(row, q);
+      const int slot = row.slots[q];
       if (slot >= row.terms) continue;
       const auto key = rows.key_of_term(row, slot);
       sum += entry * double(spread[key]);

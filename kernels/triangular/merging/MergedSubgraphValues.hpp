@@ -11,7 +11,8 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <core/matrix/PackValues.hpp>
-#include <kernels/triangular/merging/MergedGrowth.hpp>
+#include <kernels/triangular/merging/GrowthOfMergedRows.hpp>
+#include <kernels/triangular/merging/MergedNumbers.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -25,11 +26,12 @@ namespace Detail {
 /// places and values are at the end of a chain of reads (term, its row's range,
 /// value_index, value), of which each term makes one while the terms before it
 /// are at the others: a term costs about one read of memory, not four.
+/// MakeMergedValues knows all of its terms' rows beforehand, and so reads in
+/// another order; what both do with the numbers is in MergedNumbers.hpp.
 ///
 /// @tparam packs  false: a look, which writes each row's spread (SpreadSums),
-/// and the first row whose entries over its diagonal are no normal numbers.
-/// Where a merged row is not finite although what it is made of is, its spread
-/// is the largest number.
+/// and the first row whose entries over its diagonal are no normal numbers (see
+/// MergedLook).
 template <class Scalar, class ExecutionSpace, int lanes, bool packs>
 struct MergedSubgraphValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -44,15 +46,14 @@ struct MergedSubgraphValues {
   static constexpr int held = lanes == 1 ? 4 : 2;
 
   MergedSubgraphRows<Memory> rows;
-  const Scalar* values;
+  GivenValues<Scalar> values;
   ValueIndex<Memory> diagonal_value_index;
-  bool conjugated;
   int num_rows;
   // To pack into.
   unsigned char* bytes;
   Scalar* term_value;
   // For a look.
-  Kokkos::View<const unsigned*, Memory> row;
+  const unsigned* row;
   std::int64_t* faults;
   float* spread;  // by position
 
@@ -77,7 +78,7 @@ struct MergedSubgraphValues {
     lane.first_term = rows.term_map(p);
     lane.terms = any ? rows.term_map(p + 1) - lane.first_term : 0;
     Look look;
-    rewrite(p, lane, look);
+    eliminate(p, lane, look);
     take_as_they_are(p, lane, rank % width, look);
     if constexpr (!packs) {
       report(any ? p : -1, lane, rank % width, look);
@@ -99,11 +100,7 @@ struct MergedSubgraphValues {
       scratch.store(at + slot * pitch, value);
     }
   };
-  /// What a look has found so far.
-  struct Look {
-    SpreadSums<Scalar> sums;
-    bool lost = false, special = false, finite = true;
-  };
+  using Look = MergedLook<Scalar>;
   // The entries of a term's row, as far as they have been read.
   struct Range {
     int first, end;
@@ -148,29 +145,22 @@ struct MergedSubgraphValues {
     recipe += range.end - range.first;
     return e;
   }
-  KOKKOS_INLINE_FUNCTION Scalar value_at(std::int64_t k) const {
-    return conjugated ? conjugate(values[k]) : values[k];
-  }
-  KOKKOS_INLINE_FUNCTION Scalar diagonal_at(std::int64_t k) const {
-    return k < 0 ? Scalar(1) : value_at(k);
-  }
   KOKKOS_INLINE_FUNCTION Numbers numbers_of(const Entries& e) const {
     Numbers n;
     n.range = e.range;
     n.recipe = e.recipe;
-    n.diagonal = diagonal_at(e.range.diagonal);
+    n.diagonal = values.or_one(e.range.diagonal);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < held; ++u) {
-      n.value[u] =
-          e.value_index[u] < 0 ? Scalar(0) : value_at(e.value_index[u]);
+      n.value[u] = e.value_index[u] < 0 ? Scalar(0) : values(e.value_index[u]);
       n.slot[u] = e.slot[u];
     }
     return n;
   }
 
   /// All lanes of a warp take as many turns as its longest row needs.
-  KOKKOS_INLINE_FUNCTION void rewrite(int p, const Lane& given,
-                                      Look& look) const {
+  KOKKOS_INLINE_FUNCTION void eliminate(int p, const Lane& given,
+                                        Look& look) const {
     Lane lane = given;
     if (lane.terms == 1) lane.terms = 0;
     const unsigned* const word = rows.word.data() + rows.word_map(p);
@@ -203,7 +193,7 @@ struct MergedSubgraphValues {
     } else {
       for (int i = lane.rank; i < sources; i += lanes) {
         const Scalar c = lane.load(lane.terms + i);
-        look.finite = look.finite && is_finite(c);
+        look.made(c);
         look.sums.source(one_norm(c));
       }
     }
@@ -222,12 +212,12 @@ struct MergedSubgraphValues {
     }
     const auto take = [&](int slot, const Scalar& value) {
       const bool inner = slot < lane.terms;
-      const Scalar product = m * value, sum = lane.load(slot);
-      const Scalar result = inner ? sum - product : sum + product;
-      lane.store(slot, result);
-      if constexpr (!packs) {
-        look.sums.update(one_norm(m), one_norm(value), one_norm(result));
-        note_entry(t == 0, value, now.diagonal, by, look);
+      const Scalar sum = lane.load(slot);
+      if constexpr (packs) {
+        lane.store(slot, eliminated_entry(inner, sum, m, value));
+      } else {
+        lane.store(slot, look.eliminate(inner, sum, m, value));
+        if (t == 0) note_own_entry(value, now.diagonal, by, look);
       }
     };
     STRATA_IMPL_UNROLL
@@ -236,7 +226,7 @@ struct MergedSubgraphValues {
     for (int k = now.range.first + lane.rank + held * lanes; k < now.range.end;
          k += lanes)
       take(now.recipe[k - now.range.first],
-           value_at(rows.value_index_of(k, now.range.end, now.range.diagonal)));
+           values(rows.value_index_of(k, now.range.end, now.range.diagonal)));
   }
   /// Rows that stay as they are: short ones by the lanes that share a row, long
   /// ones by the whole warp, one after the other.
@@ -247,7 +237,8 @@ struct MergedSubgraphValues {
     const bool is_long =
         mine && rows.row_map(p + 1) - rows.row_map(p) > 4 * lanes;
     if (mine) {
-      const Scalar d = diagonal_at(diagonal_value_index(p)), by = reciprocal(d);
+      const Scalar d = values.or_one(diagonal_value_index(p)),
+                   by = reciprocal(d);
       if constexpr (packs) {
         if (lane.rank == 0) term_value[lane.first_term] = by;
       } else {
@@ -259,7 +250,7 @@ struct MergedSubgraphValues {
     for (unsigned left = lane_ballot(is_long && lane.rank == 0); left != 0;
          left &= left - 1) {
       const int owner = lowest_bit(left), row_at = lane_broadcast(p, owner);
-      const Scalar d = diagonal_at(diagonal_value_index(row_at));
+      const Scalar d = values.or_one(diagonal_value_index(row_at));
       Look found;
       take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
       if constexpr (!packs) {
@@ -288,14 +279,15 @@ struct MergedSubgraphValues {
         word + rows.tasks_of(end - first));
     for (int k = first + rank; k < end; k += stride) {
       const Scalar value =
-          value_at(rows.value_index_of(k, end, diagonal_value_index(p)));
+          values(rows.value_index_of(k, end, diagonal_value_index(p)));
       const unsigned noted = places ? word[k - first] : ranks[k - first];
       if constexpr (packs) {
         put(places ? 4 * std::size_t{noted}
                    : rows.byte_of(word, static_cast<int>(noted)),
             value * by);
       } else {
-        note_entry(true, value, d, by, look);
+        look.given(value);
+        note_own_entry(value, d, by, look);
         look.sums.products += one_norm(value) * one_norm(by);
         look.sums.source(one_norm(value * by));
       }
@@ -306,54 +298,36 @@ struct MergedSubgraphValues {
     *reinterpret_cast<Scalar*>(bytes + byte) = NotReady<Scalar>::final(value);
   }
 
-  KOKKOS_INLINE_FUNCTION static bool is_finite(const Scalar& v) {
-    return v - v == Scalar(0);
-  }
   /// @param own  of the row itself: of others it is theirs to tell
   KOKKOS_INLINE_FUNCTION static void note_diagonal(bool own, const Scalar& d,
                                                    const Scalar& by,
                                                    Look& look) {
-    if (!is_finite(d))
-      look.special = true;
-    else if (own && !(usable_reciprocal(d) && usable_reciprocal(by)))
+    look.given(d);
+    if (own && is_finite(d) && !(usable_reciprocal(d) && usable_reciprocal(by)))
       look.lost = true;
   }
-  KOKKOS_INLINE_FUNCTION static void note_entry(bool own, const Scalar& value,
-                                                const Scalar& d,
-                                                const Scalar& by, Look& look) {
-    if (!is_finite(value)) look.special = true;
-    if (!own) return;
-    const Scalar ratio = value * by;
+  KOKKOS_INLINE_FUNCTION static void note_own_entry(const Scalar& value,
+                                                    const Scalar& d,
+                                                    const Scalar& by,
+                                                    Look& look) {
     if (usable_reciprocal(value) && usable_reciprocal(d) &&
-        !usable_reciprocal(ratio))
+        !usable_reciprocal(value * by))
       look.lost = true;
   }
 
   /// @param p  the row's position, -1: there is none
   KOKKOS_INLINE_FUNCTION void report(int p, const Lane& lane, int warp_lane,
-                                     const Look& look) const {
-    SpreadSums<Scalar> sums = look.sums;
-    sums.products = lane_group_sum(sums.products, lanes);
-    sums.results = lane_group_sum(sums.results, lanes);
-    sums.eliminated = lane_group_sum(sums.eliminated, lanes);
-    sums.sources = lane_group_sum(sums.sources, lanes);
-    const int flags =
-        lane_group_sum((look.special ? 1 : 0) | (look.finite ? 0 : 1 << 8) |
-                           (look.lost ? 1 << 16 : 0),
-                       lanes);
-    const bool special = (flags & 0xff) != 0, leads = p >= 0 && lane.rank == 0;
+                                     Look& look) const {
+    look.join_lanes(lanes);
     float found = 0;
-    if (leads) {
-      if (flags >> 16 != 0)
+    if (p >= 0 && lane.rank == 0) {
+      if (look.lost)
         Kokkos::atomic_fetch_min(faults + MergeFaults::row,
-                                 std::int64_t{row(p)});
-      const bool overflows = (flags >> 8 & 0xff) != 0;
+                                 std::int64_t{row[p]});
       const int depth =
           lane.terms +
           rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
-      found = special
-                  ? special_spread
-                  : kept_spread(overflows ? most_growth : sums.spread(depth));
+      found = look.kept(look.sums.spread(depth));
       spread[p] = found;
     }
     raise_word<width>(faults + MergeFaults::spread, warp_lane == 0,
@@ -362,70 +336,6 @@ struct MergedSubgraphValues {
   KOKKOS_INLINE_FUNCTION int sources_of(int p, const Lane& lane) const {
     return lane.terms > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
                           : rows.row_map(p + 1) - rows.row_map(p);
-  }
-};
-
-/// Where CheckGrowth finds merged rows of sub-graphs: by position. A group has
-/// as many as `lanes` a row leave room for.
-template <class Scalar, class MemorySpace>
-struct GrowthOfSubgraphRows {
-  MergedSubgraphRows<MemorySpace> rows;
-  const Scalar* values;
-  ValueIndex<MemorySpace> diagonal_value_index;
-  Kokkos::View<const unsigned*, MemorySpace> row_at;
-  bool reversed;
-  int num_rows, group_rows, lanes;
-
-  std::int64_t num_groups() const {
-    return (std::int64_t{num_rows} + group_rows - 1) / group_rows;
-  }
-  struct Row {
-    int lanes, position, terms, first_term, first, end;
-    const unsigned char* slots;
-  };
-  KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
-    Row none{};
-    none.lanes = lanes;
-    const std::int64_t number = group * group_rows + thread / lanes;
-    if (number >= num_rows) return none;
-    const int p = static_cast<int>(number), first_term = rows.term_map(p);
-    const int terms = rows.term_map(p + 1) - first_term;
-    if (terms == 1) return none;
-    const unsigned* const word = rows.word.data() + rows.word_map(p);
-    return {lanes,
-            p,
-            terms,
-            first_term,
-            rows.row_map(p),
-            rows.row_map(p + 1),
-            reinterpret_cast<const unsigned char*>(
-                word + 1 + rows.tasks_of(static_cast<int>(word[0])))};
-  }
-  KOKKOS_INLINE_FUNCTION int entries(const Row& row) const {
-    return row.end - row.first;
-  }
-  // A recipe begins with the row's own entries.
-  KOKKOS_INLINE_FUNCTION int slot(const Row& row, int q) const {
-    return row.slots[q];
-  }
-  KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
-    return values[rows.value_index_of(row.first + q, row.end,
-                                      diagonal_value_index(row.position))];
-  }
-  KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
-    const std::int64_t k = diagonal_value_index(row.position);
-    return k < 0 ? Scalar(1) : values[k];
-  }
-  KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.position; }
-  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
-    return row.position - rows.term(row.first_term + slot);
-  }
-  KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
-    const int user = user_row(row);
-    return reversed ? num_rows - 1 - user : user;
-  }
-  KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const {
-    return static_cast<int>(row_at(row.position) & 0x7fffffffu);
   }
 };
 
@@ -460,9 +370,18 @@ void run_merged(
   with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
     using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
                                      decltype(shared)::value, packs>;
-    const Run run{rows,     values, diagonal_value_index, conjugated,
-                  num_rows, bytes,  term_value,           row,
-                  faults,   spread};
+    // Kokkos hands a functor and its policy to a CUDA kernel through constant
+    // memory where they have more than 512 bytes together, which takes 15 us.
+    static_assert(sizeof(Run) <= 352, "new values take a third longer");
+    const Run run{rows,
+                  {values, conjugated},
+                  diagonal_value_index,
+                  num_rows,
+                  bytes,
+                  term_value,
+                  row.data(),
+                  faults,
+                  spread};
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));

@@ -7,8 +7,13 @@
 #include <chrono>
 #include <core/device/DeviceInfo.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/triangular/selection/MakeAlgorithm.hpp>
-#include <kernels/triangular/selection/PredictSolve.hpp>
+#include <kernels/triangular/blocks/BlocksOfGraph.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/level_sets/Prediction.hpp>
+#include <kernels/triangular/subgraphs/SubgraphSolve.hpp>
+#include <kernels/triangular/substitution/SubstitutionSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -65,16 +70,16 @@ class ParameterMeasurement {
     };
     using LevelSetsOf = LevelSetSolve<Scalar, ExecutionSpace>;
     using SyncFree = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
-    using Stream = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
+    using Packed = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
     using Substitution = SubstitutionSolve<Scalar, ExecutionSpace>;
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
     p.narrow_level =
         positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
-    auto in_one = Stream::make_builder(exec_, chain.graph, nullptr, n, 1, {});
-    // Without room for a stream in scratch there is none to choose either.
+    auto in_one = Packed::make_builder(exec_, chain.graph, nullptr, n, 1, {});
+    // Without room for sub-graphs in scratch there are none to choose either.
     if (in_one.possible())
       p.pass =
-          positive((time(Stream(exec_, chain, in_one, 1), n) - p.alpha) / n);
+          positive((time(Packed(exec_, chain, in_one, 1), n) - p.alpha) / n);
     p.block = positive((time(make_block_chain(chain), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
@@ -149,8 +154,8 @@ class ParameterMeasurement {
   }
 
   /// What a level set that the threads of a host share takes longer than its
-  /// rows (see SolvePrediction): of as few as all threads share, each of which
-  /// needs one that another thread has solved.
+  /// rows (see predict_shared_level_sets): of as few as all threads share, each
+  /// of which needs one that another thread has solved.
   double time_shared_level(int threads, const PerformanceParameters& p) const {
     const int levels = 64;
     const int part = static_cast<int>(
@@ -170,8 +175,7 @@ class ParameterMeasurement {
         (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n, 1) -
          p.alpha) /
         levels;
-    return std::max(us - part * SolvePrediction::shared_row(p, threads, 1),
-                    us / 4);
+    return std::max(us - part * predict_shared_row(p, threads, 1), us / 4);
   }
 
   BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(

@@ -220,7 +220,8 @@ struct SyncFreeSolve {
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
-  /// The terms of a lane: elements of b, which are there.
+  /// The terms of a lane: elements of b, which are there. As all of `sum`, they
+  /// are subtracted from the row's own element.
   template <bool near>
   KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk,
                                         const Sources<near>& sources, int row,
@@ -236,7 +237,7 @@ struct SyncFreeSolve {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (entry.source[u] >= 0)
-          sum += entry.value[u] * system.b(entry.source[u], 0);
+          sum -= entry.value[u] * system.b(entry.source[u], 0);
     }
   }
 

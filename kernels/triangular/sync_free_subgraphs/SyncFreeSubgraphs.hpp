@@ -249,9 +249,14 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const int lanes =
         lanes_for_rows(packed_.num_rows, packed_.merged.num_entries, width);
     const GrowthOfSubgraphRows<Scalar, Memory> rows{
-        packed_.merged, values,    packed_.diagonal_value_index,
-        this->row_,     reversed_, packed_.num_rows,
-        width / lanes,  lanes};
+        packed_.merged,
+        {values, this->conjugated_},
+        packed_.diagonal_value_index,
+        this->row_,
+        reversed_,
+        packed_.num_rows,
+        width / lanes,
+        lanes};
     return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(), limit_,
                                         growth_, unmerged, first_only);
   }

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_LEVEL_SETS_LEVEL_PERMUTATION_IMPLEMENTATION_HPP
+#define STRATA_ANALYSIS_LEVEL_SETS_LEVEL_PERMUTATION_IMPLEMENTATION_HPP
+
+#include <Strata_LevelPermutation.hpp>
+#include <Strata_TriangleGraph.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <core/device/SortRows.hpp>
+#include <core/matrix/IndicesAs.hpp>
+#include <core/matrix/PatternCheck.hpp>
+#include <core/memory/MemoryErrors.hpp>
+
+namespace Strata {
+namespace Detail {
+
+template <>
+struct HasImplementation<LevelPermutations> : std::true_type {};
+
+/// Both edges of a graph of lower triangles and one of transposed upper ones,
+/// ascending; an edge of both is there twice, which levels do not mind.
+template <class MemorySpace>
+struct UniteGraphs {
+  DependencyGraph<MemorySpace> a, b, both;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
+    std::int64_t i = a.row_map(v), j = b.row_map(v), k = i + j;
+    const std::int64_t i_end = a.row_map(v + 1), j_end = b.row_map(v + 1);
+    both.row_map(v) = k;
+    if (v + 1 == both.num_vertices) both.row_map(v + 1) = i_end + j_end;
+    while (i < i_end || j < j_end) {
+      const bool from_a =
+          j >= j_end || (i < i_end && a.entries(i) <= b.entries(j));
+      both.entries(k++) = from_a ? a.entries(i++) : b.entries(j++);
+    }
+  }
+};
+
+/// Rows of an upper triangle are ordered by the end of the solve, first level
+/// last.
+template <class MemorySpace>
+struct RowsOfOrder {
+  Kokkos::View<const int*, MemorySpace> vertex;
+  bool reversed;
+  Kokkos::View<int*, MemorySpace> old_row, new_row;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int64_t n = static_cast<std::int64_t>(vertex.extent(0));
+    const std::int64_t row = reversed ? n - 1 - vertex(p) : vertex(p);
+    const std::int64_t at = reversed ? n - 1 - p : p;
+    old_row(at) = static_cast<int>(row);
+    new_row(row) = static_cast<int>(at);
+  }
+};
+
+/// Finds the first new row that is no old one, or whose old row does not lead
+/// back to it.
+template <class MemorySpace>
+struct PermutationCheck {
+  Kokkos::View<const int*, MemorySpace> old_row, new_row;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& first) const {
+    const std::int64_t old = old_row(row);
+    const bool in_range =
+        old >= 0 && old < static_cast<std::int64_t>(new_row.extent(0));
+    if (!(in_range && new_row(old) == row) && row < first) first = row;
+  }
+};
+
+template <class MemorySpace>
+struct PermutedRowLength {
+  IndexArray row_map;
+  Kokkos::View<const int*, MemorySpace> old_row;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    const int from = old_row(row);
+    return row_map(from + 1) - row_map(from);
+  }
+};
+
+template <class Scalar, class MemorySpace>
+struct PermuteRows {
+  CrsArrays<Scalar> from;
+  Permutation<MemorySpace> permutation;
+  IndexOutput row_map, entries;
+  Scalar* values;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const int old = permutation.old_row(row);
+    const std::int64_t begin = from.row_map(old);
+    const std::int64_t count = from.row_map(old + 1) - begin;
+    const std::int64_t first = row_map(row);
+    for (std::int64_t e = lane; e < count; e += lanes) {
+      entries.set(first + e, permutation.new_row(from.entries(begin + e)));
+      values[first + e] = from.values[begin + e];
+    }
+  }
+};
+
+/// See level_permutation.
+template <class ExecutionSpace>
+Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, const StoredValues& values, std::int64_t columns,
+    LevelPattern pattern) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  require_enumerator("pattern", pattern);
+  const auto graph_of = [&](Uplo uplo, Op op) {
+    TriangleInput input;
+    input.uplo = uplo;
+    input.diag = Diag::unit;
+    input.op = op;
+    input.take_triangle = true;
+    return triangle_graph(exec, row_map, entries, values, columns, input);
+  };
+  DependencyGraph<Memory> graph = graph_of(
+      pattern == LevelPattern::upper ? Uplo::upper : Uplo::lower, Op::none);
+  const std::int64_t n = graph.num_vertices;
+  if (pattern == LevelPattern::symmetric && n > 0) {
+    const auto other = graph_of(Uplo::upper, Op::transpose);
+    DependencyGraph<Memory> both;
+    both.num_vertices = graph.num_vertices;
+    both.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::LevelPermutation::row_map", n + 1);
+    both.entries = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::LevelPermutation::entries",
+        graph.num_edges() + other.num_edges());
+    Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
+                         UniteGraphs<Memory>{graph, other, both});
+    exec.fence();
+    graph = both;
+  }
+  const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+  Permutation<Memory> permutation;
+  permutation.num_levels = order.num_levels();
+  permutation.old_row = make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::old_row", n);
+  permutation.new_row = make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::Permutation::new_row", n);
+  if (n == 0) return permutation;
+  Kokkos::parallel_for(
+      "Strata::LevelPermutation::rows", Range(exec, 0, n),
+      RowsOfOrder<Memory>{order.vertex, graph.reversed, permutation.old_row,
+                          permutation.new_row});
+  exec.fence();
+  return permutation;
+}
+
+template <class ExecutionSpace>
+Permutation<typename ExecutionSpace::memory_space> make_level_permutation(
+    const ExecutionSpace& exec, const IndexArray& row_map,
+    const IndexArray& entries, const StoredValues& values, std::int64_t columns,
+    LevelPattern pattern) {
+  return with_memory_errors("an order of rows by level sets", [&] {
+    return find_level_permutation(exec, row_map, entries, values, columns,
+                                  pattern);
+  });
+}
+
+template <class ExecutionSpace>
+void check_permutation_of(
+    const ExecutionSpace& exec,
+    const Permutation<typename ExecutionSpace::memory_space>& permutation,
+    std::int64_t rows) {
+  using MemorySpace = typename ExecutionSpace::memory_space;
+  const auto check_size = [&](const char* name, std::size_t size) {
+    if (static_cast<std::int64_t>(size) != rows)
+      throw SizeMismatchError(name,
+                              "is of " + std::to_string(size) +
+                                  " rows, the matrix has " +
+                                  std::to_string(rows),
+                              "pass a permutation of the matrix's rows");
+  };
+  check_size("permutation.old_row", permutation.old_row.extent(0));
+  check_size("permutation.new_row", permutation.new_row.extent(0));
+  if (rows == 0) return;
+  std::int64_t first = rows;
+  Kokkos::parallel_reduce(
+      "Strata::check_permutation",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, rows),
+      PermutationCheck<MemorySpace>{permutation.old_row, permutation.new_row},
+      Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  if (first >= rows) return;
+  const std::int64_t old = fetch_element(permutation.old_row, first);
+  const std::string named =
+      "new row " + std::to_string(first) + " is old row " + std::to_string(old);
+  if (old < 0 || old >= rows)
+    throw PermutationError(
+        "permutation.old_row",
+        named + ", outside [0, " + std::to_string(rows) + ")",
+        "name each row once", first, std::to_string(old));
+  const std::int64_t back = fetch_element(permutation.new_row, old);
+  throw PermutationError(
+      "permutation.new_row",
+      named + ", which new_row makes row " + std::to_string(back),
+      "name each row once, and make both orders each other's inverse", first,
+      std::to_string(back));
+}
+
+/// See permute_symmetric.
+template <class Scalar, class ExecutionSpace>
+void permute_rows_and_columns(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+    const Permutation<typename ExecutionSpace::memory_space>& permutation,
+    NewMatrix<Scalar>& made) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t rows = A.rows();
+  check_square_matrix(exec, A);
+  check_permutation_of(exec, permutation, rows);
+  const IndexOutput row_map =
+      made.make_row_map("Strata::Permuted::row_map", rows);
+  const std::int64_t stored = scan_row_lengths(
+      "Strata::PermuteSymmetric::count", exec, rows,
+      PermutedRowLength<Memory>{A.row_map, permutation.old_row}, row_map);
+  const IndexOutput entries =
+      made.make_entries("Strata::Permuted::entries", stored);
+  Scalar* const values = made.make_values("Strata::Permuted::values", stored);
+  if (stored == 0) return;
+  // A permutation's numbers are ints, and so are columns while they are sorted.
+  const auto offsets = indices_as<std::int64_t>(exec, row_map);
+  const bool narrow = entries.bytes_of_one() == sizeof(int);
+  Kokkos::View<int*, DeviceOf<ExecutionSpace>> columns(
+      narrow ? static_cast<int*>(const_cast<void*>(entries.data())) : nullptr,
+      narrow ? entries.extent(0) : 0);
+  if (!narrow)
+    columns =
+        make_unfilled<decltype(columns)>("Strata::Permuted::columns", stored);
+  for_each_row(
+      "Strata::PermuteSymmetric::rows", exec, rows, stored,
+      PermuteRows<Scalar, Memory>{A, permutation, row_map, columns, values});
+  sort_crs_rows(exec, offsets, columns,
+                Kokkos::View<Scalar*, DeviceOf<ExecutionSpace>>(
+                    values, static_cast<std::size_t>(stored)));
+  if (!narrow) copy_indices(exec, columns, entries);
+  exec.fence();
+}
+
+template <class Scalar, class ExecutionSpace>
+void make_permuted_matrix(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+    const Permutation<typename ExecutionSpace::memory_space>& permutation,
+    NewMatrix<Scalar>& made) {
+  with_memory_errors("a permuted matrix", [&] {
+    permute_rows_and_columns(exec, A, permutation, made);
+  });
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGE_GROUPS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGE_GROUPS_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <analysis/merging/EliminateRows.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// What became of a vertex when level sets were merged.
+struct RowStatus {
+  enum : int {
+    as_it_was,  // no source of its group that is replaced
+    merged,
+    stays  // it would grow too long or too inaccurate: others wait for it
+  };
+};
+
+/// Which rows are merged: the edges of a graph as EliminateRow wants them, and
+/// the rule that decides what becomes of a row.
+///
+/// A group is `levels` consecutive level sets, the first of which is a multiple
+/// of that: of the whole graph or, if `in_subgraphs`, of each sub-graph. Within
+/// a group x_j is replaced by its own equation, but for rows that stay.
+template <class MemorySpace, bool in_subgraphs>
+struct MergeGroups {
+  DependencyGraph<MemorySpace> graph;
+  const int* level;  // by vertex
+  int levels;
+  const int* row_status;             // by vertex; null: none is known yet
+  const int* subgraph_of = nullptr;  // by vertex, if in_subgraphs
+
+  /// A merged row has at most three times its own sources, and so many more.
+  /// In sub-graphs each source costs a part of a step, elsewhere a part of a
+  /// read that waits anyway.
+  static constexpr int spare_sources = in_subgraphs ? 8 : 24;
+
+  KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
+  KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
+  KOKKOS_FUNCTION int entry(std::int64_t k) const { return graph.entries(k); }
+  KOKKOS_FUNCTION int length(int v) const {
+    return static_cast<int>(end(v) - first(v));
+  }
+  KOKKOS_FUNCTION bool same_group(int a, int b) const {
+    return (!in_subgraphs || subgraph_of[a] == subgraph_of[b]) &&
+           level[a] / levels == level[b] / levels;
+  }
+  KOKKOS_FUNCTION bool stays(int v) const {
+    return row_status && row_status[v] == RowStatus::stays;
+  }
+  KOKKOS_FUNCTION bool inner(std::int64_t, int from, int to) const {
+    return same_group(from, to) && !stays(from);
+  }
+  /// What becomes of row `v`, of which an elimination has made `row`.
+  KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
+                                bool has_to_stay) const {
+    if (has_to_stay) return RowStatus::stays;
+    if (row.fits && row.terms == 1) return RowStatus::as_it_was;
+    const bool worthwhile =
+        row.fits && row.sources <= 3 * (end(v) - first(v)) + spare_sources;
+    return worthwhile ? RowStatus::merged : RowStatus::stays;
+  }
+};
+
+/// Found over all rows.
+struct MergeLimits {
+  enum : int {
+    terms,    // most of a merged row, with the row itself
+    sources,  // most of a merged row
+    stays,    // whether a row stays, or how many depths that concerns
+    longest,  // most elements of what rows are stored by
+    size
+  };
+};
+
+/// Decides what becomes of rows, and hands on how long they are.
+///
+/// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
+///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
+///   that share the row call
+template <class Groups, class Lengths>
+struct CountMergedRows {
+  Groups groups;
+  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
+  int* row_status;      // by vertex
+  Lengths lengths;
+  int* limits;  // MergeLimits
+
+  template <class Eliminate>
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    const int v = number < 0 ? -1 : lengths.vertex(groups, number);
+    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
+    if (v < 0) return;
+    const int status =
+        groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
+    lengths.note(groups, v, row, status, lane, eliminate, limits);
+    if (lane != 0) return;
+    row_status[v] = status;
+    if (status != RowStatus::merged) return;
+    raise_limit(limits + MergeLimits::terms, row.terms);
+    raise_limit(limits + MergeLimits::sources, row.sources);
+  }
+};
+
+/// The sources of row v, ascending: those that an elimination has found, or its
+/// own.
+template <class Groups, class Eliminate>
+KOKKOS_FUNCTION void write_sources(const Groups& groups, int v, bool merged,
+                                   const EliminatedRow& row,
+                                   const Eliminate& eliminate, int lane,
+                                   int* source) {
+  if (merged) {
+    for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
+      source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
+  } else {
+    const std::int64_t first = groups.first(v), length = groups.end(v) - first;
+    for (std::int64_t k = lane; k < length; k += Eliminate::num_lanes)
+      source[k] = groups.entry(first + k);
+  }
+}
+
+/// map[i]: the sum of the first i lengths.
+struct OffsetsOf {
+  const int* length;
+  std::int64_t* map;
+  std::int64_t count;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
+                                         bool final) const {
+    if (final) map[i] = sum;
+    sum += length[i];
+    if (final && i + 1 == count) map[count] = sum;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_MERGING_MERGE_SUBGRAPHS_HPP
+#define STRATA_ANALYSIS_MERGING_MERGE_SUBGRAPHS_HPP
+
+#include <analysis/merging/MergeSubgraphRows.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/Arena.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+/// Level sets merged within sub-graphs, in two steps: the merged rows, as a
+/// graph for the packing of records, and what new values need, once all rows
+/// and records have their places. merge_levels does the same for the whole
+/// graph.
+template <class ExecutionSpace>
+class SubgraphMerger {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Graph = DependencyGraph<Memory>;
+  using Groups = SubgraphGroups<Memory>;
+
+  explicit SubgraphMerger(const ExecutionSpace& exec) : exec_(exec) {}
+
+  /// Terms of all merged rows, with the rows themselves.
+  std::int64_t num_terms() const { return num_terms_; }
+
+  /// Puts merged rows in the place of `graph`, which is the one of `groups`, or
+  /// leaves it as it is where there is nothing to merge, or too much.
+  /// @param unmerged  by vertex, RowStatus::stays: has to stay; or null
+  /// @param shape     without arrays
+  /// @param record_units, max_rows  see PackedRecord, and of a sub-graph
+  /// @returns whether rows are merged
+  /// Cost: two eliminations of each row, or three where a row stays; the host
+  /// waits several times.
+  bool merge(const Groups& groups, const int* unmerged,
+             const MergedSubgraphRows<Memory>& shape, int record_units,
+             int max_rows, Graph& graph) {
+    groups_ = groups;
+    shape_ = shape;
+    const Graph& given = groups_.graph;
+    const std::int64_t n = given.num_vertices;
+    // Terms are numbered with 31 bits.
+    if (n > std::numeric_limits<int>::max() / max_terms ||
+        max_rows > MergedSubgraphRows<Memory>::max_subgraph_rows)
+      return false;
+    int* sources = nullptr;
+    std::int64_t* sums = nullptr;
+    memory_ = make_arena<Memory>("Strata::SubgraphPacker::merged",
+                                 [&](Arena<Memory>& arena) {
+                                   arena.take(row_status_, n);
+                                   arena.take(terms_, n);
+                                   arena.take(sources, n);
+                                   arena.take(words_, n);
+                                   arena.take(sums, n + 1);
+                                 });
+    int limits[MergeLimits::size];
+    count(unmerged, sources, limits);
+    Graph merged;
+    merged.num_vertices = given.num_vertices;
+    merged.reversed = given.reversed;
+    merged.diagonal_value_index = given.diagonal_value_index;
+    merged.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::SubgraphPacker::row_map", n + 1);
+    num_terms_ = offsets(terms_, sums);
+    num_words_ = offsets(words_, sums);
+    const std::int64_t num_sources = offsets(sources, merged.row_map.data());
+    // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
+    // two of three lanes are idle, see ChooseLanes.
+    const std::int64_t most_records = num_sources + 3 * n * shape.row_lanes;
+    if (most_records * record_units >= 1 << 28 ||
+        num_words_ > std::numeric_limits<int>::max())
+      return false;
+    lists_ = {(limits[MergeLimits::terms] + 3) / 4 * 4,
+              (limits[MergeLimits::sources] + 3) / 4 * 4};
+    shape_.max_terms = lists_.terms;
+    shape_.max_slots = limits[MergeLimits::longest];
+    if (lists_.terms == 0) return false;  // nothing to rewrite
+    merged.entries = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::SubgraphPacker::entries", num_sources);
+    groups_.row_status = row_status_;
+    eliminate_rows(
+        "Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
+        mean_length(),
+        FillMergedInSubgraph<Memory>{groups_, terms_, merged.row_map.data(),
+                                     merged.entries.data()},
+        lists_);
+    graph = merged;
+    return true;
+  }
+
+  /// What new values need, once the records are laid out.
+  /// @param places  where rows and records are: the arrays of
+  ///                WriteMergedInSubgraph, but for `groups` and `rows`
+  MergedSubgraphRows<Memory> keep(
+      std::int64_t num_values, const Kokkos::View<const unsigned*, Memory>& row,
+      WriteMergedInSubgraph<Memory> places) const {
+    const Graph& given = groups_.graph;
+    const std::int64_t n = given.num_vertices;
+    MergedSubgraphRows<Memory> kept = shape_;
+    kept.num_entries = given.num_edges();
+    kept.reversed = given.reversed;
+    // A diagonal that is one stands nowhere.
+    kept.has_value_indices =
+        !given.values_in_order || num_values == given.num_edges();
+    kept.storage = make_plan_storage<Memory>(
+        exec_, "Strata::MergedSubgraphRows", [&](PlanStorage<Memory>& storage) {
+          storage.take(kept.value_index,
+                       kept.has_value_indices ? kept.num_entries : 0,
+                       num_values);
+          storage.take(kept.row_map, n + 1);
+          storage.take(kept.term_map, n + 1);
+          storage.take(kept.word_map, n + 1);
+          storage.take(kept.word, num_words_);
+          storage.take(kept.term, num_terms_);
+        });
+    Kokkos::parallel_scan(
+        "Strata::SubgraphPacker::merged_maps",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec_, 0, 3 * n),
+        MergedMaps<Memory>{groups_, row, kept, terms_, words_,
+                           given.num_edges(), num_terms_});
+    places.groups = groups_;
+    places.rows = kept;
+    eliminate_rows("Strata::SubgraphPacker::write_merged_in_subgraph", exec_, n,
+                   mean_length(), places, lists_);
+    return kept;
+  }
+
+ private:
+  double mean_length() const {
+    return double(groups_.graph.num_edges()) / groups_.graph.num_vertices;
+  }
+  std::int64_t offsets(const int* length, std::int64_t* map) const {
+    const std::int64_t n = groups_.graph.num_vertices;
+    std::int64_t total = 0;
+    Kokkos::parallel_scan(
+        "Strata::SubgraphPacker::offsets",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec_, 0, n),
+        OffsetsOf{length, map, n}, total);
+    return total;
+  }
+  /// Lengths of the merged rows: of all depths in the groups at once, then,
+  /// from the first row on that stays, of one depth after the other. The host
+  /// waits.
+  void count(const int* unmerged, int* sources,
+             int (&limits)[MergeLimits::size]) const {
+    using Lengths = SubgraphRowLengths<Memory>;
+    const Kokkos::View<int[MergeLimits::size], Memory> found(
+        "Strata::SubgraphPacker::longest");
+    const auto count_depth = [&](int depth, const int* row_status) {
+      Groups known = groups_;
+      known.row_status = row_status;
+      eliminate_rows(
+          "Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
+          known.graph.num_vertices, mean_length(),
+          CountMergedRows<Groups, Lengths>{
+              known, unmerged, row_status_,
+              Lengths{depth, unmerged, terms_, sources, words_, shape_},
+              found.data()});
+    };
+    const auto fetch = [&] {
+      const auto host = Kokkos::create_mirror_view(found);
+      Kokkos::deep_copy(exec_, host, found);
+      exec_.fence();
+      for (int i = 0; i < MergeLimits::size; ++i) limits[i] = host(i);
+    };
+    count_depth(Lengths::all_depths, unmerged);
+    fetch();
+    const int left = limits[MergeLimits::stays];
+    if (left < 2) return;
+    for (int depth = groups_.levels - left + 1; depth < groups_.levels; ++depth)
+      count_depth(depth, row_status_);
+    fetch();
+  }
+
+  ExecutionSpace exec_;
+  Groups groups_{};
+  MergedSubgraphRows<Memory> shape_;
+  std::int64_t num_terms_ = 0, num_words_ = 0;
+  ListLengths lists_{0, 0};
+  // By vertex.
+  int *row_status_ = nullptr, *terms_ = nullptr, *words_ = nullptr;
+  Arena<Memory> memory_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_BLOCKS_PREDICTION_HPP
+#define STRATA_KERNELS_TRIANGULAR_BLOCKS_PREDICTION_HPP
+
+#include <algorithm>
+#include <analysis/blocks/EllLayout.hpp>
+#include <kernels/triangular/selection/PlanSizes.hpp>
+#include <kernels/triangular/selection/SolveFeatures.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Bytes of a plan at least. There are as many blocks as level sets, where
+/// those are known.
+inline std::size_t least_bytes_of_blocks(const PlanSizes& sizes) {
+  return sizes.of_rows() + sizes.of_entries() +
+         std::max<std::size_t>(sizes.levels, sizes.rows > 0 ? 1 : 0) *
+             sizeof(EllBlock);
+}
+
+/// Parts of the prediction for a block, or a run of blocks.
+struct BlockCosts {
+  const SolveFeatures& f;
+
+  /// All teams wait for the block before: two dependencies and the last row.
+  double wide() const { return 2.4 * f.p.handover; }
+  /// Four teams of 512 threads, one a right-hand side, fill a multiprocessor.
+  double narrow() const {
+    return f.p.block * std::max(1., f.columns / (4. * f.units));
+  }
+  /// Of a host, whose threads share right-hand sides or rows. `alone`: one
+  /// right-hand side by one thread in the order of a CRS matrix, which reads
+  /// entries one after the other: columns of a block take 1.6 to 2.3 times as
+  /// long where it is narrow, three times and more where it is wide.
+  double narrow_on_host(double alone) const {
+    return 2 * alone * ((f.columns + f.units - 1) / f.units);
+  }
+  double wide_on_host(double alone) const {
+    return 3.2 * alone * f.columns / f.units;
+  }
+};
+
+/// A block of a narrow run takes as long as another one until it fills the
+/// team; wide ones wait for each other. Later launches overlap with the end of
+/// the one before. `slots` is what the storage holds, padding included.
+/// Right-hand sides of narrow runs go to a team each, those of wide ones to
+/// teams that run side by side.
+template <class Runs>
+double predict_blocks(const SolveFeatures& f, const Runs& runs,
+                      std::int64_t slots) {
+  const auto& p = f.p;
+  const BlockCosts block{f};
+  if (f.width == 1) {
+    double total = 0;
+    for (const auto& run : runs) {
+      const double alone =
+          f.rows > 0 ? run.rows / f.rows * f.substitution_on_host() : 0.;
+      total += run.wide ? p.alpha * run.blocks() + block.wide_on_host(alone)
+                        : block.narrow_on_host(alone);
+    }
+    // A thread reads the longest row alone.
+    return total + 1.5 * p.serial_entry * f.longest_row();
+  }
+  const double padding =
+      (double(slots) - f.edges) * (f.scalar + 4) / p.bytes_per_us;
+  double total =
+      f.bytes_us + std::max(0., padding) + f.more_vectors(4) + p.alpha / 2;
+  // A team reads the longest row alone.
+  total += p.handover * std::max(0., f.longest_row() - 2000) / 800;
+  for (const auto& run : runs)
+    total +=
+        p.alpha / 2 +
+        run.blocks() *
+            (run.wide ? block.wide()
+                      : block.narrow() * std::max(1., run.mean_rows() / 400.));
+  return total;
+}
+/// No blocks can do better than this.
+inline double blocks_at_least(const SolveFeatures& f) {
+  const auto& p = f.p;
+  const BlockCosts block{f};
+  if (f.width == 1) {
+    double total = 0;
+    const double longer = f.substitution_on_host() / f.serial(f.rows, f.edges);
+    for (int l = 0; l < f.sizes.num_levels; ++l) {
+      const double alone =
+          longer * f.serial(f.sizes.rows(l), double(f.sizes.edges[l]));
+      total += std::min(block.narrow_on_host(alone),
+                        p.alpha + block.wide_on_host(alone));
+    }
+    return total;
+  }
+  return p.alpha + f.bytes_us + f.more_vectors(4) +
+         f.sizes.least_blocks * std::min(block.narrow(), block.wide());
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_PREDICTION_HPP
+#define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_PREDICTION_HPP
+
+#include <algorithm>
+#include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/selection/SolveFeatures.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// A row of a level set that `threads` of a host share. Rows are scattered; the
+/// more threads, the more sources come from another one's cache.
+inline double predict_shared_row(const PerformanceParameters& p, int threads,
+                                 double entries) {
+  return 3.5 * p.serial_row + (2 + 0.45 * threads) * entries * p.serial_entry;
+}
+
+/// By `threads` of a host, which share level sets.
+inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
+  const auto& p = f.p;
+  const double wrong = f.host_rows.unforeseen * p.narrow_level;
+  const double alone_row = 3 * p.serial_row + wrong;
+  double waits = 0, work = 0;
+  bool alone = true;
+  for (int l = 0; l < f.sizes.num_levels; ++l) {
+    const double rows = f.sizes.rows(l), entries = double(f.sizes.edges[l]);
+    const int parts = LevelShares::parts(rows, entries, threads);
+    if (parts == 1) {
+      waits += 0.7 * p.narrow_level;
+      work += rows * alone_row + 1.5 * entries * p.serial_entry;
+    } else {
+      waits += p.handover;
+      work += rows / parts *
+              (predict_shared_row(p, threads, entries / rows) + wrong);
+      alone = false;
+    }
+  }
+  // A team takes longer to begin than one thread; and its slowest thread
+  // counts, whatever slowed it down.
+  return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
+                         f.bytes_us + f.more_vectors(4)) +
+                (alone ? 1. : 1 + 0.1 * threads) * p.alpha);
+}
+
+/// `narrow_chunks` and `warps` as LevelSetSolve's narrow_chunks and
+/// team_warps().
+inline double predict_level_sets(const SolveFeatures& f, int narrow_chunks,
+                                 int warps) {
+  if (f.width == 1) return predict_shared_level_sets(f, warps);
+  const auto& p = f.p;
+  double total = f.bytes_us + f.more_vectors(4);
+  if (f.edges == 0 && f.columns == 1) return f.begin() + total;
+  // b and x of rows that are not neighbours come in sectors of 32 bytes.
+  if (f.columns == 1)
+    total += SolveFeatures::beside_waiting * 64 * f.rows / p.bytes_per_us;
+  // Right-hand sides in eights: a team has its registers full, and several
+  // blocks go side by side.
+  const double of_team = f.columns > 1 ? 2.6 : 1.;
+  bool open = false;
+  for (int l = 0; l < f.sizes.num_levels; ++l) {
+    const double entries = double(f.sizes.edges[l]);
+    const double chunks =
+        std::max(f.sizes.rows(l) / double(f.width), entries / (4. * f.width));
+    const bool narrow = chunks <= narrow_chunks;
+    if (!narrow || !open) total += p.alpha;
+    open = narrow;
+    total += of_team * p.narrow_level *
+             ((narrow ? std::max(1., chunks / warps) : 1.) +
+              f.longest_row(l) / (4. * f.width));
+  }
+  return total;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_REGISTRATION_HPP
+#define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_REGISTRATION_HPP
+
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/level_sets/Prediction.hpp>
+#include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <memory>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+class LevelSetsRegistration
+    : public AlgorithmRegistration<Scalar, ExecutionSpace> {
+  using Base = AlgorithmRegistration<Scalar, ExecutionSpace>;
+  using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Candidate;
+  using typename Base::Pointer;
+  using typename Base::Selection;
+  static constexpr Algorithm enumerator = Algorithm::level_sets;
+
+  std::size_t least_bytes(const PlanSizes& sizes) const override {
+    return sizes.of_rows() + sizes.of_entries() + sizes.of_chunks() +
+           (sizes.levels + 1) * 4;
+  }
+
+  void consider(Selection& selection) override {
+    selection.consider(
+        *this, predict_level_sets(selection.features(), Solve::narrow_chunks,
+                                  Solve::team_warps(selection.exec)));
+  }
+  Pointer make(Selection& selection, const Candidate&) override {
+    return std::make_shared<Solve>(selection.exec, selection.analysis);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

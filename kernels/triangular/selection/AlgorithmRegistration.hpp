@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_ALGORITHM_REGISTRATION_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_ALGORITHM_REGISTRATION_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <cstddef>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/selection/PlanSizes.hpp>
+#include <kernels/triangular/selection/Selection.hpp>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// What the selection knows of one algorithm: what it can do, the least bytes
+/// of its plan, its candidates with their predictions, and how it is made. Each
+/// algorithm's folder has one (Registration.hpp); selection/Registry.hpp lists
+/// them. An object serves one matrix: it may keep what its candidates need,
+/// packed sub-graphs for example.
+template <class Scalar, class ExecutionSpace>
+class AlgorithmRegistration {
+ public:
+  using scalar_type = Scalar;
+  using execution_space = ExecutionSpace;
+  using Selection = Detail::Selection<Scalar, ExecutionSpace>;
+  using Candidate = Detail::Candidate<Scalar, ExecutionSpace>;
+  using Pointer = AlgorithmPointer<Scalar, ExecutionSpace>;
+
+  AlgorithmRegistration() = default;
+  virtual ~AlgorithmRegistration() = default;
+  AlgorithmRegistration(const AlgorithmRegistration&) = delete;
+  AlgorithmRegistration& operator=(const AlgorithmRegistration&) = delete;
+
+  Algorithm algorithm() const { return algorithm_; }
+  /// For the registry.
+  void set_algorithm(Algorithm algorithm) { algorithm_ = algorithm; }
+
+  /// @name What it can do
+  /// @{
+  /// Whether it serves this scalar, execution space and these options (their
+  /// right-hand sides, for example). Where it does not, the automatic choice
+  /// leaves it out, and asking for it is an OptionError.
+  virtual bool supports(const TriangularOptions&) const { return true; }
+  /// Whether it needs level sets where it is asked for by name; the automatic
+  /// choice finds them in any case.
+  virtual bool needs_level_sets() const { return true; }
+  /// Whether it needs measured parameters where it is asked for by name.
+  virtual bool needs_parameters(const Selection&) const { return false; }
+  /// @}
+
+  /// @name Memory
+  /// @{
+  /// Bytes that its plan takes at least, without a workspace for more than one
+  /// right-hand side.
+  virtual std::size_t least_bytes(const PlanSizes& sizes) const = 0;
+  /// Whether these are the bytes that it takes.
+  virtual bool least_bytes_are_exact() const { return false; }
+  /// A plan of more than so many times the matrix is dropped, as is one that
+  /// takes more memory than allowed.
+  virtual double most_times_matrix(const Selection&, const Candidate&) const {
+    return std::numeric_limits<double>::infinity();
+  }
+  /// @}
+
+  /// @name Candidates
+  /// @{
+  /// Adds none, one or several candidates to the automatic choice, each with
+  /// the predicted microseconds of a solve (Selection::consider). What takes
+  /// long to find out is worth it only where it may become the best.
+  virtual void consider(Selection& selection) = 0;
+  /// Adds what is made where it was asked for by name (Selection::add).
+  virtual void consider_named(Selection& selection) { selection.add(*this); }
+  /// `dropped`, whose plan was too large, is ruled out: adds a candidate with a
+  /// smaller plan, if there is one, and lets go of what `dropped` needed.
+  virtual void consider_smaller(Selection&, const Candidate&) {}
+  /// All its candidates are ruled out: lets go of what they needed.
+  virtual void forget(Selection&) {}
+  /// @}
+
+  /// @name Merged level sets, for an algorithm whose plans may have them
+  /// @{
+  /// `analysis.unmerged` has more rows than before: its plan is to be made
+  /// again, with as many merged level sets.
+  virtual void consider_again(Selection&, int /*merged_levels*/) {}
+  /// Rules `inaccurate` out, of which `why` tells, and adds a candidate with
+  /// `most` merged level sets at most in its place; false where there is none.
+  virtual bool consider_fewer_levels(Selection&, Candidate& /*inaccurate*/,
+                                     int /*most*/, const std::string& /*why*/) {
+    return false;
+  }
+  /// Rules out what merges level sets, which these values don't allow.
+  /// @param chosen  whether its plan has shown that
+  virtual void forbid_merging(Selection&, bool /*chosen*/,
+                              const std::string& /*why*/) {}
+  /// @}
+
+  /// The algorithm for an analysed matrix. It writes into `selection.report`
+  /// what its plan looks like. `candidate.bytes` are the least bytes, which are
+  /// allowed; where `options.max_right_hand_sides` need a workspace that does
+  /// not fit, it makes one for fewer. @throws OptionError
+  virtual Pointer make(Selection& selection, const Candidate& candidate) = 0;
+
+ private:
+  Algorithm algorithm_ = Algorithm::automatic;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

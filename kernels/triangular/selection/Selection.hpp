@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_SELECTION_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_SELECTION_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
+#include <core/device/Backend.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <cstddef>
+#include <deque>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/selection/MemoryBudget.hpp>
+#include <kernels/triangular/selection/PlanSizes.hpp>
+#include <kernels/triangular/selection/SolveFeatures.hpp>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+class AlgorithmRegistration;
+
+/// What the report notes of a plan with merged level sets.
+inline std::string merged_levels_note(int levels) {
+  return std::to_string(levels) + " merged level sets";
+}
+
+/// A plan that may be made for a matrix.
+template <class Scalar, class ExecutionSpace>
+struct Candidate {
+  static constexpr std::size_t not_reported = ~std::size_t{0};
+
+  AlgorithmRegistration<Scalar, ExecutionSpace>* registration;
+  double predicted_us = 0;  ///< 0: it was asked for
+  /// Its place among the report's candidates.
+  std::size_t place = not_reported;
+  bool ruled_out = false;
+  std::size_t bytes = 0;  ///< that the plan takes, once that is known
+  bool made = false;      ///< to know it: else it is a lower bound
+  int merged_levels = 1;  ///< of `sync_free`
+};
+
+/// One matrix and the candidates for it: what the algorithms' registrations
+/// read and add to. Refers to the arguments that it is made from, and keeps the
+/// report's candidates up to date.
+template <class Scalar, class ExecutionSpace>
+class Selection {
+ public:
+  using Registration = AlgorithmRegistration<Scalar, ExecutionSpace>;
+  using Candidate = Detail::Candidate<Scalar, ExecutionSpace>;
+
+  Selection(const ExecutionSpace& instance,
+            TriangularAnalysis<ExecutionSpace>& analysed,
+            const TriangularOptions& asked, TriangularReport& to_fill)
+      : exec(instance),
+        analysis(analysed),
+        options(asked),
+        report(to_fill),
+        budget(report.rows > 0 ? MemoryBudget(options, report.crs_bytes)
+                               : MemoryBudget({}, 0)) {}
+
+  const ExecutionSpace exec;
+  TriangularAnalysis<ExecutionSpace>& analysis;
+  const TriangularOptions& options;
+  TriangularReport& report;
+  const MemoryBudget budget;
+  PlanSizes sizes{};
+  PerformanceParameters parameters;  ///< see needs_parameters
+  HostRows host_rows;
+  /// Why the first choice was not to be had.
+  std::string instead;
+
+  bool is_automatic() const {
+    return options.algorithm == Algorithm::automatic;
+  }
+  /// As the option, 1 where the accuracy asked for allows no merged rows.
+  int merged_levels() const {
+    return options.accuracy == Accuracy::componentwise ? 1
+                                                       : options.merged_levels;
+  }
+  bool levels_are_named() const { return options.merged_levels > 0; }
+  SolveFeatures features() const {
+    return {parameters,
+            sizes.edges,
+            analysis.order.sizes,
+            sizeof(Scalar),
+            num_multiprocessors(exec),
+            lane_width<ExecutionSpace>,
+            options.max_right_hand_sides,
+            host_rows};
+  }
+
+  /// A candidate that the report does not tell of.
+  Candidate& add(Registration& registration) {
+    candidates_.push_back({&registration});
+    return candidates_.back();
+  }
+  /// A candidate of the report, which notes what its plan consists of.
+  Candidate& consider(Registration& registration, double predicted_us,
+                      const std::string& note = "") {
+    Candidate& made = add(registration);
+    made.predicted_us = predicted_us;
+    made.place = report.candidates.size();
+    report.candidates.push_back({registration.algorithm(), predicted_us, note});
+    return made;
+  }
+  /// False, and a line in the report, for what is too large however it is made.
+  bool may_fit(Registration& registration) {
+    const std::size_t least = registration.least_bytes(sizes);
+    if (budget.allows(least)) return true;
+    Candidate& none = consider(registration, 0);
+    none.bytes = least;
+    over_budget(none);
+    return false;
+  }
+
+  /// The one with the smallest prediction of those left, null: there is none.
+  Candidate* best() {
+    return best_of([](const Candidate&) { return true; });
+  }
+  Candidate* best_of(Algorithm algorithm) {
+    return best_of([&](const Candidate& candidate) {
+      return candidate.registration->algorithm() == algorithm;
+    });
+  }
+  template <class Condition>
+  Candidate* best_of(const Condition& is_meant) {
+    Candidate* found = nullptr;
+    for (Candidate& candidate : candidates_)
+      if (!candidate.ruled_out && is_meant(candidate) &&
+          (!found || candidate.predicted_us < found->predicted_us))
+        found = &candidate;
+    return found;
+  }
+  const Candidate& last() const { return candidates_.back(); }
+
+  /// Rules a candidate out, and says in the report why.
+  void rule_out(Candidate& candidate, const std::string& why) {
+    if (candidate.ruled_out) return;
+    candidate.ruled_out = true;
+    if (candidate.place == Candidate::not_reported) return;
+    auto& line = report.candidates[candidate.place];
+    line.ruled_out = true;
+    line.note += (line.note.empty() ? "" : "; ") + why;
+  }
+  void over_budget(Candidate& candidate) {
+    rule_out(candidate, needs(candidate) + " of " +
+                            std::to_string(budget.bytes()) + " allowed");
+  }
+  /// All of an algorithm that `is_meant` holds for.
+  template <class Condition>
+  void rule_out_all(const Registration& registration, const std::string& why,
+                    const Condition& is_meant) {
+    for (Candidate& candidate : candidates_)
+      if (candidate.registration == &registration && is_meant(candidate))
+        rule_out(candidate, why);
+  }
+  void rule_out_all(const Registration& registration, const std::string& why) {
+    rule_out_all(registration, why, [](const Candidate&) { return true; });
+  }
+  /// Whether some were for their bytes.
+  bool any_over_budget() const {
+    for (const Candidate& candidate : candidates_)
+      if (candidate.ruled_out && !budget.allows(candidate.bytes)) return true;
+    return false;
+  }
+  static std::string needs(const Candidate& candidate) {
+    return bytes_needed(candidate.bytes, candidate.made);
+  }
+
+  /// `sync_free` with all level sets apart, which takes all values: where no
+  /// other candidate is left. Its registration is known to the chooser.
+  void add_last_resort() { add(*last_resort); }
+  Registration* last_resort = nullptr;
+
+  /// Plans are made in the analysis' memory from its `mark` on: what was taken
+  /// before that stays when a plan is dropped.
+  using Mark = typename WorkPool<ExecutionSpace>::Mark;
+  Mark mark() const { return analysis.work(exec).mark(); }
+  void plans_begin_at(const Mark& mark) { plans_begin_ = mark; }
+  /// A plan is dropped: gives back the memory it was made in, and clears what
+  /// it has put into the report.
+  void forget_plan() {
+    give_back_plans();
+    report.subgraphs = report.subgraph_levels = report.max_subgraph_rows = 0;
+    report.internal_slots = report.external_slots = 0;
+    report.blocks = report.block_runs = 0;
+    report.block_slots = 0;
+    report.merged_levels = 1;
+    report.launch_right_hand_sides = 0;
+    report.external_share = report.predicted_solve_us = 0;
+    report.reason.clear();
+  }
+  void give_back_plans() { analysis.work(exec).give_back(plans_begin_); }
+
+ private:
+  std::deque<Candidate> candidates_;  // whose elements stay where they are
+  Mark plans_begin_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

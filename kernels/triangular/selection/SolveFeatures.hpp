@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_SOLVE_FEATURES_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_SOLVE_FEATURES_HPP
+
+#include <Strata_PerformanceModel.hpp>
+#include <algorithm>
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <kernels/triangular/selection/HostRows.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// What predictions of a solve of some right-hand sides are made from: features
+/// of the pattern, measured parameters, and terms that several predictions
+/// share. Times are in microseconds. Each algorithm's folder has its prediction
+/// (Prediction.hpp). The factors that are not parameters were fitted on an H200
+/// and on hosts of two and sixteen cores; docs/benchmarks.md says how well
+/// they do.
+struct SolveFeatures {
+  /// `level_sizes` are referred to as long as predictions are made.
+  /// @param units  multiprocessors of a device, cores of a host
+  /// @param lanes  lane_width: more than 1 on a GPU with warps
+  /// @param rows_of_host  of a host, for the automatic choice
+  SolveFeatures(const PerformanceParameters& parameters, std::int64_t num_edges,
+                const LevelSizes& level_sizes, std::size_t scalar_bytes,
+                int num_units, int lanes, int right_hand_sides,
+                const HostRows& rows_of_host = {})
+      : p(parameters),
+        sizes(level_sizes),
+        rows(double(level_sizes.level_map.back())),
+        edges(double(num_edges)),
+        scalar(double(scalar_bytes)),
+        units(num_units),
+        width(lanes),
+        columns(right_hand_sides),
+        host_rows(rows_of_host) {
+    bytes_us =
+        (edges * (scalar + 4) + rows * (4 * scalar + 8)) / p.bytes_per_us;
+  }
+
+  PerformanceParameters p;
+  const LevelSizes& sizes;
+  double rows, edges, scalar;  ///< counts, and bytes of a scalar
+  int units, width, columns;
+  HostRows host_rows;
+  /// Packed entries and rows through memory: values, columns, b, x and two
+  /// copies of x.
+  double bytes_us = 0;
+
+  /// The share of the time for bytes that does not pass while others wait.
+  static constexpr double beside_waiting = 0.7;
+
+  /// A launch that may begin while the one before it ends (see run_teams).
+  double begin() const { return (columns == 1 ? 0.45 : 1.) * p.alpha; }
+  /// So many rows and entries by one thread.
+  double serial(double num_rows, double entries) const {
+    return num_rows * p.serial_row + entries * p.serial_entry;
+  }
+  /// So many vectors of each right-hand side but the first through memory.
+  double more_vectors(int vectors) const {
+    return (columns - 1) * rows * vectors * scalar / p.bytes_per_us;
+  }
+  double longest_row(int level) const {
+    return double(sizes.longest_row[level]);
+  }
+  double longest_row() const {
+    std::int64_t longest = 0;
+    for (const std::int64_t row : sizes.longest_row)
+      longest = std::max(longest, row);
+    return double(longest);
+  }
+  /// Right-hand sides that a host's thread takes four at a time, relative to
+  /// one.
+  static double side_by_side(int right_hand_sides) {
+    return right_hand_sides / 4 * 2.2 + right_hand_sides % 4;
+  }
+  /// One right-hand side by one thread of a host, in the order of the rows.
+  double substitution_on_host() const {
+    const double apart = serial(rows, edges);
+    if (rows == 0) return apart;
+    // What a row of a chain takes is how long it waits for the row before; to
+    // recover from a wrong guess takes longer.
+    const double longer = 0.8 * host_rows.in_chains *
+                              std::max(0., p.narrow_level - apart / rows) +
+                          1.2 * host_rows.unforeseen * p.narrow_level;
+    // Through memory, or a cache that cores share, one thread has its share of
+    // the bandwidth.
+    const double bytes = bytes_us * p.bytes_per_us;
+    const double through_memory =
+        bytes > 2 * 1024 * 1024 ? bytes_us * std::min(units, 16) : 0.;
+    return std::max(apart + rows * longer, through_memory);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

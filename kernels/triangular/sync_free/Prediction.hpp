@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_PREDICTION_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_PREDICTION_HPP
+
+#include <algorithm>
+#include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/RowChunks.hpp>
+#include <cmath>
+#include <kernels/triangular/selection/SolveFeatures.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// @param in_blocks  one right-hand side, and see gains_by_blocks
+inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
+  const auto& p = f.p;
+  if (f.width == 1)
+    return 2 * p.alpha +
+           4 * std::max(1., 0.5 * f.columns) * f.substitution_on_host();
+  const double of_bytes = f.columns > 1 ? 1. : SolveFeatures::beside_waiting;
+  double total = f.begin() + of_bytes * f.bytes_us + f.more_vectors(6);
+  // A block of right-hand sides takes longer from hand to hand than one.
+  const double of_block = f.columns > 1 ? 0.75 : 0.;
+  for (int l = 0; l < f.sizes.num_levels; ++l) {
+    const double longest = f.longest_row(l);
+    // A value handed on; rows that lanes share take their sum as well. A very
+    // long row may be all there is to wait for: its pieces hand on their
+    // sums, and with several right-hand sides it takes a warp many turns.
+    const double turns = 1.8 * std::max(0., longest - 2000) / (8. * f.width);
+    total += (f.columns > 1 ? 1. : 1.2) * p.handover *
+             (1 + of_block + (longest > 8 ? 0.25 : 0.) +
+              (f.columns > 1 ? turns : std::min(2., turns)));
+    // Sources, and b and x of rows that are not neighbours, come in sectors
+    // of 32 bytes.
+    total += of_bytes * (in_blocks ? 0.6 : 1.) * 32 *
+             (double(f.sizes.edges[l]) + 2. * f.sizes.rows(l)) / p.bytes_per_us;
+  }
+  return total;
+}
+
+/// With merged level sets, for one right-hand side: fewer dependencies to wait
+/// for, each of them longer for longer lists, and more entries, whose sources
+/// mostly lie in sectors that are read anyway. Rows that stay as they are hold
+/// up others.
+inline double predict_merged_sync_free(const SolveFeatures& f,
+                                       const LevelsCandidate& merged) {
+  const auto& p = f.p;
+  const double k = merged.levels;
+  const double waits = std::ceil(f.sizes.num_levels / k) *
+                       (1 + (k - 1) * std::min(1., 2 * merged.stay));
+  const double length = merged.sources + merged.terms;
+  const double longer = 0.01 * (length + std::min(length, 8.)) +
+                        0.003 * std::max(0., length - 24);
+  const double more = std::max(0., f.rows * length - f.edges);
+  // Where level sets are few, neighbours' terms are none in memory.
+  const double scattered =
+      f.sizes.num_levels < 32 ? f.rows * merged.terms : more / 8;
+  return f.begin() + 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits +
+         SolveFeatures::beside_waiting *
+             (f.bytes_us + (more * (f.scalar + 4) +
+                            32 * (f.edges + 2 * f.rows + scattered)) /
+                               p.bytes_per_us);
+}
+/// Bytes of that plan, to about a tenth: more slots are idle where level sets
+/// are narrow, and sources that are near take half a word. The recipes of new
+/// values have a byte for each entry of a merged row and of its terms' rows,
+/// and rows share some of them.
+/// @param in_order  see DependencyGraph::values_in_order
+inline double merged_sync_free_bytes(const SolveFeatures& f,
+                                     const LevelsCandidate& merged,
+                                     bool in_order) {
+  const double length = f.edges / f.rows;
+  const double of_level = f.rows / std::max(1, f.sizes.num_levels);
+  const double idle = 1.03 + 0.22 * std::min(1., 100 / of_level);
+  const double reach = std::min(f.rows, 2 * merged.levels * of_level);
+  const double source = reach <= RowChunk::most_distance ? 2.3 : 4;
+  const double recipe =
+      (1 - 1. / merged.levels) * (length + 2) + merged.terms * (length + 1);
+  return f.rows *
+         (3 * f.scalar + 12 + (in_order ? 0 : 4 * (length + 1)) + recipe / 2 +
+          idle * (f.scalar + source) * (merged.sources + merged.terms));
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_PREDICTION_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_PREDICTION_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <kernels/triangular/selection/SolveFeatures.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// No sub-graphs without merged rows can do better than this.
+inline double sync_free_subgraphs_at_least(const SolveFeatures& f) {
+  return f.begin() + 3 * f.p.handover + f.p.pass * f.sizes.num_levels +
+         f.bytes_us;
+}
+
+/// @param critical_steps  steps on the longest path, of which `latency` for
+///   each value from another sub-graph
+/// @param work_steps  steps full of work that sub-graphs have one after the
+///   other, beside those of the path; in bands of level sets, where that is not
+///   counted, two fifths of them
+/// @param step_cost  of a step, relative to the measured one
+/// @param subgraphs, imports  their number, and that of values they need from
+///   each other
+inline double predict_sync_free_subgraphs(const SolveFeatures& f,
+                                          int critical_steps, double work_steps,
+                                          double step_cost, int latency,
+                                          int subgraphs, std::int64_t imports) {
+  const auto& p = f.p;
+  if (f.width == 1)
+    return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
+  // Teams begin with a ticket, their part of b, and outside values.
+  const double first = f.begin() + 3 * p.handover;
+  // Outside values come 64 at a time; on the longest path some of that is
+  // waited for once for each sub-graph passed.
+  const double passed =
+      std::max(0, critical_steps - f.sizes.num_levels) / double(latency);
+  const double fetch = double(imports) / subgraphs / 64 * p.handover;
+  // The larger of path and work counts for more.
+  const double steps = std::pow(
+      std::pow(critical_steps, 1.5) + std::pow(work_steps, 1.5), 1 / 1.5);
+  const double one =
+      first + p.pass * step_cost * steps + passed * fetch / 4 + 2 * f.bytes_us;
+  // Others go side by side with the first, and hold up the teams: one lasts
+  // about 35 times a dependency's latency, most of it prologue and waiting, and
+  // four of them run on a multiprocessor at once.
+  return one + (f.columns - 1) * subgraphs * 35 * p.handover / (4. * f.units);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_REGISTRATION_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_REGISTRATION_HPP
+
+#include <algorithm>
+#include <analysis/packing/PackSubgraphs.hpp>
+#include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
+#include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace Strata {
+namespace Detail {
+
+/// The shape of sub-graphs for a graph: chunks of rows in the order of
+/// substitution keep a narrow graph's long paths together, bands of level sets
+/// keep a wide one's teams busy. Where there are few level sets there is
+/// nothing to gain from merging them, nor from looking at rows for that.
+inline PackingShape packing_shape(const TriangularOptions& options,
+                                  int merged_levels, int n, int levels,
+                                  std::int64_t edges,
+                                  const int* unmerged = nullptr) {
+  PackingShape shape;
+  shape.unmerged = unmerged;
+  const bool narrow = double(n) < 150. * std::max(1, levels);
+  shape.band_levels = narrow ? 0 : 64;
+  shape.merged_levels = merged_levels;
+  shape.which_team = options.lanes_per_row == 0   ? -1
+                     : options.lanes_per_row == 1 ? 0
+                                                  : 1;
+  if (levels < 64) {
+    if (shape.merged_levels == 0) shape.merged_levels = 1;
+    if (shape.which_team < 0 && edges < std::int64_t{6} * n)
+      shape.which_team = 0;
+  }
+  shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
+                   : narrow                      ? 1024
+                                                 : 1536;
+  return shape;
+}
+
+/// One candidate after the other, each of which has its own packed sub-graphs:
+/// they are packed to be predicted, and the packer makes one plan.
+template <class Scalar, class ExecutionSpace>
+class SyncFreeSubgraphsRegistration
+    : public AlgorithmRegistration<Scalar, ExecutionSpace> {
+  using Base = AlgorithmRegistration<Scalar, ExecutionSpace>;
+  using Solve = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Candidate;
+  using typename Base::Pointer;
+  using typename Base::Selection;
+  static constexpr Algorithm enumerator = Algorithm::sync_free_subgraphs;
+
+  std::size_t least_bytes(const PlanSizes& sizes) const override {
+    const PackedRecord record(sizes.scalar_bytes);
+    const std::size_t per_record =
+        record.bytes + 5 + record.entries * sizes.value_index_bytes;
+    return sizes.of_rows() +
+           (static_cast<std::size_t>(sizes.edges) + record.entries - 1) /
+               record.entries * per_record;
+  }
+  bool needs_parameters(const Selection&) const override { return true; }
+
+  void consider(Selection& selection) override {
+    merged_levels_ = selection.merged_levels();
+    if (suit(selection) && selection.may_fit(*this)) consider_packed(selection);
+  }
+  void consider_named(Selection& selection) override {
+    merged_levels_ = selection.merged_levels();
+    consider_packed(selection);
+    if (packed_) return;
+    selection.add_last_resort();
+    selection.instead =
+        "asked for sync_free_subgraphs, but the matrix has no rows or too many "
+        "entries, or a row needs more values from outside its sub-graph than a "
+        "team's scratch holds";
+  }
+  /// With fewer merged level sets, unless their number was asked for like the
+  /// algorithm.
+  void consider_smaller(Selection& selection, const Candidate&) override {
+    const int levels = packed_ ? packed_->merged_levels() : 1;
+    forget(selection);
+    if (levels == 1 ||
+        (selection.levels_are_named() && !selection.is_automatic()))
+      return;
+    merged_levels_ = levels > 4 ? 4 : levels > 2 ? 2 : 1;
+    consider_packed(selection);
+  }
+  /// Once no plan is left.
+  void forget(Selection& selection) override {
+    if (!packed_) return;
+    packed_.reset();
+    selection.plans_begin_at(before_packing_);
+    selection.give_back_plans();
+  }
+
+  void consider_again(Selection& selection, int merged_levels) override {
+    selection.rule_out_all(*this, "made again with fewer merged rows");
+    merged_levels_ = merged_levels;
+    forget(selection);
+    consider_packed(selection);
+  }
+  bool consider_fewer_levels(Selection& selection, Candidate& inaccurate,
+                             int most, const std::string& why) override {
+    if (most < 2) return false;
+    selection.rule_out(inaccurate, why);
+    selection.forget_plan();
+    consider_again(selection, most);
+    return true;
+  }
+  /// Sub-graphs merge fewer level sets than `sync_free`, and have a try of
+  /// their own where that can't merge any.
+  void forbid_merging(Selection& selection, bool chosen,
+                      const std::string& why) override {
+    if (chosen) {
+      selection.rule_out_all(*this, why);
+      merged_levels_ = 1;
+      forget(selection);
+      consider_packed(selection);
+    } else if (!packed_ && selection.is_automatic() && suit(selection) &&
+               selection.may_fit(*this)) {
+      consider_packed(selection);
+    }
+  }
+
+  Pointer make(Selection& selection, const Candidate&) override {
+    auto& report = selection.report;
+    auto solve = std::make_shared<Solve>(
+        selection.exec, selection.analysis, *packed_,
+        selection.options.max_right_hand_sides, selection.budget.bytes());
+    report.launch_right_hand_sides = solve->capacity();
+    report.subgraphs = solve->num_subgraphs();
+    report.external_share = packed_->external_share();
+    report.merged_levels = packed_->merged_levels();
+    return solve;
+  }
+
+ private:
+  static PackingShape shape(const Selection& selection, int merged_levels) {
+    const auto& analysis = selection.analysis;
+    return packing_shape(selection.options, merged_levels,
+                         analysis.graph.num_vertices, selection.report.levels,
+                         selection.sizes.edges, analysis.unmerged_rows());
+  }
+
+  /// Whether sub-graphs are worth a look beside `sync_free` with merged level
+  /// sets, if there is that. A host has no lanes that could fetch while others
+  /// solve; and where level sets are wide and few, or rows long, most values
+  /// come from other sub-graphs. The bound is of sub-graphs without merged
+  /// rows: with them they come to half of it in chains of chunks, to 0.6 of it
+  /// in bands.
+  bool suit(Selection& selection) const {
+    if (!is_gpu<ExecutionSpace>) return false;
+    const int n = selection.analysis.graph.num_vertices,
+              levels = selection.report.levels;
+    const Candidate* const merged = selection.best_of(
+        [](const Candidate& candidate) { return candidate.merged_levels > 1; });
+    // With a limit on memory they are looked at whatever `sync_free` can do
+    // within it: else more memory could make for the slower choice.
+    const bool compared = merged && !selection.budget.limited();
+    const double us = compared ? merged->predicted_us : 0;
+    const double bound = sync_free_subgraphs_at_least(selection.features());
+    if (shape(selection, merged_levels_).band_levels == 0)
+      // With so few level sets they are not merged, and never come near the
+      // bound.
+      return !compared || us > (levels < 64 ? 1.3 : 1.) * bound ||
+             (levels >= 64 && (n < 32 * levels || us > bound / 2));
+    const double widest = compared ? 600 : 1500;
+    return n < widest * levels && levels >= 64 &&
+           double(selection.sizes.edges) < 16. * n &&
+           (!compared || us > bound / 1.5);
+  }
+
+  /// Factor on the prediction of sub-graphs in bands, fitted for one to four
+  /// merged level sets: merged rows have terms to begin with and more sources,
+  /// and four teams share a multiprocessor that does that work.
+  static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
+
+  /// Packs sub-graphs, where the matrix has any that fit in scratch.
+  void consider_packed(Selection& selection) {
+    const auto& exec = selection.exec;
+    const auto& analysis = selection.analysis;
+    const PackingShape wanted = shape(selection, merged_levels_);
+    const bool bands = wanted.band_levels > 0;
+    const auto& longest = analysis.order.sizes.longest_row;
+    before_packing_ = selection.mark();
+    auto packed = Solve::make_builder(
+        exec, analysis.graph, analysis.order.level_of.data(),
+        selection.report.levels,
+        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
+        wanted, analysis.pool, analysis.order.vertex.data());
+    if (!packed.possible()) return;
+    selection.plans_begin_at(selection.mark());
+    selection.consider(
+        *this,
+        predict_sync_free_subgraphs(
+            selection.features(), packed.critical_steps(),
+            bands ? 0.4 * packed.critical_steps() : packed.team_steps(),
+            packed.step_cost(), wanted.latency, packed.num_subgraphs(),
+            packed.num_imports()) *
+            (bands ? in_bands(packed.merged_levels()) : 1.),
+        std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
+            std::to_string(packed.max_rows()) + " rows in " +
+            (bands ? "bands of " + std::to_string(wanted.band_levels) +
+                         " level sets"
+                   : "the order of substitution") +
+            (packed.merged_levels() > 1
+                 ? ", " + merged_levels_note(packed.merged_levels())
+                 : "") +
+            (packed.team() > 0 ? ", four lanes a row" : ""));
+    packed_ = std::move(packed);
+  }
+
+  /// As the option, until less memory or these values ask for fewer.
+  int merged_levels_ = 0;
+  std::optional<SubgraphPacker<ExecutionSpace>> packed_;
+  typename Selection::Mark before_packing_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

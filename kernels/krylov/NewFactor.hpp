@@ -37,8 +37,7 @@ class NewFactor final : public NewMatrix<Scalar> {
  public:
   explicit NewFactor(const CrsArrays<Scalar>& A) {
     const auto is_wide = [](const IndexArray& array) {
-      return array.kind() == IndexKind::int64 ||
-             array.kind() == IndexKind::uint64;
+      return array.bytes_of_one() == 8;
     };
     constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
     wide_ordinals_ = is_wide(A.entries);

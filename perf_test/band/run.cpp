@@ -12,6 +12,7 @@
 #include <detail/Strata_PerfBandProblem.hpp>
 #include <detail/Strata_PerfBandTime.hpp>
 #include <detail/Strata_PerfTiming.hpp>
+#include <kernels/band/TileTeam.hpp>
 #include <limits>
 
 namespace Strata {

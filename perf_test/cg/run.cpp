@@ -12,6 +12,8 @@
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
+#include <kernels/krylov/ColouredSolves.hpp>
+#include <kernels/krylov/ColouredSweeps.hpp>
 #include <limits>
 #include <stdexcept>
 

@@ -17,7 +17,7 @@ struct Fragments {
   using Matrix = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
   using Vector = Kokkos::View<double*, Space>;
 
-  const Space exec;
+  const Space exec{};
   const Matrix A = Strata::gallery<Matrix>(exec, "grid2d:10");
   const Matrix L = Strata::take_triangle(exec, A, Strata::Uplo::lower);
   const int n = L.numRows();

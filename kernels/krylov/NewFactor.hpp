@@ -43,11 +43,9 @@ class NewFactor final : public NewMatrix<Scalar> {
     wide_ordinals_ = is_wide(A.entries);
     wide_offsets_ = static_cast<std::int64_t>(A.num_values) > largest_int ||
                     (wide_ordinals_ && is_wide(A.row_map));
-    this->largest_ordinal = static_cast<double>(
-        wide_ordinals_ ? std::numeric_limits<std::int64_t>::max()
-                       : largest_int);
-    this->largest_offset =
-        static_cast<double>(std::numeric_limits<std::int64_t>::max());
+    constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+    this->largest_ordinal = wide_ordinals_ ? largest : largest_int;
+    this->largest_offset = largest;
   }
   IndexOutput make_row_map(const std::string& label,
                            std::int64_t rows) override {

@@ -41,7 +41,7 @@ TEST(MemoryErrors, OfComplexNumbers) {
   std::vector<Variant> some;
   for (const auto& variant : variants())
     if (variant.name == "automatic" ||
-        variant.name == "sync_free, 2 at a time" ||
+        variant.name == "sync_free, 2 merged" ||
         variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);

@@ -236,10 +236,11 @@ template <class Scalar, class ExecutionSpace>
 void IncompletePreconditioner<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
     Factorization kind, const TriangularOptions& options, FactorOrder order) {
-  auto made = std::make_shared<State>(A, kind, options, order);
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { made->make(exec, A); });
-  state_ = std::move(made);
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    auto made = std::make_shared<State>(A, kind, options, order);
+    made->make(exec, A);
+    state_ = std::move(made);
+  });
 }
 
 template <class Scalar, class ExecutionSpace>

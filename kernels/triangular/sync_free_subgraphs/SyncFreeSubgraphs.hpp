@@ -106,7 +106,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     Kokkos::View<Scalar*, Memory> diagonal;
     storage_ = make_plan_storage<Memory>(
-        exec, "Strata::Stream", [&](PlanStorage<Memory>& storage) {
+        exec, "Strata::SyncFreeSubgraphs", [&](PlanStorage<Memory>& storage) {
           storage.take(exports_, 2ll * export_columns_ * packed_.num_exports);
           storage.take(diagonal, diagonals);
           storage.take(term_value_, terms);
@@ -116,7 +116,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     this->set_rows(packed_.row, packed_.diagonal_value_index,
                    analysis.conjugated, diagonal);
     Kokkos::parallel_for(
-        "Strata::Stream::reset",
+        "Strata::SyncFreeSubgraphs::reset",
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(std::max(
                                     exports_.extent(0), state_.extent(0)))),
@@ -140,7 +140,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                       const Scalar* values) override {
     if (!packed_.merged.exist()) return nullptr;
     if (!growth_.borrowed()) growth_.take(packed_.num_rows);
-    run_recipes<false>("Strata::Stream::probe", exec, values);
+    run_recipes<false>("Strata::SyncFreeSubgraphs::trial_packing", exec,
+                       values);
     return faults_.data();
   }
   void forget_trial_packing() override { growth_.release(); }
@@ -263,11 +264,11 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (packed_.merged.exist()) {
-      run_recipes<true>("Strata::Stream::pack", exec, values);
+      run_recipes<true>("Strata::SyncFreeSubgraphs::pack", exec, values);
       return;
     }
     Kokkos::parallel_for(
-        "Strata::Stream::pack",
+        "Strata::SyncFreeSubgraphs::pack",
         RangeOf<ExecutionSpace>(exec, 0, packed_.num_records),
         PackSubgraphValues<Scalar, Memory>{packed_, values, this->diagonal_,
                                            this->conjugated_, this->divide_});

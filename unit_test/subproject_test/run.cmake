@@ -43,7 +43,7 @@ if(NOT installed STREQUAL "share/parent.cpp")
 endif()
 configure(strict -DStrata_INSTALL=ON)
 run(${CMAKE_COMMAND} --install ${work_dir}/strict --config ${config})
-if(NOT EXISTS ${work_dir}/prefix/include/strata/Strata.hpp)
+if(NOT EXISTS ${work_dir}/prefix/include/strata/core/Strata.hpp)
   message(FATAL_ERROR "Strata_INSTALL=ON installed no headers")
 endif()
 

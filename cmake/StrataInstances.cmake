@@ -51,6 +51,7 @@ foreach(template IN LISTS templates)
 endforeach()
 
 add_library(strata ${sources})
+strata_precompile(strata)
 add_library(Strata::strata ALIAS strata)
 target_link_libraries(strata PUBLIC strata_header_only)
 foreach(scalar IN LISTS Strata_ALL_SCALARS)

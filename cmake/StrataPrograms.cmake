@@ -13,6 +13,16 @@ foreach(library strata header_only)
     $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra>)
 endforeach()
 
+# Headers that programs with the flags of this folder share.
+function(strata_precompile_for_programs owner)
+  if(Strata_PRECOMPILES)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${owner}.cpp CONTENT "")
+    add_library(${owner} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${owner}.cpp)
+    target_link_libraries(${owner} PRIVATE strata_program)
+    strata_precompile(${owner} ${ARGN})
+  endif()
+endfunction()
+
 # Registers `target` with CTest under `label`.
 function(strata_add_test target label)
   add_test(NAME ${target} COMMAND ${target} ${ARGN})

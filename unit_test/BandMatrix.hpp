@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "UseLapack.hpp"
+
 namespace Strata {
 namespace BandTest {
 

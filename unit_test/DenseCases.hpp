@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "UseLapack.hpp"
+
 namespace Strata {
 namespace DenseTest {
 

@@ -31,11 +31,11 @@ Band second_difference(int n) {
   return A;
 }
 
-Solver make(const Band& A, const BandOptions& options = {}) {
+Solver make(const Band& A, const BandOptions& options = SolverTest::band_options()) {
   return Solver(Space(), to_band_view<double, Space>(A), A.kl, A.ku, options);
 }
 BandOptions by(BandMethod method, bool require_dominance = true) {
-  BandOptions options;
+  BandOptions options = SolverTest::band_options();
   options.method = method;
   options.require_dominance = require_dominance;
   return options;
@@ -73,7 +73,7 @@ TEST(BandErrors, StorageThatIsNotOfTheBand) {
 
 TEST(BandErrors, Options) {
   const auto A = second_difference(100);
-  BandOptions options;
+  BandOptions options = SolverTest::band_options();
   options.max_right_hand_sides = -1;
   EXPECT_THROW(make(A, options), OptionError);
   options = {};

@@ -35,7 +35,7 @@ const Shape shapes[] = {{1, 0, 0},    {2, 1, 0},     {3, 0, 2},  {33, 4, 7},
                         {200, 3, 50}, {260, 31, 32}, {257, 1, 1}};
 
 BandOptions pivoting() {
-  BandOptions options;
+  BandOptions options = SolverTest::band_options();
   options.method = BandMethod::partial_pivoting;
   return options;
 }
@@ -138,7 +138,7 @@ TYPED_TEST(BandPivotingTest, ExchangesWhereTheDiagonalIsZero) {
     x.set(b);
     x.with_view([&](const auto& view) { solver.solve(exec, view, view); });
     EXPECT_LE(A.backward_error(x.get(), b), tolerance<Scalar>());
-    BandOptions options;
+    BandOptions options = SolverTest::band_options();
     options.require_dominance = false;
     EXPECT_THROW((BandSolver<Scalar, Space>(
                      exec, to_band_view<Scalar, Space>(A), 1, 1, options)),
@@ -156,7 +156,7 @@ TYPED_TEST(BandPivotingTest, SolvesDominantMatricesWithoutPivoting) {
     for (const int tile : {32, 64}) {
       const auto A =
           Band::random(s.n, s.kl, s.ku, Band::Dominance::columns, random);
-      BandOptions options;
+      BandOptions options = SolverTest::band_options();
       options.tile = tile;
       options.max_right_hand_sides = 70;
       const BandSolver solver(exec, to_band_view<Scalar, Space>(A), s.kl, s.ku,

@@ -61,7 +61,7 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
         SCOPED_TRACE(std::to_string(s.n) + " rows, " + std::to_string(s.kl) +
                      " and " + std::to_string(s.ku) + " diagonals, " +
                      to_string(v.method) + " " + std::to_string(v.tile));
-        BandOptions options;
+        BandOptions options = SolverTest::band_options();
         options.method = v.method;
         options.tile = v.tile;
         options.max_right_hand_sides = 140;
@@ -102,7 +102,7 @@ TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {
     for (const auto& v : variants(s)) {
       SCOPED_TRACE(std::string(to_string(v.method)) + " " +
                    std::to_string(v.tile));
-      BandOptions options;
+      BandOptions options = SolverTest::band_options();
       options.method = v.method;
       options.tile = v.tile;
       options.max_right_hand_sides = columns;
@@ -144,7 +144,7 @@ TYPED_TEST(BandSolverTest, RoomForRightHandSidesGrowsOnce) {
   for (const auto& v : variants(s)) {
     SCOPED_TRACE(std::string(to_string(v.method)) + " " +
                  std::to_string(v.tile));
-    BandOptions options;
+    BandOptions options = SolverTest::band_options();
     options.method = v.method;
     options.tile = v.tile;
     const BandSolver solver(exec, ab, s.kl, s.ku, options);
@@ -183,8 +183,10 @@ TYPED_TEST(BandSolverTest, RoomForRightHandSidesGrowsOnce) {
     const BandSolver reserved(exec, ab, s.kl, s.ku, options);
     const std::size_t bare = reserved.report().bytes;
     reserved.reserve(exec, 150);
+    // Partial pivoting works in x itself; LAPACK does where x has its layout.
     EXPECT_EQ(reserved.report().bytes > bare,
-              v.method != BandMethod::partial_pivoting);
+              v.method != BandMethod::partial_pivoting ||
+                  (reserved.report().lapack && Space().concurrency() > 1));
     for (const int columns : {150, 7, 128, 1}) solve(reserved, columns, false);
     EXPECT_THROW(reserved.reserve(exec, -1), SizeMismatchError);
   }
@@ -208,7 +210,7 @@ TYPED_TEST(BandSolverTest, SolvesABatch) {
       for (const int columns : {1, 4, 140}) {
         SCOPED_TRACE(std::string(to_string(v.method)) + " " +
                      std::to_string(v.tile));
-        BandOptions options;
+        BandOptions options = SolverTest::band_options();
         options.method = v.method;
         options.tile = v.tile;
         options.max_right_hand_sides = 140;
@@ -248,7 +250,7 @@ TYPED_TEST(BandSolverTest, NanInARightHandSideStaysInItsColumn) {
   const auto A = Band::random(200, 10, 12, Band::Dominance::rows, random);
   const auto ab = to_band_view<Scalar, Space>(A);
   for (const auto& v : variants({200, 10, 12})) {
-    BandOptions options;
+    BandOptions options = SolverTest::band_options();
     options.method = v.method;
     options.tile = v.tile;
     options.max_right_hand_sides = 140;

@@ -15,7 +15,7 @@ struct Reduced {
 
 template <class Layout, class Scalar>
 Reduced<Scalar> reduce(const HostDense<Scalar>& a,
-                       const GaussJordanOptions& options = {}) {
+                       const GaussJordanOptions& options = SolverTest::dense_options()) {
   const auto view = to_view<Scalar, Layout>(a);
   const auto form = reduced_row_echelon_form(Space(), view, options);
   return {from_view(view), form};
@@ -144,7 +144,7 @@ TEST(GaussJordanRank, DependentColumnsAnywhere) {
     for (int j = from; j < to; ++j)
       for (int i = 0; i < 200; ++i)
         a(i, j) = from > 0 ? 0.5 * a(i, j % from) : 0.0;
-    GaussJordanOptions options;
+    GaussJordanOptions options = SolverTest::dense_options();
     options.stripe = 64;
     const auto ours = reduce<Kokkos::LayoutLeft>(a, options);
     expect_reference(a, ours);
@@ -188,7 +188,7 @@ TEST(GaussJordanReductionOf, ScaledMatricesHasTheSameBits) {
 TEST(GaussJordanOption, StripesOfAnyWidthAgree) {
   const auto a = random_dense<double>(150, 220, 8);
   for (const int stripe : {32, 96, 512}) {
-    GaussJordanOptions options;
+    GaussJordanOptions options = SolverTest::dense_options();
     options.stripe = stripe;
     expect_reference(a, reduce<Kokkos::LayoutLeft>(a, options));
   }
@@ -198,7 +198,7 @@ TEST(GaussJordanOption, ToleranceDecidesTheRank) {
   HostDense<double> a(50, 50);
   for (int i = 0; i < 50; ++i) a(i, i) = std::pow(0.1, i);
   for (const double tolerance : {0.0, 1e-10 / 3, 0.5, 2.0}) {
-    GaussJordanOptions options;
+    GaussJordanOptions options = SolverTest::dense_options();
     options.tolerance = tolerance;
     const int rank = tolerance == 0.0   ? 50
                      : tolerance == 2.0 ? 0
@@ -221,7 +221,7 @@ TEST(GaussJordanOption, RightHandSidesHaveNoPivots) {
   HostDense<double> augmented(n, n + k), x(n, k);
   std::copy(a.values.begin(), a.values.end(), augmented.values.begin());
   std::copy(b.values.begin(), b.values.end(), augmented.values.begin() + n * n);
-  GaussJordanOptions options;
+  GaussJordanOptions options = SolverTest::dense_options();
   options.pivot_columns = n;
   const auto ours = reduce<Kokkos::LayoutLeft>(augmented, options);
   EXPECT_EQ(ours.form.rank, n);
@@ -243,7 +243,7 @@ TEST(GaussJordanOption, SystemsWithoutSolutionShow) {
   for (const bool gap : {false, true}) {
     if (gap)
       for (int i = 0; i < m; ++i) a(i, 5) = a(i, 4);
-    GaussJordanOptions options;
+    GaussJordanOptions options = SolverTest::dense_options();
     options.pivot_columns = n;
     const auto ours = reduce<Kokkos::LayoutRight>(a, options);
     ASSERT_EQ(ours.form.rank, 60);

@@ -32,7 +32,7 @@ Exception thrown_by(const Work& work) {
 }
 
 TEST(GaussJordanErrors, ValuesThatAreNotFinite) {
-  Elimination elimination;
+  Elimination elimination(SolverTest::dense_options());
   for (const double bad : {infinity, -infinity, not_a_number}) {
     auto a = random_dense<double>(70, 70, 1);
     auto b = random_dense<double>(70, 2, 2);
@@ -68,7 +68,7 @@ TEST(GaussJordanErrors, ValuesThatAreNotFinite) {
 }
 
 TEST(GaussJordanErrors, SingularMatricesNameTheColumn) {
-  Elimination elimination;
+  Elimination elimination(SolverTest::dense_options());
   for (const int n : {1, 2, 33, 64, 150, 300})
     for (const int column : {0, n / 2, n - 1}) {
       SCOPED_TRACE(std::to_string(n) + ", column " + std::to_string(column));
@@ -96,7 +96,7 @@ TEST(GaussJordanErrors, SingularMatricesNameTheColumn) {
 }
 
 TEST(GaussJordanErrors, OverflowOnTheWay) {
-  Elimination elimination;
+  Elimination elimination(SolverTest::dense_options());
   // In the matrix, and in the right-hand side only.
   HostDense<double> a(2, 2), b(2, 1);
   a(0, 0) = 1;
@@ -112,9 +112,10 @@ TEST(GaussJordanErrors, OverflowOnTheWay) {
   EXPECT_TRUE(from_view(A).same_bits(a));
   EXPECT_TRUE(from_view(x).same_bits(b));
   // Without a tolerance of its own, as the largest column sum overflows.
-  thrown_by<FactorizationError>([&] { reduced_row_echelon_form(Space(), A); });
+  thrown_by<FactorizationError>([&] { reduced_row_echelon_form(Space(), A,
+                                                                  SolverTest::dense_options()); });
   EXPECT_TRUE(from_view(A).same_bits(a));
-  GaussJordanOptions exact;
+  GaussJordanOptions exact = SolverTest::dense_options();
   exact.tolerance = 0;
   thrown_by<FactorizationError>(
       [&] { reduced_row_echelon_form(Space(), A, exact); });
@@ -132,7 +133,7 @@ TEST(GaussJordanErrors, OverflowOnTheWay) {
 }
 
 TEST(GaussJordanErrors, SizesAndOptions) {
-  Elimination elimination;
+  Elimination elimination(SolverTest::dense_options());
   const Matrix wide("A", 3, 4), square("A", 3, 3), four("x", 4, 1),
       three("x", 3, 1), pair("x", 3, 2);
   EXPECT_EQ(thrown_by<NotSquareError>([&] {
@@ -181,20 +182,20 @@ TEST(GaussJordanErrors, SizesAndOptions) {
   elimination.solve(Space(), square, no_columns, no_columns);
   elimination.invert(Space(), none, none);
 
-  GaussJordanOptions options;
+  GaussJordanOptions options = SolverTest::dense_options();
   options.pivot_columns = 5;
   EXPECT_EQ(thrown_by<OptionError>([&] {
               reduced_row_echelon_form(Space(), wide, options);
             }).argument(),
             "pivot_columns");
   for (const int stripe : {-32, 1, 33, 544}) {
-    GaussJordanOptions bad;
+    GaussJordanOptions bad = SolverTest::dense_options();
     bad.stripe = stripe;
     EXPECT_EQ(thrown_by<OptionError>([&] { Elimination{bad}; }).argument(),
               "stripe");
   }
   for (const double tolerance : {infinity, not_a_number}) {
-    GaussJordanOptions bad;
+    GaussJordanOptions bad = SolverTest::dense_options();
     bad.tolerance = tolerance;
     EXPECT_EQ(thrown_by<OptionError>([&] { Elimination{bad}; }).argument(),
               "tolerance");

@@ -30,7 +30,7 @@ TYPED_TEST_SUITE(GaussJordanSolution, Scalars);
 
 TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
   // One object for all: its workspace grows, and is larger than needed.
-  GaussJordan<TypeParam, Space> elimination;
+  GaussJordan<TypeParam, Space> elimination(SolverTest::dense_options());
   for (const int n : {1, 2, 17, 32, 33, 130, 270, 64})
     for (const int k : {1, 5}) {
       SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(k));
@@ -47,7 +47,7 @@ TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
       EXPECT_LE(backward_error(a, inverse, identity<TypeParam>(n)), limit);
       const auto apart = to_view<TypeParam, Kokkos::LayoutLeft>(a);
       gauss_jordan_inverse(Space(), to_view<TypeParam, Kokkos::LayoutRight>(a),
-                           apart);
+                           apart, SolverTest::dense_options());
       EXPECT_TRUE(inverse.same_bits(from_view(apart)));
       if (this->HasFailure()) return;
     }
@@ -56,7 +56,7 @@ TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
 /// As many rows as several teams share, which on a device tell each other of
 /// their candidates for pivots.
 TEST(GaussJordanSolutions, OfManyRowsHaveSmallResiduals) {
-  GaussJordan<double, Space> elimination;
+  GaussJordan<double, Space> elimination(SolverTest::dense_options());
   for (const int n : {1025, 1300}) {
     const auto a = random_dense<double>(n, n, n);
     const auto b = random_dense<double>(n, 1, n + 1);
@@ -104,7 +104,7 @@ TEST(GaussJordanSolutionOf, GradedAndNearlySingularMatricesIsBackwardStable) {
       matrices[2](i, j) *= std::pow(2.0, -i);
       matrices[3](i, j) *= std::pow(2.0, -j);
     }
-  GaussJordan<double, Space> elimination;
+  GaussJordan<double, Space> elimination(SolverTest::dense_options());
   for (const auto& a : matrices)
     for (const bool consistent : {false, true}) {
       // A random right-hand side has a huge solution, A times ones has not.
@@ -129,7 +129,7 @@ TEST(GaussJordanInverseOf, PermutationsAndUnimodularMatricesIsExact) {
     permutation(i, j) = transpose(j, i) = 1;
   }
   const auto view = to_view<double, Kokkos::LayoutLeft>(permutation);
-  gauss_jordan_inverse(Space(), view, view);
+  gauss_jordan_inverse(Space(), view, view, SolverTest::dense_options());
   const auto inverse = from_view(view);
   for (std::size_t k = 0; k < inverse.values.size(); ++k)
     ASSERT_EQ(inverse.values[k], transpose.values[k]);
@@ -139,7 +139,8 @@ TEST(GaussJordanInverseOf, PermutationsAndUnimodularMatricesIsExact) {
   for (int j = 0; j < n; ++j)
     for (int i = j; i < n; ++i) sums(i, j) = 1;
   const auto differences = to_view<double, Kokkos::LayoutRight>(sums);
-  gauss_jordan_inverse(Space(), differences, differences);
+  gauss_jordan_inverse(Space(), differences, differences,
+                       SolverTest::dense_options());
   const auto result = from_view(differences);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i)
@@ -150,12 +151,12 @@ TEST(GaussJordanSolutionIn, PlaceOfTheRightHandSideAndOfRankOne) {
   const int n = 100;
   const auto a = random_dense<double>(n, n, 1);
   const auto b = random_dense<double>(n, 1, 2);
-  GaussJordan<double, Space> elimination;
+  GaussJordan<double, Space> elimination(SolverTest::dense_options());
   const auto expected = solve<Kokkos::LayoutLeft>(elimination, a, b);
   const auto block = to_view<double, Kokkos::LayoutLeft>(b);
   const auto vector = Kokkos::subview(block, Kokkos::ALL, 0);
   gauss_jordan_solve(Space(), to_view<double, Kokkos::LayoutLeft>(a), vector,
-                     vector);
+                     vector, SolverTest::dense_options());
   EXPECT_TRUE(from_view(block).same_bits(expected));
 
   // Every second row and column of a larger array.

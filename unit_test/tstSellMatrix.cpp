@@ -254,6 +254,8 @@ TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   const auto uneven = [&](const char* spec, std::int64_t sigma) {
     Strata::SellOptions options;
     options.sigma = sigma;
+    // Left to itself, a host keeps rows apart.
+    options.chunk_rows = Strata::Detail::is_gpu<Device> ? 0 : 8;
     return Strata::Detail::Internals::storage(
                Strata::SellMatrix(
                    exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
@@ -264,6 +266,30 @@ TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   EXPECT_FALSE(uneven("diagonal:999", 0));
   EXPECT_TRUE(uneven("circuit:5000", 0));
   EXPECT_TRUE(uneven("random:3000x6", 3000));
+}
+
+TEST(SellMatrix, HostsKeepRowsApartWhereDiagonalsDoNotServe) {
+  if (Strata::Detail::is_gpu<Device>) GTEST_SKIP() << "for hosts";
+  const Device exec;
+  const auto report = [&](const char* spec, int chunk_rows) {
+    Strata::SellOptions options;
+    options.chunk_rows = chunk_rows;
+    return Strata::SellMatrix(
+               exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
+               options)
+        .report();
+  };
+  const auto stencil = report("grid3d:20", 0);
+  EXPECT_EQ(stencil.chunk_rows, 8);
+  EXPECT_EQ(stencil.diagonal_chunks, stencil.chunks);
+  for (const auto& alone : {report("random:3000x6", 0), report("circuit:5000", 0),
+                            report("grid3d:20", 1)}) {
+    EXPECT_EQ(alone.chunk_rows, 1);
+    EXPECT_EQ(alone.diagonal_chunks, 0);
+    EXPECT_EQ(alone.sigma, 1);
+    EXPECT_EQ(alone.chunks, alone.rows);
+    EXPECT_EQ(alone.padding(), 0);
+  }
 }
 
 TEST(SellMatrix, SortingLessensPadding) {

@@ -8,6 +8,7 @@
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/band/BandInput.hpp>
+#include <kernels/band/LapackBand.hpp>
 #include <vector>
 
 namespace Strata {
@@ -103,6 +104,16 @@ void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
   const std::int64_t widest = std::max(A.lower, A.upper);
   report.method = options.method;
   report.tile = options.tile;
+  report.lapack =
+      has_lapack<ExecutionSpace> && options.use_lapack && A.batch == 1 &&
+      fits_lapack_band(A) &&
+      (options.method == BandMethod::partial_pivoting ||
+       (options.method == BandMethod::automatic && options.require_dominance));
+  if (report.lapack) {
+    report.method = BandMethod::partial_pivoting;
+    report.tile = 0;
+    return;
+  }
   if (report.method == BandMethod::automatic) {
     // Cyclic reduction does more than twice the work in few dependent steps;
     // many systems fill the device without it.

@@ -51,7 +51,7 @@ class BandSolverState {
     const ProfilingRegion region("Strata::BandSolver::factor");
     factored_ = false;
     if (algorithm_) {
-      const bool pivoting = report_.method == BandMethod::partial_pivoting;
+      const bool pivoting = options_.method == BandMethod::partial_pivoting;
       check_band(exec, A, scale_, fault_);
       const double smallest = options_.smallest_pivot;
       algorithm_->factor(exec, A, scale_, fault_,
@@ -106,6 +106,11 @@ class BandSolverState {
       return std::make_unique<typename decltype(type)::type>(
           exec, A.size, A.lower, A.upper, A.batch, columns);
     };
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (report_.lapack)
+        return std::make_unique<LapackBand<Scalar, ExecutionSpace>>(
+            exec, A, options_.method != BandMethod::partial_pivoting, columns);
+    }
     if (report_.method == BandMethod::partial_pivoting)
       return made(TypeOf<PivotedBand<Scalar, ExecutionSpace>>());
     if (report_.method == BandMethod::cyclic_reduction) {

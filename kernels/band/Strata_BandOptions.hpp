@@ -13,8 +13,9 @@ namespace Strata {
 
 /// How a band matrix is factorised.
 enum class BandMethod {
-  /// `cyclic_reduction` for bands of up to 64 diagonals on a side and few
-  /// systems, else `tiles`.
+  /// On a host one system whose dominance is required is solved by LAPACK, as
+  /// with `partial_pivoting`, where the build has it. Else `cyclic_reduction`
+  /// for bands of up to 64 diagonals on a side and few systems, else `tiles`.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,
@@ -54,6 +55,9 @@ struct BandOptions {
   double smallest_pivot = 0;
   /// Rows and columns of a tile, 32 or 64; 0: chosen by the band.
   int tile = 0;
+  /// With `automatic` and `partial_pivoting`, one system on a host: call the
+  /// LAPACK that the library was built with, if any (Strata_ENABLE_LAPACK).
+  bool use_lapack = true;
 };
 
 /// What was made of a matrix, in numbers.
@@ -63,6 +67,7 @@ struct BandReport {
   int systems = 1;
   /// Rows and columns of a tile, or columns of a panel.
   int tile = 0;
+  bool lapack = false;  ///< LAPACK has the factors
   /// Bytes of device memory that the solver holds, and of the band itself.
   std::size_t bytes = 0, band_bytes = 0;
 };
@@ -70,7 +75,8 @@ struct BandReport {
 /// The report as lines of text, `name: value` each.
 inline std::string to_string(const BandReport& report) {
   std::ostringstream out;
-  out << "method: " << to_string(report.method) << "\nrows: " << report.rows
+  out << "method: " << to_string(report.method)
+      << (report.lapack ? " (LAPACK)" : "") << "\nrows: " << report.rows
       << "\ndiagonals below, above: " << report.lower << ", " << report.upper
       << "\nsystems: " << report.systems << "\ntile: " << report.tile
       << "\nmemory: " << report.bytes << " bytes, " << report.band_bytes

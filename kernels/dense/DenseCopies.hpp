@@ -42,22 +42,22 @@ struct JoinInspections {
 
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
 /// at all values on the way.
-template <class Scalar, class Index>
-struct CopyIn : JoinInspections {
+template <class Scalar>
+struct CopyIn {
   MultiVectorRef<const Scalar> a, b;
   DenseRef<Scalar> to;
-  Index rows, a_columns;
+  std::int64_t a_columns;
 
-  KOKKOS_INLINE_FUNCTION void operator()(Index k,
-                                         DenseInspection& found) const {
-    const Index j = k / rows, i = k - j * rows;
-    const Scalar value = j < a_columns ? a(i, j)
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
+    const Scalar value = static_cast<std::int64_t>(j) < a_columns ? a(i, j)
                          : b.data      ? b(i, j - a_columns)
-                                       : Scalar(i == j - a_columns ? 1 : 0);
+                                       : Scalar(static_cast<std::int64_t>(i) + a_columns ==
+                                               static_cast<std::int64_t>(j)
+                                           ? 1
+                                           : 0);
     to(i, j) = value;
-    if (!is_finite_value(value) &&
-        static_cast<std::int64_t>(k) < found.not_finite)
-      found.not_finite = static_cast<std::int64_t>(k);
+    return is_finite_value(value);
   }
 };
 
@@ -97,31 +97,26 @@ double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
 }
 
 /// Looks at rows x (some columns) of a matrix.
-template <class Scalar, class Index>
-struct Inspect : JoinInspections {
+template <class Scalar>
+struct Inspect {
   DenseRef<Scalar> a;
-  Index rows;
 
-  KOKKOS_INLINE_FUNCTION void operator()(Index k,
-                                         DenseInspection& found) const {
-    const Index j = k / rows, i = k - j * rows;
-    if (!is_finite_value(a(i, j)) &&
-        static_cast<std::int64_t>(k) < found.not_finite)
-      found.not_finite = static_cast<std::int64_t>(k);
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
+    return is_finite_value(a(i, j));
   }
 };
 
 /// Copies rows x columns, column j to column column_of[j] if there is such a
 /// list.
-template <class Scalar, class Index>
+template <class Scalar>
 struct CopyOut {
   DenseRef<Scalar> from;
   MultiVectorRef<Scalar> to;
-  Index rows;
   const int* column_of;
 
-  KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
-    const Index j = k / rows, i = k - j * rows;
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
     to(i, column_of ? static_cast<Index>(column_of[j]) : j) = from(i, j);
   }
 };
@@ -131,45 +126,107 @@ struct CopyOut {
 /// what elimination left in the columns of right-hand sides, `candidates` and
 /// up. Number of a column: that of its pivot, or -1 less its place in `rest`;
 /// without numbers, the pivots come first.
-template <class Scalar, class Index>
+template <class Scalar>
 struct WriteEchelon {
   DenseRef<Scalar> rest, eliminated;
   MultiVectorRef<Scalar> to;
-  Index rows, rank, candidates;
+  std::int64_t rank, candidates;
   const int* number;
 
-  KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
-    const Index j = k / rows, i = k - j * rows;
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
     const std::int64_t n = number     ? static_cast<std::int64_t>(number[j])
-                           : j < rank ? static_cast<std::int64_t>(j)
-                                      : static_cast<std::int64_t>(rank) - 1 -
-                                            static_cast<std::int64_t>(j);
+                           : static_cast<std::int64_t>(j) < rank
+                               ? static_cast<std::int64_t>(j)
+                               : rank - 1 - static_cast<std::int64_t>(j);
     Scalar value(0);
     if (n >= 0)
       value = Scalar(static_cast<std::int64_t>(i) == n ? 1 : 0);
-    else if (i < rank)
+    else if (static_cast<std::int64_t>(i) < rank)
       value = rest(i, -1 - n);
-    else if (j >= candidates)
+    else if (static_cast<std::int64_t>(j) >= candidates)
       value = eliminated(i, j);
     // No negative zeros.
     to(i, j) = value + Scalar(0);
   }
 };
 
-/// Calls work(Index()) with a type that holds `count`: dividing 32-bit numbers
-/// is several times faster.
-template <class Work>
-void with_index_type(std::int64_t count, const Work& work) {
-  if (count < INT32_MAX)
-    work(std::uint32_t());
-  else
-    work(std::uint64_t());
-}
+/// Calls visit(i, j) for the elements of a matrix, which are numbered by columns:
+/// a device's threads have one each, a host's a column.
+template <class ExecutionSpace, class Index, class Visit>
+struct ByElements : JoinInspections {
+  Visit visit;
+  Index rows;
 
-template <class Index, class ExecutionSpace>
-auto index_range(const ExecutionSpace& exec, std::int64_t count) {
-  return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
-      exec, Index(0), static_cast<Index>(count));
+  KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
+    if constexpr (is_gpu<ExecutionSpace>) {
+      const Index j = k / rows;
+      visit(k - j * rows, j);
+    } else {
+      for (Index i = 0; i < rows; ++i) visit(i, k);
+    }
+  }
+  /// The first element for which `visit` is false.
+  KOKKOS_INLINE_FUNCTION void operator()(Index k,
+                                         DenseInspection& found) const {
+    if constexpr (is_gpu<ExecutionSpace>) {
+      const Index j = k / rows;
+      if (!visit(k - j * rows, j)) note(k, found);
+    } else {
+      for (Index i = 0; i < rows; ++i)
+        if (!visit(i, k)) note(i + k * rows, found);
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static void note(Index element,
+                                          DenseInspection& found) {
+    if (static_cast<std::int64_t>(element) < found.not_finite)
+      found.not_finite = static_cast<std::int64_t>(element);
+  }
+};
+
+/// Calls run(policy, functor) for the elements of rows x columns, with indices
+/// of 32 bits where they do: dividing these is several times faster.
+template <class ExecutionSpace, class Visit, class Run>
+void with_elements(const ExecutionSpace& exec, std::int64_t rows,
+                   std::int64_t columns, const Visit& visit, const Run& run) {
+  const auto with = [&](auto index) {
+    using Index = decltype(index);
+    ByElements<ExecutionSpace, Index, Visit> functor;
+    functor.visit = visit;
+    functor.rows = static_cast<Index>(rows);
+    run(Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+            exec, Index(0),
+            static_cast<Index>(is_gpu<ExecutionSpace> ? rows * columns
+                                                      : columns)),
+        functor);
+  };
+  if (rows * columns < INT32_MAX)
+    with(std::uint32_t());
+  else
+    with(std::uint64_t());
+}
+template <class ExecutionSpace, class Visit>
+void for_elements(const char* label, const ExecutionSpace& exec,
+                  std::int64_t rows, std::int64_t columns, const Visit& visit) {
+  with_elements(exec, rows, columns, visit,
+                [&](const auto& policy, const auto& functor) {
+                  Kokkos::parallel_for(label, policy, functor);
+                });
+}
+/// Waits for exec.
+template <class ExecutionSpace, class Visit>
+DenseInspection inspect_elements(const char* label, const ExecutionSpace& exec,
+                                 std::int64_t rows, std::int64_t columns,
+                                 const Visit& visit) {
+  DenseInspection found;
+  with_elements(exec, rows, columns, visit,
+                [&](const auto& policy, const auto& functor) {
+                  Kokkos::parallel_reduce(label, policy, functor, found);
+                });
+  exec.fence();
+  return found;
 }
 
 }  // namespace Detail

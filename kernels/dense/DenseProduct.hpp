@@ -7,6 +7,7 @@
 
 #include <KokkosBlas3_gemm.hpp>
 #include <core/device/KokkosVersion.hpp>
+#include <core/lapack/Lapack.hpp>
 #include <kernels/dense/DenseRef.hpp>
 
 namespace Strata {
@@ -91,14 +92,24 @@ void gemm_on(const ExecutionSpace& exec, const Scalar& alpha, const A& a,
 }
 
 /// C -= A B, with A rows x inner and B inner x columns; C apart from both.
-/// By KokkosBlas::gemm (on CUDA that is cuBLAS), by TiledProduct on CUDA where
-/// Kokkos Kernels lacks cuBLAS. Asynchronous.
+/// On a host with `use_blas` by BLAS, else by KokkosBlas::gemm (on CUDA that is
+/// cuBLAS), by TiledProduct on CUDA where Kokkos Kernels lacks cuBLAS.
+/// Asynchronous.
 template <class Scalar, class ExecutionSpace>
 void subtract_product(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
                       const DenseRef<Scalar>& b, const DenseRef<Scalar>& c,
                       std::int64_t rows, std::int64_t columns,
-                      std::int64_t inner) {
+                      std::int64_t inner, bool use_blas) {
   if (rows == 0 || columns == 0 || inner == 0) return;
+  if constexpr (has_lapack<ExecutionSpace>) {
+    if (use_blas) {
+      exec.fence();
+      return Lapack<Scalar>::subtract_product(
+          static_cast<int>(rows), static_cast<int>(columns),
+          static_cast<int>(inner), a.data, static_cast<int>(a.ld), b.data,
+          static_cast<int>(b.ld), c.data, static_cast<int>(c.ld));
+    }
+  }
   if constexpr (is_gpu<ExecutionSpace> && !kernels_have_cublas) {
     using Product = TiledProduct<Scalar, ExecutionSpace>;
     const std::int64_t teams = ((rows + Product::tile - 1) / Product::tile) *

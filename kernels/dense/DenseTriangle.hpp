@@ -237,13 +237,22 @@ void solve_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
 
 /// B = T^-1 B for a triangular T, rows x rows, unit where lower, and B rows x
 /// columns: halves, so that most of it are products of large matrices.
-/// Substitution and not a product with an inverse in the tiles: the residual
+/// On a host with `use_blas` by BLAS. Substitution and not a product with an inverse in the tiles: the residual
 /// stays small for any T. Asynchronous.
 template <Uplo uplo, class Scalar, class ExecutionSpace>
 void solve_triangle(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
                     const DenseRef<Scalar>& b, std::int64_t rows,
-                    std::int64_t columns) {
+                    std::int64_t columns, bool use_blas) {
   if (rows == 0 || columns == 0) return;
+  if constexpr (has_lapack<ExecutionSpace>) {
+    if (use_blas) {
+      exec.fence();
+      return Lapack<Scalar>::trsm(uplo == Uplo::upper, static_cast<int>(rows),
+                                  static_cast<int>(columns), t.data,
+                                  static_cast<int>(t.ld), b.data,
+                                  static_cast<int>(b.ld));
+    }
+  }
   const std::int64_t at_once = rows_at_once<Scalar, ExecutionSpace>(columns);
   if (rows <= at_once) {
     solve_rows<uplo>(exec, t, b, static_cast<int>(rows), columns);
@@ -252,17 +261,17 @@ void solve_triangle(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
   // The first half is a whole number of these.
   const std::int64_t top = (rows / at_once + 1) / 2 * at_once;
   if constexpr (uplo == Uplo::lower) {
-    solve_triangle<uplo>(exec, t, b, top, columns);
+    solve_triangle<uplo>(exec, t, b, top, columns, use_blas);
     subtract_product(exec, t.from(top, 0), b, b.from(top, 0), rows - top,
-                     columns, top);
+                     columns, top, use_blas);
     solve_triangle<uplo>(exec, t.from(top, top), b.from(top, 0), rows - top,
-                         columns);
+                         columns, use_blas);
   } else {
     solve_triangle<uplo>(exec, t.from(top, top), b.from(top, 0), rows - top,
-                         columns);
+                         columns, use_blas);
     subtract_product(exec, t.from(0, top), b.from(top, 0), b, top, columns,
-                     rows - top);
-    solve_triangle<uplo>(exec, t, b, top, columns);
+                     rows - top, use_blas);
+    solve_triangle<uplo>(exec, t, b, top, columns, use_blas);
   }
 }
 

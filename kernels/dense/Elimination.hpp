@@ -10,25 +10,13 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/dense/PanelByColumns.hpp>
+#include <kernels/dense/Pivots.hpp>
 #include <kernels/dense/ResidentPanel.hpp>
 #include <kernels/dense/StripeKernels.hpp>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
-
-/// Pivots of an elimination: pivot q is in row q and column columns[q].
-struct Pivots {
-  std::vector<std::int64_t> columns;
-  /// As in EliminationStatus.
-  int lacking = EliminationStatus::none, overflow = EliminationStatus::none;
-
-  /// Whether pivot q is in column q, for all q.
-  bool leading() const {
-    return columns.empty() ||
-           columns.back() == static_cast<std::int64_t>(columns.size()) - 1;
-  }
-};
 
 /// Begins an elimination: rows are where they were, nothing is counted yet.
 struct BeginElimination {
@@ -60,9 +48,10 @@ class Elimination {
   using Panel = ResidentPanel<Scalar, ExecutionSpace>;
 
   /// For matrices of up to max_rows rows; `stripe` columns a stripe, a
-  /// multiple of `width`.
-  Elimination(const ExecutionSpace& exec, std::int64_t max_rows, int stripe)
-      : stripe_(stripe) {
+  /// multiple of `width`. @param use_blas for products and triangles of a host
+  Elimination(const ExecutionSpace& exec, std::int64_t max_rows, int stripe,
+              bool use_blas)
+      : stripe_(stripe), use_blas_(use_blas) {
     const auto ints = [&](const char* label, std::int64_t count) {
       return make_unfilled<Kokkos::View<int*, Memory>>(exec, label, count);
     };
@@ -139,9 +128,9 @@ class Elimination {
       move_rows<Scalar>(exec, a.from(0, end), moved, max_stripe_moves(stripe_),
                         count, source, target, row_of_.data());
       solve_triangle<Uplo::lower>(exec, a.from(c, c), a.from(c, end), end - c,
-                                  last - end);
+                                  last - end, use_blas_);
       subtract_product(exec, a.from(end, c), a.from(c, end), a.from(end, end),
-                       rows - end, last - end, end - c);
+                       rows - end, last - end, end - c, use_blas_);
     }
     expected_ = steps;
   }
@@ -178,7 +167,7 @@ class Elimination {
         l = multipliers;
       }
       subtract_product(exec, l, a.from(row, next), a.from(row + found, next),
-                       below, end - next, found);
+                       below, end - next, found, use_blas_);
       row += found;
     }
     const auto status = host_status(exec);
@@ -240,7 +229,8 @@ class Elimination {
           eliminate_panel(exec, a, p, rows, p, count, tolerance);
       apply_panel(exec, a, p, first, p, next, end, info);
       subtract_product(exec, a.from(next, p), a.from(p, next),
-                       a.from(next, next), rows - next, end - next, count);
+                       a.from(next, next), rows - next, end - next, count,
+                       use_blas_);
     }
   }
 
@@ -293,6 +283,7 @@ class Elimination {
   }
 
   int stripe_, max_teams_ = 0, set_ = 0;
+  bool use_blas_;
   std::int64_t expected_ = 0;
   /// Whether the latest panel's rows have changed places in the panel itself.
   bool exchanged_ = false;

@@ -14,6 +14,7 @@
 #include <kernels/dense/DenseChecks.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/Elimination.hpp>
+#include <kernels/dense/LapackElimination.hpp>
 #include <limits>
 #include <utility>
 
@@ -52,17 +53,16 @@ class GaussJordanState {
       form.tolerance = static_cast<double>(std::max(size.rows, size.columns)) *
                        std::numeric_limits<Real>::epsilon() * form.norm;
     const std::int64_t further = size.columns - candidates;
-    auto& elimination = *elimination_;
-    elimination.sweep(exec, work_ref(), size.rows, candidates, further,
-                      form.tolerance);
-    Pivots pivots = elimination.pivots(exec);
+    sweep(exec, size.rows, candidates, further, form.tolerance);
+    Pivots pivots = swept(exec);
     if (pivots.lacking != EliminationStatus::none) {
       copy_in(exec, A, nothing, size);
       const std::int64_t ld = leading_dimension(size.rows);
       reserve(exec, spare_, ld * Elimination::width);
-      pivots = elimination.sweep_with_gaps(exec, work_ref(), size.rows,
-                                           candidates, further, form.tolerance,
-                                           Ref{spare_.data(), ld});
+      pivots = elimination_->sweep_with_gaps(exec, work_ref(), size.rows,
+                                             candidates, further,
+                                             form.tolerance,
+                                             Ref{spare_.data(), ld});
     }
     require_no_overflow(pivots.overflow);
     form.rank = static_cast<std::int64_t>(pivots.columns.size());
@@ -80,9 +80,8 @@ class GaussJordanState {
     const Sizes size{A.extent[0], A.extent[1], x.extent[1]};
     if (size.rows == 0 || size.further == 0) return;
     copy_in(exec, A, multi_vector_ref<const Scalar>(b), size);
-    eliminate(exec, size, false);
-    require_regular(elimination_->pivots(exec));
     const Ref solution = work_ref().from(0, size.columns);
+    find_solution(exec, solution, size);
     require_finite(exec, solution, size.rows, size.further);
     copy_out(exec, solution, multi_vector_ref<Scalar>(x), size, nullptr);
     exec.fence();
@@ -96,12 +95,27 @@ class GaussJordanState {
     check_same_extents(A, X);
     const ProfilingRegion region("Strata::GaussJordan::invert");
     const auto n = A.extent[0];
-    const Sizes size{n, n, n};
     if (n == 0) return;
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (by_lapack()) {
+        const Sizes size{n, n, 0};
+        copy_in(exec, A, nothing, size);
+        sweep(exec, n, n, 0, least_pivot());
+        require_regular(swept(exec));
+        lapack_.invert(work_ref(), n);
+        require_finite(exec, work_ref(), n, n);
+        copy_out(exec, work_ref(), multi_vector_ref<Scalar>(X), {n, n, n},
+                 nullptr);
+        exec.fence();
+        return;
+      }
+    }
+    const Sizes size{n, n, n};
     copy_in(exec, A, nothing, size);
-    eliminate(exec, size, true);
-    require_regular(elimination_->pivots(exec));
+    elimination_->sweep(exec, work_ref(), n, n, n, least_pivot(), true);
     const Ref inverse = work_ref().from(0, n);
+    solve_upper(exec, work_ref(), inverse, n, n);
+    require_regular(elimination_->pivots(exec));
     require_finite(exec, inverse, n, n);
     copy_out(exec, inverse, multi_vector_ref<Scalar>(X), size,
              elimination_->row_of().data());
@@ -111,7 +125,7 @@ class GaussJordanState {
   std::size_t bytes() const {
     if (!elimination_) return 0;
     return (work_.extent(0) + spare_.extent(0)) * sizeof(Scalar) +
-           elimination_->bytes();
+           elimination_->bytes() + lapack_.bytes();
   }
 
  private:
@@ -162,64 +176,75 @@ class GaussJordanState {
       const std::int64_t most =
           std::max(std::exchange(max_rows_, 0), size.rows);
       stripe_ = stripe_for(size.rows);
-      elimination_ = std::make_unique<Elimination>(exec, most, stripe_);
+      elimination_ =
+          std::make_unique<Elimination>(exec, most, stripe_, by_lapack());
       max_rows_ = most;
     }
     ld_ = leading_dimension(size.rows);
     const std::int64_t columns = size.columns + size.further;
     reserve(exec, work_, ld_ * columns);
-    DenseInspection found;
-    with_index_type(size.rows * columns, [&](auto index) {
-      using Index = decltype(index);
-      CopyIn<Scalar, Index> copy;
-      copy.a = multi_vector_ref<const Scalar>(A);
-      copy.b = b;
-      copy.to = work_ref();
-      copy.rows = static_cast<Index>(size.rows);
-      copy.a_columns = static_cast<Index>(size.columns);
-      Kokkos::parallel_reduce("Strata::GaussJordan::copy_in",
-                              index_range<Index>(exec, size.rows * columns),
-                              copy, found);
-    });
-    exec.fence();
+    const DenseInspection found = inspect_elements(
+        "Strata::GaussJordan::copy_in", exec, size.rows, columns,
+        CopyIn<Scalar>{multi_vector_ref<const Scalar>(A), b, work_ref(),
+                       size.columns});
     require_finite_input(found, size.rows, size.columns);
   }
 
-  void eliminate(const ExecutionSpace& exec, const Sizes& size, bool identity) {
-    elimination_->sweep(exec, work_ref(), size.rows, size.columns, size.further,
-                        std::max(options_.tolerance, 0.0), identity);
-    solve_triangle<Uplo::upper>(exec, work_ref(),
-                                work_ref().from(0, size.columns), size.rows,
-                                size.further);
+  /// From the right-hand sides in its place.
+  void find_solution(const ExecutionSpace& exec, const Ref& solution,
+                     const Sizes& size) {
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (by_lapack()) {
+        sweep(exec, size.rows, size.columns, 0, least_pivot());
+        require_regular(swept(exec));
+        return lapack_.solve(work_ref(), solution, size.rows, size.further);
+      }
+    }
+    sweep(exec, size.rows, size.columns, size.further, least_pivot());
+    solve_upper(exec, work_ref(), solution, size.rows, size.further);
+    require_regular(swept(exec));
+  }
+
+  bool by_lapack() const {
+    return has_lapack<ExecutionSpace> && options_.use_lapack;
+  }
+  /// What pivots of solutions and inverses have to exceed.
+  double least_pivot() const { return std::max(options_.tolerance, 0.0); }
+
+  /// The sweep down of the workspace, as Elimination::sweep.
+  void sweep(const ExecutionSpace& exec, std::int64_t rows,
+             std::int64_t columns, std::int64_t further, double tolerance) {
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (by_lapack()) {
+        const ProfilingRegion region("Strata::Dense::lapack");
+        return lapack_.sweep(work_ref(), rows, columns, further, tolerance);
+      }
+    }
+    elimination_->sweep(exec, work_ref(), rows, columns, further, tolerance);
+  }
+  /// How it went. Waits for exec.
+  Pivots swept(const ExecutionSpace& exec) const {
+    return by_lapack() ? lapack_.pivots() : elimination_->pivots(exec);
+  }
+  /// B = U^-1 B.
+  void solve_upper(const ExecutionSpace& exec, const Ref& u, const Ref& b,
+                   std::int64_t rows, std::int64_t columns) const {
+    solve_triangle<Uplo::upper>(exec, u, b, rows, columns, by_lapack());
   }
 
   void require_finite(const ExecutionSpace& exec, const Ref& a,
                       std::int64_t rows, std::int64_t columns) const {
-    DenseInspection found;
-    with_index_type(rows * columns, [&](auto index) {
-      using Index = decltype(index);
-      Inspect<Scalar, Index> look;
-      look.a = a;
-      look.rows = static_cast<Index>(rows);
-      Kokkos::parallel_reduce("Strata::GaussJordan::inspect",
-                              index_range<Index>(exec, rows * columns), look,
-                              found);
-    });
-    exec.fence();
+    const DenseInspection found =
+        inspect_elements("Strata::GaussJordan::inspect", exec, rows, columns,
+                         Inspect<Scalar>{a});
     require_finite_result(found, rows);
   }
 
   void copy_out(const ExecutionSpace& exec, const Ref& from,
                 const MultiVectorRef<Scalar>& to, const Sizes& size,
                 const int* column_of) const {
-    with_index_type(size.rows * size.further, [&](auto index) {
-      using Index = decltype(index);
-      Kokkos::parallel_for(
-          "Strata::GaussJordan::copy_out",
-          index_range<Index>(exec, size.rows * size.further),
-          CopyOut<Scalar, Index>{from, to, static_cast<Index>(size.rows),
-                                 column_of});
-    });
+    for_elements("Strata::GaussJordan::copy_out", exec, size.rows,
+                 size.further, CopyOut<Scalar>{from, to, column_of});
   }
 
   /// The sweep up, and the result into A.
@@ -250,33 +275,28 @@ class GaussJordanState {
       rest = upper.from(0, rank);
       Kokkos::parallel_for(
           "Strata::GaussJordan::gather",
-          index_range<std::int64_t>(exec, rank * size.columns),
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+              exec, 0, rank * size.columns),
           GatherColumns<Scalar>{work_ref(), upper, columns.data(), rank});
       exec.fence();
     }
     if (rank > 0 && others > 0) {
-      solve_triangle<Uplo::upper>(exec, upper, rest, rank, others);
+      solve_upper(exec, upper, rest, rank, others);
       require_finite(exec, rest, rank, others);
     }
     if (size.rows > rank && size.columns > candidates)
       require_finite(exec, work_ref().from(rank, candidates), size.rows - rank,
                      size.columns - candidates);
     const auto to = multi_vector_ref<Scalar>(A);
-    with_index_type(size.rows * size.columns, [&](auto index) {
-      using Index = decltype(index);
-      Kokkos::parallel_for(
-          "Strata::GaussJordan::write",
-          index_range<Index>(exec, size.rows * size.columns),
-          WriteEchelon<Scalar, Index>{
-              rest, work_ref(), to, static_cast<Index>(size.rows),
-              static_cast<Index>(rank), static_cast<Index>(candidates),
-              number.data()});
-    });
+    for_elements("Strata::GaussJordan::write", exec, size.rows, size.columns,
+                 WriteEchelon<Scalar>{rest, work_ref(), to, rank, candidates,
+                                      number.data()});
     exec.fence();
   }
 
   GaussJordanOptions options_;
   std::unique_ptr<Elimination> elimination_;
+  LapackElimination<Scalar, Memory> lapack_;
   std::int64_t max_rows_ = 0, ld_ = 0;
   int stripe_ = 0;
   Buffer work_, spare_;

@@ -21,6 +21,9 @@ struct GaussJordanOptions {
   std::int64_t pivot_columns = -1;
   /// Columns of a stripe, a multiple of 32. 0: a number that suits.
   int stripe = 0;
+  /// On a host, call the LAPACK that the library was built with, if any
+  /// (Strata_ENABLE_LAPACK): getrf where each column has a pivot.
+  bool use_lapack = true;
 };
 
 /// What is known of a matrix after its reduction.

@@ -29,6 +29,13 @@ struct SellParts {
   }
   void set_chunk_values(const ExecutionSpace& exec,
                         const Scalar* values) const {
+    if (storage.rows_alone())
+      return Kokkos::parallel_for(
+          "Strata::SellMatrix::values",
+          RangeOf<ExecutionSpace>(exec, 0, storage.rows),
+          FillRowValues<Scalar, Memory>{SellRef<Scalar>(storage),
+                                        storage.value.data(), row_begin,
+                                        values});
     for_each_chunk(
         "Strata::SellMatrix::values", exec, storage.num_chunks(),
         FillSellValues<Scalar, ExecutionSpace>{
@@ -123,6 +130,172 @@ Kokkos::View<int*, typename ExecutionSpace::memory_space> order_by_groups(
   return order;
 }
 
+/// Long rows, and the pieces that they are cut into.
+template <class MemorySpace>
+struct SellLongRows {
+  Kokkos::View<int*, MemorySpace> row;
+  std::int64_t count = 0, entries = 0;
+  Kokkos::View<std::int64_t*, MemorySpace> first_piece, first_slots;
+  std::int64_t pieces = 0, slots = 0;
+};
+
+/// Finds the longest row and those that are to be cut. Waits for `exec`.
+template <class ExecutionSpace>
+SellLongRows<typename ExecutionSpace::memory_space> find_long_rows(
+    const ExecutionSpace& exec,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
+    const SellShape& shape, SellReport& report) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range = RangeOf<ExecutionSpace>;
+  constexpr int width = lane_width<ExecutionSpace>;
+  SellLongRows<Memory> found;
+  std::int64_t longest = 0;
+  Kokkos::parallel_reduce(
+      "Strata::SellMatrix::longest", Range(exec, 0, report.rows),
+      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
+        most = length(row) > most ? length(row) : most;
+      },
+      Kokkos::Max<std::int64_t>(longest));
+  exec.fence();
+  report.longest_row = std::max<std::int64_t>(longest, 0);
+  if (longest <= shape.long_row) return found;
+
+  const auto list = make_unfilled<Kokkos::View<int*, Memory>>(
+      "Strata::SellMatrix::long_rows",
+      std::min(report.rows, report.entries / shape.long_row));
+  Kokkos::parallel_scan("Strata::SellMatrix::long_rows",
+                        Range(exec, 0, report.rows),
+                        ListLongRows<Memory>{length, list, shape.long_row},
+                        found.count);
+  exec.fence();
+  Kokkos::parallel_reduce(
+      "Strata::SellMatrix::long_entries", Range(exec, 0, found.count),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
+        sum += length(list(i));
+      },
+      found.entries);
+  found.row = list;
+  found.first_piece = make_unfilled<decltype(found.first_piece)>(
+      "Strata::SellMatrix::first_piece", found.count);
+  found.first_slots = make_unfilled<decltype(found.first_slots)>(
+      "Strata::SellMatrix::first_slots", found.count);
+  Kokkos::parallel_scan(
+      "Strata::SellMatrix::place", Range(exec, 0, found.count),
+      PlaceLongRows<Memory, false>{length, list, found.first_piece,
+                                   shape.piece_entries, width},
+      found.pieces);
+  Kokkos::parallel_scan(
+      "Strata::SellMatrix::place", Range(exec, 0, found.count),
+      PlaceLongRows<Memory, true>{length, list, found.first_slots,
+                                  shape.piece_entries, width},
+      found.slots);
+  exec.fence();
+  found.slots *= width;
+  report.long_rows = found.count;
+  return found;
+}
+
+/// Makes the chunks of A, of which `pattern` says the shape; returns how many
+/// of them lie on diagonals.
+template <class ExecutionSpace, class Storage>
+std::int64_t make_chunks(
+    const ExecutionSpace& exec,
+    const MergeDiagonals<typename ExecutionSpace::memory_space>& pattern,
+    bool use_diagonals, int scalar_bytes, Storage& A) {
+  constexpr int width = lane_width<ExecutionSpace>;
+  const SellShape& shape = pattern.shape;
+  A.chunk_rows = shape.chunk_rows;
+  A.log_lanes = shape.log_lanes;
+  const std::int64_t chunks =
+      (pattern.rows + shape.chunk_rows - 1) / shape.chunk_rows;
+  A.chunk =
+      make_unfilled<decltype(A.chunk)>("Strata::SellMatrix::chunk", chunks);
+  for_each_chunk(
+      "Strata::SellMatrix::diagonals", exec, chunks,
+      CountDiagonals<ExecutionSpace>{
+          pattern,
+          {pattern.length, pattern.order, shape, pattern.rows},
+          A.chunk,
+          use_diagonals && shape.log_lanes == 0 &&
+              (width > 1 ? shape.chunk_rows == width : shape.chunk_rows <= 32),
+          scalar_bytes});
+  return make_uniform(exec, A, chunks);
+}
+
+/// Where the chunks of a matrix end in `value` and in `column`.
+struct SellEnds {
+  std::int64_t slots = 0, columns = 0;
+};
+
+/// Places chunks one behind the other. Waits for `exec`.
+template <class ExecutionSpace, class Storage>
+SellEnds place_chunks(const ExecutionSpace& exec, const Storage& A) {
+  using Memory = typename ExecutionSpace::memory_space;
+  SellEnds end;
+  const RangeOf<ExecutionSpace> chunks(exec, 0, A.num_chunks());
+  Kokkos::parallel_scan("Strata::SellMatrix::place", chunks,
+                        PlaceSellChunks<Memory, false>{A.chunk, A.chunk_lanes()},
+                        end.slots);
+  Kokkos::parallel_scan("Strata::SellMatrix::place", chunks,
+                        PlaceSellChunks<Memory, true>{A.chunk, A.chunk_lanes()},
+                        end.columns);
+  exec.fence();
+  return end;
+}
+
+/// The same where rows stand alone. Waits for `exec`.
+template <class ExecutionSpace, class Storage>
+SellEnds place_rows(
+    const ExecutionSpace& exec,
+    const MergeDiagonals<typename ExecutionSpace::memory_space>& pattern,
+    std::int64_t entries, Storage& A) {
+  using Memory = typename ExecutionSpace::memory_space;
+  A.chunk_rows = 1;
+  A.log_lanes = 0;
+  A.chunk = {};
+  A.uniform_steps = 0;
+  A.uniform_diagonals = A.uneven = false;
+  A.row_first = ValueIndex<Memory>("Strata::SellMatrix::row_first",
+                                   pattern.rows + 1, entries);
+  SellEnds end;
+  Kokkos::parallel_scan("Strata::SellMatrix::place",
+                        RangeOf<ExecutionSpace>(exec, 0, pattern.rows + 1),
+                        PlaceSellRows<Memory>{pattern, A.row_first}, end.slots);
+  exec.fence();
+  end.columns = end.slots;
+  return end;
+}
+
+/// Writes the pieces of long rows, whose slots lie behind those of chunks, and
+/// takes these rows out of the order.
+template <class ExecutionSpace, class Storage>
+void cut_long_rows(
+    const ExecutionSpace& exec,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
+    const SellLongRows<typename ExecutionSpace::memory_space>& rows,
+    const SellShape& shape, const SellEnds& end, Storage& A) {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range = RangeOf<ExecutionSpace>;
+  A.piece = make_unfilled<decltype(A.piece)>("Strata::SellMatrix::piece",
+                                             rows.pieces);
+  Kokkos::parallel_for(
+      "Strata::SellMatrix::cut", Range(exec, 0, rows.count),
+      CutLongRows<Memory>{length, rows.row, rows.first_piece, rows.first_slots,
+                          A.piece, end.slots, end.columns, shape.piece_entries,
+                          lane_width<ExecutionSpace>});
+  A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
+      "Strata::SellMatrix::piece_sum", rows.pieces * sell_max_block);
+  A.pieces_done = make_zeroed<decltype(A.pieces_done)>(
+      "Strata::SellMatrix::pieces_done", rows.count);
+  const bool was_empty = A.order.extent(0) == 0;
+  if (was_empty)
+    A.order = make_unfilled<decltype(A.order)>("Strata::SellMatrix::order",
+                                               A.rows);
+  Kokkos::parallel_for(
+      "Strata::SellMatrix::drop_long_rows", Range(exec, 0, A.rows),
+      DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
+}
+
 /// Builds the form of a checked pattern with `length` entries in each row; of
 /// the rows of `groups` alone, and without long rows, where there are any.
 template <class Scalar, class ExecutionSpace>
@@ -134,16 +307,15 @@ SellParts<Scalar, ExecutionSpace> build_sell(
     const SellGroups<typename ExecutionSpace::memory_space>* groups = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range = RangeOf<ExecutionSpace>;
-  using Ints = Kokkos::View<int*, Memory>;
-  using Offsets = Kokkos::View<std::int64_t*, Memory>;
   constexpr int width = lane_width<ExecutionSpace>;
   const std::int64_t rows = report.rows;
   SellParts<Scalar, ExecutionSpace> made;
   SellStorage<Scalar, Memory>& A = made.storage;
-  A.rows = rows;
 
   SellShape shape =
       choose_sell_shape(exec, rows, report.entries, sizeof(Scalar), options);
+  bool rows_alone = width == 1 && (shape.chunk_rows == 1 || groups);
+  if (rows_alone) shape.chunk_rows = 1;
   if (groups) shape.long_row = std::numeric_limits<int>::max();
   made.piece_entries = shape.piece_entries;
   A.chunk_rows = report.chunk_rows = shape.chunk_rows;
@@ -152,126 +324,56 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   report.sigma = 1;
   if (rows == 0) return made;
 
-  // Long rows.
-  const Ints& all_lengths = length;
-  std::int64_t longest = 0, long_rows = 0;
-  Kokkos::parallel_reduce(
-      "Strata::SellMatrix::longest", Range(exec, 0, rows),
-      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
-        most = all_lengths(row) > most ? all_lengths(row) : most;
-      },
-      Kokkos::Max<std::int64_t>(longest));
-  exec.fence();
-  report.longest_row = longest = std::max<std::int64_t>(longest, 0);
-  Ints long_row;
-  std::int64_t chunk_entries = report.entries;
-  if (longest > shape.long_row) {
-    long_row =
-        make_unfilled<Ints>("Strata::SellMatrix::long_rows",
-                            std::min(rows, report.entries / shape.long_row));
-    Kokkos::parallel_scan(
-        "Strata::SellMatrix::long_rows", Range(exec, 0, rows),
-        ListLongRows<Memory>{length, long_row, shape.long_row}, long_rows);
-    exec.fence();
-    std::int64_t in_long_rows = 0;
-    Kokkos::parallel_reduce(
-        "Strata::SellMatrix::long_entries", Range(exec, 0, long_rows),
-        KOKKOS_LAMBDA(std::int64_t i, std::int64_t & sum) {
-          sum += all_lengths(long_row(i));
-        },
-        in_long_rows);
-    exec.fence();
-    chunk_entries -= in_long_rows;
-  }
-  report.long_rows = long_rows;
-
-  // Chunks.
+  const auto long_rows = find_long_rows(exec, length, shape, report);
   SellOrder<Memory> order;
+  const bool may_stand_alone =
+      width == 1 && options.chunk_rows == 0 && options.sigma == 0;
+  const bool in_order = rows_alone && options.sigma == 0;
   if (groups)
     order.row =
         order_by_groups(exec, *groups, shape.chunk_rows, made.first_chunk);
   else
-    order = find_sell_order(exec, length, shape, longest, chunk_entries,
-                            options.sigma);
+    order = find_sell_order(exec, length, shape, report.longest_row,
+                            report.entries - long_rows.entries,
+                            may_stand_alone || in_order ? 1 : options.sigma);
   report.sigma = order.sigma;
-  const std::int64_t positions =
-      groups ? static_cast<std::int64_t>(order.row.extent(0)) : rows;
-  A.rows = positions;
-  const std::int64_t chunks =
-      (positions + shape.chunk_rows - 1) / shape.chunk_rows;
-  const std::int64_t lanes = std::int64_t{shape.chunk_rows} << shape.log_lanes;
-  A.chunk =
-      make_unfilled<decltype(A.chunk)>("Strata::SellMatrix::chunk", chunks);
-  const bool use_diagonals =
-      options.use_diagonals && ascending && shape.log_lanes == 0 &&
-      (width > 1 ? shape.chunk_rows == width : shape.chunk_rows <= 32);
-  const MergeDiagonals<Memory> merge{row_map,   entries, length,
-                                     order.row, shape,   positions};
-  for_each_chunk(
-      "Strata::SellMatrix::diagonals", exec, chunks,
-      CountDiagonals<ExecutionSpace>{merge,
-                                     {length, order.row, shape, positions},
-                                     A.chunk,
-                                     use_diagonals,
-                                     static_cast<int>(sizeof(Scalar))});
-  report.diagonal_chunks = make_uniform(exec, A, chunks);
-  std::int64_t chunk_slots = 0, chunk_columns = 0;
-  Kokkos::parallel_scan("Strata::SellMatrix::place", Range(exec, 0, chunks),
-                        PlaceSellChunks<Memory, false>{A.chunk, lanes},
-                        chunk_slots);
-  Kokkos::parallel_scan("Strata::SellMatrix::place", Range(exec, 0, chunks),
-                        PlaceSellChunks<Memory, true>{A.chunk, lanes},
-                        chunk_columns);
-  exec.fence();
-  report.chunks = chunks;
+  A.rows = groups ? static_cast<std::int64_t>(order.row.extent(0)) : rows;
+  MergeDiagonals<Memory> pattern{row_map,   entries, length,
+                                 order.row, shape,   A.rows};
+  if (!rows_alone) {
+    report.diagonal_chunks =
+        make_chunks(exec, pattern, options.use_diagonals && ascending,
+                    static_cast<int>(sizeof(Scalar)), A);
+    // Chunks with columns cost a host more than rows do.
+    rows_alone = may_stand_alone &&
+                 10 * report.diagonal_chunks < 9 * A.num_chunks();
+  }
+  SellEnds end;
+  if (rows_alone) {
+    pattern.shape.chunk_rows = report.chunk_rows = 1;
+    report.diagonal_chunks = 0;
+    end = place_rows(exec, pattern, report.entries, A);
+  } else {
+    end = place_chunks(exec, A);
+  }
+  report.chunks = A.num_chunks();
 
-  // Pieces of long rows.
-  Offsets first_piece, first_unit;
-  std::int64_t pieces = 0, units = 0;
-  if (long_rows > 0) {
-    first_piece =
-        make_unfilled<Offsets>("Strata::SellMatrix::first_piece", long_rows);
-    first_unit =
-        make_unfilled<Offsets>("Strata::SellMatrix::first_unit", long_rows);
-    Kokkos::parallel_scan(
-        "Strata::SellMatrix::place", Range(exec, 0, long_rows),
-        PlaceLongRows<Memory, false>{length, long_row, first_piece,
-                                     shape.piece_entries, width},
-        pieces);
-    Kokkos::parallel_scan(
-        "Strata::SellMatrix::place", Range(exec, 0, long_rows),
-        PlaceLongRows<Memory, true>{length, long_row, first_unit,
-                                    shape.piece_entries, width},
-        units);
-    exec.fence();
-  }
+  report.slots = end.slots + long_rows.slots;
   A.value = make_unfilled<decltype(A.value)>("Strata::SellMatrix::value",
-                                             chunk_slots + units * width);
+                                             report.slots);
   A.column = make_unfilled<decltype(A.column)>("Strata::SellMatrix::column",
-                                               chunk_columns + units * width);
-  for_each_chunk("Strata::SellMatrix::columns", exec, chunks,
-                 FillSellColumns<ExecutionSpace>{merge, A.chunk, A.column});
+                                               end.columns + long_rows.slots);
+  if (rows_alone)
+    Kokkos::parallel_for(
+        "Strata::SellMatrix::columns", Range(exec, 0, A.rows),
+        FillRowColumns<Memory>{pattern, A.row_first, A.column});
+  else
+    for_each_chunk("Strata::SellMatrix::columns", exec, A.num_chunks(),
+                   FillSellColumns<ExecutionSpace>{pattern, A.chunk, A.column});
   A.order = order.row;
-  if (long_rows > 0) {
-    A.piece =
-        make_unfilled<decltype(A.piece)>("Strata::SellMatrix::piece", pieces);
-    Kokkos::parallel_for(
-        "Strata::SellMatrix::cut", Range(exec, 0, long_rows),
-        CutLongRows<Memory>{length, long_row, first_piece, first_unit, A.piece,
-                            chunk_slots, chunk_columns, shape.piece_entries,
-                            width});
-    A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
-        "Strata::SellMatrix::piece_sum", pieces * sell_max_block);
-    A.pieces_done = make_zeroed<decltype(A.pieces_done)>(
-        "Strata::SellMatrix::pieces_done", long_rows);
-    const bool was_empty = A.order.extent(0) == 0;
-    // The fill above reads the order as it was.
-    if (was_empty)
-      A.order = make_unfilled<Ints>("Strata::SellMatrix::order", rows);
-    Kokkos::parallel_for(
-        "Strata::SellMatrix::drop_long_rows", Range(exec, 0, rows),
-        DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
-  }
+  // The fill above reads the order as it was.
+  if (long_rows.count > 0)
+    cut_long_rows(exec, length, long_rows, shape, end, A);
 
   made.row_begin =
       ValueIndex<Memory>("Strata::SellMatrix::row_begin", rows, report.entries);
@@ -280,11 +382,10 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   made.fill_pieces(exec, length, entries, values);
   made.set_chunk_values(exec, values);
   exec.fence();
-  report.slots = chunk_slots + units * width;
   report.bytes_read =
       A.value.extent(0) * sizeof(Scalar) + A.column.extent(0) * sizeof(int) +
-      A.chunk.extent(0) * sizeof(SellChunk) + A.order.extent(0) * sizeof(int) +
-      A.piece.extent(0) * sizeof(SellPiece);
+      A.chunk.extent(0) * sizeof(SellChunk) + A.row_first.bytes() +
+      A.order.extent(0) * sizeof(int) + A.piece.extent(0) * sizeof(SellPiece);
   report.bytes = report.bytes_read + made.row_begin.bytes() +
                  A.piece_sum.extent(0) * sizeof(Scalar) +
                  A.pieces_done.extent(0) * sizeof(unsigned);

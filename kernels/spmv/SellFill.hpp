@@ -58,7 +58,7 @@ struct PlaceLongRows {
 template <class MemorySpace>
 struct CutLongRows {
   Kokkos::View<const int*, MemorySpace> length, long_row;
-  Kokkos::View<const std::int64_t*, MemorySpace> first_piece, first_unit;
+  Kokkos::View<const std::int64_t*, MemorySpace> first_piece, first_slots;
   Kokkos::View<SellPiece*, MemorySpace> piece;
   std::int64_t slots_before, columns_before;
   int piece_entries, width;
@@ -69,7 +69,7 @@ struct CutLongRows {
       const std::int64_t before = std::int64_t{p} * piece_entries;
       const std::int64_t left = length(row) - before;
       const std::int64_t entries = left < piece_entries ? left : piece_entries;
-      const std::int64_t slot = first_unit(i) * width + before;
+      const std::int64_t slot = first_slots(i) * width + before;
       piece(first_piece(i) + p) =
           SellPiece{slots_before + slot,
                     columns_before + slot,
@@ -92,6 +92,52 @@ struct DropLongRows {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const int row = was_empty ? static_cast<int>(p) : order(p);
     order(p) = length(row) > above ? -1 : row;
+  }
+};
+
+/// First slot of the row at each position and, with one position more, their
+/// number, where rows stand alone.
+template <class MemorySpace>
+struct PlaceSellRows {
+  MergeDiagonals<MemorySpace> pattern;
+  ValueIndex<MemorySpace> row_first;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position,
+                                         std::int64_t& sum, bool final) const {
+    if (final) row_first.set(position, sum);
+    std::int64_t row, k, end;
+    pattern.span(position, row, k, end);
+    sum += end - k;
+  }
+};
+
+/// Columns of the row at each position, where rows stand alone.
+template <class MemorySpace>
+struct FillRowColumns {
+  MergeDiagonals<MemorySpace> pattern;
+  ValueIndex<MemorySpace> row_first;
+  Kokkos::View<int*, MemorySpace> column;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position) const {
+    std::int64_t row, k, end;
+    pattern.span(position, row, k, end);
+    for (std::int64_t to = row_first(position); k < end; ++k, ++to)
+      column(to) = static_cast<int>(pattern.entries(k));
+  }
+};
+
+/// Values of the same.
+template <class Scalar, class MemorySpace>
+struct FillRowValues {
+  SellRef<Scalar> A;
+  Scalar* to;
+  ValueIndex<MemorySpace> row_begin;
+  const Scalar* values;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position) const {
+    const int row = A.row_at(position);
+    if (row < 0) return;
+    const std::int64_t first = A.row_first_at(position);
+    const Scalar* const from = values + row_begin(row);
+    for (std::int64_t k = A.row_first_at(position + 1) - first - 1; k >= 0; --k)
+      to[first + k] = from[k];
   }
 };
 

@@ -6,6 +6,7 @@
 #include <core/device/GridSum.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/spmv/SellHostRun.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 
 namespace Strata {
@@ -73,8 +74,8 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
 /// One pass over a SELL-C-sigma matrix. What a task returns for its rows is
 /// added up where it `reduces`, and the sum handed to finish(), or, where it is
 /// `late`, left for a later launch to add up. Warps (threads of a host) have
-/// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each (a
-/// chunk on a host).
+/// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each (on
+/// a host a share of the chunks, see SellHostRun).
 ///
 /// Nobody waits: the last of a long row's pieces to be done adds up all of
 /// them, in their order.
@@ -92,8 +93,6 @@ struct SellRun {
                                                     : 8;
   /// Slots of a lane in several chunks under way together.
   static constexpr int short_batch = R > 1 ? 1 : 4;
-  /// Rows that a host's thread works on together.
-  static constexpr int host_rows = 8;
   /// Steps of a chunk of a pair at most.
   static constexpr int pair_steps = 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
@@ -299,42 +298,6 @@ struct SellRun {
       part += task.row(row, sum);
   }
 
-  /// A chunk by one thread of a host.
-  KOKKOS_INLINE_FUNCTION void whole_chunk(std::int64_t c, double& part) const {
-    const SellChunk chunk = A.chunk[c];
-    const int C = A.chunk_rows;
-    for (int first = 0; first < C; first += host_rows) {
-      const int count = C - first < host_rows ? C - first : host_rows;
-      const Scalar* value = A.value + chunk.first_slot + first;
-      const int* column = A.column + chunk.first_column + first;
-      Scalar sum[host_rows][R];
-      int row[host_rows];
-      for (int u = 0; u < host_rows; ++u) {
-        for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);
-        row[u] = u < count ? A.row_at(c * C + first + u) : -1;
-      }
-      if (chunk.on_diagonals) {
-        const unsigned all = (1u << count) - 1u;
-        for (int s = 0; s < chunk.steps; ++s, value += C) {
-          const DiagonalStep d = A.diagonal_steps(chunk)[s];
-          const unsigned rows = (d.rows >> first) & all;
-          for (int u = 0; u < count; ++u)
-            if (rows == all || (rows >> u & 1u))
-              for (int r = 0; r < R; ++r)
-                sum[u][r] += value[u] * task.source(row[u] + d.offset, r);
-        }
-      } else {
-        for (int s = 0; s < chunk.steps; ++s, value += C, column += C)
-          for (int u = 0; u < count; ++u)
-            if (column[u] >= 0)
-              for (int r = 0; r < R; ++r)
-                sum[u][r] += value[u] * task.source(column[u], r);
-      }
-      for (int u = 0; u < count; ++u)
-        if (row[u] >= 0) part += task.row(row[u], sum[u]);
-    }
-  }
-
   KOKKOS_INLINE_FUNCTION void piece(std::int64_t p, int lane) const {
     const SellPiece piece = A.piece[p];
     Scalar sum[R];
@@ -413,16 +376,14 @@ struct SellRun {
       else
         for (; i < end; i += stride) lanes_of_chunks(i * width + lane, part);
     } else {
-      const std::int64_t share =
-          (num_tasks + team.league_size() - 1) / team.league_size();
-      const std::int64_t begin = team.league_rank() * share;
-      const std::int64_t end =
-          begin + share < num_tasks ? begin + share : num_tasks;
-      for (std::int64_t i = begin; i < end; ++i)
-        if (i < A.num_pieces)
-          piece(i, 0);
-        else
-          whole_chunk(first_chunk + i - A.num_pieces, part);
+      const std::int64_t team_number = team.league_rank();
+      const std::int64_t teams = team.league_size();
+      const SellHostRun<Scalar, Task> host{A, task};
+      for (std::int64_t p = A.num_pieces * team_number / teams;
+           p < A.num_pieces * (team_number + 1) / teams; ++p)
+        piece(p, 0);
+      const std::int64_t chunks = num_tasks - A.num_pieces;
+      part = host.share(first_chunk, first_chunk + chunks, team_number, teams);
     }
     if constexpr (Task::late) {
       const double own[1] = {part};

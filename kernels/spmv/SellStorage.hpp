@@ -61,6 +61,10 @@ struct SellStorage {
   /// The longest chunk has over 1.5 times as many steps as the mean.
   bool uneven = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
+  /// In place of `chunk` where a host's rows stand alone (C = 1): the first
+  /// slot of each position, and the one behind the last. A slot's column then
+  /// has the slot's number.
+  ValueIndex<MemorySpace> row_first;
   Kokkos::View<int*, MemorySpace> column;
   Kokkos::View<Scalar*, MemorySpace> value;
   /// Position in the order of chunks -> row, -1 for long rows; empty where
@@ -72,8 +76,10 @@ struct SellStorage {
   Kokkos::View<Scalar*, MemorySpace> piece_sum;
   Kokkos::View<unsigned*, MemorySpace> pieces_done;
 
+  bool rows_alone() const { return row_first.size() > 0; }
   std::int64_t num_chunks() const {
-    return static_cast<std::int64_t>(chunk.extent(0));
+    return rows_alone() ? row_first.size() - 1
+                        : static_cast<std::int64_t>(chunk.extent(0));
   }
   std::int64_t num_pieces() const {
     return static_cast<std::int64_t>(piece.extent(0));
@@ -90,8 +96,9 @@ template <class Scalar>
 struct SellRef {
   std::int64_t rows, num_chunks, num_pieces, num_long_rows;
   int chunk_rows, log_lanes, uniform_steps;
-  bool uniform_diagonals;
+  bool uniform_diagonals, wide_row_first;
   const SellChunk* chunk;
+  const void* row_first;  // null where rows are in chunks
   const int* column;
   const Scalar* value;
   const int* order;  // null where positions are rows
@@ -109,7 +116,11 @@ struct SellRef {
         log_lanes(A.log_lanes),
         uniform_steps(A.uniform_steps),
         uniform_diagonals(A.uniform_diagonals),
+        wide_row_first(A.row_first.wide.extent(0) > 0),
         chunk(A.chunk.data()),
+        row_first(A.row_first.wide.extent(0)
+                      ? static_cast<const void*>(A.row_first.wide.data())
+                      : A.row_first.narrow.data()),
         column(A.column.data()),
         value(A.value.data()),
         order(A.order.extent(0) ? A.order.data() : nullptr),
@@ -131,6 +142,13 @@ struct SellRef {
     return {c * slots,
             c * sell_columns(slots, uniform_steps, uniform_diagonals),
             uniform_steps, uniform_diagonals};
+  }
+  /// First slot of the row at `position`, where rows stand alone.
+  KOKKOS_INLINE_FUNCTION std::int64_t row_first_at(
+      std::int64_t position) const {
+    return wide_row_first
+               ? static_cast<const std::int64_t*>(row_first)[position]
+               : static_cast<const std::uint32_t*>(row_first)[position];
   }
   /// Row at `position`; -1 past the last, and for a long row.
   KOKKOS_INLINE_FUNCTION int row_at(std::int64_t position) const {

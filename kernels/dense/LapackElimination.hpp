@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_DENSE_LAPACK_ELIMINATION_HPP
+#define STRATA_KERNELS_DENSE_LAPACK_ELIMINATION_HPP
+
+#include <algorithm>
+#include <core/lapack/Lapack.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <kernels/dense/DenseRef.hpp>
+#include <kernels/dense/PanelState.hpp>
+#include <kernels/dense/Pivots.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// What Elimination does where each column has a pivot, by a host's LAPACK. The
+/// host waits in each call.
+template <class Scalar, class MemorySpace>
+class LapackElimination {
+ public:
+  using Ref = DenseRef<Scalar>;
+
+  /// As Elimination::sweep, but that rows are in the order of their pivots in
+  /// L, too.
+  void sweep(const Ref& a, std::int64_t rows, std::int64_t columns,
+             std::int64_t further, double tolerance) {
+    const std::int64_t steps = std::min(rows, columns);
+    reserve(exchange_, "Strata::Dense::exchange", steps);
+    pivots_ = Pivots();
+    pivots_.columns.resize(steps);
+    for (std::int64_t q = 0; q < steps; ++q) pivots_.columns[q] = q;
+    if (steps == 0) return;
+    const int m = static_cast<int>(rows), k = static_cast<int>(steps);
+    const int more = static_cast<int>(further), ld = static_cast<int>(a.ld);
+    Lapack<Scalar>::getrf(m, static_cast<int>(columns), a.data, ld,
+                          exchange_.data());
+    look_at(a, rows, columns, tolerance);
+    if (pivots_.lacking != EliminationStatus::none || further == 0) return;
+    const Ref right = a.from(0, columns);
+    Lapack<Scalar>::laswp(more, right.data, ld, k, exchange_.data());
+    Lapack<Scalar>::trsm(false, k, more, a.data, ld, right.data, ld);
+    if (rows > steps)
+      Lapack<Scalar>::subtract_product(m - k, more, k, a.from(steps, 0).data,
+                                       ld, right.data, ld,
+                                       right.from(steps, 0).data, ld);
+  }
+  /// How the last sweep went.
+  const Pivots& pivots() const { return pivots_; }
+
+  /// The solutions of a regular system in the place of its right-hand sides.
+  void solve(const Ref& a, const Ref& b, std::int64_t rows,
+             std::int64_t columns) const {
+    Lapack<Scalar>::getrs(static_cast<int>(rows), static_cast<int>(columns),
+                          a.data, static_cast<int>(a.ld), exchange_.data(),
+                          b.data, static_cast<int>(b.ld));
+  }
+
+  /// The inverse in the place of the factors of a regular matrix.
+  void invert(const Ref& a, std::int64_t rows) {
+    // Blocks of 64 columns: as wide as LAPACK's own, or wider.
+    reserve(work_, "Strata::Dense::lapack_work", 64 * rows);
+    Lapack<Scalar>::getri(
+        static_cast<int>(rows), a.data, static_cast<int>(a.ld),
+        exchange_.data(), work_.data(),
+        static_cast<int>(std::min<std::int64_t>(work_.extent(0), 1 << 30)));
+  }
+
+  std::size_t bytes() const {
+    return exchange_.extent(0) * sizeof(int) + work_.extent(0) * sizeof(Scalar);
+  }
+
+ private:
+  template <class View>
+  static void reserve(View& buffer, const char* label, std::int64_t elements) {
+    if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
+    buffer = View();
+    buffer = make_unfilled<View>(label, elements);
+  }
+
+  /// Finds the first column whose pivot is too small, and the first that has
+  /// left the range of numbers.
+  void look_at(const Ref& a, std::int64_t rows, std::int64_t columns,
+               double tolerance) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t i = 0; i < rows; ++i)
+        if (!is_finite_value(a(i, j))) {
+          pivots_.overflow = static_cast<int>(j);
+          return;
+        }
+      if (j < rows && !(magnitude(a(j, j)) > tolerance) &&
+          pivots_.lacking == EliminationStatus::none)
+        pivots_.lacking = static_cast<int>(j);
+    }
+  }
+
+  Pivots pivots_;
+  Kokkos::View<int*, MemorySpace> exchange_;
+  Kokkos::View<Scalar*, MemorySpace> work_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_SPMV_SELL_HOST_RUN_HPP
+#define STRATA_KERNELS_SPMV_SELL_HOST_RUN_HPP
+
+#include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/spmv/SellStorage.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// The part of a SellRun that one thread of a host does.
+///
+/// A host's matrix has one of two forms. Where rows stand alone (C = 1), a pass
+/// is that over a CRS matrix, and threads share it by entries. Otherwise chunks
+/// of eight rows lie on diagonals, mostly: they take no columns, and as their
+/// rows follow each other in x, too, compilers make vector instructions of
+/// them. Chunks of any other shape, which options can ask for, take the general
+/// loop.
+template <class Scalar, class Task>
+struct SellHostRun {
+  static constexpr int R = Task::block;
+  /// Rows that a thread works on together.
+  static constexpr int rows_at_once = 8;
+
+  const SellRef<Scalar>& A;
+  const Task& task;
+
+  /// Thread `thread`'s share of the chunks `first` to `end` - 1; returns the
+  /// sum of what the task returns for its rows.
+  KOKKOS_INLINE_FUNCTION double share(std::int64_t first, std::int64_t end,
+                                      std::int64_t thread,
+                                      std::int64_t threads) const {
+    double part = 0;
+    if (A.row_first) {
+      const std::int64_t stop = boundary(first, end, thread + 1, threads);
+      for (std::int64_t p = boundary(first, end, thread, threads); p < stop;
+           ++p)
+        whole_row(p, part);
+      return part;
+    }
+    const std::int64_t chunks = end - first;
+    const std::int64_t stop = first + chunks * (thread + 1) / threads;
+    for (std::int64_t c = first + chunks * thread / threads; c < stop; ++c)
+      whole_chunk(c, part);
+    return part;
+  }
+
+ private:
+  /// What the rows before `position` cost: a row as much as three entries.
+  KOKKOS_INLINE_FUNCTION std::int64_t cost_before(std::int64_t position) const {
+    return A.row_first_at(position) + 3 * position;
+  }
+  /// The first position of a thread's share.
+  KOKKOS_INLINE_FUNCTION std::int64_t boundary(std::int64_t first,
+                                               std::int64_t end,
+                                               std::int64_t thread,
+                                               std::int64_t threads) const {
+    const std::int64_t begin = cost_before(first);
+    const std::int64_t cost = cost_before(end) - begin;
+    // In this order there is no overflow for any matrix that fits memory.
+    const std::int64_t wanted =
+        begin + cost / threads * thread + cost % threads * thread / threads;
+    while (first < end) {
+      const std::int64_t middle = first + (end - first) / 2;
+      if (cost_before(middle) < wanted)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first;
+  }
+
+  KOKKOS_INLINE_FUNCTION void whole_row(std::int64_t p, double& part) const {
+    const int row = A.row_at(p);
+    if (row < 0) return;
+    const std::int64_t end = A.row_first_at(p + 1);
+    Scalar sum[R];
+    for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+    for (std::int64_t k = A.row_first_at(p); k < end; ++k)
+      for (int r = 0; r < R; ++r)
+        sum[r] += A.value[k] * task.source(A.column[k], r);
+    part += task.row(row, sum);
+  }
+
+  KOKKOS_INLINE_FUNCTION void whole_chunk(std::int64_t c, double& part) const {
+    const SellChunk chunk = A.chunk[c];
+    const int C = A.chunk_rows;
+    if (chunk.on_diagonals && C == rows_at_once && !A.order)
+      return diagonals_in_order(chunk, c * C, part);
+    for (int first = 0; first < C; first += rows_at_once) {
+      const int count = C - first < rows_at_once ? C - first : rows_at_once;
+      const Scalar* value = A.value + chunk.first_slot + first;
+      Scalar sum[rows_at_once][R];
+      int row[rows_at_once];
+      for (int u = 0; u < rows_at_once; ++u) {
+        for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);
+        row[u] = u < count ? A.row_at(c * C + first + u) : -1;
+      }
+      if (chunk.on_diagonals) {
+        const DiagonalStep* const step = A.diagonal_steps(chunk);
+        for (int s = 0; s < chunk.steps; ++s, value += C)
+          for (int u = 0; u < count; ++u)
+            if (step[s].rows >> (first + u) & 1u)
+              for (int r = 0; r < R; ++r)
+                sum[u][r] += value[u] * task.source(row[u] + step[s].offset, r);
+      } else {
+        const int* column = A.column + chunk.first_column + first;
+        for (int s = 0; s < chunk.steps; ++s, value += C, column += C)
+          for (int u = 0; u < count; ++u)
+            if (column[u] >= 0)
+              for (int r = 0; r < R; ++r)
+                sum[u][r] += value[u] * task.source(column[u], r);
+      }
+      for (int u = 0; u < count; ++u)
+        if (row[u] >= 0) part += task.row(row[u], sum[u]);
+    }
+  }
+
+  /// Rows `row` to `row` + 7 on diagonals.
+  KOKKOS_INLINE_FUNCTION void diagonals_in_order(const SellChunk& chunk,
+                                                 std::int64_t row,
+                                                 double& part) const {
+    constexpr int C = rows_at_once;
+    constexpr unsigned all = (1u << C) - 1u;
+    const Scalar* value = A.value + chunk.first_slot;
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
+    Scalar sum[C][R];
+    for (int u = 0; u < C; ++u)
+      for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);
+    for (int s = 0; s < chunk.steps; ++s, value += C) {
+      const DiagonalStep d = step[s];
+      const std::int64_t column = row + d.offset;
+      if (d.rows == all) {
+        for (int u = 0; u < C; ++u)
+          for (int r = 0; r < R; ++r)
+            sum[u][r] += value[u] * task.source(column + u, r);
+      } else {
+        for (int u = 0; u < C; ++u)
+          if (d.rows >> u & 1u)
+            for (int r = 0; r < R; ++r)
+              sum[u][r] += value[u] * task.source(column + u, r);
+      }
+    }
+    for (int u = 0; u < C; ++u)
+      if (row + u < A.rows)
+        part += task.row(static_cast<int>(row) + u, sum[u]);
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -157,7 +157,8 @@ struct TriangularOptions {
   int lanes_per_row = 0;
 
   /// How `subgraphs` splits a component too large for one sub-graph, and in
-  /// which order Picciau et al.'s heuristic takes the vertices.
+  /// which order Picciau et al.'s Algorithm 3 takes the vertices.
+  /// PartitionMethod::picciau_2017 is the authors' own algorithm.
   PartitionMethod partition = PartitionMethod::automatic;
   SortCriterion criterion = SortCriterion::automatic;
   /// Right-hand sides you will solve for at once. The automatic choice takes

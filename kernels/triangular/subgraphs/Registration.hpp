@@ -68,7 +68,7 @@ class SubgraphsRegistration
     if (chosen.predicted_us > 0)
       report.predicted_solve_us =
           predict_subgraphs(selection.features(), chosen.predicted_us);
-    report.reason += "; partition: " + chosen.name;
+    report.partition = chosen.name;
     const int team_size = !is_gpu<ExecutionSpace> ? 1
                           : options.team_size > 0 ? options.team_size
                                                   : 256;

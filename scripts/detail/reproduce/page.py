@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The page of a document: Markdown, with pictures and tables beside it."""
+import math
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+from common import ROOT, ReproduceError, now, text_of
+from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
+                   lay_out, load_pyplot, plain_numbers, time_axis)
+
+COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
+MARKERS = "os^Dv*PX"
+
+
+@dataclass
+class Panel:
+    """Lines against sizes.
+
+    @param lines {name: {x: y}}; empty lines are left out
+    @param y what the axis says; with unit="us" the axis is one of time
+    @param levels {what: y}, the document's numbers as dotted lines
+    @param dashed names of lines that are drawn so, peers by custom
+    """
+    title: str
+    lines: dict
+    x: str = ""
+    y: str = ""
+    unit: str = ""
+    log_x: bool = True
+    log_y: bool = True
+    levels: dict = field(default_factory=dict)
+    dashed: tuple = ()
+
+
+def _draw(axes, panel, colours):
+    drawn = {name: points for name, points in panel.lines.items() if points}
+    for name, points in drawn.items():
+        xs = sorted(points)
+        place = colours.setdefault(name, len(colours))
+        axes.plot(xs, [points[x] for x in xs], label=name, markersize=5,
+                  linewidth=1.6, color=COLOURS[place % len(COLOURS)],
+                  marker=MARKERS[place % len(MARKERS)],
+                  linestyle="--" if name in panel.dashed else "-")
+    for what, level in panel.levels.items():
+        axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
+        axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
+                      xycoords=axes.get_yaxis_transform(), va="bottom")
+    if panel.log_x:
+        axes.set_xscale("log")
+        plain_numbers(axes.xaxis)
+    values = [y for points in drawn.values() for y in points.values()]
+    values += panel.levels.values()
+    if panel.log_y:
+        axes.set_yscale("log")
+        if panel.unit == "us":
+            time_axis(axes.yaxis, (min(values), max(values)))
+        elif max(values) / min(values) < 300:
+            plain_numbers(axes.yaxis)
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    axes.set_title(panel.title, loc="left")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _compiler(build):
+    """Name and version, as the compiler states them."""
+    path = build.cache("CMAKE_CXX_COMPILER")
+    try:
+        said = subprocess.run([path, "--version"], check=False, text=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.splitlines()
+    except OSError:
+        return os.path.basename(path)
+    return said[0].strip() if said else os.path.basename(path)
+
+
+def _commit():
+    """The commit of the sources, with a mark where they were changed."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, "describe", "--always",
+                               "--dirty", "--abbrev=12"], check=False,
+                              stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def _strata_version():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+        return re.search(r"project\(Strata VERSION ([0-9.]+)",
+                         file.read()).group(1)
+
+
+def _kokkos_version(number):
+    """Of KOKKOS_VERSION: 30401 is 3.4.01."""
+    number = int(number)
+    return "%d.%d.%02d" % (number // 10000, number // 100 % 100, number % 100)
+
+
+class Page:
+    """See common.py."""
+
+    def __init__(self, document, folder, backend, quick):
+        self.document, self.folder = document, folder
+        self.backend, self.quick = backend, quick
+        self._parts, self._commands, self._warnings = [], [], []
+        self._machines, self._differences, self._figures = {}, [], []
+        os.makedirs(folder, exist_ok=True)
+
+    # What a document's module calls.
+
+    def section(self, title):
+        self._parts.append("## %s" % title)
+
+    def text(self, text):
+        self._parts.append(" ".join(text.split()))
+
+    def note(self, text):
+        """What is to be seen at once."""
+        self._parts.append("> " + " ".join(text.split()))
+
+    def table(self, header, rows, left=1):
+        """The first `left` columns are words, the others numbers."""
+        rows = [[text_of(cell) for cell in row] for row in rows]
+        if not rows:
+            raise ReproduceError("a table of %s has no rows" %
+                                 ", ".join(header))
+        lines = ["| " + " | ".join(header) + " |",
+                 "|" + "|".join("---" if c < left else "---:"
+                                for c in range(len(header))) + "|"]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+        self._parts.append("\n".join(lines))
+
+    def beside(self, rows):
+        """(what, the document's number, ours) or with a remark as the fourth."""
+        rows = [list(row) + [""] * (4 - len(row)) for row in rows]
+        self.table(["what", "document", "here", "remark"], rows)
+
+    def figure(self, name, panels, caption):
+        panels = [panel for panel in panels
+                  if any(panel.lines.values())]
+        if not panels:
+            raise ReproduceError("%s has nothing to draw" % name)
+        pyplot = load_pyplot()
+        drawing, axes = pyplot.subplots(
+            1, len(panels), figsize=(5.6 * len(panels) + 0.6, 4.4),
+            squeeze=False)
+        colours = {}
+        for one, panel in zip(axes[0], panels):
+            _draw(one, panel, colours)
+        lay_out(drawing)
+        drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
+        pyplot.close(drawing)
+        self._figures.append(name + ".png")
+        caption = " ".join(caption.split())
+        self._parts.append("![%s](%s.png)\n\n%s" % (caption, name, caption))
+
+    def differs(self, sentences):
+        self._differences += sentences
+
+    # What comes by itself.
+
+    def add_command(self, line):
+        self._commands.append(line)
+
+    def add_warning(self, text):
+        self._warnings.append(text)
+
+    def add_context(self, build, context):
+        """Of Google Benchmark's JSON, once for each backend."""
+        self._machines.setdefault(build.backend, (build, context))
+
+    def _machine_rows(self):
+        rows = [["date", now().strftime("%Y-%m-%d %H:%M UTC")],
+                ["Strata", "%s, commit %s" % (_strata_version(),
+                                              _commit() or "unknown")],
+                ["sizes", "small ones (`--quick`)" if self.quick
+                 else "those of the document"]]
+        for backend, (build, context) in self._machines.items():
+            threads = os.environ.get("OMP_NUM_THREADS", "") or str(
+                context["num_cpus"])
+            device = context.get("device", "")
+            rows.append(["backend", backend])
+            rows.append(["device", device if backend == "cuda" else
+                         "%s, %s threads" % (
+                             device or "host",
+                             "1" if backend == "serial" else threads)])
+            if "kokkos_version" in context:
+                rows.append(["Kokkos",
+                             _kokkos_version(context["kokkos_version"])])
+            if "lapack" in context:
+                rows.append(["LAPACK", context["lapack"]])
+            rows.append(["compiler", _compiler(build)])
+            rows.append(["flags", ("`%s`" % " ".join(
+                (build.cache("CMAKE_CXX_FLAGS") + " " +
+                 build.cache("CMAKE_CXX_FLAGS_" + (
+                     build.cache("CMAKE_BUILD_TYPE") or "NONE").upper())
+                 ).split()))])
+        return rows
+
+    def write(self):
+        """page.md; its path."""
+        if not self._machines:
+            raise ReproduceError("nothing was measured")
+        if not self._differences:
+            raise ReproduceError("the page does not say what differs")
+        document = self.document
+        out = ["# %s: %s" % (document.number, document.title),
+               "%s. Every number of ours is that of an answer that was checked "
+               "in the same run." % document.citation]
+        self._parts, measured = [], self._parts
+        self.table(["", ""], self._machine_rows(), left=2)
+        out += self._parts + measured
+        self._parts = measured
+        out.append("## What differs, and why")
+        out.append("\n".join("- " + " ".join(d.split())
+                             for d in self._differences))
+        if self._warnings:
+            out.append("## Left out")
+            out.append("\n".join("- " + w for w in dict.fromkeys(
+                self._warnings)))
+        out.append("## Commands")
+        out.append("`scripts/reproduce %s --backend %s%s` has run" %
+                   (document.number, self.backend,
+                    " --quick" if self.quick else ""))
+        out.append("\n".join("    " + line for line in self._commands))
+        path = os.path.join(self.folder, "page.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n\n".join(out) + "\n")
+        return path
+
+    def files(self):
+        """Pictures that the page shows."""
+        return list(self._figures)
+
+
+def milliseconds(us):
+    return math.nan if us is None else 1e-3 * us

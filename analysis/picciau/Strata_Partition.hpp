@@ -13,7 +13,7 @@
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
 #include <analysis/picciau/Components.hpp>
-#include <analysis/picciau/FirstFit.hpp>
+#include <analysis/picciau/PackComponents.hpp>
 #include <analysis/picciau/PartitionStrategy.hpp>
 #include <cstdint>
 #include <string>
@@ -27,7 +27,8 @@ struct PartitionOptions {
   /// Picciau et al.'s n_max: the most vertices a sub-graph may have.
   int max_rows = 6144;
   /// Sub-graphs that the device runs at once: the packing of small components
-  /// makes at least this many if it can, and the prediction counts with it.
+  /// makes as many, or a multiple of it, if it can, and the prediction counts
+  /// with it.
   /// 0: take any number to run at once and pack as tightly as possible.
   int concurrency = 0;
   PartitionMethod method = PartitionMethod::automatic;
@@ -113,18 +114,12 @@ inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
 
   std::vector<int> bin_of;
   if (!small_sizes.empty()) {
-    std::int64_t sum = 0;
-    int most = 0;
-    for (int size : small_sizes) {
-      sum += size;
-      most = std::max(most, size);
-    }
-    const auto bins = std::min<std::int64_t>(std::int64_t(small_sizes.size()),
-                                             std::max(concurrency, 1));
-    const auto even = (sum + bins - 1) / bins;
-    const int capacity = int(std::min<std::int64_t>(
-        options.max_rows, std::max<std::int64_t>(even, most)));
-    bin_of = Detail::pack_first_fit(small_sizes, capacity);
+    std::vector<std::int64_t> work(small_sizes.begin(), small_sizes.end());
+    for (int v = 0; v < n; ++v)
+      if (const int s = small_of[components.of[v]]; s >= 0)
+        work[s] += graph.row_map(v + 1) - graph.row_map(v);
+    bin_of = Detail::pack_components(small_sizes, work, options.max_rows,
+                                     concurrency);
   }
 
   std::vector<int> subgraph_of(n, -1), component_of(n, -1);

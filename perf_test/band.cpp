@@ -196,7 +196,8 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
   table.finish(results);
   for (const auto& r : results)
     if ((r.note == "WRONG" || r.note == "failed") &&
-        r.algorithm.rfind("strata", 0) == 0)
+        (r.algorithm.rfind("strata", 0) == 0 ||
+         r.algorithm.rfind("row_by_row", 0) == 0))
       return 2;
   return EXIT_SUCCESS;
 }

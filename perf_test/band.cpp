@@ -187,6 +187,7 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
   const auto runner = make_runner_of(options);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   benchmark::AddCustomContext("lapack", runner->lapack());
   std::vector<BandResult> results;
   register_all(*runner, options, results);

@@ -43,6 +43,8 @@ std::string usage() {
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --max-iterations N stop there (default 100000); the status says so, and the
                      answer is right where its residual is the one it states
+  --b B              right-hand side: random (default), uniform in [-0.5, 0.5),
+                     or ones
   --solves N         solves timed at least (default 3); with 1 the first one is
                      all there is, for systems that take seconds
   --table FILE       write the final table as CSV too
@@ -68,9 +70,9 @@ struct Options {
 
 Options parse(int& argc, char** argv) {
   Options options;
-  std::vector<std::string> known{"--sizes",     "--algorithms",     "--scalar",
-                                 "--tolerance", "--max-iterations", "--solves",
-                                 "--table"};
+  std::vector<std::string> known{
+      "--sizes",          "--algorithms", "--scalar", "--tolerance",
+      "--max-iterations", "--solves",     "--table",  "--b"};
   known.insert(known.end(), sell_flags().begin(), sell_flags().end());
   for (const auto& [flag, value] : take_flags(argc, argv, known)) {
     if (take_sell_flag(flag, value, options.settings.sell)) {
@@ -88,6 +90,11 @@ Options parse(int& argc, char** argv) {
       options.scalar = value;
     } else if (flag == "--solves") {
       options.settings.solves = whole_number(flag, value, 1, 1000);
+    } else if (flag == "--b") {
+      if (value != "ones" && value != "random")
+        throw OptionError(flag, "'" + value + "' is no right-hand side",
+                          "use random or ones");
+      options.settings.ones = value == "ones";
     } else if (flag == "--max-iterations") {
       options.settings.max_iterations = whole_number(flag, value, 1, 100000000);
     } else if (flag == "--tolerance") {

@@ -48,7 +48,8 @@ struct CgSettings {
   int max_iterations = 100000;
   int solves =
       3;  ///< timed at least; 1: the first one, with nothing to warm up
-  SellOptions sell;  ///< the form of A
+  SellOptions sell;   ///< the form of A
+  bool ones = false;  ///< b is all ones, else random
 };
 
 class CgRunner {

@@ -90,7 +90,8 @@ class Build:
     def _build(self):
         folder = os.path.join(ROOT, "build", self.backend + "-release")
         command = [os.path.join(ROOT, "scripts", "build"), "--backend",
-                   self.backend, "--scalars", ";".join(scalars_of_build(folder))]
+                   self.backend, "--plots", "--scalars",
+                   ";".join(scalars_of_build(folder))]
         if self.arch:
             command += ["--arch", self.arch]
         done = subprocess.run(command + list(self.targets), check=False,

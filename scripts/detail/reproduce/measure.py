@@ -30,14 +30,14 @@ VERDICTS = {
 
 def own_row(program, row):
     return (is_own(row["algorithm"]) if program == "sptrsv"
-            else row["algorithm"].startswith("strata"))
+            else row["algorithm"].startswith(("strata", "row_by_row")))
 
 
 def right_rows(program, rows, tell):
     """The rows whose answers passed the program's check.
 
-    @param tell is called with a sentence for each other row, which is a peer's
-    @throws WrongAnswer where one of ours is among the others, or none is there
+    @param tell is called with a sentence for each other row
+    @throws WrongAnswer where one of ours is wrong or failed, or none is right
     """
     verdict, kept = VERDICTS[program], []
     for row in rows:
@@ -48,7 +48,7 @@ def right_rows(program, rows, tell):
         name = ", ".join(row[key] for key in
                          ("matrix", "size", "rows", "n", "rhs", "vectors",
                           "algorithm", "scalar") if row.get(key))
-        if own_row(program, row):
+        if own_row(program, row) and found in ("wrong", "failed"):
             raise WrongAnswer("strata_perf_%s: %s: %s" % (program, name, found))
         tell("strata_perf_%s, %s: %s; its time is left out." %
              (program, name, found))
@@ -90,7 +90,8 @@ class Build:
     def _build(self):
         folder = os.path.join(ROOT, "build", self.backend + "-release")
         command = [os.path.join(ROOT, "scripts", "build"), "--backend",
-                   self.backend, "--scalars", ";".join(scalars_of_build(folder))]
+                   self.backend, "--plots", "--scalars",
+                   ";".join(scalars_of_build(folder))]
         if self.arch:
             command += ["--arch", self.arch]
         done = subprocess.run(command + list(self.targets), check=False,

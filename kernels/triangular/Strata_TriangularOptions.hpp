@@ -134,8 +134,10 @@ struct TriangularOptions {
   /// refusing them.
   bool sort_rows = true;
   /// Rows of a sub-graph at most; 0 for what the team scratch holds
-  /// (`subgraphs`), or about a thousand, halved until the values that they need
-  /// from outside fit, too (`sync_free_subgraphs`).
+  /// (`subgraphs`: that of Kokkos, beyond which a number may go up to what the
+  /// chip has for a team where Strata_ENABLE_CUDA_NATIVE is on), or about a
+  /// thousand, halved until the values that they need from outside fit, too
+  /// (`sync_free_subgraphs`).
   int max_subgraph_rows = 0;
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;

@@ -108,13 +108,16 @@ class SubgraphsRegistration
 
  private:
   /// Picciau et al.'s partition for this device: scratch gives n_max, the
-  /// multiprocessors the number of sub-graphs that run at once.
+  /// multiprocessors the number of sub-graphs that run at once. More scratch
+  /// than Kokkos grants, where the chip has it, takes an option: fewer teams
+  /// run at once with it.
   static PartitionOptions limits(const Selection& selection) {
     const auto& options = selection.options;
     PartitionOptions result;
     result.max_rows = Solve::max_rows(selection.exec);
     if (options.max_subgraph_rows > 0)
-      result.max_rows = std::min(result.max_rows, options.max_subgraph_rows);
+      result.max_rows =
+          std::min(Solve::most_rows(selection.exec), options.max_subgraph_rows);
     result.concurrency = num_multiprocessors(selection.exec);
     result.method = options.partition;
     result.criterion = options.criterion;

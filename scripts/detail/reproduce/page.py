@@ -12,6 +12,7 @@ from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
 
 WIDTH = 92  # of lines of the page
+MOST_TICKS = 8  # up to which each size has its own
 COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
 
@@ -45,6 +46,7 @@ def _draw(axes, panel, colours):
                   linewidth=1.6, color=COLOURS[place % len(COLOURS)],
                   marker=MARKERS[place % len(MARKERS)],
                   linestyle="--" if name in panel.dashed else "-")
+    sizes = sorted({x for points in drawn.values() for x in points})
     for what, level in panel.levels.items():
         axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
         axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
@@ -52,6 +54,9 @@ def _draw(axes, panel, colours):
     if panel.log_x:
         axes.set_xscale("log")
         plain_numbers(axes.xaxis)
+    if len(sizes) <= MOST_TICKS:
+        axes.set_xticks(sizes)
+        axes.set_xticks([], minor=True)
     values = [y for points in drawn.values() for y in points.values()]
     values += panel.levels.values()
     if panel.log_y:

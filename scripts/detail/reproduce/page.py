@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The page of a document: Markdown, with pictures and tables beside it."""
-import math
 import os
 import re
 import subprocess
@@ -255,7 +254,3 @@ class Page:
     def files(self):
         """Pictures that the page shows."""
         return list(self._figures)
-
-
-def milliseconds(us):
-    return math.nan if us is None else 1e-3 * us

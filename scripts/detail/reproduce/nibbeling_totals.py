@@ -46,7 +46,8 @@ def table(results, algorithm):
         yield [name, int(ours["rows"]), int(ours["levels"]), vectors,
                float(ours["analysis_us"]), float(ours["solve_us"]), mine,
                peer["algorithm"] if peer else None, theirs,
-               ratio(theirs, mine), 1e-3 * total_us(serial) if serial else None, thesis, cusparse, ratio(thesis, mine)]
+               ratio(theirs, mine), 1e-3 * total_us(serial) if serial else None,
+               thesis, cusparse, ratio(thesis, mine)]
 
 
 def as_the_thesis(row):

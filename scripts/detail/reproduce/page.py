@@ -36,8 +36,15 @@ class Panel:
     dashed: tuple = ()
 
 
+def _points_of(panel):
+    """The lines without points that have no value, and without empty lines."""
+    known = {name: {x: y for x, y in points.items() if y is not None}
+             for name, points in panel.lines.items()}
+    return {name: points for name, points in known.items() if points}
+
+
 def _draw(axes, panel, colours):
-    drawn = {name: points for name, points in panel.lines.items() if points}
+    drawn = _points_of(panel)
     for name, points in drawn.items():
         xs = sorted(points)
         place = colours.setdefault(name, len(colours))
@@ -88,6 +95,19 @@ def _compiler(build):
     except OSError:
         return os.path.basename(path)
     return said[0].strip() if said else os.path.basename(path)
+
+
+def _cuda_version():
+    """Of nvcc; empty where there is none on the PATH or in its usual place."""
+    for nvcc in ("nvcc", "/usr/local/cuda/bin/nvcc"):
+        try:
+            said = subprocess.run([nvcc, "--version"], check=False, text=True,
+                                  stdout=subprocess.PIPE).stdout
+        except OSError:
+            continue
+        found = re.search(r"release (\S+),", said)
+        return found.group(1) if found else ""
+    return ""
 
 
 def _commit():
@@ -156,8 +176,7 @@ class Page:
         self.table(["what", "document", "here", "remark"], rows, words=(3,))
 
     def figure(self, name, panels, caption):
-        panels = [panel for panel in panels
-                  if any(panel.lines.values())]
+        panels = [panel for panel in panels if _points_of(panel)]
         if not panels:
             raise ReproduceError("%s has nothing to draw" % name)
         pyplot = load_pyplot()
@@ -212,6 +231,8 @@ class Page:
                              _kokkos_version(context["kokkos_version"])])
             if "lapack" in context:
                 rows.append(["LAPACK", context["lapack"]])
+            if backend == "cuda":
+                rows.append(["CUDA", _cuda_version() or "unknown"])
             rows.append(["compiler", _compiler(build)])
             kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
             flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"),

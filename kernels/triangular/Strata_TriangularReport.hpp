@@ -61,6 +61,11 @@ struct TriangularReport {
   int subgraph_levels = 0;
   std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
+  /// What split the components that are too large for one sub-graph, for
+  /// people: "Picciau 2017, natural" is the authors' own algorithm
+  /// (PartitionMethod::picciau_2017). Empty unless the algorithm is
+  /// `subgraphs`.
+  std::string partition;
   /// Bytes of device memory that the solver holds, and that it may hold by the
   /// options; 0: there is no limit.
   std::size_t plan_bytes = 0, max_plan_bytes = 0;
@@ -124,6 +129,8 @@ inline std::string to_string(const TriangularReport& report) {
                          << report.external_slots << " external";
     }
     out << '\n';
+    if (!report.partition.empty())
+      line("partition") << report.partition << '\n';
     line("external edges") << std::setprecision(3)
                            << 100 * report.external_share << " %\n";
   }

@@ -20,6 +20,8 @@ struct PlanFacts {
   int merged_levels = 1;    ///< level sets merged into one
   double growth = 0;        ///< TriangularReport::growth
   std::int64_t unmerged_rows = 0, longest_row = 0;
+  std::string partition;      ///< TriangularReport::partition
+  int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
 };
 
 enum class Outcome {
@@ -34,6 +36,8 @@ enum class Outcome {
 struct SptrsvResult {
   std::string matrix, algorithm, scalar;
   int rhs = 1;
+  bool transfers = false;  ///< SolveTiming::transfers
+  int solves = 0;          ///< SolveTiming::solves
   std::int64_t rows = 0, entries = 0, levels = 0;
   bool own = false;
   PlanFacts plan;

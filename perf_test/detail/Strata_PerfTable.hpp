@@ -106,6 +106,7 @@ inline TextTable make_table(const std::vector<SptrsvResult>& results,
     if (!r.timed()) continue;
     std::string algorithm = r.algorithm;
     if (r.own && r.plan.chosen != algorithm) algorithm += ": " + r.plan.chosen;
+    if (!r.plan.partition.empty()) algorithm += " (" + r.plan.partition + ")";
     std::vector<std::string> row{
         r.matrix,
         algorithm,
@@ -169,8 +170,16 @@ inline void print_table(std::ostream& out,
   out << '\n'
       << first.scalar << ", " << first.rhs
       << (first.rhs == 1 ? " right-hand side" : " right-hand sides")
-      << "; times in microseconds (medians); backward errors row by row, of "
-         "norms\nand of components in units of eps\n";
+      << "; times in microseconds ("
+      << (first.solves > 0
+              ? "solves: means of " + std::to_string(first.solves) +
+                    ", each with "
+                    "its own b; others: medians"
+              : std::string("medians"))
+      << (first.transfers ? "; solves with the copies of b and x" : "")
+      << "); backward errors row by row, of norms\nand of components in units "
+         "of "
+         "eps\n";
   make_table(results, families, compare).print(out);
   for (const auto& r : results)
     if (!r.timed())

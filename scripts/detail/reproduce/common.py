@@ -23,7 +23,7 @@ scripts/reproduce finds the modules by themselves: a new document is a new file.
                     scripts/reproduce with an error, a peer's is told on the page.
   run.host()        the same for the OpenMP backend, which is built when asked for;
                     `run` itself where the backend is a host's
-  run.command(["scripts/sweep_sptrsv", ...])
+  run.command(["scripts/totals_sptrsv", ...])
                     any other command of this repository; gives its output
 
 `page` (class Page, in page.py) is written in the order of these calls:

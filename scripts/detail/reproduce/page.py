@@ -24,6 +24,8 @@ class Panel:
     @param y what the axis says; with unit="us" the axis is one of time
     @param levels {what: y}, the document's numbers as dotted lines
     @param dashed names of lines that are drawn so, peers by custom
+    @param dots points instead of lines: y is a time as x is, with a line where
+                both are the same
     """
     title: str
     lines: dict
@@ -34,6 +36,7 @@ class Panel:
     log_y: bool = True
     levels: dict = field(default_factory=dict)
     dashed: tuple = ()
+    dots: bool = False
 
 
 def _points_of(panel):
@@ -51,7 +54,13 @@ def _draw(axes, panel, colours):
         axes.plot(xs, [points[x] for x in xs], label=name, markersize=5,
                   linewidth=1.6, color=COLOURS[place % len(COLOURS)],
                   marker=MARKERS[place % len(MARKERS)],
-                  linestyle="--" if name in panel.dashed else "-")
+                  linestyle="none" if panel.dots else
+                  "--" if name in panel.dashed else "-")
+    if panel.dots:
+        both = [t for points in drawn.values() for xy in points.items()
+                for t in xy]
+        axes.plot([min(both), max(both)], [min(both), max(both)],
+                  color="#555555", linewidth=1, zorder=1)
     sizes = sorted({x for points in drawn.values() for x in points})
     for what, level in panel.levels.items():
         axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
@@ -59,8 +68,11 @@ def _draw(axes, panel, colours):
                       xycoords=axes.get_yaxis_transform(), va="bottom")
     if panel.log_x:
         axes.set_xscale("log")
-        plain_numbers(axes.xaxis)
-    if len(sizes) <= MOST_TICKS:
+        if panel.dots:
+            time_axis(axes.xaxis, (min(both), max(both)))
+        else:
+            plain_numbers(axes.xaxis)
+    if len(sizes) <= MOST_TICKS and not panel.dots:
         axes.set_xticks(sizes)
         axes.set_xticks([], minor=True)
     values = [y for points in drawn.values() for y in points.values()]
@@ -208,6 +220,10 @@ class Page:
     def add_context(self, build, context):
         """Of Google Benchmark's JSON, once for each backend."""
         self._machines.setdefault(build.backend, (build, context))
+
+    def context(self, backend):
+        """What Google Benchmark says of the machine, once something was run."""
+        return self._machines[backend][1]
 
     def _machine_rows(self):
         rows = [["date", now().strftime("%Y-%m-%d %H:%M UTC")],

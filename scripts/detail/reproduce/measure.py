@@ -160,7 +160,7 @@ class Run:
         command = [binary, *flags, "--benchmark_min_time=%g" % least_seconds,
                    "--table", path, "--benchmark_out=" + context,
                    "--benchmark_out_format=json"]
-        shown = ["strata_perf_" + program, *flags,
+        shown = ["strata_perf_" + program, *map(self._shown, flags),
                  "--benchmark_min_time=%g" % least_seconds, "--table",
                  "tables/%s.csv" % table]
         self.page.add_command(shlex.join(shown))
@@ -183,6 +183,12 @@ class Run:
             raise WrongAnswer("%s: one of ours failed; its output: %s" %
                               (shlex.join(shown), log.name))
         return kept
+
+    def _shown(self, flag):
+        """A file of --matrices without the folder, which is the user's own."""
+        if self.matrices and flag.startswith(self.matrices):
+            return os.path.join("MATRICES", os.path.basename(flag))
+        return flag
 
     def command(self, words):
         """Standard output of another command, whose first word is a path from

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The page of a document: Markdown, with pictures and tables beside it."""
-import math
 import os
 import re
 import subprocess
+import textwrap
 from dataclasses import dataclass, field
 
 from common import ROOT, ReproduceError, now, text_of
 from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
 
+WIDTH = 92  # of lines of the page
+MOST_TICKS = 8  # up to which each size has its own
 COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
 
@@ -37,8 +39,15 @@ class Panel:
     dots: bool = False
 
 
+def _points_of(panel):
+    """The lines without points that have no value, and without empty lines."""
+    known = {name: {x: y for x, y in points.items() if y is not None}
+             for name, points in panel.lines.items()}
+    return {name: points for name, points in known.items() if points}
+
+
 def _draw(axes, panel, colours):
-    drawn = {name: points for name, points in panel.lines.items() if points}
+    drawn = _points_of(panel)
     for name, points in drawn.items():
         xs = sorted(points)
         place = colours.setdefault(name, len(colours))
@@ -52,6 +61,7 @@ def _draw(axes, panel, colours):
                 for t in xy]
         axes.plot([min(both), max(both)], [min(both), max(both)],
                   color="#555555", linewidth=1, zorder=1)
+    sizes = sorted({x for points in drawn.values() for x in points})
     for what, level in panel.levels.items():
         axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
         axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
@@ -62,6 +72,9 @@ def _draw(axes, panel, colours):
             time_axis(axes.xaxis, (min(both), max(both)))
         else:
             plain_numbers(axes.xaxis)
+    if len(sizes) <= MOST_TICKS and not panel.dots:
+        axes.set_xticks(sizes)
+        axes.set_xticks([], minor=True)
     values = [y for points in drawn.values() for y in points.values()]
     values += panel.levels.values()
     if panel.log_y:
@@ -78,6 +91,12 @@ def _draw(axes, panel, colours):
     axes.legend(frameon=False, fontsize=8)
 
 
+def _filled(text, first="", others=""):
+    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=first,
+                         subsequent_indent=others, break_long_words=False,
+                         break_on_hyphens=False)
+
+
 def _compiler(build):
     """Name and version, as the compiler states them."""
     path = build.cache("CMAKE_CXX_COMPILER")
@@ -88,6 +107,19 @@ def _compiler(build):
     except OSError:
         return os.path.basename(path)
     return said[0].strip() if said else os.path.basename(path)
+
+
+def _cuda_version():
+    """Of nvcc; empty where there is none on the PATH or in its usual place."""
+    for nvcc in ("nvcc", "/usr/local/cuda/bin/nvcc"):
+        try:
+            said = subprocess.run([nvcc, "--version"], check=False, text=True,
+                                  stdout=subprocess.PIPE).stdout
+        except OSError:
+            continue
+        found = re.search(r"release (\S+),", said)
+        return found.group(1) if found else ""
+    return ""
 
 
 def _commit():
@@ -122,6 +154,7 @@ class Page:
         self.backend, self.quick = backend, quick
         self._parts, self._commands, self._warnings = [], [], []
         self._machines, self._differences, self._figures = {}, [], []
+        self._load = os.getloadavg()[0]
         os.makedirs(folder, exist_ok=True)
 
     # What a document's module calls.
@@ -130,20 +163,21 @@ class Page:
         self._parts.append("## %s" % title)
 
     def text(self, text):
-        self._parts.append(" ".join(text.split()))
+        self._parts.append(_filled(text))
 
     def note(self, text):
         """What is to be seen at once."""
-        self._parts.append("> " + " ".join(text.split()))
+        self._parts.append(_filled(text, "> ", "> "))
 
-    def table(self, header, rows, left=1):
-        """The first `left` columns are words, the others numbers."""
+    def table(self, header, rows, left=1, words=()):
+        """The first `left` columns are words, and those at `words`; the others are
+        numbers."""
         rows = [[text_of(cell) for cell in row] for row in rows]
         if not rows:
             raise ReproduceError("a table of %s has no rows" %
                                  ", ".join(header))
         lines = ["| " + " | ".join(header) + " |",
-                 "|" + "|".join("---" if c < left else "---:"
+                 "|" + "|".join("---" if c < left or c in words else "---:"
                                 for c in range(len(header))) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
         self._parts.append("\n".join(lines))
@@ -151,11 +185,10 @@ class Page:
     def beside(self, rows):
         """(what, the document's number, ours) or with a remark as the fourth."""
         rows = [list(row) + [""] * (4 - len(row)) for row in rows]
-        self.table(["what", "document", "here", "remark"], rows)
+        self.table(["what", "document", "here", "remark"], rows, words=(3,))
 
     def figure(self, name, panels, caption):
-        panels = [panel for panel in panels
-                  if any(panel.lines.values())]
+        panels = [panel for panel in panels if _points_of(panel)]
         if not panels:
             raise ReproduceError("%s has nothing to draw" % name)
         pyplot = load_pyplot()
@@ -170,7 +203,8 @@ class Page:
         pyplot.close(drawing)
         self._figures.append(name + ".png")
         caption = " ".join(caption.split())
-        self._parts.append("![%s](%s.png)\n\n%s" % (caption, name, caption))
+        self._parts.append("![%s](%s.png)\n\n%s" % (
+            panels[0].title, name, _filled(caption)))
 
     def differs(self, sentences):
         self._differences += sentences
@@ -196,7 +230,9 @@ class Page:
                 ["Strata", "%s, commit %s" % (_strata_version(),
                                               _commit() or "unknown")],
                 ["sizes", "small ones (`--quick`)" if self.quick
-                 else "those of the document"]]
+                 else "those of the document"],
+                ["other load", "%.1f of %d cores were busy before" % (
+                    self._load, os.cpu_count())]]
         for backend, (build, context) in self._machines.items():
             threads = os.environ.get("OMP_NUM_THREADS", "") or str(
                 context["num_cpus"])
@@ -211,12 +247,13 @@ class Page:
                              _kokkos_version(context["kokkos_version"])])
             if "lapack" in context:
                 rows.append(["LAPACK", context["lapack"]])
+            if backend == "cuda":
+                rows.append(["CUDA", _cuda_version() or "unknown"])
             rows.append(["compiler", _compiler(build)])
-            rows.append(["flags", ("`%s`" % " ".join(
-                (build.cache("CMAKE_CXX_FLAGS") + " " +
-                 build.cache("CMAKE_CXX_FLAGS_" + (
-                     build.cache("CMAKE_BUILD_TYPE") or "NONE").upper())
-                 ).split()))])
+            kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
+            flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"),
+                               build.cache("CMAKE_CXX_FLAGS_" + kind))
+            rows.append(["flags", "`%s`" % " ".join(flags.split())])
         return rows
 
     def write(self):
@@ -226,20 +263,21 @@ class Page:
         if not self._differences:
             raise ReproduceError("the page does not say what differs")
         document = self.document
-        out = ["# %s: %s" % (document.number, document.title),
-               "%s. Every number of ours is that of an answer that was checked "
-               "in the same run." % document.citation]
+        out = ["# %s %d: %s" % (document.authors, document.year,
+                                document.title),
+               _filled("%s. Each number of ours is that of an answer that was "
+                       "checked in the same run." % document.citation)]
         self._parts, measured = [], self._parts
         self.table(["", ""], self._machine_rows(), left=2)
         out += self._parts + measured
         self._parts = measured
         out.append("## What differs, and why")
-        out.append("\n".join("- " + " ".join(d.split())
+        out.append("\n".join(_filled(d, "- ", "  ")
                              for d in self._differences))
         if self._warnings:
             out.append("## Left out")
-            out.append("\n".join("- " + w for w in dict.fromkeys(
-                self._warnings)))
+            out.append("\n".join(_filled(w, "- ", "  ")
+                                 for w in dict.fromkeys(self._warnings)))
         out.append("## Commands")
         out.append("`scripts/reproduce %s --backend %s%s` has run" %
                    (document.number, self.backend,
@@ -253,7 +291,3 @@ class Page:
     def files(self):
         """Pictures that the page shows."""
         return list(self._figures)
-
-
-def milliseconds(us):
-    return math.nan if us is None else 1e-3 * us

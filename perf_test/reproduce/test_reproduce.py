@@ -75,7 +75,9 @@ class Reproduce(unittest.TestCase):
                  r"\1WRONG \2"),
                 ("001", "spmv", r"^(poisson:16,strata_columns,.*,)1$", r"\g<1>0"),
                 ("002", "band", r"^(100,.*,strata,.*?)(\d\.\de-\d+)", r"\1WRONG"),
-                ("000", "spmv", r"^(grid2d:60,strata_blocks,.*,)1$", r"\g<1>0")):
+                ("000", "spmv", r"^(grid2d:60,strata_blocks,.*,)1$", r"\g<1>0"),
+                ("004", "sptrsv", r"^(block_diagonal:16x250:0\.001,subgraphs,.*,)"
+                 r"right(,)", r"\1wrong\2")):
             with self.subTest(document):
                 build = spoil("wrong_" + document, program, right, wrong)
                 self.refused(document, build, "WRONG: strata_perf_" + program)

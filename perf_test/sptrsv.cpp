@@ -46,6 +46,7 @@ void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
       result.rhs = options.rhs;
       result.transfers = options.timing.transfers;
       result.solves = options.timing.solves;
+      result.changed = options.timing.changed;
       result.own = is_own(algorithm);
       results.push_back(result);
     }

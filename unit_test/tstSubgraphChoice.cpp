@@ -11,6 +11,7 @@
 #include <Strata_SubgraphAnalysis.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <cmath>
 #include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -145,6 +146,39 @@ TEST_F(SubgraphChoice, LeavesOutComponentsThatDoNotFit) {
   EXPECT_NE(found.algorithm, Algorithm::subgraphs);
   EXPECT_EQ(candidate(found), nullptr);
   EXPECT_EQ(inspected, 0);
+}
+
+TEST_F(SubgraphChoice, GivesAllScratchOfTheChipWhereItIsAskedFor) {
+  using Matrix =
+      KokkosSparse::CrsMatrix<float, int, Exec::device_type, void, int>;
+  const Exec exec;
+  // More rows than any device has scratch for, in more than one sub-graph.
+  const auto A =
+      take_triangle(exec, gallery<Matrix>(exec, "grid2d:300"), Uplo::lower);
+  TriangularOptions options;
+  options.algorithm = Algorithm::subgraphs;
+  options.partition = PartitionMethod::picciau_2017;
+  const TriangularSolver<float, Exec> usual(exec, A, Uplo::lower,
+                                            Diag::non_unit, options);
+  options.max_subgraph_rows = 1 << 30;
+  const TriangularSolver<float, Exec> all(exec, A, Uplo::lower, Diag::non_unit,
+                                          options);
+  EXPECT_GE(all.report().max_subgraph_rows, usual.report().max_subgraph_rows);
+  EXPECT_LE(all.report().subgraphs, usual.report().subgraphs);
+  if (on_host) {
+    EXPECT_EQ(all.report().max_subgraph_rows, usual.report().max_subgraph_rows);
+  }
+  using Vector = Kokkos::View<float*, Exec>;
+  const Vector b("b", A.numRows()), x("x", A.numRows()), y("y", A.numRows());
+  Kokkos::deep_copy(b, 1.f);
+  usual.solve(exec, b, x);
+  all.solve(exec, b, y);
+  const auto host_x =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  const auto host_y =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+  for (int i = 0; i < A.numRows(); ++i)
+    ASSERT_NEAR(host_x(i), host_y(i), 1e-5 * std::abs(host_x(i))) << i;
 }
 
 TEST_F(SubgraphChoice, NamesTheAuthorsOwnAlgorithm) {

@@ -31,6 +31,10 @@ class Algorithm {
   virtual void publish() {}
   /// What the plan looks like; nothing for peers.
   virtual PlanFacts plan() const { return {}; }
+  /// Changes so many percent of the entries beside the diagonal back and forth,
+  /// by pattern updates and by new analyses; nothing for peers. Afterwards the
+  /// algorithm is that of the problem's matrix.
+  virtual PatternTimes time_pattern_updates(double /*percent*/) { return {}; }
   /// Whether b and x are in the host's memory: then nothing is to be copied.
   virtual bool on_host() const { return false; }
   /// Analyses once more and writes the partition into sub-graphs to these

@@ -159,29 +159,19 @@ inline void check_export(const SptrsvOptions& options) {
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
-  for (const auto& [flag, value] : take_flags(argc, argv,
-                                              {"--matrix",
-                                               "--gallery",
-                                               "--factor",
-                                               "--reorder",
-                                               "--algorithms",
-                                               "--rhs",
-                                               "--scalar",
-                                               "--max-plan-bytes",
-                                               "--max-plan-ratio",
-                                               "--accuracy",
-                                               "--accuracy-digits",
-                                               "--merged-levels",
-                                               "--collapsed-levels",
-                                               "--partition",
-                                               "--criterion",
-                                               "--max-subgraph-rows",
-                                               "--team-size",
-                                               "--solves",
-                                               "--export-dot",
-                                               "--export-json",
-                                               "--table"},
-                                              {"--explain", "--transfers"})) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv, {"--matrix",           "--gallery",
+                               "--factor",           "--reorder",
+                               "--algorithms",       "--rhs",
+                               "--scalar",           "--max-plan-bytes",
+                               "--max-plan-ratio",   "--accuracy",
+                               "--accuracy-digits",  "--merged-levels",
+                               "--collapsed-levels", "--partition",
+                               "--criterion",        "--max-subgraph-rows",
+                               "--team-size",        "--solves",
+                               "--changed-entries",  "--export-dot",
+                               "--export-json",      "--table"},
+                  {"--explain", "--transfers"})) {
     if (flag == "--help") {
       options.help = true;
       continue;
@@ -236,6 +226,11 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.team_size = whole_number(flag, value, 0, 1024);
     } else if (flag == "--solves") {
       options.timing.solves = whole_number(flag, value, 1, 1000000);
+    } else if (flag == "--changed-entries") {
+      options.timing.changed = parse_limit(flag, value, false);
+      if (options.timing.changed > 100)
+        throw OptionError(flag, "'" + value + "' % are more than all",
+                          "pass at most 100");
     } else if (flag == "--export-dot") {
       options.dot_file = value;
     } else if (flag == "--export-json") {
@@ -294,6 +289,8 @@ inline std::string usage() {
   --solves N          time N solves, each by itself and with a random b of its own,
                       and take their mean (default: batches of solves with one
                       b, and their median)
+  --changed-entries P change P % of the entries beside the diagonal, as many added
+                      as removed, and time update_pattern beside a new analysis
   --export-dot FILE   the graph of sub-graphs for Graphviz, and partition and
   --export-json FILE  schedule as JSON: of one matrix and one of subgraphs and
                       picciau_2017

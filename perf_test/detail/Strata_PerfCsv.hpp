@@ -51,7 +51,8 @@ inline void write_csv(std::ostream& out,
          "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
          "normwise_error,componentwise_error,merged_levels,growth,"
          "unmerged_rows,longest_row,partition,max_subgraph_rows,transfers,"
-         "solves,message\n";
+         "solves,changed_percent,pattern_update_us,pattern_analysis_us,"
+         "message\n";
   for (const auto& r : results) {
     if (r.outcome == Outcome::not_run) continue;
     const auto own = [&](double value) {
@@ -79,7 +80,9 @@ inline void write_csv(std::ostream& out,
         << own(static_cast<double>(r.plan.unmerged_rows)) << ','
         << own(static_cast<double>(r.plan.longest_row)) << ','
         << csv_text(r.plan.partition) << ',' << own(r.plan.max_subgraph_rows)
-        << ',' << r.transfers << ',' << r.solves << ',' << csv_text(r.message)
+        << ',' << r.transfers << ',' << r.solves << ',' << csv_number(r.changed)
+        << ',' << csv_number(r.pattern.update_us) << ','
+        << csv_number(r.pattern.analysis_us) << ',' << csv_text(r.message)
         << '\n';
   }
 }

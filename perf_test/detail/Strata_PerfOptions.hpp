@@ -42,6 +42,9 @@ struct SolveTiming {
   /// So many solves, each timed by itself with a random b of its own, and their
   /// mean; 0: batches of solves with one b, and their median.
   int solves = 0;
+  /// Percent of the entries beside the diagonal that change for a pattern
+  /// update, which is timed beside a new analysis; 0: none is.
+  double changed = 0;
 };
 
 /// The order of rows and columns in which the system is made.

@@ -6,7 +6,9 @@
 #include <Strata_SubgraphAnalysis.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
+#include <detail/Strata_PerfChanges.hpp>
 #include <detail/Strata_PerfOutput.hpp>
+#include <detail/Strata_PerfTiming.hpp>
 #include <fstream>
 #include <optional>
 #include <ostream>
@@ -52,6 +54,24 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.partition = report.partition;
     facts.max_subgraph_rows = report.max_subgraph_rows;
     return facts;
+  }
+  PatternTimes time_pattern_updates(double percent) override {
+    const auto changed = changed_matrix(problem_, percent);
+    PatternTimes times;
+    // There and back: each call has another pattern than the one before.
+    const auto between = [&](const auto& take) {
+      return 1e6 / 2 * median_seconds(exec_, [&] {
+               take(changed);
+               take(problem_.matrix);
+             });
+    };
+    times.update_us =
+        between([&](const auto& A) { solver_->update_pattern(exec_, A); });
+    times.analysis_us = between([&](const auto& A) {
+      solver_.reset();
+      solver_.emplace(exec_, A, problem_.uplo, Diag::non_unit, options_);
+    });
+    return times;
   }
   void export_partition(const std::string& dot,
                         const std::string& json) override {

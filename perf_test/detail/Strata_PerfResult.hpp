@@ -24,6 +24,11 @@ struct PlanFacts {
   int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
 };
 
+/// Of TriangularSolver::update_pattern, in microseconds.
+struct PatternTimes {
+  double update_us = NAN, analysis_us = NAN;
+};
+
 enum class Outcome {
   not_run,
   bad_input,  ///< no system to solve
@@ -42,6 +47,8 @@ struct SptrsvResult {
   bool own = false;
   PlanFacts plan;
   double analysis_us = NAN, update_us = NAN, solve_us = NAN;
+  double changed = 0;           ///< SolveTiming::changed
+  PatternTimes pattern;         ///< with so many entries changed
   double relative_error = NAN;  ///< |x - x_ref|_inf / |x_ref|_inf
   /// In units of eps, see BackwardErrors.
   double rowwise_error = NAN, normwise_error = NAN, componentwise_error = NAN;

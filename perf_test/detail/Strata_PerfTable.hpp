@@ -151,6 +151,23 @@ inline void print_means(std::ostream& out,
   }
 }
 
+/// Pattern updates, where they were timed.
+inline void print_pattern_updates(std::ostream& out,
+                                  const std::vector<SptrsvResult>& results) {
+  TextTable table({"matrix", "algorithm", "changed %", "update_pattern",
+                   "new analysis", "new / update"},
+                  2);
+  bool any = false;
+  for (const auto& r : results) {
+    if (!r.timed() || std::isnan(r.pattern.update_us)) continue;
+    table.add({r.matrix, r.algorithm, formatted("%g", r.changed),
+               digits(r.pattern.update_us), digits(r.pattern.analysis_us),
+               digits(r.pattern.analysis_us / r.pattern.update_us)});
+    any = true;
+  }
+  if (any) table.print(out);
+}
+
 /// One line for each matrix and algorithm, then what the algorithms that
 /// failed said, then the geometric means of our speedups over each peer.
 /// Times in microseconds; a speedup above one says that ours is faster.
@@ -185,6 +202,7 @@ inline void print_table(std::ostream& out,
     if (!r.timed())
       out << r.matrix << ", " << r.algorithm << " failed: " << r.message
           << '\n';
+  print_pattern_updates(out, results);
   if (!compare) return;
   out << "x <peer>: solve time of the peer's fastest right algorithm over ours "
          "(KK: Kokkos Kernels)\n"

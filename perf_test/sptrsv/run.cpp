@@ -82,6 +82,8 @@ class Runner : public SptrsvRunner {
       verify();
       if (options_.timing.solves == 0)
         batch_ = calls_per_batch(exec_, [this] { solve_with_transfers(); });
+      if (options_.timing.changed > 0)
+        pattern_ = algorithm_->time_pattern_updates(options_.timing.changed);
       if (has_partition(name))
         algorithm_->export_partition(options_.dot_file, options_.json_file);
       if (options_.explain) algorithm_->explain(explanations_);
@@ -92,6 +94,7 @@ class Runner : public SptrsvRunner {
     result.rowwise_error = backward_.rowwise;
     result.normwise_error = backward_.normwise;
     result.componentwise_error = backward_.componentwise;
+    result.pattern = pattern_;
     result.plan = algorithm_->plan();
   }
 
@@ -202,6 +205,7 @@ class Runner : public SptrsvRunner {
   std::unique_ptr<Algorithm<Scalar>> algorithm_;
   double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
   BackwardErrors backward_;
+  PatternTimes pattern_;
   using HostVectors =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
   HostVectors host_x_;

@@ -31,6 +31,8 @@ expect_refused("--max-subgraph-rows" ${good} --max-subgraph-rows 48kB)
 expect_refused("--team-size" ${good} --team-size 2000)
 expect_refused("--solves" ${good} --solves 0)
 expect_refused("--transfers" ${good} --transfers=yes)
+expect_refused("--changed-entries" ${good} --changed-entries 0)
+expect_refused("--changed-entries" ${good} --changed-entries 101)
 set(dot ${work_dir}/graph.dot)
 expect_refused("--export-dot" ${good} --export-dot ${dot})
 expect_refused("--export-json" ${good} --export-json ${dot}

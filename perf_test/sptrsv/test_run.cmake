@@ -146,3 +146,19 @@ file(READ ${csv_file} csv)
 if(NOT code EQUAL 0 OR NOT csv MATCHES "subgraphs,[^\n]*,bands of ")
   message(SEND_ERROR "--partition level_bands: exit code ${code}\n${csv}\n${errors}")
 endif()
+
+# Pattern updates beside new analyses: of ours, and the answer is still right.
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --gallery block_diagonal:4x60:0.1
+    --scalar ${scalar} --factor ${factor} --changed-entries 3
+    --table ${csv_file} --benchmark_min_time=0.001
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${csv_file} csv)
+if(NOT code EQUAL 0 OR NOT output MATCHES "new / update")
+  message(SEND_ERROR "--changed-entries: exit code ${code}\n${output}\n${errors}")
+endif()
+foreach(algorithm IN LISTS own)
+  if(NOT csv MATCHES "grid2d:12,${algorithm},[^\n]*,0,0,3,[0-9.e+]+,[0-9.e+]+,")
+    message(SEND_ERROR "no pattern update of ${algorithm} in\n${csv}")
+  endif()
+endforeach()

@@ -8,6 +8,7 @@
 #include <analysis/dependency_graph/ComponentSizes.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <kernels/triangular/subgraphs/KeepPartition.hpp>
 #include <kernels/triangular/subgraphs/Prediction.hpp>
 #include <kernels/triangular/subgraphs/SubgraphSolve.hpp>
 #include <memory>
@@ -135,6 +136,14 @@ class SubgraphsRegistration
   static Partition find_partition(const Selection& selection,
                                   const PartitionOptions& allowed) {
     const auto& host = selection.analysis.host();
+    if (auto kept = keep_partition(
+            host.graph, selection.analysis.kept_partition, allowed.max_rows)) {
+      Partition found;
+      found.candidates.push_back({"that of the pattern before", kept->count,
+                                  kept->num_levels, kept->external_share(), 0});
+      found.subgraphs = *std::move(kept);
+      return found;
+    }
     return partition(host.graph, host.levels, allowed);
   }
 

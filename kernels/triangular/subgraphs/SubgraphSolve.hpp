@@ -85,6 +85,21 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  KeptPartition kept_partition() const override {
+    const Kokkos::HostSpace host;
+    const auto row = Kokkos::create_mirror_view_and_copy(host, plan_.row);
+    const auto map =
+        Kokkos::create_mirror_view_and_copy(host, plan_.vertex_map);
+    KeptPartition kept;
+    kept.num_levels = static_cast<int>(level_map_.size()) - 1;
+    kept.subgraph_of_row.assign(row.extent(0), -1);
+    for (std::size_t g = 0; g + 1 < map.extent(0); ++g)
+      for (int p = map(g); p < map(g + 1); ++p)
+        kept.subgraph_of_row[row(p) & ~SubgraphPlan<Memory>::root_mark] =
+            static_cast<int>(g);
+    return kept;
+  }
+
  private:
   static constexpr const char* label = "Strata::Triangular::solve::subgraphs";
 

@@ -231,7 +231,7 @@ class Page:
                                               _commit() or "unknown")],
                 ["sizes", "small ones (`--quick`)" if self.quick
                  else "those of the document"],
-                ["other load", "%.1f of %d cores were busy before" % (
+                ["load average before", "%.1f on %d cores" % (
                     self._load, os.cpu_count())]]
         for backend, (build, context) in self._machines.items():
             threads = os.environ.get("OMP_NUM_THREADS", "") or str(

@@ -71,6 +71,11 @@ class Document:
     module: str = ""
 
     @property
+    def short_authors(self):
+        names = self.authors.split(", ")
+        return self.authors if len(names) < 3 else names[0] + " et al."
+
+    @property
     def citation(self):
         return "%s, *%s*, %s, %d" % (self.authors, self.title, self.kind,
                                      self.year)

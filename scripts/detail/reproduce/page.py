@@ -263,7 +263,7 @@ class Page:
         if not self._differences:
             raise ReproduceError("the page does not say what differs")
         document = self.document
-        out = ["# %s %d: %s" % (document.authors, document.year,
+        out = ["# %s %d: %s" % (document.short_authors, document.year,
                                 document.title),
                _filled("%s. Each number of ours is that of an answer that was "
                        "checked in the same run." % document.citation)]

@@ -38,6 +38,7 @@
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_SptrsvHandle.hpp>
+#include <Strata_SubgraphAnalysis.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>

@@ -13,6 +13,7 @@
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
+#include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <iostream>
 #include <stdexcept>
@@ -25,24 +26,30 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
   static const std::vector<std::string> names{
-      "strata", "strata_jacobi", "strata_ic0", "strata_ic0_natural",
-      "kokkos_kernels"};
+      "strata",     "strata_columns",     "strata_jacobi",
+      "strata_ic0", "strata_ic0_natural", "kokkos_kernels"};
   return names;
 }
 
-const char* const usage =
-    R"(strata_perf_cg: times conjugate gradients on the 7-point Poisson cube.
+std::string usage() {
+  return R"(strata_perf_cg: times conjugate gradients on the 7-point Poisson cube.
 
   --sizes LIST       points along an edge, comma separated (default 32,64)
-  --algorithms LIST  comma separated; default all: strata, strata_jacobi,
+  --algorithms LIST  comma separated; default all but strata_columns:
+                     strata, strata_columns (no diagonals), strata_jacobi,
                      strata_ic0 (incomplete Cholesky, two colours),
                      strata_ic0_natural, kokkos_kernels
   --scalar S         float | double (default) | complex_float | complex_double
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
+  --max-iterations N stop there (default 100000); the status says so, and the
+                     answer is right where its residual is the one it states
+  --b B              right-hand side: random (default), uniform in [-0.5, 0.5),
+                     or ones
   --solves N         solves timed at least (default 3); with 1 the first one is
                      all there is, for systems that take seconds
   --table FILE       write the final table as CSV too
-
+)" + std::string(sell_flags_usage()) +
+         R"(
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is that of a solve from x = 0, the median of so many. "total"
 is what a system in the host's (pageable) memory takes: to the device, set-up,
@@ -50,23 +57,27 @@ solve, and x back.
 Exit code: 0; 1 on a bad flag, or where the output can't be written; 2 where one
 of our own solves failed or was wrong.
 )";
+}
 
 struct Options {
   std::vector<int> sizes{32, 64};
-  std::vector<std::string> algorithms = cg_algorithms();
+  std::vector<std::string> algorithms{"strata", "strata_jacobi", "strata_ic0",
+                                      "strata_ic0_natural", "kokkos_kernels"};
   std::string scalar = "double", table;
-  double tolerance = 0;
-  int solves = 3;
+  CgSettings settings;
   bool help = false;
 };
 
 Options parse(int& argc, char** argv) {
   Options options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--sizes", "--algorithms", "--scalar", "--tolerance",
-                   "--solves", "--table"})) {
-    if (flag == "--help") {
+  std::vector<std::string> known{
+      "--sizes",          "--algorithms", "--scalar", "--tolerance",
+      "--max-iterations", "--solves",     "--table",  "--b"};
+  known.insert(known.end(), sell_flags().begin(), sell_flags().end());
+  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
+    if (take_sell_flag(flag, value, options.settings.sell)) {
+      continue;
+    } else if (flag == "--help") {
       options.help = true;
     } else if (flag == "--sizes") {
       options.sizes.clear();
@@ -78,11 +89,19 @@ Options parse(int& argc, char** argv) {
       check_scalar_name(value);
       options.scalar = value;
     } else if (flag == "--solves") {
-      options.solves = whole_number(flag, value, 1, 1000);
+      options.settings.solves = whole_number(flag, value, 1, 1000);
+    } else if (flag == "--b") {
+      if (value != "ones" && value != "random")
+        throw OptionError(flag, "'" + value + "' is no right-hand side",
+                          "use random or ones");
+      options.settings.ones = value == "ones";
+    } else if (flag == "--max-iterations") {
+      options.settings.max_iterations = whole_number(flag, value, 1, 100000000);
     } else if (flag == "--tolerance") {
       char* end = nullptr;
-      options.tolerance = std::strtod(value.c_str(), &end);
-      if (*end != '\0' || !(options.tolerance > 0) || options.tolerance >= 1)
+      double& tolerance = options.settings.tolerance;
+      tolerance = std::strtod(value.c_str(), &end);
+      if (*end != '\0' || !(tolerance > 0) || tolerance >= 1)
         throw OptionError(flag, "'" + value + "' is not between 0 and 1",
                           "give a relative tolerance, e.g. 1e-8");
     } else {
@@ -95,8 +114,7 @@ Options parse(int& argc, char** argv) {
 std::unique_ptr<CgRunner> make_runner_of(const Options& options,
                                          double bandwidth) {
   return with_scalar(options.scalar, [&](auto scalar) {
-    return make_cg_runner<decltype(scalar)>(options.tolerance, bandwidth,
-                                            options.solves);
+    return make_cg_runner<decltype(scalar)>(options.settings, bandwidth);
   });
 }
 
@@ -208,7 +226,7 @@ int main(int argc, char** argv) {
     const OutputFlags output = output_flags(argc, argv);
     const Options options = parse(argc, argv);
     if (options.help) {
-      std::cout << usage;
+      std::cout << usage();
       require_printed(std::cout);
       return EXIT_SUCCESS;
     }

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCopy.hpp>
@@ -14,6 +15,7 @@
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
+#include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <fstream>
@@ -27,7 +29,8 @@ namespace {
 using Space = Kokkos::DefaultExecutionSpace;
 
 std::vector<std::string> spmv_algorithms() {
-  std::vector<std::string> names{"strata", "strata_columns", "kokkos_kernels"};
+  std::vector<std::string> names{"strata", "strata_columns", "strata_blocks",
+                                 "crs", "kokkos_kernels"};
   if (Detail::is_gpu<Space>)
     for (const char* name :
          {"cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_sell",
@@ -42,19 +45,25 @@ std::string spmv_usage() {
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
   --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
                      Poisson matrix of N x N x N points; may be repeated
-  --algorithms LIST  comma separated; default all that this build has:
-                     strata, strata_columns (no diagonals), kokkos_kernels,
+  --factor F         multiply by that triangle of the matrix, or of its
+                     incomplete LU: lower | upper | ilu0-l | ilu0-u
+  --reorder level    rows and columns in the order of level sets before that
+  --algorithms LIST  comma separated; default all but crs:
+                     strata, strata_columns (no diagonals), strata_blocks (ELL
+                     blocks of a triangle, with --factor), crs (a thread a
+                     row), kokkos_kernels,
                      cusparse_csr_alg1, cusparse_csr_alg2, cusparse_sell
                      (SpMV, one vector after the other), cusparse_spmm_alg1,
                      ..._alg2, ..._alg3 (SpMM, several vectors at once)
   --vectors LIST     columns of x, comma separated (default 1)
   --scalar S         float | double (default) | complex_float | complex_double
   --table FILE       write the final table as CSV too
-
+)" + std::string(sell_flags_usage()) +
+         R"(
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is the median over batches of products. GB/s counts entries,
 columns, x and y once each, for every algorithm alike. Exit code: 0; 1 on a bad
-flag, a matrix that can't be read or made, or an output that can't be written; 2
+flag or option, a matrix that can't be read or made, or an output that can't be written; 2
 where one of our own algorithms failed or was wrong.
 
 )" + gallery_help() +
@@ -66,16 +75,21 @@ struct Options {
   std::vector<std::string> algorithms = spmv_algorithms();
   std::string scalar = "double", table;
   std::vector<int> vectors{1};
+  SpmvSettings settings;
   bool help = false;
 };
 
 Options parse(int& argc, char** argv) {
   Options options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--matrix", "--gallery", "--algorithms", "--vectors",
-                   "--scalar", "--table"})) {
-    if (flag == "--help") {
+  std::vector<std::string> known{"--matrix",  "--gallery", "--algorithms",
+                                 "--vectors", "--scalar",  "--table",
+                                 "--factor",  "--reorder"};
+  known.insert(known.end(), sell_flags().begin(), sell_flags().end());
+  bool chosen = false;
+  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
+    if (take_sell_flag(flag, value, options.settings.sell)) {
+      continue;
+    } else if (flag == "--help") {
       options.help = true;
     } else if (flag == "--matrix") {
       if (!std::ifstream(value).good())
@@ -90,6 +104,11 @@ Options parse(int& argc, char** argv) {
       options.matrices.push_back({false, value, value});
     } else if (flag == "--algorithms") {
       options.algorithms = chosen_names(value, spmv_algorithms());
+      chosen = true;
+    } else if (flag == "--factor") {
+      options.settings.factor = factor_from_string(value);
+    } else if (flag == "--reorder") {
+      options.settings.reorder = reorder_from_string(value);
     } else if (flag == "--vectors") {
       options.vectors.clear();
       for (const auto& part : list_parts(value))
@@ -101,6 +120,20 @@ Options parse(int& argc, char** argv) {
       options.table = value;
     }
   }
+  auto& names = options.algorithms;
+  const auto leave_out = [&](const char* name) {
+    names.erase(std::remove(names.begin(), names.end(), name), names.end());
+  };
+  if (!chosen) leave_out("crs");
+  if (!options.settings.factor) {
+    if (options.settings.reorder != Reorder::none)
+      throw OptionError("--reorder", "goes with --factor", "see --help");
+    if (chosen &&
+        std::find(names.begin(), names.end(), "strata_blocks") != names.end())
+      throw OptionError("--algorithms", "strata_blocks is for triangles",
+                        "name one with --factor");
+    leave_out("strata_blocks");
+  }
   if (!options.help && options.matrices.empty())
     throw OptionError("--matrix, --gallery", "no matrix is named",
                       "name at least one, e.g. --gallery grid3d:40");
@@ -108,8 +141,8 @@ Options parse(int& argc, char** argv) {
 }
 
 std::unique_ptr<SpmvRunner> make_runner_of(const Options& options) {
-  return with_scalar(options.scalar, [](auto scalar) {
-    return make_spmv_runner<decltype(scalar)>();
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_spmv_runner<decltype(scalar)>(options.settings);
   });
 }
 
@@ -133,18 +166,19 @@ void print(std::ostream& out, const std::vector<SpmvResult>& results,
   out << "\ncopy bandwidth " << digits(bandwidth * 1e-9)
       << " GB/s; times in microseconds (medians)\n";
   TextTable table(
-      {"matrix", "algorithm", "rows", "nnz", "vectors", "padding %", "build",
-       "update", "product", "GB/s", "% of copy", "x best peer"},
+      {"matrix", "algorithm", "rows", "nnz", "vectors", "C", "padding %",
+       "build", "update", "product", "GB/s", "% of copy", "x best peer"},
       2);
   for (const auto& r : results) {
     if (!r.measured) continue;
     const bool own = is_own_spmv(r.algorithm);
     table.add({r.matrix, r.algorithm + (r.right ? "" : " WRONG"),
                std::to_string(r.rows), std::to_string(r.entries),
-               std::to_string(r.vectors), own ? digits(100 * r.padding) : "-",
-               digits(r.build_us), own ? digits(r.update_us) : "-",
-               digits(r.product_us), digits(gbytes(r)),
-               digits(100e9 * gbytes(r) / bandwidth),
+               std::to_string(r.vectors),
+               own ? std::to_string(r.chunk_rows) : "-",
+               own ? digits(100 * r.padding) : "-", digits(r.build_us),
+               own ? digits(r.update_us) : "-", digits(r.product_us),
+               digits(gbytes(r)), digits(100e9 * gbytes(r) / bandwidth),
                own ? digits(over_best_peer(results, r)) : "-"});
   }
   table.print(out);
@@ -157,7 +191,8 @@ void print(std::ostream& out, const std::vector<SpmvResult>& results,
 void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
                   double bandwidth, const std::string& scalar) {
   out << "matrix,algorithm,scalar,rows,nnz,vectors,padding,build_us,update_us,"
-         "product_us,gbytes_per_second,share_of_copy,over_best_peer,right\n";
+         "product_us,gbytes_per_second,share_of_copy,over_best_peer,chunk_rows,"
+         "sigma,lanes,copy_gbytes_per_second,right\n";
   for (const auto& r : results)
     if (r.measured)
       out << csv_text(r.matrix) << ',' << r.algorithm << ',' << scalar << ','
@@ -166,7 +201,9 @@ void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
           << csv_number(r.update_us) << ',' << csv_number(r.product_us) << ','
           << csv_number(gbytes(r)) << ','
           << csv_number(1e9 * gbytes(r) / bandwidth) << ','
-          << csv_number(over_best_peer(results, r)) << ',' << r.right << '\n';
+          << csv_number(over_best_peer(results, r)) << ',' << r.chunk_rows
+          << ',' << r.sigma << ',' << r.lanes << ','
+          << csv_number(bandwidth * 1e-9) << ',' << r.right << '\n';
 }
 
 int run_all(const Options& options, const OutputFlags& output) {

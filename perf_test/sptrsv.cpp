@@ -44,6 +44,9 @@ void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
       result.algorithm = algorithm;
       result.scalar = options.scalar;
       result.rhs = options.rhs;
+      result.transfers = options.timing.transfers;
+      result.solves = options.timing.solves;
+      result.changed = options.timing.changed;
       result.own = is_own(algorithm);
       results.push_back(result);
     }
@@ -78,6 +81,8 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
   TableFile<SptrsvResult> table(options.table_file, write_csv);
   benchmark::AddCustomContext("factor", options.factor_name);
+  if (options.timing.transfers)
+    benchmark::AddCustomContext("transfers", "b and x copied in each solve");
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));

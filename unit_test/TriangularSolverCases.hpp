@@ -54,6 +54,9 @@ inline std::vector<Variant> variants() {
   options.team_size = 33;
   options.partition = PartitionMethod::level_bands;
   all.push_back({"subgraphs of 24 rows", options});
+  options.max_subgraph_rows = 9;
+  options.partition = PartitionMethod::picciau_2017;
+  all.push_back({"subgraphs of Picciau 2017", options});
   options = {};
   options.algorithm = Algorithm::sync_free_subgraphs;
   options.max_subgraph_rows = 7;

@@ -158,6 +158,7 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(Algorithm::sync_free), "sync_free");
   EXPECT_STREQ(to_string(Algorithm::blocks), "blocks");
   EXPECT_STREQ(to_string(PartitionMethod::level_bands), "level_bands");
+  EXPECT_STREQ(to_string(PartitionMethod::picciau_2017), "picciau_2017");
   EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");
   EXPECT_STREQ(to_string(BandMethod::partial_pivoting), "partial_pivoting");
   EXPECT_STREQ(to_string(FactorOrder::coloured), "coloured");

@@ -49,7 +49,7 @@ TEST(Subgraphs, FeasibleForEveryGraphAndSize) {
     for (const int max_rows : {1, 2, 4, 7, 64, 1000})
       for (const auto method :
            {PartitionMethod::automatic, PartitionMethod::heuristic,
-            PartitionMethod::level_bands}) {
+            PartitionMethod::level_bands, PartitionMethod::picciau_2017}) {
         SCOPED_TRACE(name + ", " + std::to_string(max_rows));
         PartitionOptions options;
         options.max_rows = max_rows;

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,11 @@ struct Strategy {
   int percent = 100;
   SortCriterion criterion = SortCriterion::natural;
   RootDeal deal = RootDeal::cyclic;
+  /// Algorithm 3 as the authors print it: halving is never cut short.
+  bool as_printed = false;
 
   std::string name() const {
+    if (as_printed) return std::string("Picciau 2017, ") + to_string(criterion);
     if (band_height > 0)
       return "bands of " + std::to_string(band_height) + " levels" +
              (shrink > 1 ? ", rows / " + std::to_string(shrink) : "");
@@ -60,13 +64,17 @@ class SplitProblem {
         ++roots_[component_of[v]];
   }
 
-  /// The strategies worth a try, those most likely to be good first and the
-  /// document's own before all others: Algorithm 3 and bands in turn.
+  /// The strategies worth a try, those most likely to be good first: Algorithm
+  /// 3 and bands in turn; for Picciau 2017 Algorithm 3 as printed, with each
+  /// criterion.
   std::vector<Strategy> strategies(PartitionMethod method,
                                    SortCriterion criterion) const {
-    const auto heuristics = heuristic_strategies(criterion);
+    const auto heuristics = heuristic_strategies(
+        criterion, method == PartitionMethod::picciau_2017);
     const auto bands = band_strategies();
-    if (method == PartitionMethod::heuristic) return heuristics;
+    if (method == PartitionMethod::heuristic ||
+        method == PartitionMethod::picciau_2017)
+      return heuristics;
     if (method == PartitionMethod::level_bands) return bands;
     std::vector<Strategy> all;
     for (std::size_t t = 0; t < std::max(heuristics.size(), bands.size());
@@ -91,6 +99,8 @@ class SplitProblem {
       ordered_by_ = strategy.criterion;
     }
     int base = 0;
+    auto unlimited = std::numeric_limits<std::int64_t>::max();
+    auto& allowed = strategy.as_printed ? unlimited : work;
     const int* vertices = order_.data();
     for (std::size_t c = 0; c < sizes_.size(); ++c) {
       const std::int64_t least =
@@ -98,7 +108,7 @@ class SplitProblem {
       const int num_split = int(std::min<std::int64_t>(
           sizes_[c], (least * strategy.percent + 99) / 100));
       split_component(graph_, {vertices, sizes_[c], roots_[c]}, num_split,
-                      max_rows_, strategy.deal, base, subgraph_of, work);
+                      max_rows_, strategy.deal, base, subgraph_of, allowed);
       base += num_split;
       vertices += sizes_[c];
     }
@@ -106,7 +116,8 @@ class SplitProblem {
   }
 
  private:
-  std::vector<Strategy> heuristic_strategies(SortCriterion criterion) const {
+  std::vector<Strategy> heuristic_strategies(SortCriterion criterion,
+                                             bool as_printed) const {
     // A single starting vertex can be dealt out in one way only, and starts one
     // sub-graph however many are allowed.
     const bool one_deal = *std::max_element(roots_.begin(), roots_.end()) == 1;
@@ -115,12 +126,14 @@ class SplitProblem {
       for (const auto each : sort_criteria)
         for (const auto deal : {RootDeal::cyclic, RootDeal::blocked}) {
           if ((criterion != SortCriterion::automatic && each != criterion) ||
-              (one_deal && (deal == RootDeal::blocked || percent > 100)))
+              ((one_deal || as_printed) &&
+               (deal == RootDeal::blocked || percent > 100)))
             continue;
           Strategy strategy;
           strategy.percent = percent;
           strategy.criterion = each;
           strategy.deal = deal;
+          strategy.as_printed = as_printed;
           list.push_back(strategy);
         }
     return list;

@@ -17,7 +17,8 @@ namespace Detail {
 
 /// How Algorithm 3 deals its starting vertices out to the first sub-graphs.
 enum class RootDeal {
-  /// One each in turn, as the document has it.
+  /// One each in turn, as in line 9 of Algorithm 3. As printed, that line deals
+  /// to one sub-graph more than line 4 allows; we take the number of line 4.
   cyclic,
   /// Runs of neighbours, ours.
   blocked
@@ -31,8 +32,8 @@ struct OrderedComponent {
   int num_roots = 0;
 };
 
-/// Picciau et al.'s ASSOCIATE_SUBG: sub-graph p, or the first later one with
-/// room.
+/// What we have in place of Picciau et al.'s ASSOCIATE_SUBG, whose definition
+/// our copy of the paper lacks: sub-graph p, or the first later one with room.
 class SubgraphRoom {
  public:
   SubgraphRoom(int num_subgraphs, int capacity)
@@ -85,13 +86,17 @@ inline bool try_split(const DependencyGraph<Kokkos::HostSpace>& graph,
   return true;
 }
 
-/// Picciau et al.'s Algorithm 3: splits a component into at most `num_split`
+/// Picciau et al.'s Algorithm 3, with SubgraphRoom for ASSOCIATE_SUBG: splits a
+/// component into at most `num_split`
 /// sub-graphs of at most `max_rows` vertices, halving the number of starting
 /// sub-graphs until a try succeeds, and returns that number. `work` is lowered
 /// by the vertices and edges looked at; once it is used up, what is tried next
 /// is a single starting sub-graph.
 ///
-/// One starting sub-graph always succeeds. Then at every moment all sub-graphs
+/// One starting sub-graph always succeeds. That rests on SubgraphRoom: were a
+/// full sub-graph p an error instead, all vertices would be meant for the one
+/// starting sub-graph, and no component larger than it could be split. With
+/// SubgraphRoom, at every moment all sub-graphs
 /// before the last one in use are full: a vertex is meant for one in use, so it
 /// goes to the last one, or opens the next when that is full. So no sub-graph
 /// is refused before num_split * max_rows >= size vertices have been placed.

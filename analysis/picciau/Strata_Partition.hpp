@@ -13,7 +13,7 @@
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
 #include <analysis/picciau/Components.hpp>
-#include <analysis/picciau/FirstFit.hpp>
+#include <analysis/picciau/PackComponents.hpp>
 #include <analysis/picciau/PartitionStrategy.hpp>
 #include <cstdint>
 #include <string>
@@ -27,7 +27,8 @@ struct PartitionOptions {
   /// Picciau et al.'s n_max: the most vertices a sub-graph may have.
   int max_rows = 6144;
   /// Sub-graphs that the device runs at once: the packing of small components
-  /// makes at least this many if it can, and the prediction counts with it.
+  /// makes as many, or a multiple of it, if it can, and the prediction counts
+  /// with it.
   /// 0: take any number to run at once and pack as tightly as possible.
   int concurrency = 0;
   PartitionMethod method = PartitionMethod::automatic;
@@ -57,14 +58,16 @@ struct Partition {
   int chosen = 0;
 };
 
-/// Partitions a dependency graph into sub-graphs (Picciau et al.'s Algorithm 2,
-/// which the document lost, rebuilt around its Algorithm 3).
+/// Partitions a dependency graph into sub-graphs. Our copy of Picciau et al.
+/// lacks Algorithm 2, which does this, and the definition of a feasible
+/// partition: what is here is our reconstruction around Algorithm 3.
 ///
 /// Components are handled apart. Vertices without edges are set aside; the
 /// components that fit into a sub-graph are packed, several into one, all on
 /// the first sub-graph level; larger ones are split by each of the candidate
 /// strategies in turn, and the candidate with the smallest prediction of the
-/// performance model wins.
+/// performance model wins. With PartitionMethod::picciau_2017, `concurrency`
+/// and `tau_edge`, which are ours, count as zero.
 ///
 /// Cost: O((n + edges) log n) a candidate; the number of candidates is bounded
 /// by `work_limit`. Throws OptionError for an option out of range.
@@ -86,6 +89,10 @@ inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
   require(options.work_limit >= 0, "work_limit", options.work_limit,
           "use 0 for a single candidate");
   check_parameters(options.parameters);
+  const bool own_terms = options.method != PartitionMethod::picciau_2017;
+  const int concurrency = own_terms ? options.concurrency : 0;
+  PerformanceParameters parameters = options.parameters;
+  if (!own_terms) parameters.tau_edge = 0;
 
   const int n = graph.num_vertices;
   const auto components = Detail::find_components(graph);
@@ -107,18 +114,12 @@ inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
 
   std::vector<int> bin_of;
   if (!small_sizes.empty()) {
-    std::int64_t sum = 0;
-    int most = 0;
-    for (int size : small_sizes) {
-      sum += size;
-      most = std::max(most, size);
-    }
-    const auto bins = std::min<std::int64_t>(std::int64_t(small_sizes.size()),
-                                             std::max(options.concurrency, 1));
-    const auto even = (sum + bins - 1) / bins;
-    const int capacity = int(std::min<std::int64_t>(
-        options.max_rows, std::max<std::int64_t>(even, most)));
-    bin_of = Detail::pack_first_fit(small_sizes, capacity);
+    std::vector<std::int64_t> work(small_sizes.begin(), small_sizes.end());
+    for (int v = 0; v < n; ++v)
+      if (const int s = small_of[components.of[v]]; s >= 0)
+        work[s] += graph.row_map(v + 1) - graph.row_map(v);
+    bin_of = Detail::pack_components(small_sizes, work, options.max_rows,
+                                     concurrency);
   }
 
   std::vector<int> subgraph_of(n, -1), component_of(n, -1);
@@ -134,8 +135,8 @@ inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
     place_small(numbers_used);
     auto subgraphs = subgraphs_from_map(graph, subgraph_of);
     auto slots = count_slots(graph, subgraphs);
-    const double predicted = predict_subgraphs(options.parameters, subgraphs,
-                                               slots, options.concurrency);
+    const double predicted =
+        predict_subgraphs(parameters, subgraphs, slots, concurrency);
     const bool better = best.candidates.empty() ||
                         predicted < best.candidates[best.chosen].predicted_us;
     best.candidates.push_back({name, subgraphs.count, subgraphs.num_levels,
@@ -147,7 +148,8 @@ inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
   };
 
   if (large_sizes.empty()) {
-    consider("whole components", 0);
+    consider(own_terms ? "whole components" : "Picciau 2017, whole components",
+             0);
   } else {
     Detail::SplitProblem problem{graph, levels, component_of, large_sizes,
                                  options.max_rows};

@@ -42,10 +42,15 @@ inline bool are_level_sets(const DependencyGraph<Kokkos::HostSpace>& graph,
   return true;
 }
 
-/// Whether the partition is feasible in Picciau et al.'s sense: every vertex in
-/// exactly one sub-graph (or isolated, and then without edges), none with more
-/// than `max_rows` vertices, and p <= q for every edge from V_p to V_q. Also
-/// checks that every array says the same. O(n + edges).
+/// Whether the partition is feasible: every vertex in exactly one sub-graph (or
+/// isolated, and then without edges), none with more than `max_rows` vertices,
+/// and p <= q for every edge from V_p to V_q. Also checks that every array says
+/// the same. O(n + edges).
+///
+/// Our copy of Picciau et al. lacks the section that defines feasible (IV-A).
+/// These conditions are our reconstruction: they are enough for Algorithm 1,
+/// and give what the paper says of a feasible partition, that the graph of
+/// sub-graphs has no cycle.
 inline bool is_feasible(const DependencyGraph<Kokkos::HostSpace>& graph,
                         const Subgraphs& s, int max_rows) {
   const auto n = std::size_t(graph.num_vertices);

@@ -19,6 +19,7 @@ namespace Strata {
 ///
 /// Sub-graphs are numbered from 0 so that an edge never leads to a smaller
 /// number: running them one after the other in that order is a valid solve.
+/// (Our copy of the paper lacks its definition, section IV-A: see is_feasible.)
 /// Sub-graphs of one level do not depend on each other.
 struct Subgraphs {
   int count = 0;

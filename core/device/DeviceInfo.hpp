@@ -37,6 +37,20 @@ std::size_t team_scratch_bytes(const ExecutionSpace&) {
       Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(0));
 }
 
+/// Bytes of scratch that a team of run_teams may ask for: on CUDA, where
+/// Strata_ENABLE_CUDA_NATIVE is on, all that the chip has for a team; else what
+/// Kokkos grants.
+template <class ExecutionSpace>
+std::size_t native_scratch_bytes(const ExecutionSpace& exec) {
+  const std::size_t bytes = team_scratch_bytes(exec);
+#if defined(KOKKOS_ENABLE_CUDA) && STRATA_ENABLE_CUDA_NATIVE
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+    return Cuda::scratch_bytes(exec, bytes);
+  }
+#endif
+  return bytes;
+}
+
 /// Work of a team that does nothing.
 template <class ExecutionSpace>
 struct NoTeamWork {

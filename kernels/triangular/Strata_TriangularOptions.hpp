@@ -7,11 +7,14 @@
 #include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
 #include <cstddef>
+#include <functional>
 #include <kernels/triangular/RegisteredNames.hpp>
 #include <string>
 #include <vector>
 
 namespace Strata {
+
+struct SubgraphAnalysis;
 
 /// How a triangular system is solved. Algorithms that a program has registered
 /// (Strata_RegisterAlgorithm.hpp) are further values of it.
@@ -131,8 +134,10 @@ struct TriangularOptions {
   /// refusing them.
   bool sort_rows = true;
   /// Rows of a sub-graph at most; 0 for what the team scratch holds
-  /// (`subgraphs`), or about a thousand, halved until the values that they need
-  /// from outside fit, too (`sync_free_subgraphs`).
+  /// (`subgraphs`: that of Kokkos, beyond which a number may go up to what the
+  /// chip has for a team where Strata_ENABLE_CUDA_NATIVE is on), or about a
+  /// thousand, halved until the values that they need from outside fit, too
+  /// (`sync_free_subgraphs`).
   int max_subgraph_rows = 0;
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
@@ -157,9 +162,15 @@ struct TriangularOptions {
   int lanes_per_row = 0;
 
   /// How `subgraphs` splits a component too large for one sub-graph, and in
-  /// which order Picciau et al.'s heuristic takes the vertices.
+  /// which order Picciau et al.'s Algorithm 3 takes the vertices.
+  /// PartitionMethod::picciau_2017 is the authors' own algorithm.
   PartitionMethod partition = PartitionMethod::automatic;
   SortCriterion criterion = SortCriterion::automatic;
+  /// Called on the host by each analysis that makes a plan of `subgraphs`, with
+  /// the partition and the schedule it is made of
+  /// (Strata_SubgraphAnalysis.hpp): to look at them, or to write them to files.
+  /// What it throws ends the analysis. Not compared by ==.
+  std::function<void(const SubgraphAnalysis&)> inspect_subgraphs;
   /// Right-hand sides you will solve for at once. The automatic choice takes
   /// what it expects to be fastest for that many, and one launch of `sync_free`
   /// or `sync_free_subgraphs` takes so many at most: more are solved in several

@@ -61,11 +61,19 @@ struct TriangularReport {
   int subgraph_levels = 0;
   std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
+  /// What split the components that are too large for one sub-graph, for
+  /// people: "Picciau 2017, natural" is the authors' own algorithm
+  /// (PartitionMethod::picciau_2017). Empty unless the algorithm is
+  /// `subgraphs`.
+  std::string partition;
   /// Bytes of device memory that the solver holds, and that it may hold by the
   /// options; 0: there is no limit.
   std::size_t plan_bytes = 0, max_plan_bytes = 0;
   /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
   std::size_t crs_bytes = 0;
+  /// Calls of update_pattern since the solver was made; `reason` says what the
+  /// last one has kept.
+  int pattern_updates = 0;
   /// Right-hand sides that the choice is for
   /// (TriangularOptions::max_right_hand_sides).
   int right_hand_sides = 1;
@@ -74,7 +82,7 @@ struct TriangularReport {
   int launch_right_hand_sides = 0;
   /// Predicted time of a solve of `right_hand_sides`, microseconds.
   double predicted_solve_us = 0;
-  /// Time of the constructor, microseconds.
+  /// Time of the constructor, or of the last update_pattern, microseconds.
   double analysis_us = 0;
   std::vector<TriangularCandidate> candidates;
 };
@@ -124,6 +132,8 @@ inline std::string to_string(const TriangularReport& report) {
                          << report.external_slots << " external";
     }
     out << '\n';
+    if (!report.partition.empty())
+      line("partition") << report.partition << '\n';
     line("external edges") << std::setprecision(3)
                            << 100 * report.external_share << " %\n";
   }
@@ -132,6 +142,8 @@ inline std::string to_string(const TriangularReport& report) {
   if (report.max_plan_bytes > 0)
     out << ", at most " << report.max_plan_bytes << " allowed";
   out << '\n';
+  if (report.pattern_updates > 0)
+    line("pattern updates") << report.pattern_updates << '\n';
   if (report.right_hand_sides > 1) {
     line("right-hand sides") << report.right_hand_sides;
     if (report.launch_right_hand_sides > 0)

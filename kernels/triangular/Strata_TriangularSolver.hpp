@@ -147,6 +147,41 @@ class TriangularSolver {
     }
   }
 
+  /// Takes a matrix of as many rows whose pattern differs a little from the one
+  /// before: entries added, entries gone, new values. Uplo, diag and options
+  /// stay. The solver is then as good as a new one; copies of it share the new
+  /// plan.
+  ///
+  /// An automatic choice is kept, so no candidate is looked at; `subgraphs`
+  /// keeps its partition where that is still feasible. All is analysed anew
+  /// where the entries are a tenth more or fewer than when the choice was made,
+  /// where the level sets are twice or half as many, or where the algorithm
+  /// can't take the new matrix. A matrix of the same pattern is taken as by
+  /// update_values. `report().reason` says which of these it was.
+  ///
+  /// @throws what the constructor throws, SizeMismatchError for another number
+  /// of
+  ///   rows, HandleError: the solver then is as it was
+  /// Cost: an analysis without the choice. Memory: of both plans, until it
+  /// returns. A CUDA graph that recorded a solve must be recorded again.
+  template <class Matrix>
+  void update_pattern(const ExecutionSpace& exec, const Matrix& A) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      expect_compiled();
+      change_pattern(exec, Detail::crs_arrays(A));
+    }
+  }
+  /// The same from three views, as the constructor takes them.
+  template <class RowMap, class Entries, class Values>
+  void update_pattern(const ExecutionSpace& exec, const RowMap& row_map,
+                      const Entries& entries, const Values& values) {
+    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
+                                            Entries, Values>::value) {
+      expect_compiled();
+      change_pattern(exec, Detail::crs_arrays(row_map, entries, values));
+    }
+  }
+
   /// What was chosen and why. @throws HandleError
   const TriangularReport& report() const;
 
@@ -168,6 +203,8 @@ class TriangularSolver {
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void update(const ExecutionSpace& exec, const Scalar* values,
               std::size_t num_values);
+  void change_pattern(const ExecutionSpace& exec,
+                      const Detail::CrsArrays<Scalar>& A);
   Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const;
 
   std::shared_ptr<Detail::TriangularSolverState<Scalar, ExecutionSpace>> state_;

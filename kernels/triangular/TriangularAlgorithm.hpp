@@ -17,6 +17,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -25,6 +26,14 @@ namespace Detail {
 struct HostAnalysis {
   DependencyGraph<Kokkos::HostSpace> graph;
   LevelSets levels;
+};
+
+/// A partition that another pattern's analysis may keep.
+struct KeptPartition {
+  /// Sub-graph of each row of the matrix, -1 for a row without edges; empty
+  /// where there is none.
+  std::vector<int> subgraph_of_row;
+  int num_levels = 0;  ///< sub-graph levels that it has had
 };
 
 /// What every algorithm is built from.
@@ -41,6 +50,9 @@ struct TriangularAnalysis {
   bool conjugated = false;
   /// How much rounding errors of merged rows may grow.
   double growth_limit = 0;
+  /// Of the pattern before, where this analysis is for one that differs a
+  /// little.
+  KeptPartition kept_partition;
   /// Rows that must not be merged, by vertex: RowStatus::stays. Empty: none.
   Kokkos::View<int*, Memory> unmerged;
   const int* unmerged_rows() const {
@@ -212,6 +224,8 @@ class TriangularAlgorithm {
   }
   /// Whether set_values has returned since it was last called.
   bool has_values() const { return has_values_; }
+  /// What an analysis of another pattern may keep. The host waits.
+  virtual KeptPartition kept_partition() const { return {}; }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
   virtual void solve(const ExecutionSpace& exec,
                      const MultiVectorRef<const Scalar>& b,

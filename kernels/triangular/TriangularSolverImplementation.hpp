@@ -29,8 +29,11 @@ class TriangularSolverState {
   using Matrix = CrsArrays<Scalar>;
 
   /// See TriangularSolver's constructor.
+  /// @param kept  of another pattern
   TriangularSolverState(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
-                        Diag diag, const TriangularOptions& given) {
+                        Diag diag, const TriangularOptions& given,
+                        const KeptPartition& kept = {})
+      : uplo_(uplo), diag_(diag), options_(given) {
     require_enumerator("uplo", uplo);
     require_enumerator("diag", diag);
     const TriangularOptions options = with_old_names(given);
@@ -51,7 +54,9 @@ class TriangularSolverState {
     num_values_ = A.num_values;
     if (options.algorithm != Algorithm::blocks ||
         !take_blocks(exec, A, input, options))
-      take_graph(exec, A, input, options);
+      take_graph(exec, A, input, options, kept);
+    chosen_entries_ = report_.entries;
+    chosen_levels_ = report_.levels;
     report_.plan_bytes = algorithm_->bytes();
     report_.analysis_us = timer.seconds() * 1e6;
   }
@@ -124,8 +129,79 @@ class TriangularSolverState {
     if (algorithm_->holds_trial_packing()) exec.fence();
   }
 
+  /// See TriangularSolver::update_pattern.
+  void take_pattern(const ExecutionSpace& exec, const Matrix& A) {
+    if (A.columns != report_.rows)
+      throw SizeMismatchError("matrix",
+                              "has " + std::to_string(A.columns) +
+                                  " columns, the analysed one " +
+                                  std::to_string(report_.rows),
+                              "make a new solver");
+    const ProfilingRegion region("Strata::TriangularSolver::update_pattern");
+    Kokkos::Timer timer;
+    const int updates = report_.pattern_updates + 1;
+    if (!takes_as_values(exec, A)) {
+      TriangularSolverState next = analysed_anew(exec, A);
+      *this = std::move(next);
+    }
+    report_.pattern_updates = updates;
+    report_.analysis_us = timer.seconds() * 1e6;
+  }
+
  private:
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
+  /// Whether the pattern is the analysed one, and its values were taken.
+  bool takes_as_values(const ExecutionSpace& exec, const Matrix& A) {
+    if (!same_sizes(A) || A.num_values != num_values_) return false;
+    try {
+      take_values(exec, A, true);
+      exec.fence();
+    } catch (const PatternMismatchError&) {
+      return false;
+    } catch (const ScalingError&) {
+      return false;
+    }
+    report_.reason = "the pattern is that of before, and so is the plan";
+    return true;
+  }
+  /// Of another pattern, with the algorithm of this one where that is good.
+  TriangularSolverState analysed_anew(const ExecutionSpace& exec,
+                                      const Matrix& A) const {
+    const KeptPartition kept = algorithm_->kept_partition();
+    std::string why_not;
+    if (options_.algorithm == Algorithm::automatic) {
+      TriangularOptions options = options_;
+      options.algorithm = report_.algorithm;
+      try {
+        TriangularSolverState next(exec, A, uplo_, diag_, options, kept);
+        if (next.report_.algorithm != report_.algorithm)
+          why_not = "it can't take the new matrix";
+        else if (differs_by(next.report_.entries, chosen_entries_, 1.1))
+          why_not = "the entries are a tenth more or fewer";
+        else if (differs_by(next.report_.levels, chosen_levels_, 2))
+          why_not = "the level sets are twice or half as many";
+        else {
+          next.report_.reason = "chosen for the pattern before";
+          next.options_ = options_;
+          next.chosen_entries_ = chosen_entries_;
+          next.chosen_levels_ = chosen_levels_;
+          return next;
+        }
+      } catch (const PlanMemoryError&) {
+        why_not = "its plan takes more memory than is allowed";
+      }
+    }
+    TriangularSolverState next(exec, A, uplo_, diag_, options_, kept);
+    if (!why_not.empty())
+      next.report_.reason +=
+          "; the choice for the pattern before was not kept: " + why_not;
+    return next;
+  }
+  static bool differs_by(std::int64_t now, std::int64_t then, double factor) {
+    return double(now) > factor * double(then) ||
+           double(then) > factor * double(now);
+  }
   struct ForgetTrialPacking {
     SomeAlgorithm& algorithm;
     const ExecutionSpace& exec;
@@ -186,10 +262,11 @@ class TriangularSolverState {
 
   /// Any algorithm, by way of the dependency graph.
   void take_graph(const ExecutionSpace& exec, const Matrix& A,
-                  const TriangleInput& input,
-                  const TriangularOptions& options) {
+                  const TriangleInput& input, const TriangularOptions& options,
+                  const KeptPartition& kept) {
     const std::int64_t columns = A.columns;
     TriangularAnalysis<ExecutionSpace> analysis;
+    analysis.kept_partition = kept;
     analysis.pool = std::make_shared<WorkPool<ExecutionSpace>>(
         exec, analysis.expected_bytes(
                   columns, static_cast<std::int64_t>(A.entries.extent(0))));
@@ -249,6 +326,12 @@ class TriangularSolverState {
   TriangularReport report_;
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;
+  // For other patterns.
+  Uplo uplo_;
+  Diag diag_;
+  TriangularOptions options_;
+  /// When the algorithm was chosen.
+  std::int64_t chosen_entries_ = 0, chosen_levels_ = 0;
 };
 
 }  // namespace Detail
@@ -293,6 +376,14 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   A.num_values = num_values;
   Detail::with_memory_errors("new values of a triangle",
                              [&] { state_->take_values(exec, A, true); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::change_pattern(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  require_made();
+  Detail::with_memory_errors("a new pattern of a triangle",
+                             [&] { state_->take_pattern(exec, A); });
 }
 
 template <class Scalar, class ExecutionSpace>

@@ -10,6 +10,7 @@
 #include <detail/Strata_PerfBandLapack.hpp>
 #include <detail/Strata_PerfBandPeers.hpp>
 #include <detail/Strata_PerfBandProblem.hpp>
+#include <detail/Strata_PerfBandRowByRow.hpp>
 #include <detail/Strata_PerfBandTime.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <kernels/band/TileTeam.hpp>
@@ -40,6 +41,7 @@ class Runner : public BandRunner {
   /// Rows x columns x systems.
   using Block = Kokkos::View<Scalar***, Kokkos::LayoutLeft, Memory>;
   using OnHost = HostBlock<Scalar>;
+  using RowByRow = BandRowByRow<Scalar, Space>;
   using Rows = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
   static constexpr bool real = std::is_floating_point<Scalar>::value;
 
@@ -196,6 +198,14 @@ class Runner : public BandRunner {
     if (lapack && !lapack_.usable()) return "no LAPACK";
     if (r.algorithm == "strata_host" && std::is_same<Space, HostSpace>::value)
       return "as strata";
+    if (is_row_by_row(r.algorithm)) {
+      if (options_.batch > 1) return "a batch";
+      const bool on_host = r.algorithm != "row_by_row_parallel" ||
+                           std::is_same<Space, HostSpace>::value;
+      if (on_host &&
+          RowByRow::seconds_expected(sizes_, r.rhs) > options_.max_host_seconds)
+        return "too long";
+    }
     if (part.rows < sizes_.n || part.rhs < r.rhs) {
       if (!lapack || !options_.lower_bounds || !options_.matrix.empty())
         return "too long";
@@ -213,6 +223,7 @@ class Runner : public BandRunner {
     solver_.reset();
     host_solver_.reset();
     host_ab_ = OnHost();
+    row_by_row_.forget();
     lapack_.forget();
     dense_factors_ = Block();
   }
@@ -244,6 +255,8 @@ class Runner : public BandRunner {
       });
       return taken;
     }
+    if (is_row_by_row(algorithm))
+      return row_by_row_.time_factor(algorithm, ab_, sizes_);
     if (is_lapack(algorithm)) return lapack_.time_factor(ab_, sizes_, rows);
     dense_factors_ = Block("dense", sizes_.n, sizes_.n, 1);
     return median_after(
@@ -266,6 +279,7 @@ class Runner : public BandRunner {
       });
       return taken;
     }
+    if (row_by_row_.has_factors()) return row_by_row_.time_solve(b_, x_);
     if (dense_factors_.size() > 0)
       return median_after([&] { Kokkos::deep_copy(x_, b_); },
                           [&] { cusolver_.solve(dense_factors_, x_); });
@@ -328,6 +342,7 @@ class Runner : public BandRunner {
   BandCase sizes_;
   Block ab_, b_, x_, dense_factors_;
   OnHost host_ab_;
+  RowByRow row_by_row_;
   std::string factored_;
   bool written_ = false;  ///< a solution, to a file
   double factor_us_ = NAN;

@@ -46,6 +46,21 @@ foreach(scalar letter IN ZIP_LISTS others letters)
   endif()
 endforeach()
 
+# The reference, in its three forms; a batch it does not take.
+run(0 --size 90 --bandwidth 9,3/20 --rhs 1,9
+  --algorithms strata,row_by_row,row_by_row_rhs,row_by_row_parallel
+  --table ${work_dir}/reference.csv)
+file(STRINGS ${work_dir}/reference.csv lines
+  REGEX ",row_by_row[a-z_]*,.*e-1[5-9],.*,double,1$")
+list(LENGTH lines count)
+if(NOT count EQUAL 12)
+  message(SEND_ERROR "row_by_row: ${count} right answers instead of 12\n${output}")
+endif()
+run(0 --size 60 --bandwidth 7 --batch 3 --algorithms strata,row_by_row)
+if(NOT output MATCHES "row_by_row[^\n]*a batch")
+  message(SEND_ERROR "row_by_row and a batch\n${output}")
+endif()
+
 # Batches, each system beside a call of LAPACK.
 run(0 --size 60 --bandwidth 7 --rhs 1,9 --batch 13
   --algorithms strata,strata_pivoting,dgbsv,cusolver_dense

@@ -19,3 +19,14 @@ expect_refused("has no column solve_us.*strata_perf_cg"
   plot_cg ${products} --figure 7)
 expect_refused("has no column gbytes_per_second.*strata_perf_spmv"
   plot_cg ${solves} --figure 4)
+
+# A cap on iterations, which a solve keeps and tells of; SELL-32-1.
+run(${cg} --sizes 14 --algorithms strata,strata_columns,kokkos_kernels --b ones
+  --max-iterations 4 --solves 1 --chunk-rows 32 --sigma 1 --lanes 1
+  --table ${work_dir}/cap.csv --benchmark_min_time=0.001)
+file(STRINGS ${work_dir}/cap.csv lines
+  REGEX "^14,[a-z_]+,double,max_iterations,2744,4,.*,1$")
+list(LENGTH lines count)
+if(NOT count EQUAL 3)
+  message(SEND_ERROR "--max-iterations 4: ${count} solves instead of 3\n${output}")
+endif()

@@ -31,6 +31,16 @@ class Algorithm {
   virtual void publish() {}
   /// What the plan looks like; nothing for peers.
   virtual PlanFacts plan() const { return {}; }
+  /// Changes so many percent of the entries beside the diagonal back and forth,
+  /// by pattern updates and by new analyses; nothing for peers. Afterwards the
+  /// algorithm is that of the problem's matrix.
+  virtual PatternTimes time_pattern_updates(double /*percent*/) { return {}; }
+  /// Whether b and x are in the host's memory: then nothing is to be copied.
+  virtual bool on_host() const { return false; }
+  /// Analyses once more and writes the partition into sub-graphs to these
+  /// files, where they are not empty; nothing where there is none.
+  virtual void export_partition(const std::string& /*dot*/,
+                                const std::string& /*json*/) {}
   /// What was chosen and why, for people; nothing for peers.
   virtual void explain(std::ostream&) const {}
 };

@@ -46,6 +46,15 @@ inline std::vector<std::string> band_algorithms(const std::string& scalar) {
   return {"strata", "strata_pivoting", "strata_host", lapack_band_name(scalar),
           "cusolver_dense"};
 }
+/// Those that run by name only: see Strata_PerfBandRowByRow.hpp.
+inline std::vector<std::string> named_band_algorithms(
+    const std::string& scalar) {
+  auto all = band_algorithms(scalar);
+  for (const char* name :
+       {"row_by_row", "row_by_row_rhs", "row_by_row_parallel"})
+    all.push_back(name);
+  return all;
+}
 
 inline const char* band_usage() {
   return R"(Times solves of band systems, ours beside LAPACK's dgbsv and cuSOLVER's
@@ -58,19 +67,23 @@ dense LU, and ends with a table. Two modes:
   strata_perf_band --matrix A.mtx --vectors b.mtx [--solution x.mtx]
       A from a Matrix Market coordinate file, b from an array file
 
-  --figure 6|7|10     the sizes of that figure of Biondo's report
+  --figure 6|7|9|10   the sizes of that figure of Biondo's report
   --scalar S          float | double (default) | complex_float | complex_double
   --batch K           K systems of each size in one call (1), generated ones.
                       LAPACK then takes a system a host thread at a time, each
                       in one thread; cuSOLVER's dense LU is left out
   --algorithms LIST   of strata, strata_pivoting, strata_host, dgbsv (sgbsv,
                       cgbsv, zgbsv in the other scalars), cusolver_dense;
-                      default: all that there are
+                      default: all that there are. By name only, Biondo's
+                      programs: row_by_row (one thread of the host),
+                      row_by_row_rhs (threads share the right-hand sides),
+                      row_by_row_parallel (each step a launch)
   --lapack FILE       shared library with dgbtrf and dgbtrs (or those of the
                       scalar); default: OpenBLAS, else LAPACK, where the system
                       has one
   --max-host-seconds S
-                      leaves dgbsv out where it is likely to take longer (20)
+                      leaves dgbsv out where it is likely to take longer (20),
+                      and so row_by_row
   --lower-bounds      instead of leaving dgbsv out, gives it the leading rows
                       of the system, and as many of the right-hand sides, as it
                       is likely to do in that time. The whole has at least the
@@ -169,8 +182,10 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   if (options.help) return options;
 
   check_scalar_name(options.scalar);
-  const auto all = band_algorithms(options.scalar);
-  options.algorithms = algorithms.empty() ? all : chosen_names(algorithms, all);
+  options.algorithms =
+      algorithms.empty()
+          ? band_algorithms(options.scalar)
+          : chosen_names(algorithms, named_band_algorithms(options.scalar));
   if (!options.matrix.empty() || !options.vectors.empty()) {
     if (options.matrix.empty() || options.vectors.empty() || !sizes.empty() ||
         !bandwidths.empty() || !figure.empty() || !rhs.empty())
@@ -191,12 +206,15 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   if (figure == "6") {
     if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
     if (bandwidths.empty()) bandwidths = "10%,25%,50%";
+  } else if (figure == "9") {
+    if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
+    if (bandwidths.empty()) bandwidths = "50%";
   } else if (figure == "7" || figure == "10") {
     if (sizes.empty()) sizes = "1000";
     if (bandwidths.empty()) bandwidths = "501";
     if (rhs.empty()) rhs = "1,10,20,50,100,200,500,1000";
   } else if (!figure.empty()) {
-    throw OptionError("--figure", "'" + figure + "' is not 6, 7 or 10",
+    throw OptionError("--figure", "'" + figure + "' is not 6, 7, 9 or 10",
                       "see --help");
   }
   if (sizes.empty() || bandwidths.empty())

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <Strata_SellOptions.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,18 +43,25 @@ inline bool is_own_cg(const std::string& algorithm) {
   return algorithm.compare(0, 6, "strata") == 0;
 }
 
+struct CgSettings {
+  double tolerance = 0;  ///< of the residual, relative to b; 0: by the scalar
+  int max_iterations = 100000;
+  int solves =
+      3;  ///< timed at least; 1: the first one, with nothing to warm up
+  SellOptions sell;   ///< the form of A
+  bool ones = false;  ///< b is all ones, else random
+};
+
 class CgRunner {
  public:
   virtual ~CgRunner() = default;
   virtual void run(benchmark::State& state, int size,
                    const std::string& algorithm, CgPerfResult& result) = 0;
 };
-/// @param tolerance of the residual, relative to b; 0: 1e-8, or 1e-5 in float
 /// @param bandwidth of copies, bytes a second
-/// @param solves timed at least; 1: the first one, with nothing to warm up
 template <class Scalar>
-std::unique_ptr<CgRunner> make_cg_runner(double tolerance, double bandwidth,
-                                         int solves);
+std::unique_ptr<CgRunner> make_cg_runner(const CgSettings& settings,
+                                         double bandwidth);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfOutput.hpp>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace Strata {
@@ -64,6 +66,10 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
   std::vector<std::string> all = own_algorithms();
   all.insert(all.end(), peer_algorithms().begin(), peer_algorithms().end());
   std::vector<bool> wanted(all.size(), list.empty());
+  // Takes being asked for: it is a form of another one.
+  if (list.empty())
+    wanted[std::find(all.begin(), all.end(), authors_subgraphs) - all.begin()] =
+        false;
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string item = list.substr(begin, end - begin);
@@ -124,6 +130,28 @@ inline Reorder reorder_from_string(const std::string& name) {
                     "use none or level");
 }
 
+/// @throws OptionError unless a single partition is what there is to write
+inline void check_export(const SptrsvOptions& options) {
+  for (const auto& [flag, file] :
+       {std::make_pair("--export-dot", options.dot_file),
+        std::make_pair("--export-json", options.json_file)}) {
+    if (file.empty()) continue;
+    if (options.matrices.size() != 1)
+      throw OptionError(flag,
+                        "writes one partition, and " +
+                            std::to_string(options.matrices.size()) +
+                            " matrices are named",
+                        "name one matrix");
+    if (std::count_if(options.algorithms.begin(), options.algorithms.end(),
+                      has_partition) != 1)
+      throw OptionError(flag, "writes the partition of one algorithm",
+                        "name either subgraphs or " +
+                            std::string(authors_subgraphs) +
+                            " in --algorithms");
+    require_writable(file, flag);
+  }
+}
+
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
 /// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
 /// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
@@ -131,19 +159,29 @@ inline Reorder reorder_from_string(const std::string& name) {
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           {"--matrix", "--gallery", "--factor", "--reorder", "--algorithms",
-            "--rhs", "--scalar", "--max-plan-bytes", "--max-plan-ratio",
-            "--accuracy", "--accuracy-digits", "--merged-levels",
-            "--collapsed-levels", "--table"},
-           {"--explain"})) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv, {"--matrix",           "--gallery",
+                               "--factor",           "--reorder",
+                               "--algorithms",       "--rhs",
+                               "--scalar",           "--max-plan-bytes",
+                               "--max-plan-ratio",   "--accuracy",
+                               "--accuracy-digits",  "--merged-levels",
+                               "--collapsed-levels", "--partition",
+                               "--criterion",        "--max-subgraph-rows",
+                               "--team-size",        "--solves",
+                               "--changed-entries",  "--export-dot",
+                               "--export-json",      "--table"},
+                  {"--explain", "--transfers"})) {
     if (flag == "--help") {
       options.help = true;
       continue;
     }
     if (flag == "--explain") {
       options.explain = true;
+      continue;
+    }
+    if (flag == "--transfers") {
+      options.timing.transfers = true;
       continue;
     }
     if (flag == "--collapsed-levels")
@@ -176,6 +214,27 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.accuracy_digits = parse_limit(flag, value, false);
     } else if (flag == "--merged-levels") {
       options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
+    } else if (flag == "--partition") {
+      partition_method_from_string(value);
+      options.wishes.partition = value;
+    } else if (flag == "--criterion") {
+      sort_criterion_from_string(value);
+      options.wishes.criterion = value;
+    } else if (flag == "--max-subgraph-rows") {
+      options.wishes.max_subgraph_rows = whole_number(flag, value, 0, 1 << 30);
+    } else if (flag == "--team-size") {
+      options.wishes.team_size = whole_number(flag, value, 0, 1024);
+    } else if (flag == "--solves") {
+      options.timing.solves = whole_number(flag, value, 1, 1000000);
+    } else if (flag == "--changed-entries") {
+      options.timing.changed = parse_limit(flag, value, false);
+      if (options.timing.changed > 100)
+        throw OptionError(flag, "'" + value + "' % are more than all",
+                          "pass at most 100");
+    } else if (flag == "--export-dot") {
+      options.dot_file = value;
+    } else if (flag == "--export-json") {
+      options.json_file = value;
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -188,6 +247,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   if (options.matrices.empty())
     throw OptionError("--matrix, --gallery", "no matrix is named",
                       "name at least one, e.g. --gallery grid3d:40");
+  check_export(options);
   return options;
 }
 
@@ -205,22 +265,42 @@ inline std::string usage() {
          "                        ours:  " +
          own_names(" ", 78, std::string(31, ' ')) + R"(
                         peers: serial kokkos_kernels cusparse (or one in full)
+                        picciau_2017 is subgraphs with --partition picciau_2017,
+                        and runs only where it is named
   --rhs N             right-hand sides solved at once (default 1)
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
   --max-plan-ratio R  left out by automatic and fails by name; R: times the CRS
                       matrix (default: no limit)
   --accuracy A        rowwise (default) | componentwise | relaxed
   --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
-  --merged-levels K  level sets merged into one; 1: none are (default: what
+  --merged-levels K   level sets merged into one; 1: none are (default: what
                       the analysis finds best)
+  --partition P       of subgraphs: automatic (default) | heuristic | level_bands |
+                      picciau_2017, the authors' own
+  --criterion C       in which order Algorithm 3 takes vertices: automatic (default,
+                      the best of them) | natural | fewest_children |
+                      most_children | most_parents | longest_path
+  --max-subgraph-rows N  rows of a sub-graph at most, Picciau et al.'s n_max
+                      (default: what a team's scratch holds)
+  --team-size N       threads of a team of subgraphs (default: 256 on a GPU)
   --scalar S          float | double (default) | complex_float | complex_double
+  --transfers         b comes from the host's memory and x goes back to it in each
+                      solve; both copies are timed. The serial peer needs none
+  --solves N          time N solves, each by itself and with a random b of its own,
+                      and take their mean (default: batches of solves with one
+                      b, and their median)
+  --changed-entries P change P % of the entries beside the diagonal, as many added
+                      as removed, and time update_pattern beside a new analysis
+  --export-dot FILE   the graph of sub-graphs for Graphviz, and partition and
+  --export-json FILE  schedule as JSON: of one matrix and one of subgraphs and
+                      picciau_2017
   --explain           print what the solver chose, and why
   --table FILE        write the final table as CSV too
 
 Flags of Google Benchmark (--benchmark_filter=..., --benchmark_min_time=...,
 --benchmark_out=FILE --benchmark_out_format=json, ...) and of Kokkos
 (--kokkos-...) work as well. A benchmark's time is the median over batches of
-solves. Exit code: 0; 1 on a bad flag or matrix, or an output that can't be
+solves, unless --solves says otherwise. Exit code: 0; 1 on a bad flag or matrix, or an output that can't be
 written; 2 where one of our own algorithms failed or gave a wrong answer.
 
 )" + gallery_help() +

@@ -50,7 +50,9 @@ inline void write_csv(std::ostream& out,
          "update_us,solve_us,relative_error,outcome,speedup_serial,"
          "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
          "normwise_error,componentwise_error,merged_levels,growth,"
-         "unmerged_rows,longest_row,message\n";
+         "unmerged_rows,longest_row,partition,max_subgraph_rows,transfers,"
+         "solves,changed_percent,pattern_update_us,pattern_analysis_us,"
+         "message\n";
   for (const auto& r : results) {
     if (r.outcome == Outcome::not_run) continue;
     const auto own = [&](double value) {
@@ -77,7 +79,11 @@ inline void write_csv(std::ostream& out,
         << ',' << own(r.plan.growth) << ','
         << own(static_cast<double>(r.plan.unmerged_rows)) << ','
         << own(static_cast<double>(r.plan.longest_row)) << ','
-        << csv_text(r.message) << '\n';
+        << csv_text(r.plan.partition) << ',' << own(r.plan.max_subgraph_rows)
+        << ',' << r.transfers << ',' << r.solves << ',' << csv_number(r.changed)
+        << ',' << csv_number(r.pattern.update_us) << ','
+        << csv_number(r.pattern.analysis_us) << ',' << csv_text(r.message)
+        << '\n';
   }
 }
 

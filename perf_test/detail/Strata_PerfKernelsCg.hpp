@@ -30,16 +30,17 @@ class KokkosKernelsCg {
         w_("w", A.numRows()) {}
 
   /// Solves from the x given; returns the iterations.
+  /// @param residual set to that of the recursion, relative to b
   int solve(const Vector& b, const Vector& x, double tolerance,
-            int max_iterations) {
+            int max_iterations, double& residual) {
     using std::abs;  // Kokkos::abs of complex numbers is found by itself
     const Scalar one(1);
     KokkosSparse::spmv("N", one, A_, x, Scalar(0), w_);
     KokkosBlas::update(one, b, -one, w_, Scalar(0), r_);
     Kokkos::deep_copy(typename Matrix::execution_space(), p_, r_);
     Scalar rho = KokkosBlas::dot(r_, r_);
-    const double limit =
-        tolerance * tolerance * static_cast<double>(abs(KokkosBlas::dot(b, b)));
+    const double size = static_cast<double>(abs(KokkosBlas::dot(b, b)));
+    const double limit = tolerance * tolerance * size;
     int it = 0;
     for (; it < max_iterations && !(static_cast<double>(abs(rho)) <= limit);
          ++it) {
@@ -52,6 +53,7 @@ class KokkosKernelsCg {
       rho = next;
     }
     Kokkos::fence();
+    residual = std::sqrt(static_cast<double>(abs(rho)) / size);
     return it;
   }
 

@@ -30,6 +30,21 @@ struct PlanWishes {
   std::string accuracy = "rowwise";
   double accuracy_digits = 0;
   int merged_levels = 0;
+  std::string partition = "automatic", criterion = "automatic";
+  int max_subgraph_rows = 0;
+  int team_size = 0;
+};
+
+/// How solves are timed.
+struct SolveTiming {
+  /// b comes from the host's memory and x goes back to it in each solve.
+  bool transfers = false;
+  /// So many solves, each timed by itself with a random b of its own, and their
+  /// mean; 0: batches of solves with one b, and their median.
+  int solves = 0;
+  /// Percent of the entries beside the diagonal that change for a pattern
+  /// update, which is timed beside a new analysis; 0: none is.
+  double changed = 0;
 };
 
 /// The order of rows and columns in which the system is made.
@@ -44,18 +59,31 @@ struct SptrsvOptions {
   std::string scalar = "double";
   int rhs = 1;
   PlanWishes wishes;
+  SolveTiming timing;
+  /// Files for the partition of the one algorithm that has one; empty: none.
+  std::string dot_file, json_file;
   bool explain = false;
   bool help = false;
   std::string table_file;  ///< empty: no CSV
 };
 
-/// Our algorithms, by the names that TriangularOptions takes: the library's and
-/// those that have been registered before main.
+/// The algorithm `subgraphs` with PartitionMethod::picciau_2017, whatever
+/// partition the flags name: the authors' own beside ours in one table.
+constexpr const char* authors_subgraphs = "picciau_2017";
+
+/// Whether the algorithm always has a partition into sub-graphs of a schedule.
+inline bool has_partition(const std::string& algorithm) {
+  return algorithm == authors_subgraphs || algorithm == "subgraphs";
+}
+
+/// Our algorithms: the names that TriangularOptions takes, of the library's and
+/// of those that have been registered before main, and authors_subgraphs.
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Strata::Algorithm a : all_algorithms())
       all.push_back(to_string(a));
+    all.push_back(authors_subgraphs);
     return all;
   }();
   return names;

@@ -20,6 +20,13 @@ struct PlanFacts {
   int merged_levels = 1;    ///< level sets merged into one
   double growth = 0;        ///< TriangularReport::growth
   std::int64_t unmerged_rows = 0, longest_row = 0;
+  std::string partition;      ///< TriangularReport::partition
+  int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
+};
+
+/// Of TriangularSolver::update_pattern, in microseconds.
+struct PatternTimes {
+  double update_us = NAN, analysis_us = NAN;
 };
 
 enum class Outcome {
@@ -34,10 +41,14 @@ enum class Outcome {
 struct SptrsvResult {
   std::string matrix, algorithm, scalar;
   int rhs = 1;
+  bool transfers = false;  ///< SolveTiming::transfers
+  int solves = 0;          ///< SolveTiming::solves
   std::int64_t rows = 0, entries = 0, levels = 0;
   bool own = false;
   PlanFacts plan;
   double analysis_us = NAN, update_us = NAN, solve_us = NAN;
+  double changed = 0;           ///< SolveTiming::changed
+  PatternTimes pattern;         ///< with so many entries changed
   double relative_error = NAN;  ///< |x - x_ref|_inf / |x_ref|_inf
   /// In units of eps, see BackwardErrors.
   double rowwise_error = NAN, normwise_error = NAN, componentwise_error = NAN;

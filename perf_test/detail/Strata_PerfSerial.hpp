@@ -26,6 +26,7 @@ class SerialSubstitution : public Algorithm<Scalar> {
                  problem_.host_values, problem_.host_b.data() + column * rows,
                  x_.data() + column * rows, [](const Scalar& s) { return s; });
   }
+  bool on_host() const override { return true; }
   void publish() override { Kokkos::deep_copy(problem_.x, x_); }
 
  private:

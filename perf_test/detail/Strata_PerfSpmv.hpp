@@ -5,9 +5,11 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
+#include <Strata_SellOptions.hpp>
 #include <cstdint>
 #include <detail/Strata_PerfOptions.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace Strata {
@@ -26,6 +28,8 @@ struct SpmvResult {
   /// Bytes of entries, columns, x and y, once each.
   double useful_bytes = 0;
   double padding = 0;
+  /// Of SELL-C-sigma: C, sigma and lanes; of blocks, rows of one in the mean.
+  std::int64_t chunk_rows = 0, sigma = 0, lanes = 0;
   double error = 0;  ///< largest over the bound of a row's rounding
   bool measured = false, right = false;
   bool bad_input = false;  ///< the matrix can't be read or made
@@ -34,6 +38,13 @@ struct SpmvResult {
 inline bool is_own_spmv(const std::string& algorithm) {
   return starts_with(algorithm, "strata");
 }
+
+/// What the matrix becomes before it is multiplied, and the form of ours.
+struct SpmvSettings {
+  std::optional<Factor> factor;  ///< none: the matrix as it is
+  Reorder reorder = Reorder::none;
+  SellOptions sell;
+};
 
 /// Measures all algorithms for one scalar type.
 class SpmvRunner {
@@ -44,7 +55,7 @@ class SpmvRunner {
                    SpmvResult& result) = 0;
 };
 template <class Scalar>
-std::unique_ptr<SpmvRunner> make_spmv_runner();
+std::unique_ptr<SpmvRunner> make_spmv_runner(const SpmvSettings& settings);
 
 }  // namespace PerfTest
 }  // namespace Strata

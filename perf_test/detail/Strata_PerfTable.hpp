@@ -106,6 +106,7 @@ inline TextTable make_table(const std::vector<SptrsvResult>& results,
     if (!r.timed()) continue;
     std::string algorithm = r.algorithm;
     if (r.own && r.plan.chosen != algorithm) algorithm += ": " + r.plan.chosen;
+    if (!r.plan.partition.empty()) algorithm += " (" + r.plan.partition + ")";
     std::vector<std::string> row{
         r.matrix,
         algorithm,
@@ -150,6 +151,23 @@ inline void print_means(std::ostream& out,
   }
 }
 
+/// Pattern updates, where they were timed.
+inline void print_pattern_updates(std::ostream& out,
+                                  const std::vector<SptrsvResult>& results) {
+  TextTable table({"matrix", "algorithm", "changed %", "update_pattern",
+                   "new analysis", "new / update"},
+                  2);
+  bool any = false;
+  for (const auto& r : results) {
+    if (!r.timed() || std::isnan(r.pattern.update_us)) continue;
+    table.add({r.matrix, r.algorithm, formatted("%g", r.changed),
+               digits(r.pattern.update_us), digits(r.pattern.analysis_us),
+               digits(r.pattern.analysis_us / r.pattern.update_us)});
+    any = true;
+  }
+  if (any) table.print(out);
+}
+
 /// One line for each matrix and algorithm, then what the algorithms that
 /// failed said, then the geometric means of our speedups over each peer.
 /// Times in microseconds; a speedup above one says that ours is faster.
@@ -169,13 +187,22 @@ inline void print_table(std::ostream& out,
   out << '\n'
       << first.scalar << ", " << first.rhs
       << (first.rhs == 1 ? " right-hand side" : " right-hand sides")
-      << "; times in microseconds (medians); backward errors row by row, of "
-         "norms\nand of components in units of eps\n";
+      << "; times in microseconds ("
+      << (first.solves > 0
+              ? "solves: means of " + std::to_string(first.solves) +
+                    ", each with "
+                    "its own b; others: medians"
+              : std::string("medians"))
+      << (first.transfers ? "; solves with the copies of b and x" : "")
+      << "); backward errors row by row, of norms\nand of components in units "
+         "of "
+         "eps\n";
   make_table(results, families, compare).print(out);
   for (const auto& r : results)
     if (!r.timed())
       out << r.matrix << ", " << r.algorithm << " failed: " << r.message
           << '\n';
+  print_pattern_updates(out, results);
   if (!compare) return;
   out << "x <peer>: solve time of the peer's fastest right algorithm over ours "
          "(KK: Kokkos Kernels)\n"

@@ -5,14 +5,15 @@
 #include <Kokkos_Core.hpp>
 
 #include <KokkosSparse_spmv.hpp>
-#include <Strata_Gallery.hpp>
-#include <Strata_MatrixMarket.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <detail/Strata_PerfBlockEll.hpp>
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTiming.hpp>
+#include <detail/Strata_PerfTriangle.hpp>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -75,6 +76,26 @@ struct ProductError {
   }
 };
 
+/// A row for each thread, as one writes it first: in CRS, neighbouring threads
+/// read far apart (Gao 2023, section 1.1).
+template <class Matrix, class Vectors>
+struct CrsRow {
+  using Scalar = typename Matrix::non_const_value_type;
+  typename Matrix::row_map_type row_map;
+  typename Matrix::index_type entries;
+  typename Matrix::values_type values;
+  Vectors x, y;
+  std::int64_t rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t row = i % rows, column = i / rows;
+    Scalar sum(0);
+    for (auto k = row_map(row); k < row_map(row + 1); ++k)
+      sum += values(k) * x(entries(k), column);
+    y(row, column) = sum;
+  }
+};
+
 template <class Scalar>
 class Runner : public SpmvRunner {
   using Space = Kokkos::DefaultExecutionSpace;
@@ -82,6 +103,8 @@ class Runner : public SpmvRunner {
   using Vectors = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Space>;
 
  public:
+  explicit Runner(const SpmvSettings& settings) : settings_(settings) {}
+
   void run(benchmark::State& state, const MatrixSource& source,
            SpmvResult& result) override {
     try {
@@ -109,6 +132,11 @@ class Runner : public SpmvRunner {
       const int batch = calls_per_batch(exec_, multiply);
       result.product_us = 1e6 * timing_loop(state, exec_, batch, multiply);
       result.measured = true;
+    } catch (const OptionError& error) {
+      result.bad_input = true;
+      result.message = error.what();
+      state.SkipWithError(error.what());
+      return;
     } catch (const std::exception& error) {
       result.message = error.what();
       state.SkipWithError(error.what());
@@ -120,7 +148,8 @@ class Runner : public SpmvRunner {
     counters["nnz"] = static_cast<double>(result.entries);
     counters["vectors"] = result.vectors;
     counters["build_us"] = result.build_us;
-    counters["update_us"] = result.update_us;
+    if (!std::isnan(result.update_us))  // JSON has none
+      counters["update_us"] = result.update_us;
     counters["gbytes_per_second"] =
         result.useful_bytes / result.product_us * 1e-3;
     counters["padding"] = result.padding;
@@ -138,9 +167,16 @@ class Runner : public SpmvRunner {
     x_ = y_ = Vectors();
     input_error_.clear();
     try {
-      if (source.is_file)
+      const bool poisson =
+          !source.is_file && starts_with(source.spec, "poisson:");
+      if (settings_.factor && poisson)
+        throw std::runtime_error("--factor does not go with poisson:N");
+      if (settings_.factor)
+        A_ =
+            load_triangle<Matrix>(source, *settings_.factor, settings_.reorder);
+      else if (source.is_file)
         A_ = read_matrix_market<Matrix>(source.spec);
-      else if (starts_with(source.spec, "poisson:"))
+      else if (poisson)
         A_ = poisson_cube<Matrix>(exec_, std::atoll(source.spec.c_str() + 8));
       else
         A_ = gallery<Matrix>(exec_, source.spec);
@@ -174,8 +210,9 @@ class Runner : public SpmvRunner {
   std::function<void()> make(SpmvResult& result) {
     const std::string& name = result.algorithm;
     const bool single = result.vectors == 1;
+    if (name == "strata_blocks") return make_blocks(result);
     if (is_own_spmv(name)) {
-      SellOptions options;
+      SellOptions options = settings_.sell;
       options.use_diagonals = name == "strata";
       std::shared_ptr<SellMatrix<Scalar, Space>> A;
       result.build_us =
@@ -185,12 +222,24 @@ class Runner : public SpmvRunner {
       result.update_us =
           1e6 * median_seconds(exec_, [&] { A->update_values(exec_, A_); });
       result.padding = A->report().padding();
+      result.chunk_rows = A->report().chunk_rows;
+      result.sigma = A->report().sigma;
+      result.lanes = A->report().lanes_per_row;
       if (single) {
         const auto x = Kokkos::subview(x_, Kokkos::ALL(), 0);
         const auto y = Kokkos::subview(y_, Kokkos::ALL(), 0);
         return [this, A, x, y] { A->apply(exec_, x, y); };
       }
       return [this, A] { A->apply(exec_, x_, y_); };
+    }
+    if (name == "crs") {
+      const auto rows = static_cast<std::int64_t>(A_.numRows());
+      const CrsRow<Matrix, Vectors> row{
+          A_.graph.row_map, A_.graph.entries, A_.values, x_, y_, rows};
+      const std::int64_t all = rows * static_cast<std::int64_t>(y_.extent(1));
+      return [this, row, all] {
+        Kokkos::parallel_for("crs", Detail::RangeOf<Space>(exec_, 0, all), row);
+      };
     }
     if (name == "kokkos_kernels") {
       if (single) {
@@ -210,6 +259,21 @@ class Runner : public SpmvRunner {
 #else
     throw std::runtime_error("this build has no " + name);
 #endif
+  }
+
+  std::function<void()> make_blocks(SpmvResult& result) {
+    using Product = BlockEllProduct<Matrix>;
+    std::shared_ptr<Product> blocks;
+    const Uplo uplo = uplo_of(*settings_.factor);
+    result.build_us = 1e6 * median_seconds(exec_, [&] {
+                        blocks = std::make_shared<Product>(exec_, A_, uplo);
+                      });
+    result.update_us = std::numeric_limits<double>::quiet_NaN();
+    result.padding = 1 - static_cast<double>(A_.nnz()) /
+                             static_cast<double>(blocks->num_slots());
+    result.chunk_rows = A_.numRows() / std::max(1, blocks->num_blocks());
+    result.sigma = result.lanes = 1;
+    return [this, blocks] { blocks->multiply(exec_, x_, y_); };
   }
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -242,6 +306,7 @@ class Runner : public SpmvRunner {
   }
 
   Space exec_;
+  SpmvSettings settings_;
   const MatrixSource* source_ = nullptr;
   std::string input_error_;
   Matrix A_;
@@ -251,10 +316,11 @@ class Runner : public SpmvRunner {
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<SpmvRunner> make_spmv_runner() {
-  return std::make_unique<Runner<Scalar>>();
+std::unique_ptr<SpmvRunner> make_spmv_runner(const SpmvSettings& settings) {
+  return std::make_unique<Runner<Scalar>>(settings);
 }
-template std::unique_ptr<SpmvRunner> make_spmv_runner<STRATA_PERF_SCALAR>();
+template std::unique_ptr<SpmvRunner> make_spmv_runner<STRATA_PERF_SCALAR>(
+    const SpmvSettings&);
 
 }  // namespace PerfTest
 }  // namespace Strata

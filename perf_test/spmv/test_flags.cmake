@@ -15,6 +15,13 @@ expect_refused("--vectors" ${good} --vectors 1,,2)
 expect_refused("--scalar" ${good} --scalar int)
 expect_refused("fastest" ${good} --algorithms fastest)
 expect_refused("absent.mtx" ${good} --matrix ${work_dir}/absent.mtx)
+expect_refused("strata_blocks is for triangles"
+  --gallery chain:20 --algorithms strata_blocks)
+expect_refused("--reorder" ${good} --reorder level)
+expect_refused("--factor" ${good} --factor middle)
+expect_refused("does not go with poisson" --gallery poisson:4 --factor lower)
+expect_refused("--sigma" ${good} --sigma -1)
+expect_refused("lanes_per_row" ${good} --lanes 3)
 expect_output_refused(${good})
 
 # Found out only when its turn comes; the other matrix is still measured.
@@ -37,3 +44,19 @@ if(NOT code EQUAL 0 OR NOT table MATCHES "chain:20,strata,double,20,[0-9]+,2,"
     OR NOT table MATCHES "chain:20,strata,double,20,[0-9]+,5,")
   message(SEND_ERROR "--vectors 2,5: exit code ${code}\n${table}${errors}")
 endif()
+
+# C and sigma are those of the flags, and a triangle's blocks multiply, too.
+execute_process(COMMAND ${program} --gallery grid2d:9 --factor ilu0-u
+    --reorder level --algorithms strata_columns,strata_blocks,crs --vectors 1,3
+    --chunk-rows 32 --sigma 1 --lanes 1 --benchmark_min_time=0.001
+    --table ${work_dir}/table.csv
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${work_dir}/table.csv table)
+foreach(vectors 1 3)
+  if(NOT code EQUAL 0
+      OR NOT table MATCHES "grid2d:9,strata_columns,double,81,[0-9]+,${vectors},[^\n]*,32,1,1,[^,\n]*,1\n"
+      OR NOT table MATCHES "grid2d:9,strata_blocks,double,81,[0-9]+,${vectors},[^\n]*,1\n"
+      OR NOT table MATCHES "grid2d:9,crs,double,81,[0-9]+,${vectors},[^\n]*,1\n")
+    message(SEND_ERROR "SELL-32-1 of a factor: exit code ${code}\n${table}${errors}")
+  endif()
+endforeach()

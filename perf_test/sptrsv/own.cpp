@@ -12,7 +12,14 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
                                             const PlanWishes& wishes) {
   TriangularOptions options;
-  options.algorithm = algorithm_from_string(name);
+  const bool authors = name == authors_subgraphs;
+  options.algorithm =
+      authors ? Strata::Algorithm::subgraphs : algorithm_from_string(name);
+  options.partition = authors ? PartitionMethod::picciau_2017
+                              : partition_method_from_string(wishes.partition);
+  options.criterion = sort_criterion_from_string(wishes.criterion);
+  options.max_subgraph_rows = wishes.max_subgraph_rows;
+  options.team_size = wishes.team_size;
   options.max_right_hand_sides = problem.rhs();
   options.max_plan_bytes = wishes.bytes;
   options.max_plan_ratio = wishes.ratio;

@@ -8,6 +8,7 @@
 #include <detail/Strata_PerfTiming.hpp>
 #include <limits>
 #include <ostream>
+#include <random>
 #include <sstream>
 
 namespace Strata {
@@ -79,7 +80,12 @@ class Runner : public SptrsvRunner {
       update_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->update(); });
       verify();
-      batch_ = calls_per_batch(exec_, [this] { algorithm_->solve(); });
+      if (options_.timing.solves == 0)
+        batch_ = calls_per_batch(exec_, [this] { solve_with_transfers(); });
+      if (options_.timing.changed > 0)
+        pattern_ = algorithm_->time_pattern_updates(options_.timing.changed);
+      if (has_partition(name))
+        algorithm_->export_partition(options_.dot_file, options_.json_file);
       if (options_.explain) algorithm_->explain(explanations_);
     }
     result.analysis_us = analysis_us_;
@@ -88,6 +94,7 @@ class Runner : public SptrsvRunner {
     result.rowwise_error = backward_.rowwise;
     result.normwise_error = backward_.normwise;
     result.componentwise_error = backward_.componentwise;
+    result.pattern = pattern_;
     result.plan = algorithm_->plan();
   }
 
@@ -105,8 +112,11 @@ class Runner : public SptrsvRunner {
   }
 
   void measure(benchmark::State& state, SptrsvResult& result) {
-    result.solve_us = 1e6 * timing_loop(state, exec_, batch_,
-                                        [this] { algorithm_->solve(); });
+    result.solve_us = 1e6 * (options_.timing.solves > 0
+                                 ? mean_of_random_solves(state)
+                                 : timing_loop(state, exec_, batch_, [this] {
+                                     solve_with_transfers();
+                                   }));
     const bool right = relative_error_ <= problem_->tolerance;
     result.outcome = right ? Outcome::right : Outcome::wrong;
     if (!right) state.SetLabel("WRONG");
@@ -139,6 +149,45 @@ class Runner : public SptrsvRunner {
     }
   }
 
+  auto host_b() const {
+    return Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace,
+                        Kokkos::MemoryUnmanaged>(
+        problem_->host_b.data(), problem_->b.extent(0), problem_->b.extent(1));
+  }
+  /// A solve and, where they count, the copies before and after it.
+  void solve_with_transfers() {
+    const bool copies = options_.timing.transfers && !algorithm_->on_host();
+    if (!copies) return algorithm_->solve();
+    const auto& x = problem_->x;
+    if (host_x_.extent(0) != x.extent(0) || host_x_.extent(1) != x.extent(1))
+      host_x_ = HostVectors("Strata::x", x.extent(0), x.extent(1));
+    Kokkos::deep_copy(exec_, problem_->b, host_b());
+    algorithm_->solve();
+    Kokkos::deep_copy(exec_, host_x_, problem_->x);
+  }
+
+  /// Each solve is timed by itself, from idle to idle, with a b of random
+  /// numbers that is there before the clock starts; the problem's own b is put
+  /// back in the end. Seconds.
+  double mean_of_random_solves(benchmark::State& state) {
+    const auto own_b = problem_->host_b;
+    std::mt19937_64 engine(20260117);
+    double spent = 0;
+    const auto put_b = [&] { Kokkos::deep_copy(problem_->b, host_b()); };
+    const int solves = options_.timing.solves;
+    while (state.KeepRunningBatch(solves))
+      for (int k = 0; k < solves; ++k) {
+        for (Scalar& value : problem_->host_b)
+          value = RandomScalar<Scalar>::draw(engine);
+        put_b();
+        spent += seconds(exec_, 1, [this] { solve_with_transfers(); });
+      }
+    problem_->host_b = own_b;
+    put_b();
+    state.SetIterationTime(spent);
+    return spent / static_cast<double>(state.iterations());
+  }
+
   static void give_up(benchmark::State& state, Outcome outcome,
                       const std::string& message, SptrsvResult& result) {
     result.outcome = outcome;
@@ -156,6 +205,10 @@ class Runner : public SptrsvRunner {
   std::unique_ptr<Algorithm<Scalar>> algorithm_;
   double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
   BackwardErrors backward_;
+  PatternTimes pattern_;
+  using HostVectors =
+      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+  HostVectors host_x_;
   int batch_ = 1;
 };
 

@@ -107,3 +107,23 @@ set(plain ${work_dir}/plain.csv)
 run(${program} --gallery grid2d:20 --algorithms sync_free
   --accuracy componentwise --table ${plain} --benchmark_min_time=0.001)
 expect_refused("no plan in the tables merges" plot_accuracy ${plain})
+
+# A matrix by the name of one of Nibbeling's stands beside the thesis's times, and the
+# others are named.
+file(WRITE ${work_dir}/matrices/1138_bus.mtx
+  "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 1 1\n2 2 4\n3 2 1\n3 3 4\n4 4 4\n")
+run(${python} ${scripts}/totals_sptrsv --binary ${program}
+  --matrices ${work_dir}/matrices --peers serial,kokkos_kernels_tp1 --vectors 1,5)
+foreach(times "0.3900 \\| 2.950" "0.7640 \\| 3.090")
+  if(NOT output MATCHES "\\| 1138_bus \\| 4 \\| [^\n]* \\| ${times} \\|")
+    message(SEND_ERROR "totals_sptrsv has no ${times}:\n${output}")
+  endif()
+endforeach()
+if(NOT errors MATCHES "bcsstm39 is not in .*https://sparse.tamu.edu/Boeing/bcsstm39")
+  message(SEND_ERROR "totals_sptrsv names no missing matrix:\n${errors}")
+endif()
+run(${python} ${scripts}/totals_sptrsv --binary ${program} --peers serial
+  --vectors 1 -- --gallery grid2d:9)
+if(NOT output MATCHES "\\| grid2d:9 \\| 81 \\|")
+  message(SEND_ERROR "totals_sptrsv of a made matrix:\n${output}")
+endif()

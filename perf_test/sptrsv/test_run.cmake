@@ -99,3 +99,66 @@ foreach(text "pays after" "geometric mean speedup of automatic"
     message(SEND_ERROR "'${text}' is not in the output\n${output}")
   endif()
 endforeach()
+
+# The partition as it is asked for, in table and files, and solves that are timed
+# one by one with their copies. A grid has one starting vertex: Algorithm 3 makes a
+# chain of the fewest sub-graphs, bands do not.
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --scalar ${scalar}
+    --algorithms level_sets,picciau_2017,serial --max-subgraph-rows 40
+    --criterion natural --team-size 1 --solves 7 --transfers
+    --table ${csv_file} --export-dot ${work_dir}/graph.dot
+    --export-json ${work_dir}/plan.json --benchmark_min_time=0.001
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "--export-dot: exit code ${code}\n${output}\n${errors}")
+endif()
+file(READ ${csv_file} csv)
+if(NOT csv MATCHES "picciau_2017,subgraphs,${scalar},1,144,408,23,4,4,[^\n]*,\"Picciau 2017, natural\",40,1,7,")
+  message(SEND_ERROR "the authors' own partition is not in the table\n${csv}")
+endif()
+foreach(text "Picciau 2017, natural" "means of 7" "copies of b and x")
+  string(FIND "${output}" "${text}" place)
+  if(place LESS 0)
+    message(SEND_ERROR "'${text}' is not in the output\n${output}")
+  endif()
+endforeach()
+file(READ ${work_dir}/graph.dot dot)
+if(NOT dot MATCHES "G2 -> G3" OR dot MATCHES "G4")
+  message(SEND_ERROR "the graph of sub-graphs is no chain of four\n${dot}")
+endif()
+file(READ ${work_dir}/plan.json json)
+foreach(expected rows=144 subgraph_count=4 subgraph_levels=4)
+  string(REPLACE "=" ";" expected "${expected}")
+  list(GET expected 0 name)
+  list(GET expected 1 number)
+  string(JSON value GET "${json}" ${name})
+  if(NOT value EQUAL number)
+    message(SEND_ERROR "${name} is ${value}, not ${number}")
+  endif()
+endforeach()
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --scalar ${scalar} --algorithms subgraphs
+    --max-subgraph-rows 40 --partition level_bands --table ${csv_file}
+    --benchmark_min_time=0.001
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${csv_file} csv)
+if(NOT code EQUAL 0 OR NOT csv MATCHES "subgraphs,[^\n]*,bands of ")
+  message(SEND_ERROR "--partition level_bands: exit code ${code}\n${csv}\n${errors}")
+endif()
+
+# Pattern updates beside new analyses: of ours, and the answer is still right.
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --gallery block_diagonal:4x60:0.1
+    --scalar ${scalar} --factor ${factor} --changed-entries 3
+    --table ${csv_file} --benchmark_min_time=0.001
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${csv_file} csv)
+if(NOT code EQUAL 0 OR NOT output MATCHES "new / update")
+  message(SEND_ERROR "--changed-entries: exit code ${code}\n${output}\n${errors}")
+endif()
+foreach(algorithm IN LISTS own)
+  if(NOT csv MATCHES "grid2d:12,${algorithm},[^\n]*,0,0,3,[0-9.e+]+,[0-9.e+]+,")
+    message(SEND_ERROR "no pattern update of ${algorithm} in\n${csv}")
+  endif()
+endforeach()

@@ -55,9 +55,9 @@ inline TriangularOptions random_options(Random& random) {
   if (random.chance(0.1)) options.team_size = random.whole(1, 3);
   if (random.chance(0.3)) options.max_right_hand_sides = random.whole(1, 40);
   if (random.chance(0.2))
-    options.partition =
-        random.pick({PartitionMethod::automatic, PartitionMethod::heuristic,
-                     PartitionMethod::level_bands});
+    options.partition = random.pick(
+        {PartitionMethod::automatic, PartitionMethod::heuristic,
+         PartitionMethod::level_bands, PartitionMethod::picciau_2017});
   if (random.chance(0.2))
     options.criterion = random.pick(
         {SortCriterion::automatic, SortCriterion::natural,

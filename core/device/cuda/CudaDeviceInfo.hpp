@@ -6,6 +6,7 @@
 
 #if defined(KOKKOS_ENABLE_CUDA)
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -31,6 +32,15 @@ inline std::size_t cache_bytes(const Kokkos::Cuda& exec,
                                std::size_t otherwise) {
   const int bytes = attribute(exec, cudaDevAttrL2CacheSize, 0);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
+}
+/// Bytes of shared memory that a block may have once its kernel asks for it
+/// (see ScratchPermission), and no fewer than `otherwise`.
+inline std::size_t scratch_bytes(const Kokkos::Cuda& exec,
+                                 std::size_t otherwise) {
+  const int bytes = attribute(exec, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+  // A kernel's own shared variables come out of it: a kilobyte is for these.
+  const auto left = static_cast<std::size_t>(std::max(0, bytes - 1024));
+  return std::max(left, otherwise);
 }
 /// Bytes of the current device's memory; 0 where it does not tell.
 inline void ask_for_memory(std::size_t& free, std::size_t& total) {

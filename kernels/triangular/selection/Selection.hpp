@@ -190,6 +190,7 @@ class Selection {
     report.launch_right_hand_sides = 0;
     report.external_share = report.predicted_solve_us = 0;
     report.reason.clear();
+    report.partition.clear();
   }
   void give_back_plans() { analysis.work(exec).give_back(plans_begin_); }
 

@@ -74,21 +74,26 @@ struct SolveFeatures {
   static double side_by_side(int right_hand_sides) {
     return right_hand_sides / 4 * 2.2 + right_hand_sides % 4;
   }
-  /// One right-hand side by one thread of a host, in the order of the rows.
-  double substitution_on_host() const {
-    const double apart = serial(rows, edges);
-    if (rows == 0) return apart;
+  /// So many of the system's rows and entries by one thread of a host, which
+  /// finds them in its caches.
+  double one_thread(double num_rows, double entries) const {
+    const double apart = serial(num_rows, entries);
+    if (num_rows == 0) return apart;
     // What a row of a chain takes is how long it waits for the row before; to
     // recover from a wrong guess takes longer.
     const double longer = 0.8 * host_rows.in_chains *
-                              std::max(0., p.narrow_level - apart / rows) +
+                              std::max(0., p.narrow_level - apart / num_rows) +
                           1.2 * host_rows.unforeseen * p.narrow_level;
+    return apart + num_rows * longer;
+  }
+  /// One right-hand side by one thread of a host, in the order of the rows.
+  double substitution_on_host() const {
     // Through memory, or a cache that cores share, one thread has its share of
     // the bandwidth.
     const double bytes = bytes_us * p.bytes_per_us;
     const double through_memory =
         bytes > 2 * 1024 * 1024 ? bytes_us * std::min(units, 16) : 0.;
-    return std::max(apart + rows * longer, through_memory);
+    return std::max(one_thread(rows, edges), through_memory);
   }
 };
 

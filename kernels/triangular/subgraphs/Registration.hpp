@@ -3,12 +3,18 @@
 #define STRATA_KERNELS_TRIANGULAR_SUBGRAPHS_REGISTRATION_HPP
 
 #include <Strata_Partition.hpp>
+#include <Strata_SubgraphAnalysis.hpp>
 #include <algorithm>
+#include <analysis/dependency_graph/ComponentSizes.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <kernels/triangular/subgraphs/KeepPartition.hpp>
 #include <kernels/triangular/subgraphs/Prediction.hpp>
 #include <kernels/triangular/subgraphs/SubgraphSolve.hpp>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace Strata {
 namespace Detail {
@@ -31,24 +37,46 @@ class SubgraphsRegistration
   }
   bool needs_parameters(const Selection&) const override { return true; }
 
-  /// Picciau et al.'s own algorithm where one sub-graph holds everything,
-  /// unless even a slot a level set is too much: elsewhere its partition, on
-  /// the host, costs more than all the rest of the analysis. It does where
-  /// `sync_free_subgraphs` are to be had, too, which it is hardly ever ahead
-  /// of.
+  /// Where each component fits a sub-graph, there is no sub-graph level but the
+  /// first: that is what the algorithm is best at, and its partition cheap.
+  /// What costs more to find out is looked at later, and only where the
+  /// algorithm may still be the fastest: whether components can fit, by the
+  /// number of starting vertices, of which each has one at least; the least
+  /// time that any partition takes; the components; the partition, on the host.
   void consider(Selection& selection) override {
-    const auto& analysis = selection.analysis;
-    if (!is_gpu<ExecutionSpace> ||
-        selection.best_of(Algorithm::sync_free_subgraphs) ||
-        analysis.graph.num_vertices > Solve::max_rows(selection.exec) ||
-        !(subgraphs_at_least(selection.features()) <
-          selection.best()->predicted_us) ||
+    const auto& sizes = selection.analysis.order.sizes;
+    const PartitionOptions allowed = limits(selection);
+    const std::int64_t rows = selection.analysis.graph.num_vertices;
+    if (rows == 0 || sizes.level_map[1] * allowed.max_rows < rows) return;
+    // One thread of a host has nothing to run side by side.
+    if (!is_gpu<ExecutionSpace> && allowed.concurrency < 2) return;
+    const bool in_one = is_gpu<ExecutionSpace> && rows <= allowed.max_rows &&
+                        !selection.best_of(Algorithm::sync_free_subgraphs);
+    if (!in_one && sizes.level_map[1] < 2) return;
+    const double best = selection.best()->predicted_us;
+    if (!(subgraphs_at_least(selection.features()) < best) ||
         !selection.may_fit(*this))
       return;
-    const Partition found = find_partition(selection, limits(selection));
-    selection.consider(
-        *this, predict_subgraphs(selection.features(),
-                                 found.candidates[found.chosen].predicted_us));
+    std::string note;
+    if (!in_one) {
+      int most = allowed.max_rows;
+      if (!is_gpu<ExecutionSpace>)
+        most = static_cast<int>(std::min<double>(
+            most, largest_component_within(selection.features(), best)));
+      const ComponentSizes components =
+          find_component_sizes(selection.exec, selection.analysis.graph, most);
+      if (components.count < 2 || components.largest > most) return;
+      note = std::to_string(components.count) + " components";
+    }
+    found_ = find_partition(selection, allowed);
+    selection.consider(*this, predict(selection, *found_), note);
+  }
+  void forget(Selection&) override { found_.reset(); }
+  void consider_named(Selection& selection) override {
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      selection.host_rows = sample_host_rows(selection.analysis.graph);
+    }
+    selection.add(*this);
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
@@ -56,8 +84,12 @@ class SubgraphsRegistration
     auto& report = selection.report;
     const auto& graph = selection.analysis.host().graph;
     const PartitionOptions allowed = limits(selection);
-    const Partition best = find_partition(selection, allowed);
+    const Partition best =
+        found_ ? *std::move(found_) : find_partition(selection, allowed);
+    found_.reset();
     const auto schedule = make_schedule(graph, best.subgraphs);
+    if (options.inspect_subgraphs)
+      options.inspect_subgraphs({graph, best, schedule});
     const auto& chosen = best.candidates[best.chosen];
     report.subgraphs = best.subgraphs.count;
     report.subgraph_levels = best.subgraphs.num_levels;
@@ -66,9 +98,8 @@ class SubgraphsRegistration
     report.external_slots = schedule.external.num_slots();
     report.max_subgraph_rows = allowed.max_rows;
     if (chosen.predicted_us > 0)
-      report.predicted_solve_us =
-          predict_subgraphs(selection.features(), chosen.predicted_us);
-    report.reason += "; partition: " + chosen.name;
+      report.predicted_solve_us = predict(selection, best);
+    report.partition = chosen.name;
     const int team_size = !is_gpu<ExecutionSpace> ? 1
                           : options.team_size > 0 ? options.team_size
                                                   : 256;
@@ -78,24 +109,46 @@ class SubgraphsRegistration
 
  private:
   /// Picciau et al.'s partition for this device: scratch gives n_max, the
-  /// multiprocessors the number of sub-graphs that run at once.
+  /// multiprocessors the number of sub-graphs that run at once. More scratch
+  /// than Kokkos grants, where the chip has it, takes an option: fewer teams
+  /// run at once with it.
   static PartitionOptions limits(const Selection& selection) {
     const auto& options = selection.options;
     PartitionOptions result;
     result.max_rows = Solve::max_rows(selection.exec);
     if (options.max_subgraph_rows > 0)
-      result.max_rows = std::min(result.max_rows, options.max_subgraph_rows);
+      result.max_rows =
+          std::min(Solve::most_rows(selection.exec), options.max_subgraph_rows);
     result.concurrency = num_multiprocessors(selection.exec);
     result.method = options.partition;
     result.criterion = options.criterion;
     result.parameters = selection.parameters;
     return result;
   }
+  static double predict(const Selection& selection, const Partition& made) {
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      return predict_subgraphs_on_host(selection.features(), made.subgraphs,
+                                       made.slots);
+    }
+    return predict_subgraphs(selection.features(),
+                             made.candidates[made.chosen].predicted_us);
+  }
   static Partition find_partition(const Selection& selection,
                                   const PartitionOptions& allowed) {
     const auto& host = selection.analysis.host();
+    if (auto kept = keep_partition(
+            host.graph, selection.analysis.kept_partition, allowed.max_rows)) {
+      Partition found;
+      found.candidates.push_back({"that of the pattern before", kept->count,
+                                  kept->num_levels, kept->external_share(), 0});
+      found.subgraphs = *std::move(kept);
+      return found;
+    }
     return partition(host.graph, host.levels, allowed);
   }
+
+  /// Of the candidate, until its plan is made.
+  std::optional<Partition> found_;
 };
 
 }  // namespace Detail

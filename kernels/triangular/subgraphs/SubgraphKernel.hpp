@@ -24,7 +24,6 @@ namespace Detail {
 template <class Scalar, class ExecutionSpace>
 struct SubgraphLevelSolve {
   using Memory = typename ExecutionSpace::memory_space;
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int ahead = 4;
 
   /// Raw pointers keep the functor small: Kokkos hands large ones over through
@@ -93,8 +92,8 @@ struct SubgraphLevelSolve {
     x_loc[i] = (e.target & last_mark) ? finish(sum, e.scale) : sum;
   }
 
-  template <bool external>
-  KOKKOS_INLINE_FUNCTION void run_slots(const Member& team, int g, int offset,
+  template <bool external, class Team>
+  KOKKOS_INLINE_FUNCTION void run_slots(const Team& team, int g, int offset,
                                         int column, Scalar* x_loc) const {
     const Edges& edges = external ? external_edges : internal_edges;
     const std::int64_t begin = edges.slot_map[g], end = edges.slot_map[g + 1];
@@ -128,7 +127,8 @@ struct SubgraphLevelSolve {
   static std::size_t scratch_bytes(int vertices) {
     return sizeof(Scalar) * (static_cast<std::size_t>(vertices) + 1);
   }
-  KOKKOS_INLINE_FUNCTION static Scalar* aligned_scratch(const Member& team,
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION static Scalar* aligned_scratch(const Team& team,
                                                         int vertices) {
     auto address =
         reinterpret_cast<std::uintptr_t>(team.team_scratch(0).get_shmem(
@@ -137,7 +137,8 @@ struct SubgraphLevelSolve {
     return reinterpret_cast<Scalar*>(address);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void solve(const Team& team) const {
     const int g = order[first + team.league_rank() % count];
     const int column = team.league_rank() / count;
     const int offset = vertex_map[g];
@@ -155,6 +156,26 @@ struct SubgraphLevelSolve {
     run_slots<false>(team, g, offset, column, x_loc);
     for (int i = rank; i < vertices; i += size)
       x(std::int64_t(row[offset + i] & ~root_mark), column) = x_loc[i];
+  }
+};
+
+/// For launches by Kokkos, which looks at the type of the team.
+template <class Scalar, class ExecutionSpace>
+struct SubgraphTeams {
+  SubgraphLevelSolve<Scalar, ExecutionSpace> level;
+  KOKKOS_INLINE_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team)
+      const {
+    level.solve(team);
+  }
+};
+/// For run_teams.
+template <class Scalar, class ExecutionSpace>
+struct SubgraphNativeTeams {
+  SubgraphLevelSolve<Scalar, ExecutionSpace> level;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    level.solve(team);
   }
 };
 

@@ -18,13 +18,20 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  public:
   using typename Base::Memory;
   using Kernel = SubgraphLevelSolve<Scalar, ExecutionSpace>;
+  using Teams = SubgraphTeams<Scalar, ExecutionSpace>;
 
   /// Rows of a sub-graph that fit the team scratch of `exec`'s device: Picciau
   /// et al.'s n_max.
   static int max_rows(const ExecutionSpace& exec) {
-    const std::size_t bytes = team_scratch_bytes(exec);
-    return static_cast<int>(bytes / sizeof(Scalar)) - 1;
+    return rows_in(team_scratch_bytes(exec));
   }
+  /// Rows that fit all the scratch that the chip has for a team, which it gives
+  /// where it is asked for.
+  static int most_rows(const ExecutionSpace& exec) {
+    return rows_in(native_scratch_bytes(exec));
+  }
+  /// Threads of a team with more scratch than Kokkos grants.
+  static constexpr int native_team_size = 256;
 
   SubgraphSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis,
@@ -33,17 +40,9 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       : level_map_(subgraphs.level_map),
         isolated_(static_cast<int>(subgraphs.isolated.size())),
         scratch_(Kernel::scratch_bytes(subgraphs.largest())),
-        team_size_(team_size) {
-    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
-    const int largest =
-        policy.team_size_max(Kernel{}, Kokkos::ParallelForTag());
-    if (team_size > largest)
-      throw OptionError("team_size",
-                        "is " + std::to_string(team_size) +
-                            ", this device runs at most " +
-                            std::to_string(largest),
-                        "pass a smaller number, or 0 for a size that suits");
+        team_size_(team_size),
+        native_(subgraphs.largest() > max_rows(exec)) {
+    check_team_size(exec);
     reserve_team(exec, 1, scratch_);
     plan_ = make_subgraph_plan<Memory>(analysis.host().graph, subgraphs,
                                        schedule, analysis.num_values);
@@ -70,21 +69,76 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       for (std::int64_t done = 0; done < columns; done += at_once) {
         const int now =
             static_cast<int>(std::min<std::int64_t>(columns - done, at_once));
-        Kokkos::TeamPolicy<ExecutionSpace> policy(exec, count * now,
-                                                  team_size_);
-        policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
-        Kokkos::parallel_for(
-            "Strata::Triangular::solve::subgraphs", policy,
-            Kernel{Kernel::make_edges(plan_.external, external_value_),
-                   Kernel::make_edges(plan_.internal, internal_value_),
-                   plan_.order.data(), plan_.vertex_map.data(),
-                   plan_.row.data(), this->diagonal_.data(), this->divide_,
-                   b.from(done), x.from(done), first, count});
+        const Kernel level{Kernel::make_edges(plan_.external, external_value_),
+                           Kernel::make_edges(plan_.internal, internal_value_),
+                           plan_.order.data(),
+                           plan_.vertex_map.data(),
+                           plan_.row.data(),
+                           this->diagonal_.data(),
+                           this->divide_,
+                           b.from(done),
+                           x.from(done),
+                           first,
+                           count};
+        launch(exec, count * now, level);
       }
     }
   }
 
+  KeptPartition kept_partition() const override {
+    const Kokkos::HostSpace host;
+    const auto row = Kokkos::create_mirror_view_and_copy(host, plan_.row);
+    const auto map =
+        Kokkos::create_mirror_view_and_copy(host, plan_.vertex_map);
+    KeptPartition kept;
+    kept.num_levels = static_cast<int>(level_map_.size()) - 1;
+    kept.subgraph_of_row.assign(row.extent(0), -1);
+    for (std::size_t g = 0; g + 1 < map.extent(0); ++g)
+      for (int p = map(g); p < map(g + 1); ++p)
+        kept.subgraph_of_row[row(p) & ~SubgraphPlan<Memory>::root_mark] =
+            static_cast<int>(g);
+    return kept;
+  }
+
  private:
+  static constexpr const char* label = "Strata::Triangular::solve::subgraphs";
+
+  static int rows_in(std::size_t scratch_bytes) {
+    return static_cast<int>(scratch_bytes / sizeof(Scalar)) - 1;
+  }
+  /// @throws OptionError
+  void check_team_size(const ExecutionSpace& exec) const {
+    int largest = native_team_size;
+    if (!native_) {
+      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, 1);
+      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+      largest = policy.team_size_max(Teams{}, Kokkos::ParallelForTag());
+    }
+    if (team_size_ > largest || (native_ && team_size_ != native_team_size))
+      throw OptionError(
+          "team_size",
+          "is " + std::to_string(team_size_) +
+              (native_ ? ", teams with so many rows have "
+                       : ", this device runs at most ") +
+              std::to_string(largest),
+          native_ ? "pass 0, or fewer rows in max_subgraph_rows"
+                  : "pass a smaller number, or 0 for a size that suits");
+  }
+  void launch(const ExecutionSpace& exec, int teams,
+              const Kernel& level) const {
+    if constexpr (is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE) {
+      // The kernel before it may be one of Kokkos': no overlap.
+      if (native_)
+        return run_teams<1, native_team_size>(
+            label, exec, teams,
+            SubgraphNativeTeams<Scalar, ExecutionSpace>{level}, scratch_,
+            false);
+    }
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, team_size_);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+    Kokkos::parallel_for(label, policy, Teams{level});
+  }
+
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, plan_.external.value_index, values, external_value_,
                   this->conjugated_);
@@ -105,6 +159,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int isolated_;
   std::size_t scratch_;
   int team_size_;
+  bool native_;  ///< more scratch than Kokkos grants
 };
 
 }  // namespace Detail

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_DEPENDENCY_GRAPH_COMPONENT_SIZES_HPP
+#define STRATA_ANALYSIS_DEPENDENCY_GRAPH_COMPONENT_SIZES_HPP
+
+#include <Kokkos_Core.hpp>
+#include <Strata_DependencyGraph.hpp>
+#include <algorithm>
+#include <core/device/Atomics.hpp>
+#include <core/device/Backend.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <utility>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// How large the weakly connected components of a graph are.
+struct ComponentSizes {
+  /// Components of two vertices or more.
+  int count = 0;
+  /// Vertices of the largest component; where that is more than the limit,
+  /// some number above the limit, and `count` means nothing.
+  int largest = 0;
+};
+
+/// By one thread, which merges the ends of every edge and stops at the first
+/// component of more than `limit` vertices. O((n + edges) log n) at the most,
+/// and near one step an edge where neighbours have close numbers.
+inline ComponentSizes component_sizes_on_host(
+    const DependencyGraph<Kokkos::HostSpace>& graph, int limit) {
+  const int n = graph.num_vertices;
+  std::vector<int> parent(n), size(n, 1);
+  for (int v = 0; v < n; ++v) parent[v] = v;
+  const auto representative = [&](int v) {
+    while (parent[v] != v) {
+      parent[v] = parent[parent[v]];
+      v = parent[v];
+    }
+    return v;
+  };
+  ComponentSizes found;
+  found.largest = std::min(n, 1);
+  for (int i = 0; i < n; ++i) {
+    int a = i;
+    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+      int b = representative(graph.entries(k));
+      if (a == b) continue;
+      if (a < b) std::swap(a, b);
+      parent[a] = b;
+      // Two components of two or more become one, and two single vertices the
+      // first of one.
+      found.count +=
+          (size[a] == 1 && size[b] == 1) - (size[a] > 1 && size[b] > 1);
+      size[b] += size[a];
+      found.largest = std::max(found.largest, size[b]);
+      if (found.largest > limit) return found;
+      a = b;
+    }
+  }
+  return found;
+}
+
+/// Representatives that many threads merge at a time.
+///
+/// A parent has a smaller number than its children, so every path ends; and a
+/// representative gets a parent by a compare-and-swap that succeeds once.
+/// Shortened paths lead to the same end, whatever others do meanwhile.
+struct SharedParents {
+  int* parent;
+
+  KOKKOS_INLINE_FUNCTION int representative(int v) const {
+    for (int up = load_relaxed(parent + v); up != v;) {
+      const int further = load_relaxed(parent + up);
+      if (further != up) store_relaxed(parent + v, further);
+      v = up;
+      up = further;
+    }
+    return v;
+  }
+  KOKKOS_INLINE_FUNCTION void merge(int a, int b) const {
+    for (;;) {
+      a = representative(a);
+      b = representative(b);
+      if (a == b) return;
+      const int high = a < b ? b : a, low = a < b ? a : b;
+      if (Kokkos::atomic_compare_exchange(parent + high, high, low) == high)
+        return;
+    }
+  }
+};
+
+struct BeginComponents {
+  int* parent;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const { parent[v] = v; }
+};
+template <class MemorySpace>
+struct MergeEnds {
+  DependencyGraph<MemorySpace> graph;
+  SharedParents parents;
+  KOKKOS_INLINE_FUNCTION void operator()(int i) const {
+    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
+      parents.merge(i, graph.entries(k));
+  }
+};
+struct CountMembers {
+  SharedParents parents;
+  int* size;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const {
+    Kokkos::atomic_fetch_add(size + parents.representative(v), 1);
+  }
+};
+struct LargestComponent {
+  const int* size;
+  KOKKOS_INLINE_FUNCTION void operator()(int v, int& largest) const {
+    if (size[v] > largest) largest = size[v];
+  }
+};
+struct CountComponents {
+  const int* size;
+  KOKKOS_INLINE_FUNCTION void operator()(int v, int& count) const {
+    if (size[v] > 1) ++count;
+  }
+};
+
+/// By all threads of `exec`: some launches, and two numbers that the host waits
+/// for. O(n + edges) steps but for long paths, which are shortened on the way.
+template <class ExecutionSpace>
+ComponentSizes component_sizes_in_parallel(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph) {
+  using Numbers = Kokkos::View<int*, typename ExecutionSpace::memory_space>;
+  const int n = graph.num_vertices;
+  const Kokkos::RangePolicy<ExecutionSpace, int> all(exec, 0, n);
+  const auto parent = make_unfilled<Numbers>("Strata::components::parent", n);
+  const auto size = make_zeroed<Numbers>("Strata::components::size", n);
+  const SharedParents parents{parent.data()};
+  Kokkos::parallel_for("Strata::Analysis::components::begin", all,
+                       BeginComponents{parent.data()});
+  Kokkos::parallel_for(
+      "Strata::Analysis::components::merge", all,
+      MergeEnds<typename ExecutionSpace::memory_space>{graph, parents});
+  Kokkos::parallel_for("Strata::Analysis::components::members", all,
+                       CountMembers{parents, size.data()});
+  ComponentSizes found;
+  Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
+                          LargestComponent{size.data()},
+                          Kokkos::Max<int>(found.largest));
+  Kokkos::parallel_reduce("Strata::Analysis::components::count", all,
+                          CountComponents{size.data()}, found.count);
+  exec.fence();
+  found.largest = std::max(found.largest, 0);
+  return found;
+}
+
+/// The sizes, found where the graph is.
+/// @param limit  a host stops at the first component of more vertices
+template <class ExecutionSpace>
+ComponentSizes find_component_sizes(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    int limit) {
+  if constexpr (is_gpu<ExecutionSpace>) {
+    return component_sizes_in_parallel(exec, graph);
+  } else {
+    (void)exec;
+    return component_sizes_on_host(graph, limit);
+  }
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_TRIANGLE_HPP
+#define STRATA_PERF_TRIANGLE_HPP
+
+#include <Strata_Gallery.hpp>
+#include <Strata_IncompleteLu.hpp>
+#include <Strata_LevelPermutation.hpp>
+#include <Strata_MatrixMarket.hpp>
+#include <Strata_Triangle.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <detail/Strata_PerfOptions.hpp>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// A with a diagonal entry in each row that has none: one plus the sum of the
+/// magnitudes of the row's entries. Rows stay sorted where they are.
+template <class Matrix>
+Matrix complete_diagonal(const Matrix& A) {
+  using Kokkos::create_mirror_view_and_copy;
+  using Offset = typename Matrix::non_const_size_type;
+  using Ordinal = typename Matrix::non_const_ordinal_type;
+  using Scalar = typename Matrix::non_const_value_type;
+  const Kokkos::HostSpace host;
+  const auto row_map = create_mirror_view_and_copy(host, A.graph.row_map);
+  const auto from = create_mirror_view_and_copy(host, A.graph.entries);
+  const auto number = create_mirror_view_and_copy(host, A.values);
+  std::vector<Ordinal> map{0};
+  std::vector<Ordinal> entries;
+  std::vector<Scalar> values;
+  for (Ordinal row = 0; row < A.numRows(); ++row) {
+    Scalar dominant(1);
+    bool complete = false;
+    for (Offset k = row_map(row); k < row_map(row + 1); ++k) {
+      dominant += Detail::modulus(Scalar(number(k)));
+      complete = complete || from(k) == row;
+    }
+    for (Offset k = row_map(row); k < row_map(row + 1); ++k) {
+      if (!complete && from(k) > row) {
+        entries.push_back(row);
+        values.push_back(dominant);
+        complete = true;
+      }
+      entries.push_back(from(k));
+      values.push_back(number(k));
+    }
+    if (!complete) {
+      entries.push_back(row);
+      values.push_back(dominant);
+    }
+    map.push_back(static_cast<Ordinal>(entries.size()));
+  }
+  if (entries.size() == from.extent(0)) return A;
+  return Matrix("Strata::complete_diagonal", A.numRows(), A.numCols(),
+                static_cast<Offset>(entries.size()), values.data(), map.data(),
+                entries.data());
+}
+
+inline Uplo uplo_of(Factor factor) {
+  return factor == Factor::lower || factor == Factor::ilu0_l ? Uplo::lower
+                                                             : Uplo::upper;
+}
+
+/// The triangle that `factor` takes of the source's matrix. Rows without a
+/// diagonal entry get a dominant one: the patterns of graphs have none, and
+/// ones would make the solution grow without bound.
+template <class Matrix>
+Matrix load_triangle(const MatrixSource& source, Factor factor,
+                     Reorder reorder) {
+  const typename Matrix::execution_space exec;
+  Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
+                                : gallery<Matrix>(exec, source.spec);
+  if (reorder == Reorder::level)
+    whole = permute_symmetric(exec, whole, level_permutation(exec, whole));
+  switch (factor) {
+    case Factor::lower:
+      return take_triangle(exec, whole, Uplo::lower, MissingDiagonal::dominant);
+    case Factor::upper:
+      return take_triangle(exec, whole, Uplo::upper, MissingDiagonal::dominant);
+    case Factor::ilu0_l:
+      return incomplete_lu(exec, complete_diagonal(whole)).L;
+    default:
+      return incomplete_lu(exec, complete_diagonal(whole)).U;
+  }
+}
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

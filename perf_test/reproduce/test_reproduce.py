@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What scripts/reproduce promises: a page's numbers are those of the programs' tables,
+and a wrong answer of ours ends it.   test_reproduce.py SCRIPTS BUILD WORK_DIR"""
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SCRIPTS, BUILD, WORK = sys.argv[1:4]
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SCRIPTS, "detail"),
+                os.path.join(SCRIPTS, "detail", "reproduce")]
+import common  # noqa: E402
+import measure  # noqa: E402
+
+# A program that spoils what the real one has written to its table.
+SPOILED = '''#!/usr/bin/python3
+import re, subprocess, sys
+code = subprocess.run([%(program)r] + sys.argv[1:]).returncode
+path = sys.argv[sys.argv.index("--table") + 1]
+text = open(path).read()
+spoiled = re.sub(%(right)r, %(wrong)r, text, count=1, flags=re.M)
+assert spoiled != text, text
+open(path, "w").write(spoiled)
+sys.exit(code)
+'''
+
+
+def reproduce(*arguments):
+    return subprocess.run([sys.executable, os.path.join(SCRIPTS, "reproduce"),
+                           *arguments], check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def spoil(name, program, right, wrong):
+    """A build folder whose `program` reports a wrong answer."""
+    folder = os.path.join(WORK, name)
+    os.makedirs(os.path.join(folder, "perf_test"))
+    shutil.copy(os.path.join(BUILD, "CMakeCache.txt"), folder)
+    for other in ("band", "cg", "gauss_jordan", "spmv", "sptrsv"):
+        real = os.path.join(BUILD, "perf_test", "strata_perf_" + other)
+        path = os.path.join(folder, "perf_test", "strata_perf_" + other)
+        if other != program:
+            os.symlink(real, path)
+            continue
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SPOILED % {"program": real, "right": right,
+                                  "wrong": wrong})
+        os.chmod(path, 0o755)
+    return folder
+
+
+class Reproduce(unittest.TestCase):
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        os.makedirs(WORK)
+
+    def refused(self, document, build, message):
+        output = os.path.join(WORK, "pages")
+        done = reproduce(document, "--quick", "--build", build, "--output",
+                         output)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, message)
+        pages = [name for _, _, names in os.walk(output) for name in names
+                 if name == "page.md"]
+        self.assertEqual(pages, [])
+
+    def test_wrong_answers_end_it(self):
+        for document, program, right, wrong in (
+                ("003", "gauss_jordan", r"^(positive,64,solve,strata,.*?)(\d\.\de)",
+                 r"\1WRONG \2"),
+                ("001", "spmv", r"^(poisson:16,strata_columns,.*,)1$", r"\g<1>0"),
+                ("002", "band", r"^(100,.*,strata,.*?)(\d\.\de-\d+)", r"\1WRONG"),
+                ("000", "spmv", r"^(grid2d:60,strata_blocks,.*,)1$", r"\g<1>0"),
+                ("004", "sptrsv", r"^(block_diagonal:16x250:0\.001,subgraphs,.*,)"
+                 r"right(,)", r"\1wrong\2")):
+            with self.subTest(document):
+                build = spoil("wrong_" + document, program, right, wrong)
+                self.refused(document, build, "WRONG: strata_perf_" + program)
+
+    def test_rows(self):
+        def row(algorithm, outcome):
+            return {"matrix": "m", "algorithm": algorithm, "outcome": outcome}
+        told = []
+        kept = measure.right_rows("sptrsv", [
+            row("blocks", "right"), row("kokkos_kernels_rp", "wrong"),
+            row("serial_substitution", "right")], told.append)
+        self.assertEqual([r["algorithm"] for r in kept],
+                         ["blocks", "serial_substitution"])
+        self.assertRegex(told[0], "kokkos_kernels_rp: wrong")
+        for outcome in ("wrong", "failed"):
+            with self.assertRaises(common.WrongAnswer):
+                measure.right_rows("sptrsv", [row("blocks", "right"),
+                                              row("automatic", outcome)],
+                                   told.append)
+        with self.assertRaises(common.WrongAnswer):
+            measure.right_rows("sptrsv", [row("serial_substitution", "right")],
+                               told.append)
+
+    def test_cells(self):
+        for value, text in ((1234.5, "1,230"), (0.012345, "0.0123"), (7, "7"),
+                            (12345, "12,345"), (None, "–"), ("x", "x"),
+                            (float("nan"), "–"), (1.5e-9, "1.50e-09"), (0.0, "0")):
+            self.assertEqual(common.text_of(value), text)
+
+    def test_page_has_the_numbers_of_the_tables(self):
+        output = os.path.join(WORK, "pages")
+        done = reproduce("003", "--quick", "--build", BUILD, "--output", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = os.path.join(output, "eyvazov_2021")
+        with open(os.path.join(folder, "page.md"), encoding="utf-8") as file:
+            page = file.read()
+        sections = re.split(r"^## ", page, flags=re.M)
+        for figure, scalar in (("8", "double"), ("9", "float")):
+            section = next(s for s in sections
+                           if s.startswith("Figure %s:" % figure))
+            path = os.path.join(folder, "tables", "solve_%s.csv" % scalar)
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            checked = 0
+            for row in rows:
+                if row["algorithm"] not in ("strata", "textbook"):
+                    continue
+                cell = common.text_of(float(row["ms"]))
+                self.assertRegex(section, r"(?m)^\| %s \|.* %s \|" % (
+                    row["n"], re.escape(cell)))
+                checked += 1
+            self.assertGreater(checked, 4)
+        for word in ("What differs", "Commands", "commit", "device", "date"):
+            self.assertIn(word, page)
+        for picture in re.findall(r"\]\((\S+\.png)\)", page):
+            path = os.path.join(folder, picture)
+            self.assertGreater(os.path.getsize(path), 5000, picture)
+
+    def test_what_it_refuses(self):
+        for arguments, message in (
+                (["999"], "invalid choice"),
+                (["003", "--build", os.path.join(WORK, "none")], "is missing"),
+                (["000", "--matrices", os.path.join(WORK, "none")],
+                 "not a folder")):
+            done = reproduce(*arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, message)
+            self.assertNotIn("Traceback", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

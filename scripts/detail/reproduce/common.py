@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the pages of scripts/reproduce share.
+
+A document is a module of this folder, named by its authors and year
+(picciau_2017.py), which has
+
+  DOCUMENT = common.Document(
+      number="004",                  how scripts/reproduce calls it
+      authors="A. Picciau, ...", year=2017, title="...", kind="conference paper",
+      programs=("strata_perf_sptrsv",))          what scripts/build has to build
+  def reproduce(run, page): ...      measures, draws and writes
+
+scripts/reproduce finds the modules by themselves: a new document is a new file.
+
+`run` (class Run, in measure.py) measures:
+  run.quick         small sizes: half a minute for each document, on two cores
+  run.on_gpu        whether the backend is CUDA
+  run.matrices      the folder of --matrices, or None
+  run.rows("spmv", ["--gallery", "poisson:32"], table="products")
+                    runs strata_perf_spmv, keeps its table as tables/products.csv
+                    beside the page and returns its rows as dictionaries of strings.
+                    Each row was checked by the program; a wrong one of ours ends
+                    scripts/reproduce with an error, a peer's is told on the page.
+  run.host()        the same for the OpenMP backend, which is built when asked for;
+                    `run` itself where the backend is a host's
+  run.command(["scripts/totals_sptrsv", ...])
+                    any other command of this repository; gives its output
+
+`page` (class Page, in page.py) is written in the order of these calls:
+  page.section("Figure 6"), page.text("..."), page.note("..."), and
+  page.table(["n", "ours"], [[32, 1.5], ...])
+                    numbers are printed with three digits, None as a dash
+  page.figure("figure_6", panels=[Panel("time", {"Strata": {32: 1.5}}, ...)],
+              caption="...")
+                    a PNG beside the page, one panel a column
+  page.beside([("claim of the document", "its number", our_number), ...])
+                    the document's numbers beside ours
+  page.differs(["...", ...])
+                    what differs from the document and why; every page has it
+
+Device, date, versions, commands and how times are taken come by themselves.
+"""
+import datetime
+import importlib
+import math
+import os
+import sys
+from dataclasses import dataclass
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
+BACKENDS = ("serial", "openmp", "cuda")
+
+
+class ReproduceError(Exception):
+    """Something a user can put right; printed without a traceback."""
+
+
+class WrongAnswer(Exception):
+    """One of our own answers did not pass its check."""
+
+
+@dataclass(frozen=True)
+class Document:
+    number: str
+    authors: str
+    year: int
+    title: str
+    kind: str
+    programs: tuple
+    module: str = ""
+
+    @property
+    def short_authors(self):
+        names = self.authors.split(", ")
+        return self.authors if len(names) < 3 else names[0] + " et al."
+
+    @property
+    def citation(self):
+        return "%s, *%s*, %s, %d" % (self.authors, self.title, self.kind,
+                                     self.year)
+
+
+def documents():
+    """{number: module} of all modules in this folder that describe a document."""
+    found = {}
+    for name in sorted(os.listdir(FOLDER)):
+        stem, ending = os.path.splitext(name)
+        if ending != ".py":
+            continue
+        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+            if not any(line.startswith("DOCUMENT = ") for line in file):
+                continue
+        module = importlib.import_module(stem)
+        number = module.DOCUMENT.number
+        if number in found:
+            raise ReproduceError("%s.py and %s.py are both document %s" %
+                                 (found[number].__name__, stem, number))
+        found[number] = module
+    return dict(sorted(found.items()))
+
+
+def say(text):
+    print("==> %s" % text, file=sys.stderr, flush=True)
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def text_of(value, digits=3):
+    """A cell: three significant digits, whole numbers whole, a dash for none."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return "{:,}".format(value)
+    if math.isnan(value):
+        return "–"
+    if value == 0 or not math.isfinite(value):
+        return "%g" % value
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    if places > 6:
+        return "%.*e" % (digits - 1, value)
+    rounded = round(value, places)
+    return "{:,.{p}f}".format(rounded, p=max(places, 0))
+
+
+def ratio(of, to):
+    """None where there is nothing to divide."""
+    if of is None or to is None or not to > 0:
+        return None
+    return of / to
+
+
+def geometric_mean(values):
+    known = [v for v in values if v is not None and v > 0]
+    if not known:
+        return None
+    return math.exp(sum(math.log(v) for v in known) / len(known))

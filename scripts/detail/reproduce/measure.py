@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds and runs the programs of perf_test, and checks what they write."""
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+
+from common import ROOT, ReproduceError, WrongAnswer, say
+from sptrsv import is_own
+
+
+def _is_number(text):
+    return text[:1].isdigit()
+
+
+# What a row of a program's table is: "right", "wrong", or why it has no number.
+VERDICTS = {
+    "sptrsv": lambda row: "right" if row["outcome"] == "right" else
+    "wrong" if row["outcome"] == "wrong" else row["outcome"].replace("_", " "),
+    "spmv": lambda row: "right" if row["right"] == "1" else "wrong",
+    "cg": lambda row: "right" if row["right"] == "1" else "wrong",
+    "band": lambda row: "right" if _is_number(row["error"]) else
+    "wrong" if row["error"] == "WRONG" else row["error"],
+    "gauss_jordan": lambda row: "right" if _is_number(row["backward error"])
+    else "wrong",
+}
+
+
+def own_row(program, row):
+    return (is_own(row["algorithm"]) if program == "sptrsv"
+            else row["algorithm"].startswith(("strata", "row_by_row")))
+
+
+def right_rows(program, rows, tell):
+    """The rows whose answers passed the program's check.
+
+    @param tell is called with a sentence for each other row
+    @throws WrongAnswer where one of ours is wrong or failed, or none is right
+    """
+    verdict, kept = VERDICTS[program], []
+    for row in rows:
+        found = verdict(row)
+        if found == "right":
+            kept.append(row)
+            continue
+        name = ", ".join(row[key] for key in
+                         ("matrix", "size", "rows", "n", "rhs", "vectors",
+                          "algorithm", "scalar") if row.get(key))
+        if own_row(program, row) and found in ("wrong", "failed"):
+            raise WrongAnswer("strata_perf_%s: %s: %s" % (program, name, found))
+        tell("strata_perf_%s, %s: %s; its time is left out." %
+             (program, name, found))
+    if not any(own_row(program, row) for row in kept):
+        raise WrongAnswer("strata_perf_%s has no right answer of ours" % program)
+    return kept
+
+
+def scalars_of_build(folder):
+    """Strata_SCALARS of a build folder, with what the pages need."""
+    have = []
+    try:
+        with open(os.path.join(folder, "CMakeCache.txt"),
+                  encoding="utf-8") as file:
+            for line in file:
+                match = re.match(r"Strata_SCALARS:\w+=(.*)", line)
+                if match:
+                    have = match.group(1).split(";")
+    except OSError:
+        pass
+    order = ["float", "double", "complex_float", "complex_double"]
+    return [s for s in order if s in have or s in ("float", "double")]
+
+
+class Build:
+    """The programs of one backend, built once and only when asked for."""
+
+    def __init__(self, backend, targets, arch="", folder=""):
+        self.backend, self.targets, self.arch = backend, targets, arch
+        self._folder, self._built = folder, bool(folder)
+
+    @property
+    def folder(self):
+        if not self._built:
+            self._folder = self._build()
+            self._built = True
+        return self._folder
+
+    def _build(self):
+        folder = os.path.join(ROOT, "build", self.backend + "-release")
+        command = [os.path.join(ROOT, "scripts", "build"), "--backend",
+                   self.backend, "--plots", "--scalars",
+                   ";".join(scalars_of_build(folder))]
+        if self.arch:
+            command += ["--arch", self.arch]
+        done = subprocess.run(command + list(self.targets), check=False,
+                              stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise ReproduceError("scripts/build --backend %s ended with exit "
+                                 "code %d" % (self.backend, done.returncode))
+        return done.stdout.strip()
+
+    def program(self, name):
+        path = os.path.join(self.folder, "perf_test", "strata_perf_" + name)
+        if not os.access(path, os.X_OK):
+            raise ReproduceError("%s is missing: build strata_perf_%s there, or "
+                                 "leave --build out" % (path, name))
+        return path
+
+    def cache(self, variable):
+        """A variable of CMake's cache; empty where there is none."""
+        with open(os.path.join(self.folder, "CMakeCache.txt"),
+                  encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(variable + ":"):
+                    return line.split("=", 1)[1].strip()
+        return ""
+
+
+def environment():
+    """Of programs on hosts: threads may change their cores, and those that wait
+    leave the cores to others, unless the user says otherwise."""
+    return {"OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive",
+            **os.environ}
+
+
+class Run:
+    """See common.py."""
+
+    def __init__(self, build, page, host_build=None, quick=False,
+                 matrices=None):
+        self.build, self.page, self.quick = build, page, quick
+        self.host_build, self.matrices = host_build, matrices
+        self.on_gpu = build.backend == "cuda"
+
+    def host(self):
+        if not self.on_gpu:
+            return self
+        return Run(self.host_build, self.page, self.host_build, self.quick,
+                   self.matrices)
+
+    def rows(self, program, flags, table, least_seconds=None):
+        """Right rows of strata_perf_<program>; see common.py.
+
+        @param table names the CSV, unique on the page
+        @param least_seconds that a benchmark takes (--benchmark_min_time)
+        """
+        if least_seconds is None:
+            least_seconds = 0.005 if self.quick else 0.1
+        if self.build.backend != self.page.backend:
+            table += "_" + self.build.backend
+        folder = os.path.join(self.page.folder, "tables")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, table + ".csv")
+        context = os.path.join(folder, table + ".json")
+        if os.path.exists(path):
+            os.remove(path)
+        binary = self.build.program(program)
+        command = [binary, *flags, "--benchmark_min_time=%g" % least_seconds,
+                   "--table", path, "--benchmark_out=" + context,
+                   "--benchmark_out_format=json"]
+        shown = ["strata_perf_" + program, *map(self._shown, flags),
+                 "--benchmark_min_time=%g" % least_seconds, "--table",
+                 "tables/%s.csv" % table]
+        self.page.add_command(shlex.join(shown))
+        say("%s: %s" % (self.page.document.number, shlex.join(shown[:-2])))
+        with open(os.path.join(folder, table + ".log"), "w",
+                  encoding="utf-8") as log:
+            done = subprocess.run(command, check=False, stdout=log,
+                                  stderr=subprocess.STDOUT, env=environment())
+        if done.returncode not in (0, 2) or not os.path.exists(path):
+            raise ReproduceError(
+                "%s ended with exit code %d; its output: %s" %
+                (shlex.join(command), done.returncode, log.name))
+        with open(context, encoding="utf-8") as file:
+            self.page.add_context(self.build, json.load(file)["context"])
+        os.remove(context)
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        kept = right_rows(program, rows, self.page.add_warning)
+        if done.returncode == 2:  # one of ours failed, and has no row
+            raise WrongAnswer("%s: one of ours failed; its output: %s" %
+                              (shlex.join(shown), log.name))
+        return kept
+
+    def _shown(self, flag):
+        """A file of --matrices without the folder, which is the user's own."""
+        if self.matrices and flag.startswith(self.matrices):
+            return os.path.join("MATRICES", os.path.basename(flag))
+        return flag
+
+    def command(self, words):
+        """Standard output of another command, whose first word is a path from
+        the root of the repository."""
+        self.page.add_command(shlex.join(words))
+        done = subprocess.run([os.path.join(ROOT, words[0]), *words[1:]],
+                              check=False, stdout=subprocess.PIPE, text=True,
+                              env=environment())
+        if done.returncode != 0:
+            raise ReproduceError("%s ended with exit code %d" %
+                                 (shlex.join(words), done.returncode))
+        return done.stdout

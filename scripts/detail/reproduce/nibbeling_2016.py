@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Block back substitution: section 4.4 of Nibbeling (2016)."""
+from common import Document, ratio
+from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SOLVE, VECTORS,
+                               find_matrices, pair, where_to_get)
+from nibbeling_totals import HEADER, as_the_thesis, compare, table, total_us
+from page import Panel
+
+DOCUMENT = Document(
+    number="000", authors="J. Nibbeling", year=2016,
+    title="Implementation of a Parallel Back Substitution Solver on GPUs",
+    kind="bachelor's thesis, Leiden University",
+    programs=("strata_perf_spmv", "strata_perf_sptrsv"))
+
+# What the thesis does to its matrices: level scheduling, then the U of an ILU(0).
+FACTOR = ["--factor", "ilu0-u", "--reorder", "level"]
+# Plain ELL, a thread a row and no row apart: the thesis's storage. Its one chunk has
+# all rows of the matrix.
+PLAIN_ELL = ["--sigma", "1", "--lanes", "1", "--long-row", "1000000000"]
+MOST_SLOTS = 1e9  # of plain ELL, entries of the longest row for each row
+
+
+def sources(run):
+    """(flags that name the matrices, {name: file}, names that are missing)"""
+    found, missing = find_matrices(run.matrices)
+    flags = [word for path in found.values() for word in ("--matrix", path)]
+    for spec in made_matrices(run):
+        flags += ["--gallery", spec]
+    return flags, found, missing
+
+
+def made_matrices(run):
+    """So that a page has something where no matrix of the thesis is at hand."""
+    return ("grid2d:60", "circuit:2000") if run.quick else (
+        "grid2d:700", "circuit:100000", "triangulated:257x129")
+
+
+def vectors_of(run):
+    return VECTORS[:3] if run.quick else VECTORS
+
+
+def products(run, flags, found):
+    vectors = ",".join(map(str, vectors_of(run)))
+    peers = "cusparse_csr_alg1,cusparse_csr_alg2,cusparse_spmm_alg1" \
+        if run.on_gpu else "kokkos_kernels"
+    rows = run.rows("spmv", [*flags, *FACTOR, "--vectors", vectors, "--algorithms",
+                             "strata_blocks,strata," + peers], table="products")
+    size = {row["matrix"]: int(row["rows"]) for row in rows}
+    for name, count in size.items():
+        # Rows of very many entries: each row would take as much.
+        longest = MATRICES[name][3] if name in MATRICES else 10
+        if name.startswith("circuit:") or count * longest > MOST_SLOTS:
+            continue
+        source = ["--matrix", found[name]] if name in found else ["--gallery", name]
+        rows += run.rows(
+            "spmv", [*source, *FACTOR, "--vectors", vectors, "--algorithms",
+                     "strata_columns", "--chunk-rows", str((count + 31) // 32 * 32),
+                     *PLAIN_ELL], table="products_ell_" + name.replace(":", "_"))
+    return rows
+
+
+def section_4_4_1(run, page, flags, found):
+    page.section("Section 4.4.1: products with the ELL kernels")
+    by = {}
+    for row in products(run, flags, found):
+        by.setdefault((row["matrix"], int(row["vectors"])), {})[
+            row["algorithm"]] = 1e-3 * float(row["product_us"])
+    rows, lines = [], {}
+    for (name, vectors), times in by.items():
+        peer = min((t for a, t in times.items() if not a.startswith("strata")),
+                   default=None)
+        blocks, ell = times.get("strata_blocks"), times.get("strata_columns")
+        thesis, cusparse = pair(MULTIPLY, name, vectors)
+        rows.append([name, vectors, blocks, ell, times.get("strata"), peer,
+                     ratio(peer, blocks), thesis, cusparse,
+                     ratio(thesis, ell)])
+        lines.setdefault(name, {})[vectors] = ratio(peer, blocks)
+    page.text("""y = U x, milliseconds. `blocks` is the ELL storage of the algorithm
+      `blocks`, a thread a row; `ELL` is one ELL of the whole matrix, the thesis's
+      storage, where each row takes as much as the longest; `SELL` is the library's own
+      choice. The peer is %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
+        "the fastest of cuSPARSE's" if run.on_gpu else "Kokkos Kernels"))
+    page.table(["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
+                "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
+               rows)
+    page.figure("products", [Panel("the peer's time over that of blocks", lines,
+                                   x="vectors", y="ratio", levels={"": 1})],
+                "Products of ELL blocks beside the peer's; above the dotted line they "
+                "are faster.")
+    return rows
+
+
+def section_4_4_2(run, page, flags):
+    page.section("Section 4.4.2: totals of analysis and solves")
+    peers = "cusparse" if run.on_gpu else "serial,kokkos_kernels_tp1"
+    results = {k: run.rows("sptrsv", [*flags, *FACTOR, "--rhs", str(k),
+                                      "--algorithms", "blocks," + peers],
+                           table="solves_%d" % k) for k in vectors_of(run)}
+    page.text("""x = U^-1 b for so many vectors at once, with the analysis. The peer is
+      %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
+        "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
+        "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis"))
+    page.table(HEADER, list(table(results, "blocks")))
+    lines = {}
+    for name, vectors, ours, peer, _ in compare(results, "blocks"):
+        if ours and peer:
+            lines.setdefault(name, {})[vectors] = total_us(peer) / total_us(ours)
+    page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
+                                 y="ratio", levels={"": 1})],
+                "Totals of analysis and solves; above the dotted line ours are smaller.")
+    return results
+
+
+def section_4_4_3(page, results):
+    page.section("Section 4.4.3: analysis")
+    rows = []
+    for name, _, ours, peer, _ in compare({1: results[1]}, "blocks"):
+        thesis, cusparse = (ANALYSIS.get(name) or (None, None))[:2]
+        mine = 1e-3 * float(ours["analysis_us"]) if ours else None
+        rows.append([name, mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
+                     thesis, cusparse, ratio(thesis, mine)])
+    page.text("""Milliseconds. The thesis finds its blocks on the host; ours are found on
+      the device, and the storage is filled as well.""")
+    page.table(["matrix", "ours", "peer", "thesis, its blocks", "its cuSPARSE",
+                "thesis over ours"], rows)
+
+
+def reproduce(run, page):
+    flags, found, missing = sources(run)
+    page.text("""The thesis takes the U of an incomplete LU factorisation after level
+      scheduling, and solves with diagonal blocks stored in ELL.""")
+    if missing:
+        page.note("Matrices of the thesis that were not measured: %s. Put NAME.mtx or "
+                  "NAME.mtx.gz into a folder and name it with `--matrices`." % ", ".join(
+                      "[%s](%s)" % (name, where_to_get(name)) for name in missing))
+    section_4_4_1(run, page, flags, found)
+    results = section_4_4_2(run, page, flags)
+    section_4_4_3(page, results)
+
+    page.section("Table 4.1 beside ours")
+    page.text("""The thesis's order of level sets, where each block is a level set, is ours
+      where the number of rows and of level sets agrees.""")
+    rows = [[name, MATRICES[name][1], int(ours["rows"]), MATRICES[name][2],
+             int(ours["levels"]), "yes" if as_the_thesis(ours) else "no"]
+            for name, _, ours, _, _ in compare({1: results[1]}, "blocks")
+            if ours and name in MATRICES]
+    if rows:
+        page.table(["matrix", "rows, thesis", "rows", "blocks, thesis", "level sets",
+                    "the same"], rows)
+    else:
+        page.text("None of the thesis's matrices was at hand.")
+    most = vectors_of(run)[-1]
+    wins = [(name, ratio(total_us(peer), total_us(ours)))
+            for name, vectors, ours, peer, _ in compare(results, "blocks")
+            if vectors == most and ours and peer]
+    page.section("The claims beside ours")
+    thesis_wins = [name for name in SOLVE
+                   if pair(SOLVE, name, most)[0] < pair(SOLVE, name, most)[1]]
+    page.beside([
+        ("matrices with %d vectors whose total is smaller than the peer's" % most,
+         "%d of %d" % (len(thesis_wins), len(SOLVE)),
+         "%d of %d" % (sum(r > 1 for _, r in wins), len(wins)),
+         ", ".join(thesis_wins) + " in the thesis"),
+        ("analysis faster than the peer's",
+         "%d of %d" % (sum(a[0] < a[1] for a in ANALYSIS.values()), len(ANALYSIS)),
+         "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
+                           for _, _, o, p, _ in compare({1: results[1]}, "blocks")
+                           if o and p), len(wins)))])
+    page.differs([
+        "The thesis solves its vectors in CUDA streams of their own. Ours are solved in one "
+        "launch for each run of blocks.",
+        "The thesis pads each block to its longest row. Ours stores rows that are far longer "
+        "than the mean of their block apart.",
+        "Narrow blocks that follow each other share a launch here. The thesis launches two "
+        "kernels a block.",
+        "The thesis adds the analysis on the host to solves on the device and leaves the "
+        "transfers out. Ours is on the device as a whole.",
+        "The thesis does not say how it multiplies by several vectors. Here they are columns "
+        "of one array."])
+    if not run.on_gpu:
+        page.differs(["Without a GPU the peer is Kokkos Kernels on the same cores, and plain "
+                      "ELL, which is one chunk, is multiplied by one thread."])

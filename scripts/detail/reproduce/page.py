@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The page of a document: Markdown, with pictures and tables beside it."""
+import os
+import re
+import subprocess
+import textwrap
+from dataclasses import dataclass, field
+
+from common import ROOT, ReproduceError, now, text_of
+from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
+                   lay_out, load_pyplot, plain_numbers, time_axis)
+
+WIDTH = 92  # of lines of the page
+MOST_TICKS = 8  # up to which each size has its own
+COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
+MARKERS = "os^Dv*PX"
+
+
+@dataclass
+class Panel:
+    """Lines against sizes.
+
+    @param lines {name: {x: y}}; empty lines are left out
+    @param y what the axis says; with unit="us" the axis is one of time
+    @param levels {what: y}, the document's numbers as dotted lines
+    @param dashed names of lines that are drawn so, peers by custom
+    @param dots points instead of lines: y is a time as x is, with a line where
+                both are the same
+    """
+    title: str
+    lines: dict
+    x: str = ""
+    y: str = ""
+    unit: str = ""
+    log_x: bool = True
+    log_y: bool = True
+    levels: dict = field(default_factory=dict)
+    dashed: tuple = ()
+    dots: bool = False
+
+
+def _points_of(panel):
+    """The lines without points that have no value, and without empty lines."""
+    known = {name: {x: y for x, y in points.items() if y is not None}
+             for name, points in panel.lines.items()}
+    return {name: points for name, points in known.items() if points}
+
+
+def _draw(axes, panel, colours):
+    drawn = _points_of(panel)
+    for name, points in drawn.items():
+        xs = sorted(points)
+        place = colours.setdefault(name, len(colours))
+        axes.plot(xs, [points[x] for x in xs], label=name, markersize=5,
+                  linewidth=1.6, color=COLOURS[place % len(COLOURS)],
+                  marker=MARKERS[place % len(MARKERS)],
+                  linestyle="none" if panel.dots else
+                  "--" if name in panel.dashed else "-")
+    if panel.dots:
+        both = [t for points in drawn.values() for xy in points.items()
+                for t in xy]
+        axes.plot([min(both), max(both)], [min(both), max(both)],
+                  color="#555555", linewidth=1, zorder=1)
+    sizes = sorted({x for points in drawn.values() for x in points})
+    for what, level in panel.levels.items():
+        axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
+        axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
+                      xycoords=axes.get_yaxis_transform(), va="bottom")
+    if panel.log_x:
+        axes.set_xscale("log")
+        if panel.dots:
+            time_axis(axes.xaxis, (min(both), max(both)))
+        else:
+            plain_numbers(axes.xaxis)
+    if len(sizes) <= MOST_TICKS and not panel.dots:
+        axes.set_xticks(sizes)
+        axes.set_xticks([], minor=True)
+    values = [y for points in drawn.values() for y in points.values()]
+    values += panel.levels.values()
+    if panel.log_y:
+        axes.set_yscale("log")
+        if panel.unit == "us":
+            time_axis(axes.yaxis, (min(values), max(values)))
+        elif max(values) / min(values) < 300:
+            plain_numbers(axes.yaxis)
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    axes.set_title(panel.title, loc="left")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _filled(text, first="", others=""):
+    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=first,
+                         subsequent_indent=others, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def _compiler(build):
+    """Name and version, as the compiler states them."""
+    path = build.cache("CMAKE_CXX_COMPILER")
+    try:
+        said = subprocess.run([path, "--version"], check=False, text=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.splitlines()
+    except OSError:
+        return os.path.basename(path)
+    return said[0].strip() if said else os.path.basename(path)
+
+
+def _cuda_version():
+    """Of nvcc; empty where there is none on the PATH or in its usual place."""
+    for nvcc in ("nvcc", "/usr/local/cuda/bin/nvcc"):
+        try:
+            said = subprocess.run([nvcc, "--version"], check=False, text=True,
+                                  stdout=subprocess.PIPE).stdout
+        except OSError:
+            continue
+        found = re.search(r"release (\S+),", said)
+        return found.group(1) if found else ""
+    return ""
+
+
+def _commit():
+    """The commit of the sources, with a mark where they were changed."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, "describe", "--always",
+                               "--dirty", "--abbrev=12"], check=False,
+                              stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def _strata_version():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+        return re.search(r"project\(Strata VERSION ([0-9.]+)",
+                         file.read()).group(1)
+
+
+def _kokkos_version(number):
+    """Of KOKKOS_VERSION: 30401 is 3.4.01."""
+    number = int(number)
+    return "%d.%d.%02d" % (number // 10000, number // 100 % 100, number % 100)
+
+
+class Page:
+    """See common.py."""
+
+    def __init__(self, document, folder, backend, quick):
+        self.document, self.folder = document, folder
+        self.backend, self.quick = backend, quick
+        self._parts, self._commands, self._warnings = [], [], []
+        self._machines, self._differences, self._figures = {}, [], []
+        self._load = os.getloadavg()[0]
+        os.makedirs(folder, exist_ok=True)
+
+    # What a document's module calls.
+
+    def section(self, title):
+        self._parts.append("## %s" % title)
+
+    def text(self, text):
+        self._parts.append(_filled(text))
+
+    def note(self, text):
+        """What is to be seen at once."""
+        self._parts.append(_filled(text, "> ", "> "))
+
+    def table(self, header, rows, left=1, words=()):
+        """The first `left` columns are words, and those at `words`; the others are
+        numbers."""
+        rows = [[text_of(cell) for cell in row] for row in rows]
+        if not rows:
+            raise ReproduceError("a table of %s has no rows" %
+                                 ", ".join(header))
+        lines = ["| " + " | ".join(header) + " |",
+                 "|" + "|".join("---" if c < left or c in words else "---:"
+                                for c in range(len(header))) + "|"]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+        self._parts.append("\n".join(lines))
+
+    def beside(self, rows):
+        """(what, the document's number, ours) or with a remark as the fourth."""
+        rows = [list(row) + [""] * (4 - len(row)) for row in rows]
+        self.table(["what", "document", "here", "remark"], rows, words=(3,))
+
+    def figure(self, name, panels, caption):
+        panels = [panel for panel in panels if _points_of(panel)]
+        if not panels:
+            raise ReproduceError("%s has nothing to draw" % name)
+        pyplot = load_pyplot()
+        drawing, axes = pyplot.subplots(
+            1, len(panels), figsize=(5.6 * len(panels) + 0.6, 4.4),
+            squeeze=False)
+        colours = {}
+        for one, panel in zip(axes[0], panels):
+            _draw(one, panel, colours)
+        lay_out(drawing)
+        drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
+        pyplot.close(drawing)
+        self._figures.append(name + ".png")
+        caption = " ".join(caption.split())
+        self._parts.append("![%s](%s.png)\n\n%s" % (
+            panels[0].title, name, _filled(caption)))
+
+    def differs(self, sentences):
+        self._differences += sentences
+
+    # What comes by itself.
+
+    def add_command(self, line):
+        self._commands.append(line)
+
+    def add_warning(self, text):
+        self._warnings.append(text)
+
+    def add_context(self, build, context):
+        """Of Google Benchmark's JSON, once for each backend."""
+        self._machines.setdefault(build.backend, (build, context))
+
+    def context(self, backend):
+        """What Google Benchmark says of the machine, once something was run."""
+        return self._machines[backend][1]
+
+    def _machine_rows(self):
+        rows = [["date", now().strftime("%Y-%m-%d %H:%M UTC")],
+                ["Strata", "%s, commit %s" % (_strata_version(),
+                                              _commit() or "unknown")],
+                ["sizes", "small ones (`--quick`)" if self.quick
+                 else "those of the document"],
+                ["load average before", "%.1f on %d cores" % (
+                    self._load, os.cpu_count())]]
+        for backend, (build, context) in self._machines.items():
+            threads = os.environ.get("OMP_NUM_THREADS", "") or str(
+                context["num_cpus"])
+            device = context.get("device", "")
+            rows.append(["backend", backend])
+            rows.append(["device", device if backend == "cuda" else
+                         "%s, %s threads" % (
+                             device or "host",
+                             "1" if backend == "serial" else threads)])
+            if "kokkos_version" in context:
+                rows.append(["Kokkos",
+                             _kokkos_version(context["kokkos_version"])])
+            if "lapack" in context:
+                rows.append(["LAPACK", context["lapack"]])
+            if backend == "cuda":
+                rows.append(["CUDA", _cuda_version() or "unknown"])
+            rows.append(["compiler", _compiler(build)])
+            kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
+            flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"),
+                               build.cache("CMAKE_CXX_FLAGS_" + kind))
+            rows.append(["flags", "`%s`" % " ".join(flags.split())])
+        return rows
+
+    def write(self):
+        """page.md; its path."""
+        if not self._machines:
+            raise ReproduceError("nothing was measured")
+        if not self._differences:
+            raise ReproduceError("the page does not say what differs")
+        document = self.document
+        out = ["# %s %d: %s" % (document.short_authors, document.year,
+                                document.title),
+               _filled("%s. Each number of ours is that of an answer that was "
+                       "checked in the same run." % document.citation)]
+        self._parts, measured = [], self._parts
+        self.table(["", ""], self._machine_rows(), left=2)
+        out += self._parts + measured
+        self._parts = measured
+        out.append("## What differs, and why")
+        out.append("\n".join(_filled(d, "- ", "  ")
+                             for d in self._differences))
+        if self._warnings:
+            out.append("## Left out")
+            out.append("\n".join(_filled(w, "- ", "  ")
+                                 for w in dict.fromkeys(self._warnings)))
+        out.append("## Commands")
+        out.append("`scripts/reproduce %s --backend %s%s` has run" %
+                   (document.number, self.backend,
+                    " --quick" if self.quick else ""))
+        out.append("\n".join("    " + line for line in self._commands))
+        path = os.path.join(self.folder, "page.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n\n".join(out) + "\n")
+        return path
+
+    def files(self):
+        """Pictures that the page shows."""
+        return list(self._figures)

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <analysis/merging/MergeSubgraphs.hpp>
+#include <analysis/packing/PackedSteps.hpp>
 #include <analysis/packing/PackingShape.hpp>
 #include <analysis/packing/PackingStages.hpp>
+#include <analysis/packing/RankEdges.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Sort.hpp>

@@ -11,7 +11,7 @@
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 
 #include "HermitianMatrix.hpp"
 

@@ -4,6 +4,7 @@
 // program once more with more threads than cores.
 #include <gtest/gtest.h>
 
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
 #include <limits>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_SOLVE_HPP
 
 #include <analysis/merging/MergedRows.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>

@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
 #define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
 
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 

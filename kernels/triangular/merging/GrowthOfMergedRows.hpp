@@ -4,7 +4,7 @@
 
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/MergedSubgraphRows.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <kernels/triangular/merging/MergedGrowth.hpp>
 
 namespace Strata {

@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MAKE_MERGED_VALUES_HPP
 
 #include <analysis/merging/MergedRows.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Scratch.hpp>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <analysis/merging/MergedLevels.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <cmath>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 

@@ -8,6 +8,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/sync_free/FlaggedTiles.hpp>
+#include <kernels/triangular/sync_free/StageTiles.hpp>
 #include <kernels/triangular/sync_free/TileKernel.hpp>
 
 namespace Strata {

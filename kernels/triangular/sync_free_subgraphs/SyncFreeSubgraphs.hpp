@@ -11,6 +11,7 @@
 #include <cstring>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/merging/MergedSubgraphValues.hpp>
+#include <kernels/triangular/sync_free_subgraphs/PackSubgraphValues.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphKernel.hpp>
 #include <limits>
 

@@ -10,7 +10,7 @@
 
 namespace Strata {
 
-/// A graph whose level sets are taken several at a time, all over the graph.
+/// A graph whose level sets are merged all over the graph.
 ///
 /// Vertices of `levels` consecutive level sets, the first of which is a
 /// multiple of that, are a group. Within a group x_j is replaced by its own
@@ -33,8 +33,8 @@ struct MergedLevels {
   /// Of the merged graph; rows follow each other by their ranks, see
   /// ListsRank, and count as long as these say.
   LevelOrder<MemorySpace> order;
-  /// What new values need. How many bytes of recipes there are is known on
-  /// the device, at `recipe_bytes`, and to whoever waits for that.
+  /// What new values need. The number of bytes of the recipes is on the
+  /// device, at `recipe_bytes`; the host has to wait for it.
   MergedRows<MemorySpace> rows;
   const std::int64_t* recipe_bytes = nullptr;
   /// What became of a vertex.
@@ -43,7 +43,7 @@ struct MergedLevels {
   bool exist() const { return levels > 1; }
 };
 
-/// How many level sets might be taken at a time, and what would come of it.
+/// A number of level sets that might be merged, and what would come of it.
 struct LevelsCandidate {
   int levels = 1;
   /// Means over a sample of rows: sources and other rows' terms of a merged

@@ -95,7 +95,7 @@ class ReplaceBySets {
     for (int t = lane_; t < row.terms; t += num_lanes) {
       const int rank = rank_of_term(t, row.terms), v = list_[t];
       in_order_[others - rank] = v;
-      // The row itself, the newest, is nobody's source.
+      // No row depends on the row itself, the newest.
       if (rank < others) code_[find(v)] = static_cast<unsigned char>(rank);
     }
     for (int s = lane_; s < row.sources; s += num_lanes)

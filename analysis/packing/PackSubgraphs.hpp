@@ -23,8 +23,8 @@
 namespace Strata {
 namespace Detail {
 
-/// A packed in the making: first where every row goes and when (which tells
-/// what a solve will cost), then the packed itself.
+/// Makes packed sub-graphs: first it finds where every row goes and when (which
+/// tells what a solve will cost), then it writes the records.
 ///
 /// Sub-graphs are numbered band by band and upward in a band. An edge leads
 /// from a lower band, or from a smaller vertex of the same band, so never to a
@@ -112,7 +112,7 @@ class SubgraphPacker {
   }
 
   /// False where scratch can't hold the outside values of a few rows, or 32
-  /// bits the edges: there is no packed then.
+  /// bits the edges: there are no packed sub-graphs then.
   bool possible() const { return fits_; }
   int num_subgraphs() const { return stages_.num_subgraphs; }
   std::int64_t num_imports() const { return stages_.num_uniques; }
@@ -123,7 +123,7 @@ class SubgraphPacker {
   /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
   /// the outside values of more.
   int max_rows() const { return stages_.max_rows; }
-  /// Level sets taken at a time, and terms and sources of the rows then.
+  /// Level sets merged into one, and terms and sources of the rows then.
   int merged_levels() const { return merged_levels_; }
   int team() const { return team_; }
   /// Steps that all sub-graphs together have at least; how much longer than one
@@ -140,8 +140,8 @@ class SubgraphPacker {
     return edges > 0 ? double(stages_.num_externals) / double(edges) : 0.;
   }
 
-  /// The packed, without values. Cost: two sorts and a few launches over rows,
-  /// edges and records, and a wait of the host.
+  /// The packed sub-graphs, without values. Cost: two sorts and a few launches
+  /// over rows, edges and records, and a wait of the host.
   PackedSubgraphs<Memory> finish(std::int64_t num_values) {
     auto& p = stages_;
     auto& packed = p.packed;
@@ -189,7 +189,7 @@ class SubgraphPacker {
       pool_->take(p.value_rank, edges);
       pool_->take(p.task_place, tasks);
     }
-    allocate_stream(num_values);
+    allocate_packed(num_values);
     run("begin", EachStage<typename Stages::BeginPacking>{
                      std::max({n, p.num_steps * packed.warps,
                                packed.value_index.size(), p.num_uniques})});
@@ -211,7 +211,7 @@ class SubgraphPacker {
                                     p.first_task,
                                     p.task_place});
     }
-    // Whoever gave the pool waits before it ends.
+    // A caller that gave the pool waits before the pool ends.
     if (owns_pool_) exec_.fence();
     return packed;
   }
@@ -219,8 +219,8 @@ class SubgraphPacker {
  private:
   using Stages = PackingStages<Memory>;
 
-  /// The arrays of the packed, in one allocation.
-  void allocate_stream(std::int64_t num_values) {
+  /// The arrays of the packed sub-graphs, in one allocation.
+  void allocate_packed(std::int64_t num_values) {
     auto& p = stages_;
     auto& packed = p.packed;
     const std::int64_t n = p.graph.num_vertices, records = packed.num_records;
@@ -424,7 +424,7 @@ class SubgraphPacker {
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
         std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * units);
-    // Some level sets at a time.
+    // Enough teams for some level sets.
     if (by_level_)
       teams = std::min(teams, std::max<std::int64_t>(
                                   units, 16 * n / num_levels_ / rows_per_team));

@@ -53,7 +53,7 @@ struct PackedTeam {
   int row_lanes = 1, warps = 1, max_local = 65536;
 };
 
-/// A sub-graph in the packed. Its scratch holds a zero, the values of other
+/// A packed sub-graph. Its scratch holds a zero, the values of other
 /// sub-graphs in the order of need, then its rows, exported ones first.
 struct PackedSubgraph {
   /// Each warp's first record, and its number of stages: records of one step,
@@ -92,7 +92,7 @@ struct PackedSubgraphs {
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<PackedSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers
-  /// Where several level sets are taken at a time; the next two and
+  /// Where level sets are merged; the next two and
   /// `value_index` have no elements then.
   MergedSubgraphRows<MemorySpace> merged;
   /// Of each record, for packing: the row's position (-1: idle lane); the lane,

@@ -62,9 +62,9 @@ struct PackingArrays {
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;
   int* need_unique = nullptr;
-  /// Where each edge's value stands in the packed, in units of four bytes, its
+  /// Where each edge's value stands in the packed bytes, in words of four, its
   /// rank among its row's edges, and where a task's records begin, as
-  /// MergedSubgraphRows has it; null where the packed's `value_index` says it.
+  /// MergedSubgraphRows has it; null where `packed.value_index` says it.
   unsigned *value_place = nullptr, *value_rank = nullptr;
   unsigned* task_place = nullptr;
   // Tasks: a record for each lane that shares the row.

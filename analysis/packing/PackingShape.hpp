@@ -23,7 +23,7 @@ struct PackingShape {
   int max_local = 4096;
   /// Steps a value from another sub-graph is expected to take.
   int latency = 8;
-  /// Level sets taken at a time, see MergedSubgraphRows; 1: rows stay as they
+  /// Level sets merged into one, see MergedSubgraphRows; 1: rows stay as they
   /// are, 0: as many as a sample of the rows says is best.
   int merged_levels = 1;
   /// Teams to choose from; with a second one where there is a choice, for rows
@@ -36,8 +36,8 @@ struct PackingShape {
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;
-/// Level sets are taken several at a time in plans of so many times the bytes
-/// of the matrix at most.
+/// Level sets are merged in plans of so many times the bytes of the matrix at
+/// most.
 constexpr double max_merged_memory = 5.3;
 
 /// Level sets merged, and which team.
@@ -56,12 +56,12 @@ struct ChoosePacking {
   /// Where there is a second team at all.
   bool two_teams;
 
-  /// The number of level sets at a time, and the team, with which a sample of
+  /// The number of level sets to merge, and the team, with which a sample of
   /// the rows takes the least time, counted in steps of the first team. In one
   /// band sub-graphs work one after the other: their steps full of work count
   /// beside those on the longest path. In several bands rows that stay as they
-  /// are hold up others too much for many level sets at a time. A plan's bytes
-  /// count beside its time: half as many are worth 1.2 times as long.
+  /// are hold up others too much for many level sets to be merged. A plan's
+  /// bytes count beside its time: half as many are worth 1.2 times as long.
   ///
   /// @param given  what is chosen already: 0 level sets and team -1 are not
   PackingChoice operator()(const ExecutionSpace& exec, PackingChoice given,

@@ -86,7 +86,7 @@ struct alignas(16) RowChunk {
     if (value == no_distance) return -1;
     return sources == near_below ? row - 1 - value : row + 1 + value;
   }
-  /// What is to be stored for them; -1: padding.
+  /// What stands for them in memory; -1: padding.
   KOKKOS_INLINE_FUNCTION int to_store_source(int position) const {
     if (sources == whole) return position;
     return position < 0 ? no_distance : first_position - 1 - position;

@@ -12,7 +12,7 @@ namespace Detail {
 
 /// Sizes of TeamsTogether.
 struct TeamsTogetherSizes {
-  /// Tiles of a sum that a team takes at a time: an index of each a thread.
+  /// Tiles of a sum that a team takes together: a thread has an index of each.
   static constexpr int batch = 4;
   /// Words of scratch, one for each warp and tile, and their sum.
   static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);

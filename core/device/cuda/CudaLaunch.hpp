@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(threads, teams_at_once)
 /// capability 9.0 and up, and where the code was made for these, as other code
 /// lacks the wait.
 ///
-/// Why nobody is kept from running: a kernel is begun once all teams of the one
-/// before have been, so teams that wait hold no place that these need.
+/// Why no team is kept from running: a kernel is begun once all teams of the
+/// one before have been, so teams that wait hold no place that these need.
 inline bool overlaps_launches(int device, const void* kernel) {
   int major = 0;
   cudaFuncAttributes attributes;

@@ -11,13 +11,14 @@
 namespace Strata {
 namespace Detail {
 
-/// Places of the counters of a launch of wide blocks, in device memory; from
-/// `done` on one for each block.
+/// Places of the counters of a launch of multi-team blocks, in device memory;
+/// from `done` on one for each block.
 struct WideState {
   enum : int { ticket = 0, finished = 1, done = 2 };
 };
 
-/// Consecutive wide blocks in one launch, `R` right-hand sides at a time.
+/// Consecutive multi-team blocks in one launch, for tiles of `R` right-hand
+/// sides.
 ///
 /// Teams draw tickets; the tickets of a block stand for its rows, as many as
 /// the team has lanes, times the groups of right-hand sides, and follow those
@@ -173,8 +174,8 @@ struct MultiTeamBlocks {
           scratch->next[turn] = drawn;
         }
       }
-      // Also has all threads see what the first has waited for. Nobody can be
-      // here for the next ticket but one and still have to read this one's.
+      // Also has all threads see what the first has waited for. No thread can
+      // be here for the next ticket but one and still have to read this one's.
       team.team_barrier();
       ticket = scratch->next[turn];
       add(x, columns, source, value, sum);

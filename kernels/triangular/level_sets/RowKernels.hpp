@@ -30,7 +30,7 @@ struct RowSystem {
 /// Sum over the entries of one lane of l_ij x_j for `columns` right-hand
 /// sides, with `read(source, column)` supplying x_j.
 ///
-/// Entries are taken four at a time: their columns and values are loaded
+/// Entries are taken in fours: their columns and values are loaded
 /// together, then the four sources, so that a step costs one latency instead
 /// of four.
 template <int R, class System, class Read, class Scalar>

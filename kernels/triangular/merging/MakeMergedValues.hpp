@@ -306,7 +306,7 @@ struct MakeMergedValues {
   }
 
   /// All lanes of a warp take as many turns as its longest row needs: those
-  /// that share a row take entries of one term at a time, side by side.
+  /// that share a row take entries of the same term, side by side.
   KOKKOS_INLINE_FUNCTION void sum_up(const Lane& lane, int warp_lane,
                                      Look& look) const {
     Cursor at{lane.rank, 0, 0, lane.operations > 0 ? lane.length_of(0) : 0};

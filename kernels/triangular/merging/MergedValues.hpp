@@ -56,7 +56,7 @@ struct TakeValues {
   }
 };
 
-/// Values of a plan of chunks whose level sets are taken several at a time.
+/// Values of a plan of chunks whose level sets are merged.
 /// Later ones are made in other memory, looked at on the way, and copied from
 /// there: what makes them takes several times as long as a copy.
 template <class Scalar, class ExecutionSpace>

@@ -20,7 +20,7 @@ struct NoSolveSum {
 
 /// A solve that adds up the real part of u^H x: with a part for each chunk, the
 /// extra parts of `grid`, as which team takes which chunks differs from solve
-/// to solve. `task` says at the start whether the solve is to be done at all
+/// to solve. `task` says at the start whether there is a solve at all
 /// (running()). The parts are left to a later launch to add up, or else (not
 /// `late`) `task` gets the sum at the end (take()).
 template <class Scalar, class Task>
@@ -65,7 +65,7 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// which are finished; so this one is finished, too, and so on. A host's thread
 /// takes the chunks of a ticket in order. Warps of a team wait for each other
 /// only between tickets, lanes of a warp only within a chunk, whose rows are of
-/// one level set. Teams not yet started hold no tickets and nobody waits for
+/// one level set. Teams not yet started hold no tickets, and no team waits for
 /// them. NaN and Inf are values like any other: only the reserved bits of
 /// `NotReady` mean "not ready", and every row and every piece of a row
 /// publishes exactly once.
@@ -79,9 +79,10 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// the next kernel begin. If that is a solve with this plan, it draws tickets
 /// of its own, as all of this one's are drawn by then, and reads of the plan
 /// what its first chunks need; b, both value buffers and x are left alone until
-/// this kernel has ended. Blocks that wait so keep nobody from running, as all
-/// blocks of this kernel run already. Those after the next begin once that has
-/// nobody to wait for: many solves' blocks at a time would crowd each other.
+/// this kernel has ended. Blocks that wait so keep no other block from running,
+/// as all blocks of this kernel run already. The kernel after the next begins
+/// once the next one waits for none: blocks of many solves would crowd each
+/// other.
 ///
 /// @tparam terms  rows may have terms (see MergedLevels), elements of b that
 ///                need no waiting; b and x must not overlap then, and without
@@ -99,8 +100,8 @@ struct SyncFreeSolve {
   static constexpr int chunks_per_ticket = is_gpu<ExecutionSpace> ? warps : 64;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_multiprocessor = 5;
-  /// Entries that a lane keeps in registers at a time, and half as many, for
-  /// chunks of short rows: fewer instructions.
+  /// Entries that a lane keeps in registers together; half as many take fewer
+  /// instructions for chunks of short rows.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
   static constexpr int small_batch = batch / 2;
   /// Looks at sources that are not ready before a lane leaves the execution

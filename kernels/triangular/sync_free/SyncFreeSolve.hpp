@@ -102,7 +102,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       : Base(exec, analysis, SourceNumbering::position, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
-  /// Level sets taken several at a time, for one right-hand side a launch.
+  /// With merged level sets, for one right-hand side a launch.
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const MergedLevels<Memory>& levels)
@@ -122,7 +122,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) override {
     if (!merged_) return nullptr;
-    // Nobody solves before the first ones are there.
+    // No solve begins before the first values are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
     const std::int64_t rows = this->chunks_.num_rows;
     if (has_old_values_) {

@@ -161,8 +161,8 @@ class SyncFreeTiles {
   /// whole lines, at the price of reading and writing them once more, or are
   /// read and written where they are, 32 bytes for each scalar. The latter is
   /// better while the second-level cache keeps a sector until the last of its
-  /// rows has been solved: of what is written, a scalar of a sector at a time,
-  /// up to some 11 MiB of sectors in use, of what is read up to some 64.
+  /// rows has been solved. It keeps up to some 11 MiB of sectors that are
+  /// written, one scalar after the other, and up to some 64 MiB that are read.
   static constexpr int most_mib_of_b = 64, most_mib_of_x = 11;
   template <class Vectors>
   bool staged(const Vectors& vectors, int columns, int most_mib) const {

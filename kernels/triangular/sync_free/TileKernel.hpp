@@ -35,7 +35,7 @@ namespace Detail {
 /// it finishes. If it has not been drawn, take any running team: the warp that
 /// belongs to the item's counter has drawn smaller items only, which are
 /// finished, so it draws on. Warps of a team do not wait for each other. Teams
-/// that have not started hold no items and nobody waits for them. NaN and Inf
+/// that have not started hold no items, and no warp waits for them. NaN and Inf
 /// are values like any other: only the reserved bits of `NotReady` mean "not
 /// ready", and every row publishes exactly once.
 ///
@@ -179,9 +179,9 @@ struct BlockSolve {
   }
 
  private:
-  /// A warp has drawn what there is nothing for. The last one of all puts the
-  /// counters back: nobody draws any more, and what else is in the state has
-  /// been read. That others still solve does not matter.
+  /// A warp has drawn a ticket that stands for no item. The last warp of all
+  /// puts the counters back: no warp draws any more, and all have read the rest
+  /// of the state. That other warps still solve does not matter.
   KOKKOS_INLINE_FUNCTION void end_drawing(unsigned* done, int teams) const {
     if (Kokkos::atomic_fetch_add(done, 1u) + 1 != BlockState::warps) return;
     unsigned* const state = buffers.state;

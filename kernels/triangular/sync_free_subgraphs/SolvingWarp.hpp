@@ -93,7 +93,7 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     const unsigned char* steps;
     unsigned warp, active;  // warps of the present step, 0 at the end
     char* published;
-    unsigned zero;  // which nobody but this program knows
+    unsigned zero;  // which the compiler does not know
 
     KOKKOS_INLINE_FUNCTION void next_step() {
       if constexpr (steps_in_scratch) {

@@ -29,20 +29,20 @@ namespace Detail {
 /// copies that only the lane itself waits for.
 ///
 /// Outside values are read once when the team starts, whether they are final or
-/// not. Those that are not ready still are polled by the fetching warps, 64 at
-/// a time, in the order of need. A solving lane learns that it took a not ready
-/// value from its result, which then is a NaN: it looks at its sources again
-/// until all are final. A row that others need is published as soon as it is
-/// known.
+/// not. Those that are not ready still are polled by the fetching warps, a
+/// value by each of their lanes, in the order of need. A solving lane learns
+/// that it took a not ready value from its result, which then is a NaN: it
+/// looks at its sources again until all are final. A row that others need is
+/// published as soon as it is known.
 ///
 /// Why it can't deadlock, however few teams run at once: tickets are drawn in
 /// the order of sub-graphs by teams that are already running. Edges never lead
 /// to a smaller number, so a team waits only for rows of sub-graphs with
 /// smaller tickets, all drawn; within a team, the solving warps wait for the
-/// fetching ones, which wait for nobody in their team, and for each other at
+/// fetching ones, which wait for no warp of their team, and for each other at
 /// barriers that all of them reach equally often. So of the unfinished
 /// sub-graphs drawn, the smallest waits for none, finishes, and so on; teams
-/// not yet scheduled hold no ticket and nobody waits for them. The warps of a
+/// not yet scheduled hold no ticket, and no team waits for them. The warps of a
 /// team make progress independently of each other; a host has one thread a
 /// team, which waits for its outside values before it solves. NaN and Inf are
 /// values like any other (see NotReady).
@@ -56,8 +56,8 @@ namespace Detail {
 /// block lets the next kernel begin. With room for one right-hand side, a solve
 /// with this plan draws its own then, and fetches its first records; it leaves
 /// b, x and the exports alone until this kernel has ended. With room for
-/// several, it draws then. The one after that waits for its turn: many solves'
-/// blocks at a time would crowd each other.
+/// several, it draws then. The solve after that waits for its turn: blocks of
+/// many solves would crowd each other.
 ///
 /// @tparam team_kind  see SubgraphTeam
 template <class Scalar, class ExecutionSpace, int team_kind,
@@ -203,7 +203,8 @@ struct SyncFreeSubgraphSolve {
     const Scalar by = diagonal[position];
     return divide ? from / by : from * by;
   }
-  /// Terms are of the row's own sub-graph: nobody has written x over them yet.
+  /// The terms' b are of the row's own sub-graph: no team has written x over
+  /// them yet.
   KOKKOS_INLINE_FUNCTION Scalar sum_terms(int position, int column) const {
     constexpr int batch = 4;
     const int end = term_map[position + 1];

@@ -28,9 +28,9 @@ auto on_host(const View& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
-/// Terms and sources of a row, by replacing whatever may be replaced.
+/// Terms and dependencies of a row, by replacing whatever may be replaced.
 struct Lists {
-  std::set<int> terms, sources;
+  std::set<int> terms, dependencies;
 };
 template <class RowStatuses>
 Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
@@ -44,7 +44,7 @@ Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
       const int from = graph.entries(e);
       if (level[from] / k != level[row] / k ||
           row_status(from) == RowStatus::stays)
-        lists.sources.insert(from);
+        lists.dependencies.insert(from);
       else if (lists.terms.insert(from).second)
         next.push_back(from);
     }
@@ -72,10 +72,10 @@ void expect_program(const Graph& graph, const unsigned char* program,
                     const unsigned char* end, const Lists& lists, int row) {
   const auto number = [](std::int64_t edge) { return double(edge % 5 - 2); };
   ASSERT_EQ(std::size_t(program[0]), lists.terms.size());
-  ASSERT_EQ(std::size_t(program[1]), lists.sources.size());
+  ASSERT_EQ(std::size_t(program[1]), lists.dependencies.size());
   int operations = 0;
   std::map<int, double> sums;
-  std::vector<double> slot(lists.terms.size() + lists.sources.size(), 0.);
+  std::vector<double> slot(lists.terms.size() + lists.dependencies.size(), 0.);
   const int expected = MergedRows<Kokkos::HostSpace>::operations(program);
   const unsigned char* length = program + MergedRows<Kokkos::HostSpace>::head;
   program = length + lists.terms.size();
@@ -97,7 +97,7 @@ void expect_program(const Graph& graph, const unsigned char* program,
   }
   EXPECT_EQ(operations, expected);
   std::size_t next = 0;
-  for (const auto* list : {&lists.terms, &lists.sources})
+  for (const auto* list : {&lists.terms, &lists.dependencies})
     for (const int v : *list) EXPECT_EQ(slot[next++], sums[v]) << "row " << row;
 }
 
@@ -146,7 +146,7 @@ int expect_merged(const Graph& graph, int k) {
       const int j = entries(e);
       EXPECT_LT(last, j) << "ascending";
       last = j;
-      found.sources.insert(j);
+      found.dependencies.insert(j);
       EXPECT_LT(level(j), level(v)) << "of vertex " << v;
       EXPECT_LT(position(j), position(v));
     }
@@ -161,7 +161,7 @@ int expect_merged(const Graph& graph, int k) {
     if (row_status(v) == RowStatus::merged) {
       ++merged;
       EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
-      EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
+      EXPECT_EQ(found.dependencies, all.dependencies) << "of vertex " << v;
       EXPECT_NE(rows.recipe_at(p), nullptr);
       if (!rows.recipe_at(p)) return merged;
       expect_program(graph, rows.recipe_at(p),
@@ -176,7 +176,7 @@ int expect_merged(const Graph& graph, int k) {
     } else {
       EXPECT_EQ(rows.recipe_at(p), nullptr);
       EXPECT_TRUE(found.terms.empty());
-      EXPECT_EQ(found.sources,
+      EXPECT_EQ(found.dependencies,
                 std::set<int>(graph.entries.data() + graph.row_map(v),
                               graph.entries.data() + graph.row_map(v + 1)));
       EXPECT_EQ(row_status(v) == RowStatus::as_it_was, all.terms.empty());
@@ -208,16 +208,18 @@ TEST(MergedLevels, RanksAskForTheLanesOfTheLongerList) {
   for (const int max_steps : {4, 8}) {
     const Detail::ListsRank rank{max_steps};
     int before = 0;
-    for (const int sources : {0, 1, 3, 8, 9, 16, 17, 40, 128, 255, 256, 70000})
+    for (const int dependencies :
+         {0, 1, 3, 8, 9, 16, 17, 40, 128, 255, 256, 70000})
       for (const int terms : {0, 1, 5, 8, 9, 20, 33, 60}) {
-        const int longer = std::max(terms, sources);
-        const int made = rank(terms, sources);
+        const int longer = std::max(terms, dependencies);
+        const int made = rank(terms, dependencies);
         EXPECT_GE(rank.counted_length(made), longer);
         EXPECT_EQ(rank.log_lanes(rank.counted_length(made)),
                   rank.log_lanes(longer));
         for (const int longest : {longer, longer + 1, 2 * longer, 300})
           if (longest >= longer) {
-            EXPECT_LE(made, rank.at_most(longest)) << terms << ' ' << sources;
+            EXPECT_LE(made, rank.at_most(longest))
+                << terms << ' ' << dependencies;
           }
         if (terms == 0) {
           EXPECT_GE(made, before);
@@ -245,17 +247,17 @@ TEST(MergedLevels, OfAChainAreFewer) {
   }
 }
 
-/// A row of few terms has more sources than a lane finds by itself.
+/// A row of few terms has more dependencies than a lane finds by itself.
 TEST(MergedLevels, RowsFitWhoeverFindsThem) {
   constexpr int rows = 6, roots = rows * rows;
-  std::vector<std::set<int>> sources(2 * roots + rows + 1);
+  std::vector<std::set<int>> dependencies(2 * roots + rows + 1);
   for (int i = 0; i < roots; ++i) {
-    sources[roots + i] = {i};
-    sources[2 * roots + i / rows].insert(roots + i);
+    dependencies[roots + i] = {i};
+    dependencies[2 * roots + i / rows].insert(roots + i);
   }
-  for (int i = 0; i < rows; ++i) sources.back().insert(2 * roots + i);
-  const auto graph =
-      TestGraphs::with_value_indices(TestGraphs::make_graph(sources), false);
+  for (int i = 0; i < rows; ++i) dependencies.back().insert(2 * roots + i);
+  const auto graph = TestGraphs::with_value_indices(
+      TestGraphs::make_graph(dependencies), false);
   EXPECT_EQ(expect_merged(graph, 2), roots + 1);
 }
 
@@ -321,17 +323,17 @@ TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
     }
 }
 
-/// The chunks of a plan of merged level sets: how many have sources and terms
-/// stored as distances, and how many as they are.
+/// The chunks of a plan of merged level sets: how many have dependencies and
+/// terms stored as distances, and how many as they are.
 struct ChunkCounts {
   int near = 0, far = 0;
 };
 ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
-  std::vector<std::set<int>> sources;
+  std::vector<std::set<int>> dependencies;
   for (const auto& row : pattern.rows)
-    sources.emplace_back(row.begin(), row.end());
+    dependencies.emplace_back(row.begin(), row.end());
   const auto host =
-      TestGraphs::in_order(TestGraphs::make_graph(sources), upper, false);
+      TestGraphs::in_order(TestGraphs::make_graph(dependencies), upper, false);
   const Space exec;
   using Memory = Space::memory_space;
   constexpr int width = Detail::lane_width<Space>;
@@ -347,18 +349,18 @@ ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
   if (!made.exist()) return {};
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values(host), width, max_steps,
-      SourceNumbering::position, pool, [](auto&, auto&) {},
+      DependencyNumbering::position, pool, [](auto&, auto&) {},
       RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
   exec.fence();
   const auto chunk = on_host(plan.chunk);
   ChunkCounts counts;
   for (int c = 0; c < plan.num_chunks(); ++c)
-    ++(chunk(c).sources == RowChunk::whole ? counts.far : counts.near);
+    ++(chunk(c).dependencies == RowChunk::whole ? counts.far : counts.near);
   return counts;
 }
 
-/// Sources and terms of many chunks are stored as distances, those of others
-/// are too far away.
+/// Dependencies and terms of many chunks are stored as distances, those of
+/// others are too far away.
 TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
   const auto pattern = random_pattern(150000, 2., 120000, 11);
   const auto near = random_pattern(150000, 2., 30, 12);

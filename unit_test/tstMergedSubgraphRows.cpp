@@ -20,7 +20,7 @@ struct Merge {
 };
 
 /// Solves in exact integers with the stream alone, and holds groups, terms and
-/// sources against their definition. Returns how many rows were merged.
+/// dependencies against their definition. Returns how many rows were merged.
 int expect_merged(const Graph& graph, const Merge& merge) {
   PackingShape shape = merge.shape;
   shape.merged_levels = merge.levels;
@@ -66,8 +66,8 @@ int expect_merged(const Graph& graph, const Merge& merge) {
     std::memcpy(&bytes.at(byte), &number, 8);
     ++put;
   };
-  // A row of one term stays as it is where it has a source of its group that
-  // does not: others that need it wait for it.
+  // A row of one term stays as it is where it has a dependency of its group
+  // that does not: others that need it wait for it.
   std::vector<bool> stays(n, false);
   for (int v = 0; v < n; ++v) {
     const int p = position[v];
@@ -114,13 +114,13 @@ int expect_merged(const Graph& graph, const Merge& merge) {
       continue;
     }
     ++merged;
-    const int sources = int(words[0]);
-    most_slots = std::max(most_slots, count + sources);
+    const int dependencies = int(words[0]);
+    most_slots = std::max(most_slots, count + dependencies);
     const auto* program = reinterpret_cast<const unsigned char*>(
-        words + 1 + rows.tasks_of(sources));
+        words + 1 + rows.tasks_of(dependencies));
     const auto* const begin = program;
-    std::vector<std::uint64_t> slot(count + sources, 0);
-    std::vector<int> vertex_of(count + sources, -1);
+    std::vector<std::uint64_t> slot(count + dependencies, 0);
+    std::vector<int> vertex_of(count + dependencies, -1);
     slot[0] = 1;
     for (int t = 0; t < count; ++t)
       vertex_of[t] = vertex.at(p - term(first + t));
@@ -143,12 +143,12 @@ int expect_merged(const Graph& graph, const Merge& merge) {
       terms[first + t] = slot[t];
     }
     const int used = int(program - begin);
-    EXPECT_EQ(num_words, 1 + rows.tasks_of(sources) + (used + 3) / 4);
-    for (int s = 0; s < sources; ++s)
+    EXPECT_EQ(num_words, 1 + rows.tasks_of(dependencies) + (used + 3) / 4);
+    for (int s = 0; s < dependencies; ++s)
       put_at(rows.byte_of(words + 1, s), slot[count + s]);
   }
   EXPECT_LE(most_slots, rows.max_slots);
-  EXPECT_EQ(put, builder.num_sources());
+  EXPECT_EQ(put, builder.num_dependencies());
 
   // A solve step by step.
   const PackedRecord record(8);
@@ -180,7 +180,7 @@ int expect_merged(const Graph& graph, const Merge& merge) {
                             record, lane.record - lane.lane, mine.lanes,
                             lane.lane, record.value_at(e))),
                         8);
-            result.back() -= number * scratch.at(lane.source[e]);
+            result.back() -= number * scratch.at(lane.dependency[e]);
           }
         }
       }
@@ -223,7 +223,7 @@ TEST(MergedSubgraphRows, AreTheSameSystem) {
 }
 
 /// A chain's groups are its level sets, as many as asked for.
-TEST(MergedSubgraphRows, OfAChainHaveOneSource) {
+TEST(MergedSubgraphRows, OfAChainHaveOneDependency) {
   const Graph graph =
       TestGraphs::with_value_indices(TestGraphs::chain_graph(96), false);
   PackingShape shape{0, 96, 4096, 8};
@@ -232,8 +232,8 @@ TEST(MergedSubgraphRows, OfAChainHaveOneSource) {
     EXPECT_EQ(expect_merged(graph, {levels, shape}), 96 - 96 / levels);
 }
 
-/// Rows of many new sources want four lanes each, whatever the number of level
-/// sets at a time.
+/// Rows of many new dependencies want four lanes each, whatever the number of
+/// level sets at a time.
 TEST(MergedSubgraphRows, ANamedNumberOfLevelSetsLeavesTheTeamToChoose) {
   for (const int levels : {5, 8, 11}) {
     for (const bool dense : {false, true}) {

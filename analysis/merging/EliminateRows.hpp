@@ -11,19 +11,20 @@
 namespace Strata {
 namespace Detail {
 
-/// Most rows that are summed up in one, and most sources it may then have; a
-/// lane that has a row to itself takes fewer.
-constexpr int max_terms = 60, max_sources = 128, max_sources_of_lane = 32;
+/// Most rows that are summed up in one, and most dependencies it may then have;
+/// a lane that has a row to itself takes fewer.
+constexpr int max_terms = 60, max_dependencies = 128,
+              max_dependencies_of_lane = 32;
 
-/// Lengths of the lists of terms and sources; both multiples of four.
+/// Lengths of the lists of terms and dependencies; both multiples of four.
 struct ListLengths {
-  int terms, sources;
-  KOKKOS_FUNCTION int all() const { return terms + sources; }
+  int terms, dependencies;
+  KOKKOS_FUNCTION int all() const { return terms + dependencies; }
 };
 
 /// What became of one row.
 struct EliminatedRow {
-  int terms = 0, sources = 0;
+  int terms = 0, dependencies = 0;
   /// Entries of the terms' rows.
   int operations = 0;
   /// False where a list was too short for it: nothing of it counts then.
@@ -48,39 +49,40 @@ struct RecipeNotes {
     at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
   }
 };
-static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+static_assert(max_terms + max_dependencies <= 256, "a slot is a byte");
 
 /// Makes slots of a row's notes, once its lists are complete.
-/// @param term_slot, source_slot  the slot of the term, and of the source, that
+/// @param term_slot, dependency_slot  the slot of the term, and of the
+/// dependency, that
 ///                                has this rank in its list
-template <class Eliminate, class TermSlot, class SourceSlot>
+template <class Eliminate, class TermSlot, class DependencySlot>
 KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
                                     const Eliminate& eliminate, int lane,
                                     unsigned char* at,
                                     const TermSlot& term_slot,
-                                    const SourceSlot& source_slot) {
+                                    const DependencySlot& dependency_slot) {
   for (int o = lane; o < row.operations; o += Eliminate::num_lanes) {
     const int noted = at[o];
     at[o] = static_cast<unsigned char>(
         noted < max_terms ? term_slot(eliminate.rank_of_term(noted, row.terms))
-                          : source_slot(eliminate.rank_of_source(
-                                noted - max_terms, row.sources)));
+                          : dependency_slot(eliminate.rank_of_dependency(
+                                noted - max_terms, row.dependencies)));
   }
 }
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
 ///
-///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
+///     x_i = sum over terms j of m_j b_j - sum over dependencies k of c_k x_k
 ///
-/// with sources outside the group. m_j is entry (i, j) of the inverse of the
-/// group's diagonal block, c_k entry (i, k) of that inverse times the block's
-/// rows outside it.
+/// with dependencies outside the group. m_j is entry (i, j) of the inverse of
+/// the group's diagonal block, c_k entry (i, k) of that inverse times the
+/// block's rows outside it.
 ///
 /// A few neighbouring lanes work at a row: they take the newest term that is
 /// not yet replaced, go through its entries together, and keep two lists in
-/// scratch, the terms and the sources. Replacing the newest first, no term is
-/// met again once replaced.
+/// scratch, the terms and the dependencies. Replacing the newest first, no term
+/// is met again once replaced.
 ///
 /// @tparam lanes    a power of two, at most lane_width
 /// @tparam rows     rows whose lists are interleaved in scratch, so that
@@ -91,7 +93,7 @@ class EliminateRow {
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {
-    return {max_terms, rows > 1 ? max_sources_of_lane : max_sources};
+    return {max_terms, rows > 1 ? max_dependencies_of_lane : max_dependencies};
   }
   /// Scratch of `rows` rows.
   KOKKOS_FUNCTION static unsigned bytes(const ListLengths& lists) {
@@ -114,28 +116,28 @@ class EliminateRow {
   }
 
   KOKKOS_FUNCTION int term(int t) const { return id(t); }
-  KOKKOS_FUNCTION int source(int s) const { return id(lists_.terms + s); }
+  KOKKOS_FUNCTION int dependency(int s) const { return id(lists_.terms + s); }
   /// Place that an element of a list takes when sorted.
   KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
     return rank_of(0, t, terms);
   }
-  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
-    return rank_of(lists_.terms, s, sources);
+  KOKKOS_FUNCTION int rank_of_dependency(int s, int dependencies) const {
+    return rank_of(lists_.terms, s, dependencies);
   }
 
   /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
   /// must call it.
-  /// @param edges  has first(row), end(row), entry(k), and inner(k, source,
+  /// @param edges  has first(row), end(row), entry(k), and inner(k, dependency,
   ///               row): whether edge k stays within a group
   /// @param notes  called for the entries of the terms' rows, in the order in
   ///               which terms are replaced: notes(number, whether it is of the
-  ///               group, place in the list of terms or of sources), by one of
-  ///               the lanes each
+  ///               group, place in the list of terms or of dependencies), by
+  ///               one of the lanes each
   template <class Edges, class Notes>
   KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
                                     const Notes& notes) const {
     EliminatedRow result;
-    int terms = 0, sources = 0, operations = 0;
+    int terms = 0, dependencies = 0, operations = 0;
     bool fits = row >= 0;
     if (fits) {
       if (lane_ == 0) set_id(0, row);
@@ -164,18 +166,20 @@ class EliminateRow {
         const int from = any ? edges.entry(k + lane_) : -1;
         const bool inner = any && edges.inner(k + lane_, from, newest);
         const int begin = inner ? 0 : lists_.terms;
-        const int length = !any ? 0 : inner ? terms : sources;
+        const int length = !any ? 0 : inner ? terms : dependencies;
         int found = find(begin, length, from);
         const bool fresh = any && found == length;
         const unsigned fresh_terms = lane_ballot(fresh && inner) & group_;
-        const unsigned fresh_sources = lane_ballot(fresh && !inner) & group_;
+        const unsigned fresh_dependencies =
+            lane_ballot(fresh && !inner) & group_;
         if (fresh)
-          found += count_bits((inner ? fresh_terms : fresh_sources) & before_);
+          found +=
+              count_bits((inner ? fresh_terms : fresh_dependencies) & before_);
         terms += count_bits(fresh_terms);
-        sources += count_bits(fresh_sources);
-        if (terms > lists_.terms || sources > lists_.sources) {
+        dependencies += count_bits(fresh_dependencies);
+        if (terms > lists_.terms || dependencies > lists_.dependencies) {
           fits = false;
-          terms = sources = 0;
+          terms = dependencies = 0;
           k = end;
         } else if (any) {
           if (fresh) set_id(begin + found, from);
@@ -188,7 +192,7 @@ class EliminateRow {
     lane_barrier();
     result.operations = operations;
     result.terms = terms;
-    result.sources = sources;
+    result.dependencies = dependencies;
     result.fits = fits;
     return result;
   }
@@ -201,7 +205,8 @@ class EliminateRow {
   }
   /// What MergedRows has of a row that has been run and fits: the numbers of
   /// entries of the terms other than the row, the newest first, and the slots
-  /// of all entries: these terms, ascending, and then the sources, ascending.
+  /// of all entries: these terms, ascending, and then the dependencies,
+  /// ascending.
   template <class Edges>
   KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
                                     const Edges& edges, unsigned char* lengths,
@@ -328,12 +333,12 @@ inline ListLengths longest_lists(std::int64_t longest_row, int levels) {
   std::int64_t terms = 1;
   for (int l = 1; l < levels && terms < max_terms; ++l)
     terms = std::min<std::int64_t>(max_terms, 1 + longest_row * terms);
-  const std::int64_t sources =
-      std::min<std::int64_t>(max_sources, longest_row * terms);
+  const std::int64_t dependencies =
+      std::min<std::int64_t>(max_dependencies, longest_row * terms);
   const auto whole = [](std::int64_t length) {
     return static_cast<int>(length + 3) / 4 * 4;
   };
-  return {whole(terms), whole(sources)};
+  return {whole(terms), whole(dependencies)};
 }
 
 /// As much of these as eliminate_rows finds to fit.
@@ -344,7 +349,7 @@ ListLengths lists_to_find(double mean_length, ListLengths longest) {
     const ListLengths most =
         EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
     longest.terms = std::min(longest.terms, most.terms);
-    longest.sources = std::min(longest.sources, most.sources);
+    longest.dependencies = std::min(longest.dependencies, most.dependencies);
   });
   return longest;
 }
@@ -357,7 +362,7 @@ void eliminate_rows(const char* label, const ExecutionSpace& exec,
                     ListLengths lists = {0, 0}) {
   if (count == 0) return;
   // For longer lists than a lane finds, a team's scratch has no room for each.
-  if (lists.all() > max_terms + max_sources_of_lane)
+  if (lists.all() > max_terms + max_dependencies_of_lane)
     mean_length = std::max(mean_length, least_shared);
   with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
     constexpr int lanes = decltype(shared)::value;

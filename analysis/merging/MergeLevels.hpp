@@ -21,7 +21,7 @@ using LevelGroups = MergeGroups<MemorySpace, false>;
 /// Lengths of rows, for CountMergedRows, and their depths in their groups once
 /// these are merged: of the vertices of one depth, those before it known; or of
 /// all depths together, if none of them stays: else what is found is nothing
-/// but that. Where none stays, merged rows have no sources in their group.
+/// but that. Where none stays, merged rows have no dependencies in their group.
 template <class MemorySpace>
 struct LevelRowLengths {
   const int* vertices;
@@ -45,8 +45,8 @@ struct LevelRowLengths {
         depth = depth_in_group[from] + 1;
     };
     if (!at_once && merged)
-      for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-        behind(eliminate.source(s));
+      for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes)
+        behind(eliminate.dependency(s));
     if (!at_once && !merged)
       for (std::int64_t k = groups.first(v) + lane; k < groups.end(v);
            k += Eliminate::num_lanes)
@@ -59,7 +59,7 @@ struct LevelRowLengths {
     depth_in_group[v] = depth;
     if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
     if (!merged) return;
-    length[v] = row.sources;
+    length[v] = row.dependencies;
     terms[v] = row.terms - 1;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
@@ -70,7 +70,7 @@ struct LevelRowLengths {
   }
 };
 
-/// The merged rows' sources and terms, both ascending, and what new values
+/// The merged rows' dependencies and terms, both ascending, and what new values
 /// need of all rows.
 template <class MemorySpace>
 struct FillMerged {
@@ -99,8 +99,8 @@ struct FillMerged {
     if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
     if (v < 0) return;
     keep(v, lane, lanes);
-    write_sources(groups, v, rewrites, row, eliminate, lane,
-                  entries + row_map[v]);
+    write_dependencies(groups, v, rewrites, row, eliminate, lane,
+                       entries + row_map[v]);
     if (!rewrites) return;
     // The last of the terms is the row itself.
     const int others = row.terms - 1;
@@ -110,7 +110,7 @@ struct FillMerged {
     }
     if (lane == 0) {
       recipe[0] = static_cast<unsigned char>(others);
-      recipe[1] = static_cast<unsigned char>(row.sources);
+      recipe[1] = static_cast<unsigned char>(row.dependencies);
       recipe[2] = static_cast<unsigned char>(row.operations & 0xff);
       recipe[3] = static_cast<unsigned char>(row.operations >> 8);
     }
@@ -138,12 +138,12 @@ struct FillMerged {
 /// What the host wants to know of all that.
 struct MergeSums {
   enum : int {
-    sources,
+    dependencies,
     terms,
     recipe,
     levels,
     most_terms,
-    most_sources,
+    most_dependencies,
     longest,
     stays,
     size
@@ -201,8 +201,8 @@ struct MergeStages {
     raise_limit(limits + MergeLimits::longest, own);
   }
 
-  struct Sources {};
-  KOKKOS_INLINE_FUNCTION void operator()(Sources, std::int64_t v,
+  struct Dependencies {};
+  KOKKOS_INLINE_FUNCTION void operator()(Dependencies, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
     OffsetsOf{length, row_map, num_vertices}(v, sum, final);
   }
@@ -231,11 +231,11 @@ struct MergeStages {
                                          std::int64_t& sum, bool final) const {
     number_used(number + i, sum, final);
     if (!final || i + 1 < num_numbers) return;
-    sums[MergeSums::sources] = row_map[num_vertices];
+    sums[MergeSums::dependencies] = row_map[num_vertices];
     sums[MergeSums::terms] = term_map[num_vertices];
     sums[MergeSums::levels] = sum;
     sums[MergeSums::most_terms] = limits[MergeLimits::terms];
-    sums[MergeSums::most_sources] = limits[MergeLimits::sources];
+    sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
     sums[MergeSums::stays] = limits[MergeLimits::stays];
   }

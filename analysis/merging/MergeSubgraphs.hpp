@@ -45,18 +45,18 @@ class SubgraphMerger {
     if (n > std::numeric_limits<int>::max() / max_terms ||
         max_rows > MergedSubgraphRows<Memory>::max_subgraph_rows)
       return false;
-    int* sources = nullptr;
+    int* dependencies = nullptr;
     std::int64_t* sums = nullptr;
     memory_ = make_arena<Memory>("Strata::SubgraphPacker::merged",
                                  [&](Arena<Memory>& arena) {
                                    arena.take(row_status_, n);
                                    arena.take(terms_, n);
-                                   arena.take(sources, n);
+                                   arena.take(dependencies, n);
                                    arena.take(words_, n);
                                    arena.take(sums, n + 1);
                                  });
     int limits[MergeLimits::size];
-    count(unmerged, sources, limits);
+    count(unmerged, dependencies, limits);
     Graph merged;
     merged.num_vertices = given.num_vertices;
     merged.reversed = given.reversed;
@@ -65,20 +65,22 @@ class SubgraphMerger {
         "Strata::SubgraphPacker::row_map", n + 1);
     num_terms_ = offsets(terms_, sums);
     num_words_ = offsets(words_, sums);
-    const std::int64_t num_sources = offsets(sources, merged.row_map.data());
+    const std::int64_t num_dependencies =
+        offsets(dependencies, merged.row_map.data());
     // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
     // two of three lanes are idle, see ChooseLanes.
-    const std::int64_t most_records = num_sources + 3 * n * shape.row_lanes;
+    const std::int64_t most_records =
+        num_dependencies + 3 * n * shape.row_lanes;
     if (most_records * record_units >= 1 << 28 ||
         num_words_ > std::numeric_limits<int>::max())
       return false;
     lists_ = {(limits[MergeLimits::terms] + 3) / 4 * 4,
-              (limits[MergeLimits::sources] + 3) / 4 * 4};
+              (limits[MergeLimits::dependencies] + 3) / 4 * 4};
     shape_.max_terms = lists_.terms;
     shape_.max_slots = limits[MergeLimits::longest];
     if (lists_.terms == 0) return false;  // nothing to rewrite
     merged.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SubgraphPacker::entries", num_sources);
+        "Strata::SubgraphPacker::entries", num_dependencies);
     groups_.row_status = row_status_;
     eliminate_rows(
         "Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
@@ -145,7 +147,7 @@ class SubgraphMerger {
   /// Lengths of the merged rows: of all depths in the groups at once, then,
   /// from the first row on that stays, of one depth after the other. The host
   /// waits.
-  void count(const int* unmerged, int* sources,
+  void count(const int* unmerged, int* dependencies,
              int (&limits)[MergeLimits::size]) const {
     using Lengths = SubgraphRowLengths<Memory>;
     const Kokkos::View<int[MergeLimits::size], Memory> found(
@@ -158,7 +160,7 @@ class SubgraphMerger {
           known.graph.num_vertices, mean_length(),
           CountMergedRows<Groups, Lengths>{
               known, unmerged, row_status_,
-              Lengths{depth, unmerged, terms_, sources, words_, shape_},
+              Lengths{depth, unmerged, terms_, dependencies, words_, shape_},
               found.data()});
     };
     const auto fetch = [&] {

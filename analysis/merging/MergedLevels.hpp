@@ -17,15 +17,15 @@ namespace Strata {
 /// equation:
 ///
 ///     l_ii x_i = b_i + sum over terms j of m_j b_j
-///                    - sum over sources k of c_k x_k
+///                    - sum over dependencies k of c_k x_k
 ///
-/// where terms are other vertices of the group and sources are not of it. Rows
-/// that would grow too long stay as they are, and those that need them wait for
-/// them as for any other source.
+/// where terms are other vertices of the group and dependencies are not of it.
+/// Rows that would grow too long stay as they are, and those that need them
+/// wait for them as for any other dependency.
 template <class MemorySpace>
 struct MergedLevels {
   int levels = 1;
-  /// The merged rows' sources, without value_indices.
+  /// The merged rows' dependencies, without value_indices.
   DependencyGraph<MemorySpace> graph;
   /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
   Kokkos::View<std::int64_t*, MemorySpace> term_map;
@@ -46,9 +46,9 @@ struct MergedLevels {
 /// A number of level sets that might be merged, and what would come of it.
 struct LevelsCandidate {
   int levels = 1;
-  /// Means over a sample of rows: sources and other rows' terms of a merged
-  /// row, and the share of rows that stay as they are.
-  double sources = 0, terms = 0, stay = 0;
+  /// Means over a sample of rows: dependencies and other rows' terms of a
+  /// merged row, and the share of rows that stay as they are.
+  double dependencies = 0, terms = 0, stay = 0;
 };
 
 /// A group has no more level sets than there are.
@@ -77,7 +77,7 @@ std::vector<LevelsCandidate> sample_merged_levels(
   std::vector<LevelsCandidate> made;
   for (int c = 0; c < candidates.count; ++c)
     made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
-                    found.mean(c, MergeSample::sources),
+                    found.mean(c, MergeSample::dependencies),
                     found.mean(c, MergeSample::terms),
                     found.mean(c, MergeSample::stay)});
   return made;
@@ -94,8 +94,8 @@ std::vector<LevelsCandidate> sample_merged_levels(
 /// others
 ///                  wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
-///          words of recipes
+///          2^30 edges and vertices, or terms and dependencies, or 2^32 slots
+///          or words of recipes
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
 /// for few rows of which none stays, for all, a sort as for a LevelOrder, four
 /// passes over the rows' recipes, which are in memory twice meanwhile; the
@@ -190,7 +190,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     }
     if (at_once) count_rows(first, n - first, true);
     sequence.run("Strata::MergedLevels::offsets", stages,
-                 SumStage<typename Stages::Sources>{n},
+                 SumStage<typename Stages::Dependencies>{n},
                  SumStage<typename Stages::Terms>{n},
                  SumStage<typename Stages::RecipeSizes>{n},
                  EachStage<typename Stages::Mark>{n},
@@ -201,10 +201,10 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
         found);
     if (!at_once || found[MergeSums::stays] == 0) break;
   }
-  const std::int64_t total = found[MergeSums::sources];
+  const std::int64_t total = found[MergeSums::dependencies];
   const std::int64_t total_terms = found[MergeSums::terms];
   // A row takes at most 16 slots, or 8 for each element of the longer of its
-  // lists: chunks number those of sources by 32 bits.
+  // lists: chunks number those of dependencies by 32 bits.
   constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
   if (found[MergeSums::most_terms] < 2 || total + total_terms >= most_entries ||
       16 * n + 8 * (total + total_terms) >= words ||
@@ -214,7 +214,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   // The merged rows.
   const ListLengths lists{
       static_cast<int>(found[MergeSums::most_terms] + 3) / 4 * 4,
-      static_cast<int>(found[MergeSums::most_sources] + 3) / 4 * 4};
+      static_cast<int>(found[MergeSums::most_dependencies] + 3) / 4 * 4};
   auto& merged = made.graph;
   merged.num_vertices = graph.num_vertices;
   merged.reversed = graph.reversed;
@@ -231,7 +231,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
       pool);
   auto& rows = made.rows;
   rows.most_terms = static_cast<int>(found[MergeSums::most_terms]) - 1;
-  rows.most_sources = static_cast<int>(found[MergeSums::most_sources]);
+  rows.most_dependencies =
+      static_cast<int>(found[MergeSums::most_dependencies]);
   rows.values_in_order = graph.values_in_order;
   rows.reversed = graph.reversed;
   rows.unit = num_values == graph.num_edges();

@@ -15,12 +15,12 @@ namespace Strata {
 ///
 /// All arrays are by position, the place of a row in the packed sub-graphs. A
 /// merged row has a MergedRecipe. Its slots are of terms, in the order in which
-/// they are replaced, the row itself being the first, then of sources. A row
-/// that is not merged has one term, itself.
+/// they are replaced, the row itself being the first, then of dependencies. A
+/// row that is not merged has one term, itself.
 template <class MemorySpace>
 struct MergedSubgraphRows {
   int levels = 1;
-  /// Most terms of a row, and most terms and sources together.
+  /// Most terms of a row, and most terms and dependencies together.
   int max_terms = 0, max_slots = 0;
   /// What the following arrays are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
@@ -36,12 +36,12 @@ struct MergedSubgraphRows {
   /// stand before it (after it, if negative) in the same sub-graph.
   Kokkos::View<int*, MemorySpace> term_map;
   Kokkos::View<std::int16_t*, MemorySpace> term;
-  /// Words. Of a merged position: the number of its sources; where the
+  /// Words. Of a merged position: the number of its dependencies; where the
   /// row's records begin (see byte_of); the recipe, four bytes a word, the
   /// first in the lowest bits. Of one with one term: where its records begin,
-  /// then a byte for each entry, its rank among the sources. A row too long for
-  /// that has a word for each entry instead, its place in the stream, counted
-  /// in four bytes.
+  /// then a byte for each entry, its rank among the dependencies. A row too
+  /// long for that has a word for each entry instead, its place in the stream,
+  /// counted in four bytes.
   Kokkos::View<int*, MemorySpace> word_map;
   Kokkos::View<unsigned*, MemorySpace> word;
 
@@ -61,17 +61,17 @@ struct MergedSubgraphRows {
     const int terms = term_map(position + 1) - term_map(position);
     if (terms == 1) return {};
     const unsigned* const words = word.data() + word_map(position);
-    const int sources = static_cast<int>(words[0]);
-    return {
-        reinterpret_cast<const unsigned char*>(words + 1 + tasks_of(sources)),
-        terms, sources};
+    const int dependencies = static_cast<int>(words[0]);
+    return {reinterpret_cast<const unsigned char*>(words + 1 +
+                                                   tasks_of(dependencies)),
+            terms, dependencies};
   }
-  /// Records, each on as many lanes as share a row, of so many sources.
-  KOKKOS_FUNCTION int tasks_of(int sources) const {
+  /// Records, each on as many lanes as share a row, of so many dependencies.
+  KOKKOS_FUNCTION int tasks_of(int dependencies) const {
     const int a_task = record_entries * row_lanes;
-    return (sources + a_task - 1) / a_task;
+    return (dependencies + a_task - 1) / a_task;
   }
-  /// Byte of the stream where the number of the source of that rank stands,
+  /// Byte of the stream where the number of the dependency of that rank stands,
   /// the newest first. `task` has a word for each of the row's records: the
   /// place of its first lane, counted in 16 bytes, and in the four upper bits
   /// the logarithm of the stage's lanes.

@@ -23,26 +23,26 @@ class ReplaceBySets {
   static constexpr int table_bits = 8, table_size = 1 << table_bits;
   /// A turn finds up to as many as there are lanes before it is known to be too
   /// many.
-  static_assert(max_terms + max_sources + num_lanes < table_size,
+  static_assert(max_terms + max_dependencies + num_lanes < table_size,
                 "there is always an empty place to end a search");
   /// Words of scratch.
   static constexpr int words =
-      2 * max_terms + max_sources + table_size + table_size / 4;
+      2 * max_terms + max_dependencies + table_size + table_size / 4;
 
   KOKKOS_FUNCTION ReplaceBySets(int* scratch, int lane)
       : list_(scratch),
-        table_(scratch + max_terms + max_sources),
+        table_(scratch + max_terms + max_dependencies),
         in_order_(table_ + table_size),
         code_(reinterpret_cast<unsigned char*>(in_order_ + max_terms)),
         lane_(lane) {}
 
   KOKKOS_FUNCTION int term(int t) const { return list_[t]; }
-  KOKKOS_FUNCTION int source(int s) const { return list_[max_terms + s]; }
+  KOKKOS_FUNCTION int dependency(int s) const { return list_[max_terms + s]; }
   KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
     return rank_of(0, t, terms);
   }
-  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
-    return rank_of(max_terms, s, sources);
+  KOKKOS_FUNCTION int rank_of_dependency(int s, int dependencies) const {
+    return rank_of(max_terms, s, dependencies);
   }
 
   /// See EliminateRow::run_and_note: `slots` are left to write_recipe.
@@ -75,14 +75,14 @@ class ReplaceBySets {
         const bool fresh = any && insert(from);
         result.fits =
             add(fresh && inner, from, list_, result.terms, max_terms) &&
-            add(fresh && !inner, from, list_ + max_terms, result.sources,
-                max_sources);
+            add(fresh && !inner, from, list_ + max_terms, result.dependencies,
+                max_dependencies);
       }
       result.operations += rows.all;
       begin = end;
       lane_barrier();
     }
-    if (!result.fits) result.terms = result.sources = 0;
+    if (!result.fits) result.terms = result.dependencies = 0;
     return result;
   }
 
@@ -98,9 +98,9 @@ class ReplaceBySets {
       // No row depends on the row itself, the newest.
       if (rank < others) code_[find(v)] = static_cast<unsigned char>(rank);
     }
-    for (int s = lane_; s < row.sources; s += num_lanes)
-      code_[find(source(s))] =
-          static_cast<unsigned char>(others + rank_of_source(s, row.sources));
+    for (int s = lane_; s < row.dependencies; s += num_lanes)
+      code_[find(dependency(s))] = static_cast<unsigned char>(
+          others + rank_of_dependency(s, row.dependencies));
     lane_barrier();
     for (int t = lane_; lane_any(t < row.terms); t += num_lanes) {
       const Rows rows(t < row.terms ? in_order_[t] : -1, lane_, edges);
@@ -216,7 +216,7 @@ constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
 /// Whether a lane is done with rows of such lists as soon as a warp is.
 inline bool short_lists(ListLengths lists) {
-  return lists.terms <= 8 && lists.sources <= max_sources_of_lane;
+  return lists.terms <= 8 && lists.dependencies <= max_dependencies_of_lane;
 }
 
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
@@ -226,7 +226,7 @@ template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0},
-                  ListLengths longest = {max_terms, max_sources}) {
+                  ListLengths longest = {max_terms, max_dependencies}) {
   if constexpr (is_gpu<ExecutionSpace>) {
     if (count > 0 && count <= few_rows_to_replace && !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;

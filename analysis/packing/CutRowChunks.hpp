@@ -75,7 +75,7 @@ struct ChunkStages {
   Kokkos::View<int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
   /// Chunks, slots and, where rows have terms, places for rows of all chunks,
-  /// words of sources, bytes of recipes.
+  /// words of dependencies, bytes of recipes.
   std::int64_t* totals;
   static constexpr int num_totals = 5;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
@@ -83,10 +83,10 @@ struct ChunkStages {
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   Kokkos::View<const int*, MemorySpace> entries;
   RowTerms<MemorySpace> terms;
-  /// Where rows have terms: most sources and most terms of a chunk's rows, and
-  /// later whether one of them is far.
+  /// Where rows have terms: most dependencies and most terms of a chunk's rows,
+  /// and later whether one of them is far.
   int* lists;
-  RowChunk::Sources near;
+  RowChunk::Dependencies near;
 
   struct Count {};
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
@@ -193,8 +193,8 @@ struct ChunkStages {
            (made.term_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
   }
-  /// Row i % width of chunk i / width: whether it has a source or a term that
-  /// is far.
+  /// Row i % width of chunk i / width: whether it has a dependency or a term
+  /// that is far.
   struct Reach {};
   KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
     const std::int64_t c = i / cut.width;
@@ -222,16 +222,16 @@ struct ChunkStages {
       far = far || terms.vertex(terms.map(v)) < v - 1 - RowChunk::most_distance;
     if (far) store_relaxed(lists + 2 * c, 1);
   }
-  /// The sum is of words of sources.
-  struct PlaceSources {};
-  KOKKOS_INLINE_FUNCTION void operator()(PlaceSources, std::int64_t c,
+  /// The sum is of words of dependencies.
+  struct PlaceDependencies {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceDependencies, std::int64_t c,
                                          std::int64_t& sum, bool final) const {
     RowChunk& made = chunk(c);
     const bool far = lists[2 * c] != 0;
     const int slots = made.num_slots();
     if (final) {
-      made.source_begin = static_cast<unsigned>(sum);
-      made.sources = far ? RowChunk::whole : near;
+      made.dependency_begin = static_cast<unsigned>(sum);
+      made.dependencies = far ? RowChunk::whole : near;
     }
     sum += far ? slots : (slots + 1) / 2;
     if (final && c + 1 == totals[0]) {

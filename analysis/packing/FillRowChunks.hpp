@@ -10,13 +10,13 @@
 namespace Strata {
 namespace Detail {
 
-/// Writes the chunks with their rows, sources and value indices.
+/// Writes the chunks with their rows, dependencies and value indices.
 template <class MemorySpace>
 struct FillRowChunks {
   Kokkos::View<const RowChunk*, MemorySpace> chunk_of;
   Kokkos::View<RowChunk*, MemorySpace> chunks;  // copied to
   Kokkos::View<unsigned*, MemorySpace> row;
-  Kokkos::View<int*, MemorySpace> source;
+  Kokkos::View<int*, MemorySpace> dependency;
   ValueIndex<MemorySpace> value_index, diagonal_value_index;
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
@@ -61,10 +61,10 @@ struct FillRowChunks {
                                    std::int64_t end) const {
     const bool used = k < end;
     const int j = used ? graph.entries(k) : -1;
-    source(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
+    dependency(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
     value_index.set(slot, used ? graph.value_index(k) : -1);
   }
-  /// Terms and sources of lane l, whose row is v.
+  /// Terms and dependencies of lane l, whose row is v.
   KOKKOS_INLINE_FUNCTION void fill_both(const RowChunk& chunk, int l,
                                         int v) const {
     const int per_row = 1 << chunk.log_lanes, active = chunk.stride();
@@ -81,7 +81,7 @@ struct FillRowChunks {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (s + u < chunk.term_steps)
-          chunk.store(source.data(), number + u * active,
+          chunk.store(dependency.data(), number + u * active,
                       chunk.to_store_term(term[u], row_of_v));
       number += batch * active;
     }
@@ -99,8 +99,8 @@ struct FillRowChunks {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (s + u < chunk.steps)
-          chunk.store(source.data(), number + u * active,
-                      chunk.to_store_source(from[u]));
+          chunk.store(dependency.data(), number + u * active,
+                      chunk.to_store_dependency(from[u]));
       number += batch * active;
     }
   }

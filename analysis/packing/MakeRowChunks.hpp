@@ -32,7 +32,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
-    SourceNumbering numbering, WorkPool<ExecutionSpace>& pool,
+    DependencyNumbering numbering, WorkPool<ExecutionSpace>& pool,
     const Request& request,
     const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
   using Memory = typename ExecutionSpace::memory_space;
@@ -41,7 +41,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
   RowChunks<Memory> plan;
   plan.num_rows = static_cast<int>(n);
   plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
-  std::int64_t chunks = 0, source_words = 0;
+  std::int64_t chunks = 0, dependency_words = 0;
   Kokkos::View<RowChunk*, Memory> found;
   if (n > 0) {
     // Rows of several lanes have more than max_steps / 2 entries a lane, and in
@@ -76,26 +76,26 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const SumStage<typename Stages::Place> place{{most, head.data()}};
     if (terms.exist()) {
       const EachStage<typename Stages::Lists> lists{{most, head.data()}};
-      const SumStage<typename Stages::PlaceSources> sources{
+      const SumStage<typename Stages::PlaceDependencies> dependencies{
           {most, head.data()}};
       // In few rows nothing is far.
       if (n <= RowChunk::most_distance)
         sequence.run("Strata::RowChunks::cut", stages, count, lists, place,
-                     sources);
+                     dependencies);
       else
         sequence.run(
             "Strata::RowChunks::cut", stages, count, lists, place,
             EachStage<typename Stages::Reach>{{width * most, head.data() + 2}},
-            sources);
+            dependencies);
     } else {
       sequence.run("Strata::RowChunks::cut", stages, count, place);
     }
     std::vector<std::int64_t> host(words);
     copy_to_host(exec, head, host.data());
     chunks = host[0];
-    plan.num_slots = source_words = host[1];
+    plan.num_slots = dependency_words = host[1];
     if (terms.exist()) {
-      source_words = host[3];
+      dependency_words = host[3];
       plan.recipe_bytes = host[4];
     }
     std::memcpy(plan.level_chunk_map.data(), host.data() + Stages::num_totals,
@@ -110,15 +110,15 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         storage.take(plan.diagonal_value_index, terms.exist() ? 0 : n,
                      num_values);
         storage.take(plan.row, n);
-        storage.take(plan.source, source_words);
+        storage.take(plan.dependency, dependency_words);
       });
   if (n > 0)
     for_each_row(
         "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
-        FillRowChunks<Memory>{found, plan.chunk, plan.row, plan.source,
-                              plan.value_index, plan.diagonal_value_index,
-                              graph, order.vertex, order.position,
-                              numbering == SourceNumbering::position, terms});
+        FillRowChunks<Memory>{
+            found, plan.chunk, plan.row, plan.dependency, plan.value_index,
+            plan.diagonal_value_index, graph, order.vertex, order.position,
+            numbering == DependencyNumbering::position, terms});
   return plan;
 }
 
@@ -140,7 +140,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     std::int64_t num_values, int width, int max_steps,
-    SourceNumbering numbering) {
+    DependencyNumbering numbering) {
   Detail::require_enumerator("numbering", numbering);
   Detail::WorkPool<ExecutionSpace> pool(exec, 0);
   const auto plan = Detail::make_row_chunks_with(exec, graph, order, num_values,

@@ -123,7 +123,7 @@ class SubgraphPacker {
   /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
   /// the outside values of more.
   int max_rows() const { return stages_.max_rows; }
-  /// Level sets merged into one, and terms and sources of the rows then.
+  /// Level sets merged into one, and terms and dependencies of the rows then.
   int merged_levels() const { return merged_levels_; }
   int team() const { return team_; }
   /// Steps that all sub-graphs together have at least; how much longer than one
@@ -134,7 +134,7 @@ class SubgraphPacker {
   }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
   std::int64_t num_terms() const { return merger_.num_terms(); }
-  std::int64_t num_sources() const { return stages_.graph.num_edges(); }
+  std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();
     return edges > 0 ? double(stages_.num_externals) / double(edges) : 0.;
@@ -315,7 +315,7 @@ class SubgraphPacker {
     p.num_externals = 0;
     p.external_key = nullptr;
     if (p.bands == 1 && p.num_subgraphs == 1) return;
-    p.source_bits = bits_for(n - 1);
+    p.dependency_bits = bits_for(n - 1);
     // Of few edges all might be, which saves a device a launch.
     const auto take = [&](std::int64_t most) {
       pool_->take(p.external_key, most);
@@ -333,10 +333,10 @@ class SubgraphPacker {
       run("externals", SumStage<typename Stages::ExternalScan>{n});
     }
     pool_->take(p.unique_of, edges);
-    pool_->take(p.unique_source, p.num_externals);
+    pool_->take(p.unique_dependency, p.num_externals);
     pool_->take(p.unique_subgraph, p.num_externals);
     sort(p.external_key, p.external_edge, p.num_externals,
-         p.source_bits + bits_for(p.num_subgraphs - 1));
+         p.dependency_bits + bits_for(p.num_subgraphs - 1));
   }
 
   SubgraphGroups<Memory> groups_of(int levels) const {
@@ -381,7 +381,7 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    // A warp a row where rows have many sources to look at.
+    // A warp a row where rows have many dependencies to look at.
     if (is_gpu<ExecutionSpace> &&
         (p.graph.num_edges() > 6 * n || longest_row_ > 64))
       find_steps_of_rows<true>();
@@ -418,7 +418,7 @@ class SubgraphPacker {
     const int units = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
-    // only look at sources that are far from being known.
+    // only look at dependencies that are far from being known.
     const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
     const std::int64_t n = stages_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(

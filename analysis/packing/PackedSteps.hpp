@@ -11,14 +11,14 @@ namespace Strata {
 namespace Detail {
 
 /// Steps of all rows in one launch. Teams take tickets, in a valid sequence; a
-/// thread, or a warp, has a row and looks at its sources again and again until
-/// all are known. In the order of level sets, if that is known, rows under way
-/// wait for few others one after the other.
+/// thread, or a warp, has a row and looks at its dependencies again and again
+/// until all are known. In the order of level sets, if that is known, rows
+/// under way wait for few others one after the other.
 ///
 /// Why it can't deadlock: tickets are drawn in order by running teams, and a
-/// row's sources come before it. A thread never waits inside a turn of
+/// row's dependencies come before it. A thread never waits inside a turn of
 /// its loop, so the smallest unfinished row is looked at again, whatever the
-/// other lanes of its warp still miss, and all its sources are finished.
+/// other lanes of its warp still miss, and all its dependencies are finished.
 template <class ExecutionSpace, bool by_warp>
 struct PackedSteps {
   using Memory = typename ExecutionSpace::memory_space;
@@ -74,7 +74,7 @@ struct PackedSteps {
   }
 
  private:
-  /// Steps of up to `Stages::batch` sources from entry k on, every
+  /// Steps of up to `Stages::batch` dependencies from entry k on, every
   /// `stride`-th; -1 where not known, 0 beyond the end.
   KOKKOS_INLINE_FUNCTION void look(std::int64_t k, std::int64_t end, int stride,
                                    int g, int (&after)[Stages::batch]) const {
@@ -148,7 +148,7 @@ struct PackedSteps {
     const std::int64_t m = end - begin;
     int late = 0;
     if (m > stages.entries_a_step()) {
-      // Sources older than the row has steps don't matter.
+      // Dependencies older than the row has steps don't matter.
       const int bins = stages.bins_of(m);
       for (int bin = lane; bin < bins; bin += width) count[bin] = 0;
       lane_barrier();

@@ -9,11 +9,11 @@
 
 namespace Strata {
 
-/// What one lane does in one step: x_out -= sum of value * x_source over a few
-/// entries of one row. Several neighbouring lanes may share a row.
+/// What one lane does in one step: x_out -= sum of value * x_dependency over a
+/// few entries of one row. Several neighbouring lanes may share a row.
 ///
-/// A record holds its values, then its sources and `out` as 16-bit places in
-/// the team's scratch, counted in bytes. Unused entries are zero times the
+/// A record holds its values, then its dependencies and `out` as 16-bit places
+/// in the team's scratch, counted in bytes. Unused entries are zero times the
 /// scratch's zero. The two lowest bits of `out`, free as scalars are aligned to
 /// four bytes, are flags.
 struct PackedRecord {
@@ -26,14 +26,16 @@ struct PackedRecord {
                               : 2),
         bytes(scalar == 16 ? 48 : 32) {}
   KOKKOS_FUNCTION constexpr int units() const { return bytes / 16; }
-  /// Byte of value `e`, of source `e`, and of `out` within the record.
+  /// Byte of value `e`, of dependency `e`, and of `out` within the record.
   KOKKOS_FUNCTION constexpr int value_at(int e) const {
     return e * scalar_bytes;
   }
-  KOKKOS_FUNCTION constexpr int source_at(int e) const {
+  KOKKOS_FUNCTION constexpr int dependency_at(int e) const {
     return entries * scalar_bytes + 2 * e;
   }
-  KOKKOS_FUNCTION constexpr int out_at() const { return source_at(entries); }
+  KOKKOS_FUNCTION constexpr int out_at() const {
+    return dependency_at(entries);
+  }
 };
 
 enum : unsigned {

@@ -24,7 +24,7 @@ struct PackingArrays {
   /// Steps that a value from another sub-graph is expected to take.
   int latency = 0;
   int num_subgraphs = 0, time_bits = 0;
-  int source_bits = 31;  // of a vertex number in external_key
+  int dependency_bits = 31;  // of a vertex number in external_key
   Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
 
   enum : int {
@@ -56,9 +56,9 @@ struct PackingArrays {
   // Edges.
   int* unique_of = nullptr;
   Index* slot_of = nullptr;
-  // Edges between sub-graphs, sorted, and the distinct sources among them.
+  // Edges between sub-graphs, sorted, and the distinct dependencies among them.
   Key* external_key = nullptr;
-  int *external_edge = nullptr, *unique_source = nullptr;
+  int *external_edge = nullptr, *unique_dependency = nullptr;
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;
   int* need_unique = nullptr;

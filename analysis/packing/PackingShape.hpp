@@ -18,8 +18,8 @@ struct PackingShape {
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
-  /// Rows, distinct outside sources and the scratch's zero together; a team may
-  /// have less room.
+  /// Rows, distinct outside dependencies and the scratch's zero together; a
+  /// team may have less room.
   int max_local = 4096;
   /// Steps a value from another sub-graph is expected to take.
   int latency = 8;
@@ -162,7 +162,7 @@ struct ChoosePacking {
     return levels == 1 ? 8 + scalar + 1.5 * records + 4 * length()
                        : 20 + records + 4 * length() +
                              (2 + scalar) * terms_of(found, c) +
-                             4 * found.mean(c, MergeSample::sources) +
+                             4 * found.mean(c, MergeSample::dependencies) +
                              found.mean(c, SubgraphSteps::operations);
   }
 };

@@ -18,7 +18,7 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
       Base::num_tasks, Base::num_steps, Base::num_uniques, Base::subgraph_of,
       Base::export_before, Base::position_of, Base::first_task, Base::exported,
       Base::first_vertex, Base::lanes_of, Base::subgraph, Base::unique_of,
-      Base::slot_of, Base::unique_source, Base::unique_subgraph,
+      Base::slot_of, Base::unique_dependency, Base::unique_subgraph,
       Base::unique_local, Base::need_key, Base::need_unique, Base::value_place,
       Base::value_rank, Base::task_place, Base::task_row, Base::place_of,
       Base::step_subgraph, Base::record_of, Base::team, Base::entries_a_step,
@@ -67,7 +67,7 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
   }
   struct Imports {};
   KOKKOS_INLINE_FUNCTION void operator()(Imports, Index p) const {
-    const int u = need_unique[p], j = unique_source[u];
+    const int u = need_unique[p], j = unique_dependency[u];
     unique_local[u] =
         static_cast<int>(1 + p - subgraph[unique_subgraph[u]].first_import);
     const int from = subgraph_of[j];
@@ -160,7 +160,7 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
         const Index slot = s.slot_of[k];
         const Index place = slot / entries;
         const int e = static_cast<int>(slot % entries);
-        s.put(place, s.record.source_at(e),
+        s.put(place, s.record.dependency_at(e),
               static_cast<unsigned>(local * s.record.scalar_bytes));
         if (s.value_place)
           s.value_place[k] =

@@ -15,30 +15,30 @@ namespace Strata {
 /// SELL-C-sigma, the lanes of a step read consecutive slots. Terms of merged
 /// rows (see MergedLevels) have `term_steps` such steps before first_slot.
 ///
-/// Where rows have terms, sources are numbered by chunk, its terms first: from
-/// word source_begin on a word each or, where all of a chunk are near, two in a
-/// word. These say how many positions lie between the source and the chunk, or
-/// how many rows between term and row.
+/// Where rows have terms, dependencies are numbered by chunk, its terms first:
+/// from word dependency_begin on a word each or, where all of a chunk are near,
+/// two in a word. These say how many positions lie between the dependency and
+/// the chunk, or how many rows between term and row.
 struct alignas(16) RowChunk {
   /// How many level sets back `throttle` lies, and how many more for each time
   /// that the lanes fetch `max_steps` entries after the first.
   static constexpr int throttle_levels = 3, throttle_levels_more = 2;
 
-  /// How sources are stored: as they are, or, of rows that are not reversed and
-  /// of those that are, by distance.
-  enum Sources : std::uint8_t { whole, near_below, near_above };
+  /// How dependencies are stored: as they are, or, of rows that are not
+  /// reversed and of those that are, by distance.
+  enum Dependencies : std::uint8_t { whole, near_below, near_above };
   /// No distance, and the largest one.
   static constexpr int no_distance = 0xffff, most_distance = 0xfffe;
 
   std::int64_t first_slot = 0;
   int first_position = 0;
   int steps = 0;
-  unsigned source_begin = 0;
-  std::uint8_t rows = 0, log_lanes = 0, term_steps = 0, sources = whole;
+  unsigned dependency_begin = 0;
+  std::uint8_t rows = 0, log_lanes = 0, term_steps = 0, dependencies = whole;
   /// A position some level sets back, as far on in its level set as the chunk
   /// is in its own: until that row is solved, there is no use in asking for
-  /// the chunk's sources. -1 where there are not as many level sets before, or
-  /// a chunk is one lane wide.
+  /// the chunk's dependencies. -1 where there are not as many level sets
+  /// before, or a chunk is one lane wide.
   int throttle = -1;
   /// Whole rows; or a piece of one row that several chunks share, and the place
   /// of its partial sum (0 and up); or what adds such sums up: see
@@ -60,41 +60,42 @@ struct alignas(16) RowChunk {
     return (i >> log_lanes) * stride() + (r << log_lanes) +
            (i & ((1 << log_lanes) - 1));
   }
-  /// What is stored for slot begin() + `number`, of words that are sources'.
+  /// What is stored for slot begin() + `number`, of words that are
+  /// dependencies'.
   KOKKOS_INLINE_FUNCTION int stored(const int* words, int number) const {
-    const int* const from = words + source_begin;
-    return sources == whole
+    const int* const from = words + dependency_begin;
+    return dependencies == whole
                ? from[number]
                : reinterpret_cast<const unsigned short*>(from)[number];
   }
   KOKKOS_INLINE_FUNCTION void store(int* words, int number, int value) const {
-    int* const to = words + source_begin;
-    if (sources == whole)
+    int* const to = words + dependency_begin;
+    if (dependencies == whole)
       to[number] = value;
     else
       reinterpret_cast<unsigned short*>(to)[number] =
           static_cast<unsigned short>(value);
   }
-  /// A source's position, or -1, of what is stored.
-  KOKKOS_INLINE_FUNCTION int source_of(int value) const {
-    if (sources == whole) return value;
+  /// A dependency's position, or -1, of what is stored.
+  KOKKOS_INLINE_FUNCTION int dependency_of(int value) const {
+    if (dependencies == whole) return value;
     return value == no_distance ? -1 : first_position - 1 - value;
   }
   /// A term's row, or -1, of what is stored for `row`.
   KOKKOS_INLINE_FUNCTION int term_of(int value, int row) const {
-    if (sources == whole) return value;
+    if (dependencies == whole) return value;
     if (value == no_distance) return -1;
-    return sources == near_below ? row - 1 - value : row + 1 + value;
+    return dependencies == near_below ? row - 1 - value : row + 1 + value;
   }
   /// What stands for them in memory; -1: padding.
-  KOKKOS_INLINE_FUNCTION int to_store_source(int position) const {
-    if (sources == whole) return position;
+  KOKKOS_INLINE_FUNCTION int to_store_dependency(int position) const {
+    if (dependencies == whole) return position;
     return position < 0 ? no_distance : first_position - 1 - position;
   }
   KOKKOS_INLINE_FUNCTION int to_store_term(int term, int row) const {
-    if (sources == whole) return term;
+    if (dependencies == whole) return term;
     if (term < 0) return no_distance;
-    return sources == near_below ? row - 1 - term : term - 1 - row;
+    return dependencies == near_below ? row - 1 - term : term - 1 - row;
   }
 };
 static_assert(sizeof(RowChunk) == 32, "two loads");

@@ -20,10 +20,10 @@ struct RowChunks {
   /// Position in the order of use -> user's row.
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
-  /// Slot -> user's row of the source, or its position (see
+  /// Slot -> user's row of the dependency, or its position (see
   /// `make_row_chunks`); -1 in padding. Where rows have terms, words as
   /// RowChunk says.
-  Kokkos::View<int*, MemorySpace> source;
+  Kokkos::View<int*, MemorySpace> dependency;
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are merged.
   Detail::ValueIndex<MemorySpace> value_index;
@@ -43,12 +43,12 @@ struct RowChunks {
   }
 };
 
-/// What a slot's `source` names.
-enum class SourceNumbering { row, position };
+/// What a slot's `dependency` names.
+enum class DependencyNumbering { row, position };
 
 namespace Detail {
 template <>
-struct EnumeratorNames<SourceNumbering> {
+struct EnumeratorNames<DependencyNumbering> {
   static constexpr const char* list[] = {"row", "position"};
 };
 }  // namespace Detail

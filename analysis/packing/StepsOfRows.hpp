@@ -17,17 +17,17 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
       Base::entries_a_step, Base::first_edge, Base::end_edge;
   using typename Base::Index;
 
-  /// A source counts from the step after the one that makes it known.
+  /// A dependency counts from the step after the one that makes it known.
   KOKKOS_INLINE_FUNCTION int known_after(int j, int g) const {
     return load_relaxed(time + j) + (subgraph_of[j] == g ? 0 : latency);
   }
-  /// Sources looked at together: their latencies overlap.
+  /// Dependencies looked at together: their latencies overlap.
   static constexpr int batch = 8;
-  /// A row's records take one step each, the last one the newest sources. With
-  /// C(e) sources known no more than e steps before the newest, the last step
-  /// is the newest's plus 1 + max over e of ceil(C(e) / entries) - e - 1. e is
-  /// exact up to 15; beyond that octaves count as their first, which errs to
-  /// the later side.
+  /// A row's records take one step each, the last one the newest dependencies.
+  /// With C(e) dependencies known no more than e steps before the newest, the
+  /// last step is the newest's plus 1 + max over e of ceil(C(e) / entries) - e
+  /// - 1. e is exact up to 15; beyond that octaves count as their first, which
+  /// errs to the later side.
   static constexpr int exact_ages = 16, age_bins = exact_ages + 12;
   KOKKOS_INLINE_FUNCTION static int first_age(int bin) {
     return bin < exact_ages ? bin : exact_ages << (bin - exact_ages);
@@ -49,18 +49,18 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
   KOKKOS_INLINE_FUNCTION static int age_of(int bin) {
     return bin < 64 ? bin : (8 + bin % 8) << ((bin - 64) / 8 + 3);
   }
-  /// Bins that matter for a row of m entries: sources older than the row has
-  /// steps are there in any case.
+  /// Bins that matter for a row of m entries: dependencies older than the row
+  /// has steps are there in any case.
   KOKKOS_INLINE_FUNCTION int bins_of(Index m) const {
     return bin_of(static_cast<int>(m / entries_a_step())) + 1;
   }
-  /// How much later the last step is where `sum` sources are of that age or
-  /// newer.
+  /// How much later the last step is where `sum` dependencies are of that age
+  /// or newer.
   KOKKOS_INLINE_FUNCTION int late_by(int sum, int age) const {
     return (sum + entries_a_step() - 1) / entries_a_step() - age - 1;
   }
-  /// The step of row i's last record, by one thread; its sources' steps are
-  /// known.
+  /// The step of row i's last record, by one thread; its dependencies' steps
+  /// are known.
   KOKKOS_INLINE_FUNCTION int step_of_row(Index i, int newest) const {
     const Index end = end_edge(i), m = end - first_edge(i);
     if (m <= entries_a_step()) return newest + 1;

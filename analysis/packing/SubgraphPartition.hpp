@@ -13,12 +13,12 @@ template <class MemorySpace>
 struct SubgraphPartition : PackingArrays<MemorySpace> {
   using Base = PackingArrays<MemorySpace>;
   using Base::graph, Base::level, Base::band_levels, Base::bands,
-      Base::max_rows, Base::num_subgraphs, Base::source_bits,
+      Base::max_rows, Base::num_subgraphs, Base::dependency_bits,
       Base::num_externals, Base::count, Base::band_key, Base::order,
       Base::subgraph_of, Base::export_before, Base::position_of, Base::time,
       Base::exported, Base::band_first, Base::band_chunk, Base::first_vertex,
       Base::import_count, Base::unique_of, Base::external_key,
-      Base::external_edge, Base::unique_source, Base::unique_subgraph,
+      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
       Base::count_subgraphs, Base::count_externals, Base::count_uniques,
       Base::count_local, Base::count_exports, Base::count_time,
       Base::first_edge, Base::end_edge, Base::exports_of;
@@ -89,8 +89,8 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       const int j = graph.entries(k);
       if (subgraph_of[j] == g) continue;
       if (final && external_key) {
-        external_key[sum] =
-            static_cast<Key>(g) << source_bits | static_cast<std::uint32_t>(j);
+        external_key[sum] = static_cast<Key>(g) << dependency_bits |
+                            static_cast<std::uint32_t>(j);
         external_edge[sum] = static_cast<int>(k);
       }
       ++sum;
@@ -115,9 +115,9 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     if (!final) return;
     unique_of[external_edge[p]] = static_cast<int>(sum - 1);
     if (fresh) {
-      const int j = static_cast<int>(key & ((Key{1} << source_bits) - 1));
-      const int g = static_cast<int>(key >> source_bits);
-      unique_source[sum - 1] = j;
+      const int j = static_cast<int>(key & ((Key{1} << dependency_bits) - 1));
+      const int g = static_cast<int>(key >> dependency_bits);
+      unique_dependency[sum - 1] = j;
       unique_subgraph[sum - 1] = g;
       exported[j] = 1;
       Kokkos::atomic_fetch_add(&import_count[g], 1);

@@ -108,7 +108,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     arena_ = make_arena<Memory>("Strata::BlockSubstitution", [&](auto& a) {
       a.take(plan_.block, num_blocks_);
       a.take(plan_.row, n);
-      a.take(plan_.source, num_slots_);
+      a.take(plan_.dependency, num_slots_);
       a.take(packed, num_slots_);
       a.take(packed_diagonal, n);
       a.take(value_index32, narrow ? num_slots_ : 0);
@@ -148,7 +148,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     for (std::int64_t first = 0; first < columns; first += most) {
       const EllSystem<Scalar> system{
           plan_.block,
-          plan_.source,
+          plan_.dependency,
           value_.data(),
           this->diagonal_.data(),
           plan_.long_first,

@@ -56,7 +56,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ///                  a counter goes with them
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering, int max_steps, int buffers = 0)
+                    DependencyNumbering numbering, int max_steps,
+                    int buffers = 0)
       : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
                           numbering, max_steps, buffers, {}) {}
   /// The same for merged rows.
@@ -65,8 +66,9 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
-                    const LevelOrder<Memory>& order, SourceNumbering numbering,
-                    int max_steps, int buffers, const RowTerms<Memory>& terms,
+                    const LevelOrder<Memory>& order,
+                    DependencyNumbering numbering, int max_steps, int buffers,
+                    const RowTerms<Memory>& terms,
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
@@ -92,7 +94,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const MultiVectorRef<Scalar>& x) const {
     return {chunks_.chunk,
             chunks_.row,
-            chunks_.source,
+            chunks_.dependency,
             value_,
             this->diagonal_,
             this->divide_,
@@ -114,7 +116,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +
-           chunks_.source.extent(0) * 4 + chunks_.value_index.bytes() +
+           chunks_.dependency.extent(0) * 4 + chunks_.value_index.bytes() +
            (value_.extent(0) + buffers_.extent(0)) * sizeof(Scalar);
   }
 
@@ -141,8 +143,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis)
       : Base(exec, analysis,
-             on_device ? SourceNumbering::row : SourceNumbering::position, 4,
-             on_device ? 0 : 1) {
+             on_device ? DependencyNumbering::row
+                       : DependencyNumbering::position,
+             4, on_device ? 0 : 1) {
     if constexpr (on_device) {
       const auto& map = this->chunks_.level_chunk_map;
       level_chunk_map_ =

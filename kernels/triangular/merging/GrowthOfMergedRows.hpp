@@ -17,7 +17,7 @@ struct GrowthOfChunkRows {
   MergedRows<MemorySpace> rows;
   Kokkos::View<const RowChunk*, MemorySpace> chunk;
   Kokkos::View<const unsigned*, MemorySpace> row_at;
-  Kokkos::View<const int*, MemorySpace> source;
+  Kokkos::View<const int*, MemorySpace> dependency;
   GivenValues<Scalar> values;
 
   std::int64_t num_groups() const {
@@ -58,7 +58,8 @@ struct GrowthOfChunkRows {
   KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.user; }
   KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
     return row.chunk.term_of(
-        row.chunk.stored(source.data(), row.chunk.place_of_term(row.r, slot)),
+        row.chunk.stored(dependency.data(),
+                         row.chunk.place_of_term(row.r, slot)),
         row.user);
   }
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {

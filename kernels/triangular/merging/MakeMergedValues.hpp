@@ -42,12 +42,12 @@ struct MakeMergedValues {
 
   MergedRows<Memory> rows;
   Kokkos::View<const RowChunk*, Memory> chunk_of;
-  Kokkos::View<const unsigned*, Memory> row;  // by position
-  Kokkos::View<const int*, Memory> source;    // of RowChunks
+  Kokkos::View<const unsigned*, Memory> row;    // by position
+  Kokkos::View<const int*, Memory> dependency;  // of RowChunks
   GivenValues<Scalar> values;
   /// Logarithm of the warps of a chunk; chunks of a team.
   int log_warps, team_chunks;
-  /// Terms and sources of a chunk's rows at most, in scratch.
+  /// Terms and dependencies of a chunk's rows at most, in scratch.
   int most_terms, most_slots;
   // To pack into: by slot, and by position.
   Scalar *value, *diagonal;
@@ -94,7 +94,7 @@ struct MakeMergedValues {
     unsigned step;  // from a term's word to the next one's
     int rank, lanes;
     int position;
-    int terms, sources, operations;  // 0 unless merged
+    int terms, dependencies, operations;  // 0 unless merged
     const unsigned char* recipe;
 
     KOKKOS_INLINE_FUNCTION unsigned slot(int i) const { return at + i * pitch; }
@@ -169,7 +169,7 @@ struct MakeMergedValues {
     lane.length = lane.first + most_terms * 4;
     if (merged) {
       lane.terms = lane.recipe[0];
-      lane.sources = lane.recipe[1];
+      lane.dependencies = lane.recipe[1];
     }
     const auto entries = any ? rows.row(user) : Row{0, -1};
     const int end = any ? rows.end(user, following) : 0;
@@ -237,7 +237,7 @@ struct MakeMergedValues {
   KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int user,
                                       int first, int end, const Lane& lane,
                                       Look& look) const {
-    // Padding has no source.
+    // Padding has no dependency.
     const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
     for (int e = lane.rank; e < slots; e += held * lane.lanes) {
       Row of[held];
@@ -245,7 +245,7 @@ struct MakeMergedValues {
       for (int u = 0; u < held; ++u) {
         const int i = e + u * lane.lanes;
         const int term =
-            i < slots ? chunk.term_of(chunk.stored(source.data(),
+            i < slots ? chunk.term_of(chunk.stored(dependency.data(),
                                                    chunk.place_of_term(r, i)),
                                       user)
                       : -1;
@@ -272,7 +272,7 @@ struct MakeMergedValues {
       lane.scratch.store(lane.first, first);
       lane.scratch.store(lane.length, end - first);
     }
-    for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
+    for (int i = lane.rank; i < lane.terms + lane.dependencies; i += lane.lanes)
       lane.scratch.store(lane.slot(i), Scalar(0));
   }
 
@@ -362,11 +362,11 @@ struct MakeMergedValues {
                                   const Lane& lane, Look& look) const {
     for (int e = lane.rank; e < chunk.steps << chunk.log_lanes;
          e += lane.lanes) {
-      const bool any = e < lane.sources;
+      const bool any = e < lane.dependencies;
       const Scalar c = any ? lane.load(lane.terms + e) : Scalar(0);
       value[slot_of(chunk, r, 0, e)] = c;
       look.made(c);
-      if (any) look.sums.source(one_norm(c));
+      if (any) look.sums.dependency(one_norm(c));
     }
     for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
          t += lane.lanes) {
@@ -399,8 +399,8 @@ struct MakeMergedValues {
     const double diagonal = one_norm(own);
     SpreadSums<Scalar>& sums = look.sums;
     sums.eliminated += diagonal;
-    // A row that is as it was has its own entries as sources.
-    if (lane.terms == 0) sums.sources += entries;
+    // A row that is as it was has its own entries as dependencies.
+    if (lane.terms == 0) sums.dependencies += entries;
     const float kept = look.kept(
         (sums.spread(depth) + 0.5 * (depth + 1) * entries) / diagonal);
     if (any && lane.rank == 0) spread[user] = kept;

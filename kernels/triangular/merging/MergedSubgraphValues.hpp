@@ -164,14 +164,14 @@ struct MergedSubgraphValues {
     Lane lane = given;
     if (lane.terms == 1) lane.terms = 0;
     const unsigned* const word = rows.word.data() + rows.word_map(p);
-    const int sources = lane.terms > 0 ? static_cast<int>(word[0]) : 0;
-    const int slots = lane.terms > 0 ? lane.terms + sources : 0;
+    const int dependencies = lane.terms > 0 ? static_cast<int>(word[0]) : 0;
+    const int slots = lane.terms > 0 ? lane.terms + dependencies : 0;
     for (int i = lane.rank; i < slots; i += lanes)
       lane.store(i, Scalar(i == 0 ? 1 : 0));
     lane_barrier();
 
     const auto* recipe = reinterpret_cast<const unsigned char*>(
-        word + 1 + rows.tasks_of(sources));
+        word + 1 + rows.tasks_of(dependencies));
     Numbers numbers = numbers_of(
         entries_of(range_of(position_of_term(p, lane, 0)), lane, recipe));
     Entries entries =
@@ -188,13 +188,13 @@ struct MergedSubgraphValues {
       lane_barrier();
     }
     if constexpr (packs) {
-      for (int i = lane.rank; i < sources; i += lanes)
+      for (int i = lane.rank; i < dependencies; i += lanes)
         put(rows.byte_of(word + 1, i), lane.load(lane.terms + i));
     } else {
-      for (int i = lane.rank; i < sources; i += lanes) {
+      for (int i = lane.rank; i < dependencies; i += lanes) {
         const Scalar c = lane.load(lane.terms + i);
         look.made(c);
-        look.sums.source(one_norm(c));
+        look.sums.dependency(one_norm(c));
       }
     }
   }
@@ -254,12 +254,13 @@ struct MergedSubgraphValues {
       Look found;
       take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
       if constexpr (!packs) {
-        found.sums.sources = lane_group_sum(found.sums.sources, width);
+        found.sums.dependencies =
+            lane_group_sum(found.sums.dependencies, width);
         found.sums.products = lane_group_sum(found.sums.products, width);
         found.lost = lane_any(found.lost);
         found.special = lane_any(found.special);
         if (warp_lane == owner) {
-          look.sums.sources += found.sums.sources;
+          look.sums.dependencies += found.sums.dependencies;
           look.sums.products += found.sums.products;
           look.lost = look.lost || found.lost;
           look.special = look.special || found.special;
@@ -289,7 +290,7 @@ struct MergedSubgraphValues {
         look.given(value);
         note_own_entry(value, d, by, look);
         look.sums.products += one_norm(value) * one_norm(by);
-        look.sums.source(one_norm(value * by));
+        look.sums.dependency(one_norm(value * by));
       }
     }
   }
@@ -326,14 +327,14 @@ struct MergedSubgraphValues {
                                  std::int64_t{row[p]});
       const int depth =
           lane.terms +
-          rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
+          rows.tasks_of(dependencies_of(p, lane)) * rows.record_entries + 3;
       found = look.kept(look.sums.spread(depth));
       spread[p] = found;
     }
     raise_word<width>(faults + MergeFaults::spread, warp_lane == 0,
                       found > 0 ? bits_of(double(found)) : 0);
   }
-  KOKKOS_INLINE_FUNCTION int sources_of(int p, const Lane& lane) const {
+  KOKKOS_INLINE_FUNCTION int dependencies_of(int p, const Lane& lane) const {
     return lane.terms > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
                           : rows.row_map(p + 1) - rows.row_map(p);
   }
@@ -373,14 +374,8 @@ void run_merged(
     // Kokkos hands a functor and its policy to a CUDA kernel through constant
     // memory where they have more than 512 bytes together, which takes 15 us.
     static_assert(sizeof(Run) <= 352, "new values take a third longer");
-    const Run run{rows,
-                  {values, conjugated},
-                  diagonal_value_index,
-                  num_rows,
-                  bytes,
-                  term_value,
-                  row.data(),
-                  faults,
+    const Run run{rows,  {values, conjugated}, diagonal_value_index, num_rows,
+                  bytes, term_value,           row.data(),           faults,
                   spread};
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);

@@ -83,12 +83,12 @@ class MergedValues {
     Run run{rows_,
             plan.chunk,
             plan.row,
-            plan.source,
+            plan.dependency,
             {values, conjugated_},
             0,
             1,
             rows_.most_terms + 1,
-            rows_.most_terms + rows_.most_sources,
+            rows_.most_terms + rows_.most_dependencies,
             value,
             diagonal,
             workspace.spread()};
@@ -101,7 +101,7 @@ class MergedValues {
       const int terms = std::min(rows_.most_terms, max_steps_);
       run.most_terms = (terms + 1) * Run::width;
       run.most_slots =
-          (terms + std::min(rows_.most_sources, max_steps_)) * Run::width;
+          (terms + std::min(rows_.most_dependencies, max_steps_)) * Run::width;
       // One chunk's part always fits.
       const auto most = static_cast<int>(team_scratch_bytes(exec));
       for (;; ++run.log_warps) {
@@ -118,7 +118,8 @@ class MergedValues {
   /// Where check_growth finds the rows.
   GrowthOfChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
                                                 const Scalar* values) const {
-    return {rows_, plan.chunk, plan.row, plan.source, {values, conjugated_}};
+    return {
+        rows_, plan.chunk, plan.row, plan.dependency, {values, conjugated_}};
   }
   std::int64_t* faults() const { return rows_.faults.data(); }
   const GrowthLimit& limit() const { return limit_; }

@@ -41,14 +41,14 @@ struct FlaggedBlockSolve {
     unsigned epoch;
     int columns;
     template <int RR, int batch>
-    KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+    KOKKOS_INLINE_FUNCTION void add(const int (&dependency)[batch],
                                     const Scalar (&value)[batch],
                                     Scalar* sum) const {
       for (int u = 0; u < batch; ++u) {
-        if (source[u] < 0) continue;
-        const std::int64_t row = row_of[source[u]];
+        if (dependency[u] < 0) continue;
+        const std::int64_t row = row_of[dependency[u]];
         const unsigned* f =
-            flag + static_cast<std::int64_t>(source[u]) * capacity;
+            flag + static_cast<std::int64_t>(dependency[u]) * capacity;
         for (int turn = 0; load_acquire(f) != epoch; ++turn)
           pause_while_waiting(turn);
         for (int r = 0; r < RR; ++r)

@@ -27,7 +27,7 @@ struct ResetSyncFree {
 };
 
 /// Other names for a plan's rows, and for the terms of merged ones: these
-/// may be far from the rows', so sources are stored whole.
+/// may be far from the rows', so dependencies are stored whole.
 template <class MemorySpace>
 struct NameRows {
   RowChunks<MemorySpace> chunks;
@@ -35,7 +35,7 @@ struct NameRows {
   Kokkos::View<unsigned*, MemorySpace> row;
   // Empty: there are no terms. By slot.
   Kokkos::View<RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<int*, MemorySpace> source;
+  Kokkos::View<int*, MemorySpace> dependency;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
     const RowChunk chunk = chunks.chunk(c);
     const int end = chunk.first_position + chunk.rows;
@@ -43,20 +43,20 @@ struct NameRows {
       row(p) = static_cast<unsigned>(name(chunks.row(p)));
     if (chunk_of.extent(0) == 0) return;
     RowChunk whole = chunk;
-    whole.sources = RowChunk::whole;
-    whole.source_begin = static_cast<unsigned>(chunk.begin());
+    whole.dependencies = RowChunk::whole;
+    whole.dependency_begin = static_cast<unsigned>(chunk.begin());
     chunk_of(c) = whole;
     const int stride = chunk.stride(), num_terms = chunk.term_steps * stride;
     for (int i = 0; i < chunk.num_slots(); ++i) {
-      const int stored = chunk.stored(chunks.source.data(), i);
-      int from = chunk.source_of(stored);
+      const int stored = chunk.stored(chunks.dependency.data(), i);
+      int from = chunk.dependency_of(stored);
       if (i < num_terms) {
         const int r = i % stride >> chunk.log_lanes;
         const int term = chunk.term_of(
             stored, static_cast<int>(chunks.row(chunk.first_position + r)));
         from = term < 0 ? -1 : name(term);
       }
-      whole.store(source.data(), i, from);
+      whole.store(dependency.data(), i, from);
     }
   }
 };
@@ -99,7 +99,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position, max_steps, 2) {
+      : Base(exec, analysis, DependencyNumbering::position, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
   /// With merged level sets, for one right-hand side a launch.
@@ -108,7 +108,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                     const MergedLevels<Memory>& levels)
       : Base(
             exec, analysis, levels.graph, levels.order,
-            SourceNumbering::position, max_steps, 2,
+            DependencyNumbering::position, max_steps, 2,
             RowTerms<Memory>{levels.term_map, levels.term, levels.recipe_bytes},
             levels.rows) {
     make_workspace(exec, analysis, 1);
@@ -183,15 +183,15 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         "Strata::SyncFree::row", chunks.num_rows);
     Kokkos::View<RowChunk*, Memory> named_chunk;
     if (merged_) {
-      named_source_ = make_unfilled<Kokkos::View<int*, Memory>>(
-          "Strata::SyncFree::source", chunks.num_slots);
+      named_dependency_ = make_unfilled<Kokkos::View<int*, Memory>>(
+          "Strata::SyncFree::dependency", chunks.num_slots);
       named_chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
           "Strata::SyncFree::chunk", chunks.num_chunks());
     }
-    Kokkos::parallel_for(
-        "Strata::SyncFree::name_rows",
-        RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        NameRows<Memory>{chunks, name, named_row_, named_chunk, named_source_});
+    Kokkos::parallel_for("Strata::SyncFree::name_rows",
+                         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
+                         NameRows<Memory>{chunks, name, named_row_, named_chunk,
+                                          named_dependency_});
     if (merged_) {
       auto named = chunks;
       named.chunk = named_chunk;
@@ -342,7 +342,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       const MultiVectorRef<Scalar>& x) const {
     auto system = this->system(b, x);
     if (named_row_.extent(0) > 0) system.row = named_row_;
-    if (named_source_.extent(0) > 0) system.source = named_source_;
+    if (named_dependency_.extent(0) > 0) system.dependency = named_dependency_;
     return system;
   }
 
@@ -382,8 +382,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
-           (named_source_.extent(0) > 0 && rows_.num_sums == 0
+           (named_row_.extent(0) + named_dependency_.extent(0)) * sizeof(int) +
+           (named_dependency_.extent(0) > 0 && rows_.num_sums == 0
                 ? rows_.chunk.extent(0) * sizeof(RowChunk)
                 : 0) +
            (blocks_ ? blocks_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
@@ -397,7 +397,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   typename MemoryPool<Memory>::Pointer made_in_;  // what `probe` has made
   GrowthWorkspace<Memory> growth_;                // and found
   Kokkos::View<unsigned*, Memory> named_row_;     // see name_rows; or empty
-  Kokkos::View<int*, Memory> named_source_;
+  Kokkos::View<int*, Memory> named_dependency_;
 };
 
 }  // namespace Detail

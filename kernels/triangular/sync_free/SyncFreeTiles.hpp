@@ -38,10 +38,10 @@ struct NeighbourDistance {
 /// CUDA, BlockSolve.
 ///
 /// Chunks and values are the caller's: it passes them in a RowSystem whose
-/// sources are positions. Memory on CUDA, beside 24 bytes for each unit of rows
-/// and 4 for each row: two buffers of one scalar for each row and right-hand
-/// side of the capacity. That is the wanted number of right-hand sides (a
-/// multiple of 8, or of 32 above 16) as far as it fits in
+/// dependencies are positions. Memory on CUDA, beside 24 bytes for each unit of
+/// rows and 4 for each row: two buffers of one scalar for each row and
+/// right-hand side of the capacity. That is the wanted number of right-hand
+/// sides (a multiple of 8, or of 32 above 16) as far as it fits in
 /// `max_workspace_bytes`, and 8 in any case. On a host, 4 bytes for each row
 /// and eight right-hand sides.
 ///
@@ -124,7 +124,7 @@ class SyncFreeTiles {
 
  private:
   static constexpr int scalars = NotReadyPacket<Scalar>::scalars;
-  /// Right-hand sides of a block: whole sectors of 32 bytes of each source
+  /// Right-hand sides of a block: whole sectors of 32 bytes of each dependency
   /// from float on, or whole lines of 128.
   static constexpr int few = 8, many = 32;
 
@@ -198,7 +198,7 @@ class SyncFreeTiles {
         (columns + block - 1) / block};
     solve.unit = units.data();
     solve.rows = system.row.data();
-    solve.source = system.source.data();
+    solve.dependency = system.dependency.data();
     solve.value = system.value.data();
     solve.diagonal = system.diagonal.data();
     solve.b = system.b;

@@ -21,23 +21,23 @@ namespace Detail {
 /// taking items w, w + warps, w + 2 * warps, ...
 ///
 /// A lane holds 16 bytes of right-hand sides of one row, and some or all of the
-/// row's entries. It loads the sources of a batch together, and polls together
-/// those that are not ready still. By then the next unit's entries are on their
-/// way to the second-level cache, and the ticket after that is drawn.
+/// row's entries. It loads the dependencies of a batch together, and polls
+/// together those that are not ready still. By then the next unit's entries are
+/// on their way to the second-level cache, and the ticket after that is drawn.
 ///
 /// Why it can't deadlock, however few teams run at once: items are numbered in
 /// topological order, and rows of one unit are of one level set, so an item
-/// waits, for sources and at its throttle, only for items of smaller numbers,
-/// and the lanes of a warp do not wait for each other. Consider the smallest
-/// item that is not finished. If it has been drawn, then by a warp that runs
-/// and takes the items it has drawn in turn; the ones before it are smaller,
-/// hence finished, so the warp works on it, all it waits for is finished, and
-/// it finishes. If it has not been drawn, take any running team: the warp that
-/// belongs to the item's counter has drawn smaller items only, which are
-/// finished, so it draws on. Warps of a team do not wait for each other. Teams
-/// that have not started hold no items, and no warp waits for them. NaN and Inf
-/// are values like any other: only the reserved bits of `NotReady` mean "not
-/// ready", and every row publishes exactly once.
+/// waits, for dependencies and at its throttle, only for items of smaller
+/// numbers, and the lanes of a warp do not wait for each other. Consider the
+/// smallest item that is not finished. If it has been drawn, then by a warp
+/// that runs and takes the items it has drawn in turn; the ones before it are
+/// smaller, hence finished, so the warp works on it, all it waits for is
+/// finished, and it finishes. If it has not been drawn, take any running team:
+/// the warp that belongs to the item's counter has drawn smaller items only,
+/// which are finished, so it draws on. Warps of a team do not wait for each
+/// other. Teams that have not started hold no items, and no warp waits for
+/// them. NaN and Inf are values like any other: only the reserved bits of
+/// `NotReady` mean "not ready", and every row publishes exactly once.
 ///
 /// A solve publishes in one buffer and makes the other not ready again, as far
 /// as the solve before has used it; so solves of any numbers of columns may
@@ -55,7 +55,7 @@ struct BlockSolve {
   BlockBuffers<Scalar> buffers;
   const BlockUnit* unit;
   const unsigned* rows;
-  const int* source;
+  const int* dependency;
   const Scalar* value;
   const Scalar* diagonal;
   MultiVectorRef<const Scalar> b;
@@ -81,7 +81,7 @@ struct BlockSolve {
     bool on, leads;
   };
   struct Batch {
-    int source[batch];
+    int dependency[batch];
     Scalar value[batch];
   };
 
@@ -133,26 +133,26 @@ struct BlockSolve {
         diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
       }
 
-      // Only what is near the front asks for its sources again and again: see
-      // SyncFreeSolve. The throttle is asked for once beside them.
+      // Only what is near the front asks for its dependencies again and again:
+      // see SyncFreeSolve. The throttle is asked for once beside them.
       const bool asks = lane == 0 && part.on && item.unit.throttle >= 0;
       const auto* const throttle_at = at(from, item.unit.throttle)->word;
       unsigned long long throttle = asks ? load_relaxed(throttle_at) : 0;
       Packet loaded[batch];
-      load_sources(from, entries, loaded);
+      load_dependencies(from, entries, loaded);
       prefetch(next_item, lane);
       for (int turn = 0; lane_any(asks && Values::word_is_not_ready(throttle));
            ++turn) {
         pause_while_waiting(turn);
         if (asks) throttle = load_relaxed(throttle_at);
       }
-      add_sources(from, entries, loaded, sum);
+      add_dependencies(from, entries, loaded, sum);
       const int of_batch = batch << log_split;
       for (int first = of_batch; first < num_entries; first += of_batch) {
         load_batch(item.unit, part, first, entries);
-        load_sources(from, entries, loaded);
+        load_dependencies(from, entries, loaded);
         prefetch_batch(item.unit, part, first + of_batch);
-        add_sources(from, entries, loaded, sum);
+        add_dependencies(from, entries, loaded, sum);
       }
 
       const int log_width = item.unit.log_width();
@@ -233,14 +233,14 @@ struct BlockSolve {
                                                 std::int64_t bytes) {
     return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
-  /// The packet of a source, given that of position 0.
-  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int source) const {
-    return forward(from, static_cast<std::int64_t>(source) * row_bytes);
+  /// The packet of a dependency, given that of position 0.
+  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int dependency) const {
+    return forward(from, static_cast<std::int64_t>(dependency) * row_bytes);
   }
 
   /// Has the first entries of an item brought into the second-level cache, for
   /// when it is that item's turn. Loads into registers would be waited for with
-  /// the sources of this item, as they share what counts loads under way.
+  /// the dependencies of this item, as they share what counts loads under way.
   KOKKOS_INLINE_FUNCTION void prefetch(const Item& item, int lane) const {
     const int step = lane % (width / 2);
     if (item.index >= num_items || step >= item.unit.steps) return;
@@ -248,7 +248,7 @@ struct BlockSolve {
         item.unit.first_slot +
         static_cast<std::int64_t>(step) * item.unit.stride();
     if (lane < width / 2)
-      prefetch_line(source + slot);
+      prefetch_line(dependency + slot);
     else
       prefetch_line(value + slot);
   }
@@ -263,7 +263,7 @@ struct BlockSolve {
     // A chunk of more than one row has few steps: 32 bits hold its slots.
     const int log_lanes = u.log_lanes(), mask = (1 << log_lanes) - 1;
     const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
-    const int* const source_at = source + slot;
+    const int* const dependency_at = dependency + slot;
     const Scalar* const value_at = value + slot;
     const int num_entries = part.on ? u.entries() : 0;
     int entry = first + part.split;
@@ -272,7 +272,7 @@ struct BlockSolve {
           (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
           (entry & mask);
       const bool in = entry < num_entries;
-      entries.source[k] = in ? source_at[offset] : -1;
+      entries.dependency[k] = in ? dependency_at[offset] : -1;
       entries.value[k] = in ? value_at[offset] : Scalar(0);
       entry += 1 << u.log_split();
     }
@@ -289,24 +289,26 @@ struct BlockSolve {
           (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
           (entry & ((1 << log_lanes) - 1));
       if (part.on && entry < u.entries()) {
-        prefetch_line(source + slot + offset);
+        prefetch_line(dependency + slot + offset);
         prefetch_line(value + slot + offset);
       }
       entry += 1 << u.log_split();
     }
   }
-  KOKKOS_INLINE_FUNCTION void load_sources(Packet* from, const Batch& entries,
-                                           Packet (&loaded)[batch]) const {
+  KOKKOS_INLINE_FUNCTION void load_dependencies(Packet* from,
+                                                const Batch& entries,
+                                                Packet (&loaded)[batch]) const {
     for (int u = 0; u < batch; ++u) {
       loaded[u] = Packet{{0, 0}};
-      if (entries.source[u] >= 0)
-        loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
+      if (entries.dependency[u] >= 0)
+        loaded[u] = load_relaxed_packet(at(from, entries.dependency[u]));
     }
   }
   /// Polls those that are not ready still, together, and adds the products.
-  KOKKOS_INLINE_FUNCTION void add_sources(Packet* from, const Batch& entries,
-                                          Packet (&loaded)[batch],
-                                          Scalar (&sum)[scalars]) const {
+  KOKKOS_INLINE_FUNCTION void add_dependencies(Packet* from,
+                                               const Batch& entries,
+                                               Packet (&loaded)[batch],
+                                               Scalar (&sum)[scalars]) const {
     unsigned waiting = 0;
     for (int u = 0; u < batch; ++u)
       if (Values::is_not_ready(loaded[u])) waiting |= 1u << u;
@@ -314,16 +316,16 @@ struct BlockSolve {
       pause_while_waiting(turn);
       for (int u = 0; u < batch; ++u)
         if (waiting >> u & 1)
-          loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
+          loaded[u] = load_relaxed_packet(at(from, entries.dependency[u]));
       for (int u = 0; u < batch; ++u)
         if ((waiting >> u & 1) && !Values::is_not_ready(loaded[u]))
           waiting &= ~(1u << u);
     }
     for (int u = 0; u < batch; ++u) {
-      Scalar of_source[scalars];
-      Values::unpack(loaded[u], of_source);
+      Scalar of_dependency[scalars];
+      Values::unpack(loaded[u], of_dependency);
       for (int v = 0; v < scalars; ++v)
-        sum[v] += entries.value[u] * of_source[v];
+        sum[v] += entries.value[u] * of_dependency[v];
     }
   }
 

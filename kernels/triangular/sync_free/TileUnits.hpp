@@ -26,8 +26,8 @@ struct BlockShape {
   /// All entries of a row are under way together if possible: for rows of more
   /// entries than `batch`, warps take fewer right-hand sides and so can have
   /// more lanes for the entries. That reads the entries again for each part;
-  /// below four packets a part (64 bytes of each source) only rows of hundreds
-  /// of entries are worth it.
+  /// below four packets a part (64 bytes of each dependency) only rows of
+  /// hundreds of entries are worth it.
   KOKKOS_INLINE_FUNCTION static BlockShape of(std::int64_t entries,
                                               int log_packets) {
     int width = log_packets, split = 0;

@@ -14,7 +14,7 @@ struct alignas(16) PackedWork {
   static constexpr PackedRecord shape{sizeof(Scalar)};
   static constexpr int entries = shape.entries;
   Scalar value[entries];
-  std::uint16_t source[entries];
+  std::uint16_t dependency[entries];
   std::uint16_t out;
 };
 

@@ -26,13 +26,13 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
   /// A record with the places it names in scratch.
   struct Step {
     Work work;
-    unsigned source[Work::entries], out;
+    unsigned dependency[Work::entries], out;
   };
   KOKKOS_INLINE_FUNCTION static void decode(Step& step) {
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e) {
-      step.source[e] = step.work.source[e];
-      compute_now(step.source[e]);
+      step.dependency[e] = step.work.dependency[e];
+      compute_now(step.dependency[e]);
     }
     // Lanes that help with a row take 0 for what it was before (see `local`):
     // the one that stores the row may be ahead of them.
@@ -42,13 +42,13 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     compute_now(step.out);
   }
 
-  /// The result anew from sources that are all final.
+  /// The result anew from dependencies that are all final.
   STRATA_IMPL_NOINLINE KOKKOS_FUNCTION static Scalar wait_and_sum(
       ScratchBytes scratch, Work work, Scalar before) {
     Scalar from[Work::entries];
     for (int e = 0; e < Work::entries; ++e) do {
         from[e] =
-            scratch.load_handed_over<Scalar>(rings_bytes + work.source[e]);
+            scratch.load_handed_over<Scalar>(rings_bytes + work.dependency[e]);
       } while (NotReady<Scalar>::is_not_ready(from[e]));
     return subtract(before, work, from);
   }
@@ -185,7 +185,8 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     Scalar value[Work::entries];
     STRATA_IMPL_UNROLL
     for (int e = 0; e < Work::entries; ++e)
-      value[e] = scratch.load_handed_over<Scalar>(rings_bytes + now.source[e]);
+      value[e] =
+          scratch.load_handed_over<Scalar>(rings_bytes + now.dependency[e]);
     const Scalar before = scratch.load<Scalar>(rings_bytes + now.out);
     // The copies are begun while the last product is under way: compilers would
     // begin them before the first, which they hold up. Lanes that share a row

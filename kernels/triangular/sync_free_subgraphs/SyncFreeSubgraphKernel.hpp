@@ -23,17 +23,17 @@ namespace Detail {
 /// (l_ij / l_ii) x_j. Scratch holds a zero, the outside values, and the team's
 /// part of x, which begins as b_i / l_ii. A step takes up to a few products of
 /// one row a lane away from x_i; the analysis has spread a row's entries over
-/// steps such that all sources within the sub-graph are final by then. So a
-/// step is a few independent loads from scratch, as many multiply-adds, a store
-/// and a barrier. Records reach scratch some steps ahead by asynchronous
+/// steps such that all dependencies within the sub-graph are final by then. So
+/// a step is a few independent loads from scratch, as many multiply-adds, a
+/// store and a barrier. Records reach scratch some steps ahead by asynchronous
 /// copies that only the lane itself waits for.
 ///
 /// Outside values are read once when the team starts, whether they are final or
 /// not. Those that are not ready still are polled by the fetching warps, a
 /// value by each of their lanes, in the order of need. A solving lane learns
 /// that it took a not ready value from its result, which then is a NaN: it
-/// looks at its sources again until all are final. A row that others need is
-/// published as soon as it is known.
+/// looks at its dependencies again until all are final. A row that others need
+/// is published as soon as it is known.
 ///
 /// Why it can't deadlock, however few teams run at once: tickets are drawn in
 /// the order of sub-graphs by teams that are already running. Edges never lead
@@ -228,18 +228,18 @@ struct SyncFreeSubgraphSolve {
                                            const ScratchBytes& scratch,
                                            const Scalar* current) {
     constexpr int stride = fetchers > 0 ? fetchers : 1;
-    int i = l, source = 0;
+    int i = l, dependency = 0;
     const auto skip_known = [&]() {
       while (i < imports && !NotReady<Scalar>::is_not_ready(
                                 scratch.load<Scalar>(Warp::local(1 + i))))
         i += stride;
-      if (i < imports) source = list[i];
+      if (i < imports) dependency = list[i];
     };
     skip_known();
     for (int turn = 0; lane_any(i < imports); ++turn) {
       if (i < imports) {
         Scalar value;
-        if (NotReady<Scalar>::read(current + source, value)) {
+        if (NotReady<Scalar>::read(current + dependency, value)) {
           scratch.hand_over(Warp::local(1 + i), value);
           i += stride;
           skip_known();

@@ -83,7 +83,8 @@ struct FillMergedInSubgraph {
 /// SampleMergedRows. With `d` groups from a row down to its dependency of rank
 /// r, newest first, and e dependencies a step, a group takes (1 + r / e) / d
 /// steps at least; a row that stays as it is takes a step for each of its level
-/// sets. Steps for a group of level sets are in units of 1 / `unit`.
+/// sets. Steps for a group of level sets are counted in parts, of which
+/// `parts_of_step` make a step.
 struct SubgraphSteps {
   enum : int {
     operations = MergeSample::size,  // of the merged rows' recipes
@@ -93,7 +94,7 @@ struct SubgraphSteps {
     late_wide,
     end
   };
-  static constexpr int size = end - MergeSample::size, unit = 64;
+  static constexpr int size = end - MergeSample::size, parts_of_step = 64;
   int entries, entries_wide;
 
   template <class Groups, class Eliminate>
@@ -101,7 +102,7 @@ struct SubgraphSteps {
                                   const EliminatedRow& row, int status,
                                   int lane, const Eliminate& eliminate,
                                   std::int64_t* sums) const {
-    int slow = unit, slow_wide = unit;
+    int slow = parts_of_step, slow_wide = parts_of_step;
     if (v >= 0 && row.fits) {
       const int own = groups.level[v] / groups.levels;
       for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes) {
@@ -113,8 +114,8 @@ struct SubgraphSteps {
           rank += its > group || (its == group && other < s);
         }
         const int d = own > group ? own - group : 1;
-        const int steps = (1 + rank / entries) * unit / d;
-        const int wide = (1 + rank / entries_wide) * unit / d;
+        const int steps = (1 + rank / entries) * parts_of_step / d;
+        const int wide = (1 + rank / entries_wide) * parts_of_step / d;
         slow = steps > slow ? steps : slow;
         slow_wide = wide > slow_wide ? wide : slow_wide;
       }
@@ -129,7 +130,8 @@ struct SubgraphSteps {
     // merged.
     if (status == RowStatus::stays) {
       constexpr int most = 1 << 24;
-      const int all = (groups.levels < most ? groups.levels : most) * unit;
+      const int all =
+          (groups.levels < most ? groups.levels : most) * parts_of_step;
       slow = all > slow ? all : slow;
       slow_wide = all > slow_wide ? all : slow_wide;
     }

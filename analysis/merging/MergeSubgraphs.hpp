@@ -30,12 +30,12 @@ class SubgraphMerger {
   /// leaves it as it is where there is nothing to merge, or too much.
   /// @param unmerged  by vertex, RowStatus::stays: has to stay; or null
   /// @param shape     without arrays
-  /// @param record_units, max_rows  see PackedRecord, and of a sub-graph
+  /// @param record_packets, max_rows  see PackedRecord, and of a sub-graph
   /// @returns whether rows are merged
   /// Cost: two eliminations of each row, or three where a row stays; the host
   /// waits several times.
   bool merge(const Groups& groups, const int* unmerged,
-             const MergedSubgraphRows<Memory>& shape, int record_units,
+             const MergedSubgraphRows<Memory>& shape, int record_packets,
              int max_rows, Graph& graph) {
     groups_ = groups;
     shape_ = shape;
@@ -71,7 +71,7 @@ class SubgraphMerger {
     // two of three lanes are idle, see ChooseLanes.
     const std::int64_t most_records =
         num_dependencies + 3 * n * shape.row_lanes;
-    if (most_records * record_units >= 1 << 28 ||
+    if (most_records * record_packets >= 1 << 28 ||
         num_words_ > std::numeric_limits<int>::max())
       return false;
     lists_ = {(limits[MergeLimits::terms] + 3) / 4 * 4,

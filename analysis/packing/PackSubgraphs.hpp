@@ -351,7 +351,7 @@ class SubgraphPacker {
     shape.record_entries = p.record.entries;
     shape.row_lanes = p.packed.row_lanes;
     if (!merger_.merge(groups_of(merged_levels_), shape_.unmerged, shape,
-                       p.record.units(), p.max_rows, p.graph))
+                       p.record.packets(), p.max_rows, p.graph))
       merged_levels_ = 1;
   }
   void choose_shape(int num_levels) {
@@ -415,7 +415,7 @@ class SubgraphPacker {
   template <bool by_warp>
   void find_steps_of_rows() {
     using Steps = PackedSteps<ExecutionSpace, by_warp>;
-    const int units = num_multiprocessors(exec_);
+    const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
     // only look at dependencies that are far from being known.
@@ -423,11 +423,12 @@ class SubgraphPacker {
     const std::int64_t n = stages_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
-        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * units);
+        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * multiprocessors);
     // Enough teams for some level sets.
     if (by_level_)
-      teams = std::min(teams, std::max<std::int64_t>(
-                                  units, 16 * n / num_levels_ / rows_per_team));
+      teams = std::min(
+          teams, std::max<std::int64_t>(multiprocessors,
+                                        16 * n / num_levels_ / rows_per_team));
     LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
                                              team_size);
     if (by_warp)

@@ -25,7 +25,7 @@ struct PackedRecord {
                 : scalar == 8 ? 3
                               : 2),
         bytes(scalar == 16 ? 48 : 32) {}
-  KOKKOS_FUNCTION constexpr int units() const { return bytes / 16; }
+  KOKKOS_FUNCTION constexpr int packets() const { return bytes / 16; }
   /// Byte of value `e`, of dependency `e`, and of `out` within the record.
   KOKKOS_FUNCTION constexpr int value_at(int e) const {
     return e * scalar_bytes;
@@ -77,7 +77,8 @@ struct PackedSubgraph {
 /// is one for the first step_warps(first_step + k) warps. A stage holds the
 /// records of the sub-graph's `lanes` first lanes, and those of a warp follow
 /// each other: stage s of warp w begins with record first_record[w] + s *
-/// lanes, and unit u (16 bytes) of lane l's record is at byte (first_record[w]
+/// lanes, and packet u (16 bytes) of lane l's record is at byte
+/// (first_record[w]
 /// + s * lanes) * record bytes + (u * lanes + l) * 16.
 template <class MemorySpace>
 struct PackedSubgraphs {

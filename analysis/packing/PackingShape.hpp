@@ -139,7 +139,7 @@ struct ChoosePacking {
     const double late =
         found.mean(c, t == 0 ? SubgraphSteps::late : SubgraphSteps::late_wide);
     const double path =
-        double(num_levels) / levels * late / SubgraphSteps::unit;
+        double(num_levels) / levels * late / SubgraphSteps::parts_of_step;
     const double work =
         bands > 1 ? 0
                   : n * tasks_of(found, c, t) / (width * shape.team[t].warps);

@@ -76,20 +76,21 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
   }
   /// Idle lanes and unused entries of a stage.
   KOKKOS_INLINE_FUNCTION void clear_records(Index at) const {
-    struct alignas(16) Unit {
+    struct alignas(16) Packet {
       std::uint16_t half[8];
     };
     const Index warp = at / num_steps, step = at % num_steps;
     if (warps_of(step) <= warp) return;
     const int lanes = lanes_of[step_subgraph[step]];
     const Index first = record_of[at];
-    Unit* const units =
-        reinterpret_cast<Unit*>(packed.bytes.data() + first * record.bytes);
-    for (int u = 0; u < record.units(); ++u) {
-      Unit clear = {};
+    Packet* const packets =
+        reinterpret_cast<Packet*>(packed.bytes.data() + first * record.bytes);
+    for (int u = 0; u < record.packets(); ++u) {
+      Packet clear = {};
       if (u == record.out_at() / 16)
         clear.half[record.out_at() % 16 / 2] = record_idle;
-      for (int lane = 0; lane < lanes; ++lane) units[u * lanes + lane] = clear;
+      for (int lane = 0; lane < lanes; ++lane)
+        packets[u * lanes + lane] = clear;
     }
     if (packed.record_row.extent(0) == 0) return;
     int log_lanes = 0;

@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(Functor::max_team_size)
 template <class Functor>
 int max_resident_teams(const Kokkos::Cuda& exec, int team_size,
                        std::size_t scratch_bytes) {
-  int cooperative = 0, teams = 0, units = 0;
+  int cooperative = 0, teams = 0, multiprocessors = 0;
   const int device = exec.cuda_device();
   return cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch,
                                 device) == cudaSuccess &&
@@ -213,9 +213,10 @@ int max_resident_teams(const Kokkos::Cuda& exec, int team_size,
                      &teams, resident_kernel<Functor>, team_size,
                      scratch_bytes) == cudaSuccess &&
                  teams > 0 &&
-                 cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount,
+                 cudaDeviceGetAttribute(&multiprocessors,
+                                        cudaDevAttrMultiProcessorCount,
                                         device) == cudaSuccess
-             ? units
+             ? multiprocessors
              : 0;
 }
 

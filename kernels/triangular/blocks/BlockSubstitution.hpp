@@ -94,7 +94,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         num_slots_(analysis.found(EllHead::num_slots)),
         has_long_rows_(analysis.found(EllHead::num_long) > 0),
         reversed_(diagonal.reversed),
-        units_(num_multiprocessors(exec)),
+        multiprocessors_(num_multiprocessors(exec)),
         runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_,
                               is_irregular(analysis))) {
     for (const BlockRun& run : runs_)
@@ -224,10 +224,10 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     // Teams of the next block fetch what it needs meanwhile; more would only
     // wait.
     const std::int64_t teams =
-        alone
-            ? std::min<std::int64_t>(tickets, 16 * units_)
-            : std::min<std::int64_t>(
-                  2 * tickets, std::int64_t{teams_per_multiprocessor} * units_);
+        alone ? std::min<std::int64_t>(tickets, 16 * multiprocessors_)
+              : std::min<std::int64_t>(
+                    2 * tickets,
+                    std::int64_t{teams_per_multiprocessor} * multiprocessors_);
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Kernel::team_size,
@@ -283,7 +283,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int num_rows_ = 0, num_blocks_ = 0;
   std::int64_t num_slots_ = 0;
   bool has_long_rows_ = false, reversed_ = false;
-  int units_ = 1, num_counters_ = 0;
+  int multiprocessors_ = 1, num_counters_ = 0;
   std::vector<BlockRun> runs_;
   Arena<Memory> arena_;
   EllPlan<Memory> plan_;

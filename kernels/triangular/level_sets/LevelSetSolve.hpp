@@ -181,7 +181,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int narrow_chunks = 4 * warps;
 
   static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
-                                    int units) {
+                                    int multiprocessors) {
     std::vector<Run> runs;
     const int levels = static_cast<int>(level_chunk_map.size()) - 1;
     bool open = false;
@@ -194,8 +194,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           runs.push_back({level, level + 1, 1});
         open = true;
       } else {
-        runs.push_back({level, level + 1,
-                        std::min((chunks + warps - 1) / warps, 16 * units)});
+        runs.push_back(
+            {level, level + 1,
+             std::min((chunks + warps - 1) / warps, 16 * multiprocessors)});
         open = false;
       }
     }

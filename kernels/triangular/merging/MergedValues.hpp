@@ -95,8 +95,10 @@ class MergedValues {
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
       // Several warps a chunk as long as there are lanes to spare.
-      const int units = num_multiprocessors(exec);
-      run.log_warps = chunks < 16 * units ? 2 : chunks < 64 * units ? 1 : 0;
+      const int multiprocessors = num_multiprocessors(exec);
+      run.log_warps = chunks < 16 * multiprocessors   ? 2
+                      : chunks < 64 * multiprocessors ? 1
+                                                      : 0;
       // Rows with several lanes have more elements, and are fewer.
       const int terms = std::min(rows_.most_terms, max_steps_);
       run.most_terms = (terms + 1) * Run::width;

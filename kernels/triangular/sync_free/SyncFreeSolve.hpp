@@ -158,8 +158,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (columns > 1 && blocks_) {
-      blocks_->solve(exec, this->system(b, x), columns);
+    if (columns > 1 && tiles_) {
+      tiles_->solve(exec, this->system(b, x), columns);
       return;
     }
     if (tickets_ == 0) return;
@@ -289,7 +289,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     teams_ = std::min(tickets_,
                       teams_per_multiprocessor() * num_multiprocessors(exec));
     if (max_right_hand_sides > 1)
-      blocks_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
+      tiles_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
           exec, this->chunks_, max_right_hand_sides);
   }
 
@@ -386,12 +386,12 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
            (named_dependency_.extent(0) > 0 && rows_.num_sums == 0
                 ? rows_.chunk.extent(0) * sizeof(RowChunk)
                 : 0) +
-           (blocks_ ? blocks_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
+           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
   }
 
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
-  std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> blocks_;
+  std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
   bool has_old_values_ = false;
   typename MemoryPool<Memory>::Pointer made_in_;  // what `probe` has made

@@ -6,28 +6,29 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/triangular/sync_free/NotReadyPacket.hpp>
+#include <kernels/triangular/sync_free/RowGroups.hpp>
 #include <kernels/triangular/sync_free/TileBuffers.hpp>
-#include <kernels/triangular/sync_free/TileUnits.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Right-hand sides in blocks, all in one launch; values are their own flags.
+/// Right-hand sides in tiles, all in one launch; values are their own flags.
 ///
-/// A warp draws a ticket, which stands for a unit (see BlockUnit) and a block,
-/// blocks varying fastest: their critical paths advance together, and the
-/// entries that one block has read are in the second-level cache for the
+/// A warp draws a ticket, which stands for a row group (see RowGroup) and a
+/// tile, tiles varying fastest: their critical paths advance together, and the
+/// entries that one tile has read are in the second-level cache for the
 /// others. Each warp of a team has a counter of its own, warp w of any team
 /// taking items w, w + warps, w + 2 * warps, ...
 ///
 /// A lane holds 16 bytes of right-hand sides of one row, and some or all of the
 /// row's entries. It loads the dependencies of a batch together, and polls
-/// together those that are not ready still. By then the next unit's entries are
-/// on their way to the second-level cache, and the ticket after that is drawn.
+/// together those that are not ready still. By then the next row group's
+/// entries are on their way to the second-level cache, and the ticket after
+/// that is drawn.
 ///
 /// Why it can't deadlock, however few teams run at once: items are numbered in
-/// topological order, and rows of one unit are of one level set, so an item
-/// waits, for dependencies and at its throttle, only for items of smaller
+/// topological order, and rows of one row group are of one level set, so an
+/// item waits, for dependencies and at its throttle, only for items of smaller
 /// numbers, and the lanes of a warp do not wait for each other. Consider the
 /// smallest item that is not finished. If it has been drawn, then by a warp
 /// that runs and takes the items it has drawn in turn; the ones before it are
@@ -43,40 +44,40 @@ namespace Detail {
 /// as the solve before has used it; so solves of any numbers of columns may
 /// follow each other.
 template <class Scalar, class ExecutionSpace, bool divide>
-struct BlockSolve {
+struct TileSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Values = NotReadyPacket<Scalar>;
-  static constexpr int width = 1 << BlockShape::log_lanes;
-  static constexpr int team_size = BlockState::warps * width;
+  static constexpr int width = 1 << TileShape::log_lanes;
+  static constexpr int team_size = TileState::warps * width;
   static constexpr int scalars = Values::scalars;
-  static constexpr int batch = BlockShape::batch;
+  static constexpr int batch = TileShape::batch;
   static constexpr int scratch_bytes = sizeof(unsigned);
 
-  BlockBuffers<Scalar> buffers;
-  const BlockUnit* unit;
+  TileBuffers<Scalar> buffers;
+  const RowGroup* row_group;
   const unsigned* rows;
   const int* dependency;
   const Scalar* value;
   const Scalar* diagonal;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
-  unsigned num_items;        // units * blocks
-  int row_bytes;             // of a row in a block
-  std::int64_t block_bytes;  // of a block
-  bool staged_b;  // b is where this solve does not publish (see StageBlocks)
+  unsigned num_items;       // row groups * tiles
+  int row_bytes;            // of a row in a tile
+  std::int64_t tile_bytes;  // of a tile
+  bool staged_b;  // b is where this solve does not publish (see StageTiles)
   bool staged_x;  // x is taken from where this solve publishes
   bool packed_b, packed_x;  // packets of b, x are contiguous and aligned
 
-  /// A unit and a block, or, from num_items on, nothing.
+  /// A row group and a tile, or, from num_items on, nothing.
   struct Item {
     unsigned index;
-    int block;
-    BlockUnit unit;
+    int tile;
+    RowGroup row_group;
   };
   /// What a lane has of an item.
   struct Part {
-    int row_of_unit, split;  // its row, and its part of the row's entries
-    int packet;              // of the row in the block
+    int row_of_group, split;  // its row, and its part of the row's entries
+    int packet;               // of the row in the tile
     int column;
     bool on, leads;
   };
@@ -93,7 +94,7 @@ struct BlockSolve {
     team.team_barrier();
     unsigned ticket = draw(warp, lane);
     // Read before this warp is done drawing, after which they may change.
-    const bool odd = load_acquire(buffers.state + BlockState::solves) % 2 != 0;
+    const bool odd = load_acquire(buffers.state + TileState::solves) % 2 != 0;
     Packet* const current = buffers.buffer(odd);
     Packet* const other = buffers.buffer(!odd);
     // What an item makes not ready again.
@@ -114,15 +115,15 @@ struct BlockSolve {
       const Item next_item = load_item(ticket, warp);
       draw_next(next_item);
       const Part part = part_of(item, lane);
-      const int log_split = item.unit.log_split();
-      const int num_entries = item.unit.entries();
-      const std::int64_t in_block =
-          item.block * block_bytes + part.packet * int{sizeof(Packet)};
+      const int log_split = item.row_group.log_split();
+      const int num_entries = item.row_group.entries();
+      const std::int64_t in_tile =
+          item.tile * tile_bytes + part.packet * int{sizeof(Packet)};
       const std::int64_t in_buffer =
-          in_block +
-          static_cast<std::int64_t>(item.unit.position + part.row_of_unit) *
-              row_bytes;
-      Packet* const from = forward(current, in_block);
+          in_tile + static_cast<std::int64_t>(item.row_group.position +
+                                              part.row_of_group) *
+                        row_bytes;
+      Packet* const from = forward(current, in_tile);
       Batch entries;
       const unsigned row = begin(item, part, entries);
       Scalar diagonal_of_row(1);
@@ -130,13 +131,13 @@ struct BlockSolve {
       for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
       if (part.leads) {
         load_right_hand_side(part, row, forward(other, in_buffer), right);
-        diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
+        diagonal_of_row = diagonal[item.row_group.position + part.row_of_group];
       }
 
       // Only what is near the front asks for its dependencies again and again:
       // see SyncFreeSolve. The throttle is asked for once beside them.
-      const bool asks = lane == 0 && part.on && item.unit.throttle >= 0;
-      const auto* const throttle_at = at(from, item.unit.throttle)->word;
+      const bool asks = lane == 0 && part.on && item.row_group.throttle >= 0;
+      const auto* const throttle_at = at(from, item.row_group.throttle)->word;
       unsigned long long throttle = asks ? load_relaxed(throttle_at) : 0;
       Packet loaded[batch];
       load_dependencies(from, entries, loaded);
@@ -149,13 +150,13 @@ struct BlockSolve {
       add_dependencies(from, entries, loaded, sum);
       const int of_batch = batch << log_split;
       for (int first = of_batch; first < num_entries; first += of_batch) {
-        load_batch(item.unit, part, first, entries);
+        load_batch(item.row_group, part, first, entries);
         load_dependencies(from, entries, loaded);
-        prefetch_batch(item.unit, part, first + of_batch);
+        prefetch_batch(item.row_group, part, first + of_batch);
         add_dependencies(from, entries, loaded, sum);
       }
 
-      const int log_width = item.unit.log_width();
+      const int log_width = item.row_group.log_width();
       for (int mask = 1 << log_width; mask < 1 << (log_width + log_split);
            mask <<= 1)
         for (int v = 0; v < scalars; ++v) sum[v] += lane_xor(sum[v], mask);
@@ -183,47 +184,47 @@ struct BlockSolve {
   /// puts the counters back: no warp draws any more, and all have read the rest
   /// of the state. That other warps still solve does not matter.
   KOKKOS_INLINE_FUNCTION void end_drawing(unsigned* done, int teams) const {
-    if (Kokkos::atomic_fetch_add(done, 1u) + 1 != BlockState::warps) return;
+    if (Kokkos::atomic_fetch_add(done, 1u) + 1 != TileState::warps) return;
     unsigned* const state = buffers.state;
-    if (Kokkos::atomic_fetch_add(state + BlockState::finished, 1u) + 1 !=
+    if (Kokkos::atomic_fetch_add(state + TileState::finished, 1u) + 1 !=
         static_cast<unsigned>(teams))
       return;
-    for (int w = 0; w < BlockState::warps; ++w)
-      state[w * BlockState::spacing] = 0;
-    state[BlockState::finished] = 0;
-    state[BlockState::solves] += 1;
-    state[BlockState::used] = static_cast<unsigned>(
-        (buffers.blocks * buffers.block_packets() + 31) / 32);
+    for (int w = 0; w < TileState::warps; ++w)
+      state[w * TileState::spacing] = 0;
+    state[TileState::finished] = 0;
+    state[TileState::solves] += 1;
+    state[TileState::used] = static_cast<unsigned>(
+        (buffers.tiles * buffers.tile_packets() + 31) / 32);
   }
   /// The ticket is in lane 0 alone, so that nothing waits for it before it is
   /// needed.
   KOKKOS_INLINE_FUNCTION unsigned draw(int warp, int lane) const {
     return lane == 0 ? Kokkos::atomic_fetch_add(
-                           buffers.state + warp * BlockState::spacing, 1u)
+                           buffers.state + warp * TileState::spacing, 1u)
                      : 0u;
   }
   KOKKOS_INLINE_FUNCTION Item load_item(unsigned ticket, int warp) const {
-    Item item{lane_broadcast(ticket, 0) * BlockState::warps + warp, 0, {}};
+    Item item{lane_broadcast(ticket, 0) * TileState::warps + warp, 0, {}};
     if (item.index < num_items) {
       unsigned u = item.index;
-      if (buffers.blocks > 1) {
-        u /= buffers.blocks;
-        item.block = static_cast<int>(item.index - u * buffers.blocks);
+      if (buffers.tiles > 1) {
+        u /= buffers.tiles;
+        item.tile = static_cast<int>(item.index - u * buffers.tiles);
       }
-      item.unit = unit[u];
+      item.row_group = row_group[u];
     }
     return item;
   }
   KOKKOS_INLINE_FUNCTION Part part_of(const Item& item, int lane) const {
-    const BlockUnit& u = item.unit;
+    const RowGroup& u = item.row_group;
     const int group = lane >> u.log_width();
     Part part;
-    part.row_of_unit = group >> u.log_split();
+    part.row_of_group = group >> u.log_split();
     part.split = group & ((1 << u.log_split()) - 1);
     part.packet =
         (u.part() << u.log_width()) | (lane & ((1 << u.log_width()) - 1));
-    part.column = item.block * buffers.block_columns() + part.packet * scalars;
-    part.on = item.index < num_items && part.row_of_unit < u.rows() &&
+    part.column = item.tile * buffers.tile_columns() + part.packet * scalars;
+    part.on = item.index < num_items && part.row_of_group < u.rows() &&
               part.column < buffers.columns;
     part.leads = part.on && part.split == 0;
     return part;
@@ -243,10 +244,10 @@ struct BlockSolve {
   /// the dependencies of this item, as they share what counts loads under way.
   KOKKOS_INLINE_FUNCTION void prefetch(const Item& item, int lane) const {
     const int step = lane % (width / 2);
-    if (item.index >= num_items || step >= item.unit.steps) return;
+    if (item.index >= num_items || step >= item.row_group.steps) return;
     const std::int64_t slot =
-        item.unit.first_slot +
-        static_cast<std::int64_t>(step) * item.unit.stride();
+        item.row_group.first_slot +
+        static_cast<std::int64_t>(step) * item.row_group.stride();
     if (lane < width / 2)
       prefetch_line(dependency + slot);
     else
@@ -255,14 +256,14 @@ struct BlockSolve {
   /// Fetches an item's first entries and the row that the lane finishes.
   KOKKOS_INLINE_FUNCTION unsigned begin(const Item& item, const Part& part,
                                         Batch& entries) const {
-    load_batch(item.unit, part, 0, entries);
-    return part.leads ? rows[item.unit.position + part.row_of_unit] : 0;
+    load_batch(item.row_group, part, 0, entries);
+    return part.leads ? rows[item.row_group.position + part.row_of_group] : 0;
   }
-  KOKKOS_INLINE_FUNCTION void load_batch(const BlockUnit& u, const Part& part,
+  KOKKOS_INLINE_FUNCTION void load_batch(const RowGroup& u, const Part& part,
                                          int first, Batch& entries) const {
     // A chunk of more than one row has few steps: 32 bits hold its slots.
     const int log_lanes = u.log_lanes(), mask = (1 << log_lanes) - 1;
-    const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
+    const std::int64_t slot = u.first_slot + (part.row_of_group << log_lanes);
     const int* const dependency_at = dependency + slot;
     const Scalar* const value_at = value + slot;
     const int num_entries = part.on ? u.entries() : 0;
@@ -278,11 +279,11 @@ struct BlockSolve {
     }
   }
   /// The same for a batch of a long row.
-  KOKKOS_INLINE_FUNCTION void prefetch_batch(const BlockUnit& u,
+  KOKKOS_INLINE_FUNCTION void prefetch_batch(const RowGroup& u,
                                              const Part& part,
                                              int first) const {
     const int log_lanes = u.log_lanes();
-    const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
+    const std::int64_t slot = u.first_slot + (part.row_of_group << log_lanes);
     int entry = first + part.split;
     for (int k = 0; k < batch; ++k) {
       const unsigned offset =

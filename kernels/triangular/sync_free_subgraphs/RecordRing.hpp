@@ -15,32 +15,32 @@ namespace Detail {
 template <class Scalar, class ExecutionSpace, int team_kind>
 struct RecordRing : SubgraphTeam<Scalar, ExecutionSpace, team_kind> {
   using Base = SubgraphTeam<Scalar, ExecutionSpace, team_kind>;
-  using Base::units, Base::width, Base::ring_bytes, Base::stage_bytes,
+  using Base::packets, Base::width, Base::ring_bytes, Base::stage_bytes,
       Base::ring_stages;
   using typename Base::Work;
 
-  struct alignas(16) Unit {
+  struct alignas(16) Packet {
     std::uint64_t half[2];
   };
   /// Copies the lane's record at `from`, if there is any, to its place in the
-  /// ring; `pitch` bytes lie between units. Every call makes one group.
+  /// ring; `pitch` bytes lie between packets. Every call makes one group.
   KOKKOS_INLINE_FUNCTION static void copy_record(const ScratchBytes& scratch,
                                                  unsigned to,
                                                  const unsigned char* from,
                                                  int pitch, bool any) {
     if (any)
-      for (int u = 0; u < units; ++u)
+      for (int u = 0; u < packets; ++u)
         scratch.copy_async_16(to + u * width * 16, from + u * pitch);
     copy_async_commit();
   }
   KOKKOS_INLINE_FUNCTION static Work load_record(const ScratchBytes& scratch,
                                                  unsigned at) {
-    Unit unit[units];
+    Packet packet[packets];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < units; ++u)
-      unit[u] = scratch.load<Unit>(at + u * width * 16);
+    for (int u = 0; u < packets; ++u)
+      packet[u] = scratch.load<Packet>(at + u * width * 16);
     Work work;
-    memcpy(&work, unit, sizeof(Work));
+    memcpy(&work, packet, sizeof(Work));
     return work;
   }
   KOKKOS_INLINE_FUNCTION static const unsigned char* packed_of(
@@ -60,10 +60,10 @@ struct RecordRing : SubgraphTeam<Scalar, ExecutionSpace, team_kind> {
         // Lanes beyond are idle all the time.
         Work idle = {};
         idle.out = record_idle;
-        Unit unit[units];
-        memcpy(unit, &idle, sizeof(Work));
-        for (int u = 0; u < units; ++u)
-          scratch.store(to + u * width * 16, unit[u]);
+        Packet packet[packets];
+        memcpy(packet, &idle, sizeof(Work));
+        for (int u = 0; u < packets; ++u)
+          scratch.store(to + u * width * 16, packet[u]);
       }
       copy_record(scratch, to, from + s * stage, mine.lanes * 16,
                   lane < mine.lanes && s < mine.stages[warp]);

@@ -87,7 +87,7 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     ScratchBytes scratch;
     unsigned ring;              // the lane's part
     const unsigned char* from;  // the lane's part of the next stage to fetch
-    int pitch, stage;           // bytes between units, and between stages
+    int pitch, stage;           // bytes between packets, and between stages
     int ahead;                  // stages left to fetch, none for idle lanes
     unsigned steps_at;          // the next step's byte
     const unsigned char* steps;

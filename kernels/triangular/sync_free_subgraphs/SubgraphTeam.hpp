@@ -27,7 +27,7 @@ struct SubgraphTeam {
   static constexpr int fetchers = fetches_apart ? 2 * width : 0;
   static constexpr int solvers = warps * width;
   static constexpr int team_size = solvers + fetchers;
-  static constexpr int units = Work::shape.units();
+  static constexpr int packets = Work::shape.packets();
   static constexpr int stage_bytes = Work::shape.bytes * width;
   /// Stages of a warp in scratch: the one in use, and the fetch ahead.
   static constexpr int ring_stages = !fetches_apart ? 2

@@ -139,14 +139,15 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values, width, max_steps,
       DependencyNumbering::position, pool, [](auto&, auto&) {},
-      RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
+      RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
+                              made.recipe_bytes});
   const auto pieces = Detail::split_long_rows(
       exec, plan, width, width > 1 ? host.num_vertices : 0);
   exec.fence();
   const auto row_map = on_host(made.graph.row_map);
   const auto entries = on_host(made.graph.entries);
-  const auto term_map = on_host(made.term_map);
-  const auto term = on_host(made.term);
+  const auto coefficient_map = on_host(made.coefficient_map);
+  const auto coefficient = on_host(made.coefficient);
   const auto vertex = on_host(made.order.vertex);
   const auto position = on_host(made.order.position);
   const auto dependency = on_host(plan.dependency);
@@ -166,26 +167,27 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
     bool far = false;
     for (int r = 0; r < own.rows; ++r) {
       const int v = vertex(own.first_position + r), row = host.row_of(v);
-      std::vector<int> terms, dependencies, expected_terms,
+      std::vector<int> coefficients, dependencies, expected_coefficients,
           expected_dependencies;
       for (int i = r * lanes; i < own.num_slots(); ++i) {
         if (i % own.stride() / lanes != r) continue;
         const int stored = own.stored(dependency.data(), i);
-        const bool is_term = i < own.term_steps * own.stride();
-        const int found =
-            is_term ? own.term_of(stored, row) : own.dependency_of(stored);
-        if (found >= 0) (is_term ? terms : dependencies).push_back(found);
+        const bool is_coefficient = i < own.coefficient_steps * own.stride();
+        const int found = is_coefficient ? own.coefficient_of(stored, row)
+                                         : own.dependency_of(stored);
+        if (found >= 0)
+          (is_coefficient ? coefficients : dependencies).push_back(found);
       }
-      for (auto t = term_map(v); t < term_map(v + 1); ++t) {
-        expected_terms.push_back(host.row_of(term(t)));
-        far = far || v - 1 - term(t) > RowChunk::most_distance;
+      for (auto t = coefficient_map(v); t < coefficient_map(v + 1); ++t) {
+        expected_coefficients.push_back(host.row_of(coefficient(t)));
+        far = far || v - 1 - coefficient(t) > RowChunk::most_distance;
       }
       for (auto e = row_map(v); e < row_map(v + 1); ++e) {
         expected_dependencies.push_back(position(entries(e)));
         far = far || own.first_position - 1 - position(entries(e)) >
                          RowChunk::most_distance;
       }
-      EXPECT_EQ(terms, expected_terms) << "of row " << row;
+      EXPECT_EQ(coefficients, expected_coefficients) << "of row " << row;
       EXPECT_EQ(dependencies, expected_dependencies) << "of row " << row;
     }
     EXPECT_EQ(own.dependencies == RowChunk::whole, far) << "chunk " << c;

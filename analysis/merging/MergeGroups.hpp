@@ -56,7 +56,7 @@ struct MergeGroups {
   KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
                                 bool has_to_stay) const {
     if (has_to_stay) return RowStatus::stays;
-    if (row.fits && row.terms == 1) return RowStatus::as_it_was;
+    if (row.fits && row.coefficients == 1) return RowStatus::as_it_was;
     const bool worthwhile =
         row.fits &&
         row.dependencies <= 3 * (end(v) - first(v)) + spare_dependencies;
@@ -67,7 +67,7 @@ struct MergeGroups {
 /// Found over all rows.
 struct MergeLimits {
   enum : int {
-    terms,         // most of a merged row, with the row itself
+    coefficients,  // most of a merged row, with the row itself
     dependencies,  // most of a merged row
     stays,         // whether a row stays, or how many depths that concerns
     longest,       // most elements of what rows are stored by
@@ -100,7 +100,7 @@ struct CountMergedRows {
     if (lane != 0) return;
     row_status[v] = status;
     if (status != RowStatus::merged) return;
-    raise_limit(limits + MergeLimits::terms, row.terms);
+    raise_limit(limits + MergeLimits::coefficients, row.coefficients);
     raise_limit(limits + MergeLimits::dependencies, row.dependencies);
   }
 };

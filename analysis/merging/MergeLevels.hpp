@@ -25,7 +25,7 @@ using LevelGroups = MergeGroups<MemorySpace, false>;
 template <class MemorySpace>
 struct LevelRowLengths {
   const int* vertices;
-  int *length, *terms, *recipe, *depth_in_group;
+  int *length, *coefficients, *recipe, *depth_in_group;
   bool at_once;
 
   KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
@@ -60,24 +60,24 @@ struct LevelRowLengths {
     if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
     if (!merged) return;
     length[v] = row.dependencies;
-    terms[v] = row.terms - 1;
+    coefficients[v] = row.coefficients - 1;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
-        MergedRows<MemorySpace>::head + row.terms - 1 + row.operations;
+        MergedRows<MemorySpace>::head + row.coefficients - 1 + row.operations;
     recipe[v] = (bytes + word - 1) / word;
     raise_limit(limits + MergeLimits::longest,
-                length[v] > terms[v] ? length[v] : terms[v]);
+                length[v] > coefficients[v] ? length[v] : coefficients[v]);
   }
 };
 
-/// The merged rows' dependencies and terms, both ascending, and what new values
-/// need of all rows.
+/// The merged rows' dependencies and coefficients, both ascending, and what new
+/// values need of all rows.
 template <class MemorySpace>
 struct FillMerged {
   LevelGroups<MemorySpace> groups;
   const int* row_status;
-  const std::int64_t *row_map, *term_map;
-  int *entries, *terms;
+  const std::int64_t *row_map, *coefficient_map;
+  int *entries, *coefficients;
   MergedRows<MemorySpace> rows;  // but for recipes
   ShareRecipes<MemorySpace> recipes;
 
@@ -93,7 +93,8 @@ struct FillMerged {
     if (rewrites && lane == 0) recipes.words[recipes.word_of[v + 1] - 1] = 0;
     lane_barrier();
     unsigned char* const slot =
-        recipe + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
+        recipe + head +
+        (v < 0 ? 0 : coefficient_map[v + 1] - coefficient_map[v]);
     const EliminatedRow row =
         eliminate.run_and_note(rewrites ? v : -1, groups, slot);
     if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
@@ -102,11 +103,12 @@ struct FillMerged {
     write_dependencies(groups, v, rewrites, row, eliminate, lane,
                        entries + row_map[v]);
     if (!rewrites) return;
-    // The last of the terms is the row itself.
-    const int others = row.terms - 1;
-    for (int t = lane; t < row.terms; t += lanes) {
-      const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank < others) terms[term_map[v] + rank] = eliminate.term(t);
+    // The last of the coefficients is the row itself.
+    const int others = row.coefficients - 1;
+    for (int t = lane; t < row.coefficients; t += lanes) {
+      const int rank = eliminate.rank_of_coefficient(t, row.coefficients);
+      if (rank < others)
+        coefficients[coefficient_map[v] + rank] = eliminate.coefficient(t);
     }
     if (lane == 0) {
       recipe[0] = static_cast<unsigned char>(others);
@@ -139,10 +141,10 @@ struct FillMerged {
 struct MergeSums {
   enum : int {
     dependencies,
-    terms,
+    coefficients,
     recipe,
     levels,
-    most_terms,
+    most_coefficients,
     most_dependencies,
     longest,
     stays,
@@ -159,8 +161,9 @@ struct MergeStages {
   int num_vertices, levels, num_levels;
   std::int64_t num_numbers;  // groups * levels
   // By vertex.
-  int *row_status, *length, *terms, *recipe, *depth_in_group, *rank, *new_level;
-  std::int64_t *row_map, *term_map;
+  int *row_status, *length, *coefficients, *recipe, *depth_in_group, *rank,
+      *new_level;
+  std::int64_t *row_map, *coefficient_map;
   int *by_depth, *level_begin, *number, *limits;
   const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
   std::int64_t* sums;
@@ -197,7 +200,7 @@ struct MergeStages {
     row_status[v] =
         unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
     length[v] = own;
-    terms[v] = recipe[v] = depth_in_group[v] = 0;
+    coefficients[v] = recipe[v] = depth_in_group[v] = 0;
     raise_limit(limits + MergeLimits::longest, own);
   }
 
@@ -206,10 +209,10 @@ struct MergeStages {
                                          std::int64_t& sum, bool final) const {
     OffsetsOf{length, row_map, num_vertices}(v, sum, final);
   }
-  struct Terms {};
-  KOKKOS_INLINE_FUNCTION void operator()(Terms, std::int64_t v,
+  struct Coefficients {};
+  KOKKOS_INLINE_FUNCTION void operator()(Coefficients, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
-    OffsetsOf{terms, term_map, num_vertices}(v, sum, final);
+    OffsetsOf{coefficients, coefficient_map, num_vertices}(v, sum, final);
   }
   struct RecipeSizes {};
   KOKKOS_INLINE_FUNCTION void operator()(RecipeSizes, std::int64_t v,
@@ -232,16 +235,16 @@ struct MergeStages {
     number_used(number + i, sum, final);
     if (!final || i + 1 < num_numbers) return;
     sums[MergeSums::dependencies] = row_map[num_vertices];
-    sums[MergeSums::terms] = term_map[num_vertices];
+    sums[MergeSums::coefficients] = coefficient_map[num_vertices];
     sums[MergeSums::levels] = sum;
-    sums[MergeSums::most_terms] = limits[MergeLimits::terms];
+    sums[MergeSums::most_coefficients] = limits[MergeLimits::coefficients];
     sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
     sums[MergeSums::stays] = limits[MergeLimits::stays];
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
-    rank[v] = ranks(terms[v], length[v]);
+    rank[v] = ranks(coefficients[v], length[v]);
     new_level[v] = number[number_of(v)];
   }
 

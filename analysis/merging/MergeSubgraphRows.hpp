@@ -24,7 +24,7 @@ struct SubgraphRowLengths {
   static constexpr int all_depths = -1;
   int depth;
   const int* unmerged;  // as CountMergedRows has it
-  int *terms, *dependencies;
+  int *coefficients, *dependencies;
   int* words;  // see MergedSubgraphRows
   MergedSubgraphRows<MemorySpace> shape;
 
@@ -35,8 +35,8 @@ struct SubgraphRowLengths {
                                                                            : -1;
   }
   /// MergeLimits::stays is how many depths there are from the first row on that
-  /// stays, but was not known to; `longest` the most terms and dependencies
-  /// together of a merged row.
+  /// stays, but was not known to; `longest` the most coefficients and
+  /// dependencies together of a merged row.
   template <class Eliminate>
   KOKKOS_FUNCTION void note(const SubgraphGroups<MemorySpace>& groups, int v,
                             const EliminatedRow& row, int status, int lane,
@@ -48,8 +48,9 @@ struct SubgraphRowLengths {
       raise_limit(limits + MergeLimits::stays,
                   groups.levels - groups.level[v] % groups.levels);
     if (merged)
-      raise_limit(limits + MergeLimits::longest, row.terms + row.dependencies);
-    terms[v] = merged ? row.terms : 1;
+      raise_limit(limits + MergeLimits::longest,
+                  row.coefficients + row.dependencies);
+    coefficients[v] = merged ? row.coefficients : 1;
     dependencies[v] = merged ? row.dependencies : groups.length(v);
     const int tasks = shape.tasks_of(dependencies[v]);
     words[v] = merged ? 1 + tasks + (row.operations + 3) / 4
@@ -63,7 +64,7 @@ struct SubgraphRowLengths {
 template <class MemorySpace>
 struct FillMergedInSubgraph {
   SubgraphGroups<MemorySpace> groups;
-  const int* terms;
+  const int* coefficients;
   const std::int64_t* dependency_map;
   int* dependency;
 
@@ -71,7 +72,7 @@ struct FillMergedInSubgraph {
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
     const int v = static_cast<int>(number);
-    const bool merged = v >= 0 && terms[v] > 1;
+    const bool merged = v >= 0 && coefficients[v] > 1;
     const EliminatedRow row = eliminate.run(merged ? v : -1, groups, NoNotes());
     if (v < 0) return;
     write_dependencies(groups, v, merged, row, eliminate, lane,
@@ -159,8 +160,8 @@ struct MergedMaps {
   SubgraphGroups<MemorySpace> groups;
   Kokkos::View<const unsigned*, MemorySpace> row;
   MergedSubgraphRows<MemorySpace> rows;
-  const int *terms, *words;             // by vertex
-  std::int64_t num_entries, num_terms;  // sums over all rows
+  const int *coefficients, *words;             // by vertex
+  std::int64_t num_entries, num_coefficients;  // sums over all rows
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
                                   bool final) const {
@@ -168,14 +169,14 @@ struct MergedMaps {
     const int v = groups.graph.row_of(static_cast<int>(row(p)));
     const int which = static_cast<int>(i / n);
     const auto& map = which == 0   ? rows.row_map
-                      : which == 1 ? rows.term_map
+                      : which == 1 ? rows.coefficient_map
                                    : rows.word_map;
     const std::int64_t before = which == 0   ? 0
                                 : which == 1 ? num_entries
-                                             : num_entries + num_terms;
+                                             : num_entries + num_coefficients;
     if (final) map(p) = static_cast<int>(sum - before);
     sum += which == 0   ? groups.end(v) - groups.first(v)
-           : which == 1 ? std::int64_t{terms[v]}
+           : which == 1 ? std::int64_t{coefficients[v]}
                         : std::int64_t{words[v]};
     if (final && p + 1 == n) map(n) = static_cast<int>(sum - before);
   }
@@ -200,8 +201,9 @@ struct WriteMergedInSubgraph {
     using Rows = MergedSubgraphRows<MemorySpace>;
     const int v = static_cast<int>(number);
     const int p = v < 0 ? 0 : position_of[v];
-    const int first_term = rows.term_map(p);
-    const bool merged = v >= 0 && rows.term_map(p + 1) - first_term > 1;
+    const int first_coefficient = rows.coefficient_map(p);
+    const bool merged =
+        v >= 0 && rows.coefficient_map(p + 1) - first_coefficient > 1;
     unsigned* const word = rows.word.data() + rows.word_map(p);
     const std::int64_t first_dependency = v < 0 ? 0 : dependency_map[v];
     const int dependencies =
@@ -217,7 +219,7 @@ struct WriteMergedInSubgraph {
       for (std::int64_t k = first + lane; k < end; k += lanes)
         rows.value_index.set(rows.row_map(p) + (k - first),
                              groups.graph.value_index(k));
-    if (!merged && lane == 0) rows.term(first_term) = 0;
+    if (!merged && lane == 0) rows.coefficient(first_coefficient) = 0;
     if (!merged && dependencies > Rows::max_ranks) {
       for (std::int64_t k = first + lane; k < end; k += lanes)
         word[k - first] = place[first_dependency + (k - first)];
@@ -233,15 +235,16 @@ struct WriteMergedInSubgraph {
       return;
     }
     if (lane == 0) word[0] = static_cast<unsigned>(row.dependencies);
-    for (int t = lane; t < row.terms; t += lanes)
-      rows.term(first_term + row.terms - 1 -
-                eliminate.rank_of_term(t, row.terms)) =
-          static_cast<std::int16_t>(p - position_of[eliminate.term(t)]);
+    for (int t = lane; t < row.coefficients; t += lanes)
+      rows.coefficient(first_coefficient + row.coefficients - 1 -
+                       eliminate.rank_of_coefficient(t, row.coefficients)) =
+          static_cast<std::int16_t>(p - position_of[eliminate.coefficient(t)]);
     notes_to_slots(
         row, eliminate, lane, recipe,
-        [&](int its) { return row.terms - 1 - its; },
+        [&](int its) { return row.coefficients - 1 - its; },
         [&](int its) {
-          return row.terms + static_cast<int>(rank[first_dependency + its]);
+          return row.coefficients +
+                 static_cast<int>(rank[first_dependency + its]);
         });
     if (lane == 0)
       for (int o = row.operations; o % 4 != 0; ++o) recipe[o] = 0;

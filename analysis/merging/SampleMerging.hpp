@@ -22,8 +22,8 @@ struct MergeCandidates {
 struct MergeSample {
   enum : int {
     dependencies,
-    terms,  // without the row itself
-    stay,   // rows that stay as they are
+    coefficients,  // without the row itself
+    stay,          // rows that stay as they are
     size
   };
 };
@@ -81,8 +81,8 @@ struct SampleMergedRows {
     Kokkos::atomic_fetch_add(
         sum + MergeSample::dependencies,
         stays ? of.end(v) - of.first(v) : std::int64_t{row.dependencies});
-    Kokkos::atomic_fetch_add(sum + MergeSample::terms,
-                             std::int64_t{stays ? 0 : row.terms - 1});
+    Kokkos::atomic_fetch_add(sum + MergeSample::coefficients,
+                             std::int64_t{stays ? 0 : row.coefficients - 1});
     Kokkos::atomic_fetch_add(sum + MergeSample::stay,
                              std::int64_t{stays ? 1 : 0});
   }

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <analysis/packing/RowChunk.hpp>
-#include <analysis/packing/RowTerms.hpp>
+#include <analysis/packing/RowCoefficients.hpp>
 #include <core/device/Atomics.hpp>
 
 namespace Strata {
@@ -74,17 +74,17 @@ struct ChunkStages {
   CutLevels<MemorySpace> cut;
   Kokkos::View<int*, MemorySpace> level_chunk_map;
   Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
-  /// Chunks, slots and, where rows have terms, places for rows of all chunks,
-  /// words of dependencies, bytes of recipes.
+  /// Chunks, slots and, where rows have coefficients, places for rows of all
+  /// chunks, words of dependencies, bytes of recipes.
   std::int64_t* totals;
   static constexpr int num_totals = 5;
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   Kokkos::View<const int*, MemorySpace> entries;
-  RowTerms<MemorySpace> terms;
-  /// Where rows have terms: most dependencies and most terms of a chunk's rows,
-  /// and later whether one of them is far.
+  RowCoefficients<MemorySpace> coefficients;
+  /// Where rows have coefficients: most dependencies and most coefficients of a
+  /// chunk's rows, and later whether one of them is far.
   int* lists;
   RowChunk::Dependencies near;
 
@@ -135,7 +135,7 @@ struct ChunkStages {
         (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
-  /// Where rows have terms, before Place.
+  /// Where rows have coefficients, before Place.
   struct Lists {};
   KOKKOS_INLINE_FUNCTION void operator()(Lists, std::int64_t c) const {
     std::int64_t level;
@@ -152,7 +152,8 @@ struct ChunkStages {
         const int r = first + u < made.rows ? first + u : made.rows - 1;
         const int v = vertex(made.first_position + r);
         own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
-        own[u][1] = static_cast<int>(terms.map(v + 1) - terms.map(v));
+        own[u][1] =
+            static_cast<int>(coefficients.map(v + 1) - coefficients.map(v));
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
@@ -168,7 +169,7 @@ struct ChunkStages {
                                          std::int64_t& sum, bool final) const {
     std::int64_t level;
     RowChunk made;
-    if (terms.exist()) {
+    if (coefficients.exist()) {
       made = chunk(c);
       level = made.throttle;
     } else {
@@ -178,23 +179,24 @@ struct ChunkStages {
     const auto steps_for = [&](std::int64_t entries) {
       return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
     };
-    made.steps = steps_for(terms.exist() ? lists[2 * c]
-                                         : cut.length(made.first_position));
+    made.steps = steps_for(
+        coefficients.exist() ? lists[2 * c] : cut.length(made.first_position));
     made.throttle = cut.width > 1 ? throttle_of(c, level, made.steps) : -1;
-    made.term_steps = 0;
-    if (terms.exist()) {
-      made.term_steps = static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
+    made.coefficient_steps = 0;
+    if (coefficients.exist()) {
+      made.coefficient_steps =
+          static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
       if (final) lists[2 * c] = 0;
     }
     made.first_slot =
-        sum + static_cast<std::int64_t>(made.stride()) * made.term_steps;
+        sum + static_cast<std::int64_t>(made.stride()) * made.coefficient_steps;
     if (final) chunk(c) = made;
     sum += static_cast<std::int64_t>(made.stride()) *
-           (made.term_steps + made.steps);
+           (made.coefficient_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
   }
-  /// Row i % width of chunk i / width: whether it has a dependency or a term
-  /// that is far.
+  /// Row i % width of chunk i / width: whether it has a dependency or a
+  /// coefficient that is far.
   struct Reach {};
   KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
     const std::int64_t c = i / cut.width;
@@ -217,9 +219,10 @@ struct ChunkStages {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
     }
-    // Terms ascend.
-    if (terms.map(v) < terms.map(v + 1))
-      far = far || terms.vertex(terms.map(v)) < v - 1 - RowChunk::most_distance;
+    // The rows of coefficients ascend.
+    if (coefficients.map(v) < coefficients.map(v + 1))
+      far = far || coefficients.vertex(coefficients.map(v)) <
+                       v - 1 - RowChunk::most_distance;
     if (far) store_relaxed(lists + 2 * c, 1);
   }
   /// The sum is of words of dependencies.
@@ -236,7 +239,7 @@ struct ChunkStages {
     sum += far ? slots : (slots + 1) / 2;
     if (final && c + 1 == totals[0]) {
       totals[3] = sum;
-      totals[4] = terms.recipe_bytes ? *terms.recipe_bytes : 0;
+      totals[4] = coefficients.recipe_bytes ? *coefficients.recipe_bytes : 0;
     }
   }
 

@@ -4,7 +4,7 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/packing/RowChunk.hpp>
-#include <analysis/packing/RowTerms.hpp>
+#include <analysis/packing/RowCoefficients.hpp>
 #include <core/matrix/ValueIndex.hpp>
 
 namespace Strata {
@@ -22,7 +22,7 @@ struct FillRowChunks {
   Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
   Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
   bool by_position;
-  RowTerms<MemorySpace> terms;
+  RowCoefficients<MemorySpace> coefficients;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t c) const {
     return chunk_of(c).num_slots();
@@ -43,10 +43,10 @@ struct FillRowChunks {
       const std::int64_t end = graph.row_map(v + 1);
       if (l % per_row == 0) {
         row(p) = static_cast<unsigned>(user_row(v));
-        if (!terms.exist())
+        if (!coefficients.exist())
           diagonal_value_index.set(p, graph.diagonal_value_index(v));
       }
-      if (terms.exist()) {
+      if (coefficients.exist()) {
         fill_both(chunk, l, v);
         continue;
       }
@@ -64,7 +64,7 @@ struct FillRowChunks {
     dependency(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
     value_index.set(slot, used ? graph.value_index(k) : -1);
   }
-  /// Terms and dependencies of lane l, whose row is v.
+  /// Coefficients and dependencies of lane l, whose row is v.
   KOKKOS_INLINE_FUNCTION void fill_both(const RowChunk& chunk, int l,
                                         int v) const {
     const int per_row = 1 << chunk.log_lanes, active = chunk.stride();
@@ -72,20 +72,21 @@ struct FillRowChunks {
     // Several reads, then as many writes: else each waits for those before.
     constexpr int batch = 4;
     int number = l;
-    std::int64_t at = terms.map(v) + l % per_row, end = terms.map(v + 1);
-    for (int s = 0; s < chunk.term_steps; s += batch) {
-      int term[batch];
+    std::int64_t at = coefficients.map(v) + l % per_row,
+                 end = coefficients.map(v + 1);
+    for (int s = 0; s < chunk.coefficient_steps; s += batch) {
+      int coefficient[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u, at += per_row)
-        term[u] = at < end ? user_row(terms.vertex(at)) : -1;
+        coefficient[u] = at < end ? user_row(coefficients.vertex(at)) : -1;
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (s + u < chunk.term_steps)
+        if (s + u < chunk.coefficient_steps)
           chunk.store(dependency.data(), number + u * active,
-                      chunk.to_store_term(term[u], row_of_v));
+                      chunk.to_store_coefficient(coefficient[u], row_of_v));
       number += batch * active;
     }
-    number = l + chunk.term_steps * active;
+    number = l + chunk.coefficient_steps * active;
     at = graph.row_map(v) + l % per_row;
     end = graph.row_map(v + 1);
     for (int s = 0; s < chunk.steps; s += batch) {

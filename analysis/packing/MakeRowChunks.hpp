@@ -25,7 +25,7 @@ namespace Detail {
 /// @param request called with a PlanStorage and the plan, whose numbers of
 ///                rows and slots are known: takes what the caller wants to have
 ///                in the plan's allocation
-/// @param terms   of merged rows; the graph needs no value_indices then
+/// @param coefficients   of merged rows; the graph needs no value_indices then
 template <class ExecutionSpace, class Request>
 RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const ExecutionSpace& exec,
@@ -34,7 +34,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     std::int64_t num_values, int width, int max_steps,
     DependencyNumbering numbering, WorkPool<ExecutionSpace>& pool,
     const Request& request,
-    const RowTerms<typename ExecutionSpace::memory_space>& terms = {}) {
+    const RowCoefficients<typename ExecutionSpace::memory_space>& coefficients =
+        {}) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
   const std::int64_t levels = order.num_levels();
@@ -50,7 +51,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         n, n / width +
                2 *
                    (graph.num_edges() +
-                    static_cast<std::int64_t>(terms.vertex.extent(0))) /
+                    static_cast<std::int64_t>(coefficients.vertex.extent(0))) /
                    (std::int64_t{max_steps} * width) +
                levels * (bits_for(width) + 1));
     found = pool.template view<RowChunk>(most);
@@ -68,13 +69,13 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         order.position,
         graph.row_map,
         graph.entries,
-        terms,
-        pool.template take<int>(terms.exist() ? 2 * most : 0),
+        coefficients,
+        pool.template take<int>(coefficients.exist() ? 2 * most : 0),
         graph.reversed ? RowChunk::near_above : RowChunk::near_below};
     FusedStages<ExecutionSpace> sequence(exec, pool);
     const SumStage<typename Stages::Count> count{levels};
     const SumStage<typename Stages::Place> place{{most, head.data()}};
-    if (terms.exist()) {
+    if (coefficients.exist()) {
       const EachStage<typename Stages::Lists> lists{{most, head.data()}};
       const SumStage<typename Stages::PlaceDependencies> dependencies{
           {most, head.data()}};
@@ -94,7 +95,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     copy_to_host(exec, head, host.data());
     chunks = host[0];
     plan.num_slots = dependency_words = host[1];
-    if (terms.exist()) {
+    if (coefficients.exist()) {
       dependency_words = host[3];
       plan.recipe_bytes = host[4];
     }
@@ -105,9 +106,9 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
       exec, "Strata::RowChunks", [&](PlanStorage<Memory>& storage) {
         request(storage, plan);
         storage.take(plan.chunk, chunks);
-        storage.take(plan.value_index, terms.exist() ? 0 : plan.num_slots,
-                     num_values);
-        storage.take(plan.diagonal_value_index, terms.exist() ? 0 : n,
+        storage.take(plan.value_index,
+                     coefficients.exist() ? 0 : plan.num_slots, num_values);
+        storage.take(plan.diagonal_value_index, coefficients.exist() ? 0 : n,
                      num_values);
         storage.take(plan.row, n);
         storage.take(plan.dependency, dependency_words);
@@ -118,7 +119,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         FillRowChunks<Memory>{
             found, plan.chunk, plan.row, plan.dependency, plan.value_index,
             plan.diagonal_value_index, graph, order.vertex, order.position,
-            numbering == DependencyNumbering::position, terms});
+            numbering == DependencyNumbering::position, coefficients});
   return plan;
 }
 

@@ -123,7 +123,8 @@ class SubgraphPacker {
   /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
   /// the outside values of more.
   int max_rows() const { return stages_.max_rows; }
-  /// Level sets merged into one, and terms and dependencies of the rows then.
+  /// Level sets merged into one, and coefficients and dependencies of the rows
+  /// then.
   int merged_levels() const { return merged_levels_; }
   int team() const { return team_; }
   /// Steps that all sub-graphs together have at least; how much longer than one
@@ -133,7 +134,7 @@ class SubgraphPacker {
            (stages_.packed.width * stages_.packed.warps);
   }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
-  std::int64_t num_terms() const { return merger_.num_terms(); }
+  std::int64_t num_coefficients() const { return merger_.num_coefficients(); }
   std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();

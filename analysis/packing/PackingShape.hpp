@@ -123,9 +123,9 @@ struct ChoosePacking {
     const double scalar = record.scalar_bytes;
     return 4 + (scalar + 4) * (length() + 1);
   }
-  /// Terms of a row, itself included.
-  static double terms_of(const MergeSamples& found, int c) {
-    return double(found.sum(c, MergeSample::terms) + found.samples) /
+  /// Coefficients of b of a row, its own included.
+  static double coefficients_of(const MergeSamples& found, int c) {
+    return double(found.sum(c, MergeSample::coefficients) + found.samples) /
            double(found.samples);
   }
   /// Records of a row, times the lanes that share them.
@@ -144,13 +144,14 @@ struct ChoosePacking {
         bands > 1 ? 0
                   : n * tasks_of(found, c, t) / (width * shape.team[t].warps);
     // The larger of both counts for more. A solve begins with a launch, a band
-    // with values of the one before, and teams with their rows' sums of terms.
+    // with values of the one before, and teams with their
+    // rows' sums over b.
     const double steps =
         std::pow(std::pow(path, 1.5) + std::pow(work, 1.5), 1 / 1.5);
     const double begin_bands = bands > 1 ? 40. * bands : 0;
     const double begin =
         68 + begin_bands +
-        9 * (terms_of(found, c) - 1) * std::min<double>(n, 1024) / 1024;
+        9 * (coefficients_of(found, c) - 1) * std::min<double>(n, 1024) / 1024;
     return steps * (t == 0 ? 1 : second_team_cost) + begin;
   }
   /// Bytes a row of a plan.
@@ -161,7 +162,7 @@ struct ChoosePacking {
         (t == 0 ? 1.25 : 1.06) * tasks_of(found, c, t) * record.bytes;
     return levels == 1 ? 8 + scalar + 1.5 * records + 4 * length()
                        : 20 + records + 4 * length() +
-                             (2 + scalar) * terms_of(found, c) +
+                             (2 + scalar) * coefficients_of(found, c) +
                              4 * found.mean(c, MergeSample::dependencies) +
                              found.mean(c, SubgraphSteps::operations);
   }

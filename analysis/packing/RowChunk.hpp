@@ -12,13 +12,15 @@ namespace Strata {
 /// Row r of the chunk belongs to lanes r * 2^log_lanes and up. Entry e of that
 /// row lies in step e / 2^log_lanes at lane e % 2^log_lanes of the row, and
 /// step s of lane l is slot first_slot + s * (rows * 2^log_lanes) + l: as in
-/// SELL-C-sigma, the lanes of a step read consecutive slots. Terms of merged
-/// rows (see MergedLevels) have `term_steps` such steps before first_slot.
+/// SELL-C-sigma, the lanes of a step read consecutive slots. The coefficients
+/// of b of merged rows (see MergedLevels) have `coefficient_steps` such steps
+/// before first_slot.
 ///
-/// Where rows have terms, dependencies are numbered by chunk, its terms first:
-/// from word dependency_begin on a word each or, where all of a chunk are near,
-/// two in a word. These say how many positions lie between the dependency and
-/// the chunk, or how many rows between term and row.
+/// Where rows have coefficients, dependencies are numbered by chunk, its
+/// coefficients first: from word dependency_begin on a word each or, where all
+/// of a chunk are near, two in a word. These say how many positions lie between
+/// the dependency and the chunk, or how many rows between the coefficient's row
+/// and the chunk's.
 struct alignas(16) RowChunk {
   /// How many level sets back `throttle` lies, and how many more for each time
   /// that the lanes fetch `max_steps` entries after the first.
@@ -34,7 +36,8 @@ struct alignas(16) RowChunk {
   int first_position = 0;
   int steps = 0;
   unsigned dependency_begin = 0;
-  std::uint8_t rows = 0, log_lanes = 0, term_steps = 0, dependencies = whole;
+  std::uint8_t rows = 0, log_lanes = 0, coefficient_steps = 0,
+               dependencies = whole;
   /// A position some level sets back, as far on in its level set as the chunk
   /// is in its own: until that row is solved, there is no use in asking for
   /// the chunk's dependencies. -1 where there are not as many level sets
@@ -48,15 +51,15 @@ struct alignas(16) RowChunk {
 
   /// Slots of a step.
   KOKKOS_INLINE_FUNCTION int stride() const { return rows << log_lanes; }
-  /// The first slot of the chunk, of terms if there are any.
+  /// The first slot of the chunk, of coefficients if there are any.
   KOKKOS_INLINE_FUNCTION std::int64_t begin() const {
-    return first_slot - std::int64_t{term_steps} * stride();
+    return first_slot - std::int64_t{coefficient_steps} * stride();
   }
   KOKKOS_INLINE_FUNCTION int num_slots() const {
-    return (term_steps + steps) * stride();
+    return (coefficient_steps + steps) * stride();
   }
-  /// The number in the chunk of the slot of row r's i-th term.
-  KOKKOS_INLINE_FUNCTION int place_of_term(int r, int i) const {
+  /// The number in the chunk of the slot of row r's i-th coefficient.
+  KOKKOS_INLINE_FUNCTION int place_of_coefficient(int r, int i) const {
     return (i >> log_lanes) * stride() + (r << log_lanes) +
            (i & ((1 << log_lanes) - 1));
   }
@@ -81,8 +84,8 @@ struct alignas(16) RowChunk {
     if (dependencies == whole) return value;
     return value == no_distance ? -1 : first_position - 1 - value;
   }
-  /// A term's row, or -1, of what is stored for `row`.
-  KOKKOS_INLINE_FUNCTION int term_of(int value, int row) const {
+  /// A coefficient's row, or -1, of what is stored for `row`.
+  KOKKOS_INLINE_FUNCTION int coefficient_of(int value, int row) const {
     if (dependencies == whole) return value;
     if (value == no_distance) return -1;
     return dependencies == near_below ? row - 1 - value : row + 1 + value;
@@ -92,10 +95,12 @@ struct alignas(16) RowChunk {
     if (dependencies == whole) return position;
     return position < 0 ? no_distance : first_position - 1 - position;
   }
-  KOKKOS_INLINE_FUNCTION int to_store_term(int term, int row) const {
-    if (dependencies == whole) return term;
-    if (term < 0) return no_distance;
-    return dependencies == near_below ? row - 1 - term : term - 1 - row;
+  KOKKOS_INLINE_FUNCTION int to_store_coefficient(int coefficient,
+                                                  int row) const {
+    if (dependencies == whole) return coefficient;
+    if (coefficient < 0) return no_distance;
+    return dependencies == near_below ? row - 1 - coefficient
+                                      : coefficient - 1 - row;
   }
 };
 static_assert(sizeof(RowChunk) == 32, "two loads");

@@ -21,7 +21,7 @@ struct RowChunks {
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
   /// Slot -> user's row of the dependency, or its position (see
-  /// `make_row_chunks`); -1 in padding. Where rows have terms, words as
+  /// `make_row_chunks`); -1 in padding. Where rows have coefficients, words as
   /// RowChunk says.
   Kokkos::View<int*, MemorySpace> dependency;
   /// Slot -> index of its value among the user's values; -1 in padding. None
@@ -32,7 +32,7 @@ struct RowChunks {
   Detail::ValueIndex<MemorySpace> diagonal_value_index;
   /// Level set -> first chunk; one more at the end.
   std::vector<int> level_chunk_map;
-  /// See RowTerms.
+  /// See RowCoefficients.
   std::int64_t recipe_bytes = 0;
   /// What the arrays above are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;

@@ -68,7 +68,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order,
                     DependencyNumbering numbering, int max_steps, int buffers,
-                    const RowTerms<Memory>& terms,
+                    const RowCoefficients<Memory>& coefficients,
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
@@ -77,14 +77,14 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
           // Scalars of 16 bytes follow.
           const std::size_t bytes =
-              terms.exist() ? rows.extent(plan.recipe_bytes) : 0;
+              coefficients.exist() ? rows.extent(plan.recipe_bytes) : 0;
           storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);
           storage.take(counter_, buffers > 0 ? 1 : 0);
         },
-        terms);
+        coefficients);
     this->set_rows(chunks_.row, chunks_.diagonal_value_index,
                    analysis.conjugated, diagonal);
   }

@@ -87,8 +87,8 @@ class MergedValues {
             {values, conjugated_},
             0,
             1,
-            rows_.most_terms + 1,
-            rows_.most_terms + rows_.most_dependencies,
+            rows_.most_coefficients + 1,
+            rows_.most_coefficients + rows_.most_dependencies,
             value,
             diagonal,
             workspace.spread()};
@@ -100,10 +100,11 @@ class MergedValues {
                       : chunks < 64 * multiprocessors ? 1
                                                       : 0;
       // Rows with several lanes have more elements, and are fewer.
-      const int terms = std::min(rows_.most_terms, max_steps_);
-      run.most_terms = (terms + 1) * Run::width;
+      const int coefficients = std::min(rows_.most_coefficients, max_steps_);
+      run.most_coefficients = (coefficients + 1) * Run::width;
       run.most_slots =
-          (terms + std::min(rows_.most_dependencies, max_steps_)) * Run::width;
+          (coefficients + std::min(rows_.most_dependencies, max_steps_)) *
+          Run::width;
       // One chunk's part always fits.
       const auto most = static_cast<int>(team_scratch_bytes(exec));
       for (;; ++run.log_warps) {

@@ -48,13 +48,14 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
   const double k = merged.levels;
   const double waits = std::ceil(f.sizes.num_levels / k) *
                        (1 + (k - 1) * std::min(1., 2 * merged.stay));
-  const double length = merged.dependencies + merged.terms;
+  const double length = merged.dependencies + merged.coefficients;
   const double longer = 0.01 * (length + std::min(length, 8.)) +
                         0.003 * std::max(0., length - 24);
   const double more = std::max(0., f.rows * length - f.edges);
-  // Where level sets are few, neighbours' terms are none in memory.
+  // Where level sets are few, the b of neighbours' coefficients are no
+  // neighbours in memory.
   const double scattered =
-      f.sizes.num_levels < 32 ? f.rows * merged.terms : more / 8;
+      f.sizes.num_levels < 32 ? f.rows * merged.coefficients : more / 8;
   return f.begin() + 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits +
          SolveFeatures::beside_waiting *
              (f.bytes_us + (more * (f.scalar + 4) +
@@ -63,8 +64,8 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
 }
 /// Bytes of that plan, to about a tenth: more slots are idle where level sets
 /// are narrow, and dependencies that are near take half a word. The recipes of
-/// new values have a byte for each entry of a merged row and of its terms'
-/// rows, and rows share some of them.
+/// new values have a byte for each entry of a merged row and of its
+/// coefficients' rows, and rows share some of them.
 /// @param in_order  see DependencyGraph::values_in_order
 inline double merged_sync_free_bytes(const SolveFeatures& f,
                                      const LevelsCandidate& merged,
@@ -74,12 +75,12 @@ inline double merged_sync_free_bytes(const SolveFeatures& f,
   const double idle = 1.03 + 0.22 * std::min(1., 100 / of_level);
   const double reach = std::min(f.rows, 2 * merged.levels * of_level);
   const double dependency = reach <= RowChunk::most_distance ? 2.3 : 4;
-  const double recipe =
-      (1 - 1. / merged.levels) * (length + 2) + merged.terms * (length + 1);
+  const double recipe = (1 - 1. / merged.levels) * (length + 2) +
+                        merged.coefficients * (length + 1);
   return f.rows *
          (3 * f.scalar + 12 + (in_order ? 0 : 4 * (length + 1)) + recipe / 2 +
           idle * (f.scalar + dependency) *
-              (merged.dependencies + merged.terms));
+              (merged.dependencies + merged.coefficients));
 }
 
 }  // namespace Detail

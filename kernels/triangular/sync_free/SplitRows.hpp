@@ -58,7 +58,7 @@ struct CutPieces {
         const unsigned slots = unsigned{SplitRow::piece_steps}
                                << made.log_lanes;
         made.first_slot += slots;
-        // Rows that are split have no terms, and `slots` is even.
+        // Rows that are split have no coefficients, and `slots` is even.
         made.dependency_begin +=
             made.dependencies == RowChunk::whole ? slots : slots / 2;
       }

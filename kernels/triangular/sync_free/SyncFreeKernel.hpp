@@ -84,12 +84,13 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// once the next one waits for none: blocks of many solves would crowd each
 /// other.
 ///
-/// @tparam terms  rows may have terms (see MergedLevels), elements of b that
-///                need no waiting; b and x must not overlap then, and without
-///                x (a null pointer) results are left in the value buffer
+/// @tparam coefficients  rows may have coefficients of b (see MergedLevels),
+///                whose elements of b need no waiting; b and x must not overlap
+///                then, and without x (a null pointer) results are left in the
+///                value buffer
 /// @tparam Sum    NoSolveSum or a SolveSum
-template <class Scalar, class ExecutionSpace, bool divide, bool terms = false,
-          class Sum = NoSolveSum>
+template <class Scalar, class ExecutionSpace, bool divide,
+          bool coefficients = false, class Sum = NoSolveSum>
 struct SyncFreeSolve {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
@@ -148,7 +149,7 @@ struct SyncFreeSolve {
   };
 
   /// The dependencies of a chunk, by slot, as RowChunk has them stored where
-  /// rows have terms.
+  /// rows have coefficients.
   template <bool near>
   struct Dependencies {
     using Stored = std::conditional_t<near, unsigned short, int>;
@@ -156,8 +157,8 @@ struct SyncFreeSolve {
     std::int64_t begin;  // the slot of the first
     KOKKOS_INLINE_FUNCTION Dependencies(const int* words, const RowChunk& chunk)
         : stored(reinterpret_cast<const Stored*>(
-              words + (terms ? chunk.dependency_begin : 0))),
-          begin(terms ? chunk.begin() : 0) {}
+              words + (coefficients ? chunk.dependency_begin : 0))),
+          begin(coefficients ? chunk.begin() : 0) {}
     KOKKOS_INLINE_FUNCTION int operator()(std::int64_t slot) const {
       return stored[slot - begin];
     }
@@ -223,8 +224,8 @@ struct SyncFreeSolve {
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
-  /// The terms of a lane: elements of b, which are there. As all of `sum`, they
-  /// are subtracted from the row's own element.
+  /// The elements of b that a lane has coefficients of: they are there. As all
+  /// of `sum`, they are subtracted from the row's own element.
   template <bool near>
   KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk,
                                         const Dependencies<near>& dependencies,
@@ -232,7 +233,7 @@ struct SyncFreeSolve {
                                         Scalar& sum) const {
     std::int64_t slot = chunk.begin() + lane;
     const int step = chunk.dependencies == RowChunk::near_above ? 1 : -1;
-    for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
+    for (int left = lane < stride ? chunk.coefficient_steps : 0; left > 0;
          left -= batch) {
       Batch<batch> entry;
       load(entry, dependencies, slot, left, stride,
@@ -280,7 +281,7 @@ struct SyncFreeSolve {
     turn.begin();
     if (finishes) right_hand_side = system.b(row, 0);
     turn.pass_on();
-    if constexpr (terms) {
+    if constexpr (coefficients) {
       add_terms(chunk, dependencies, static_cast<int>(row), lane, stride, sum);
     }
     if (chunk.throttle >= 0) wait_for(x.current + chunk.throttle, lane);
@@ -304,8 +305,9 @@ struct SyncFreeSolve {
                                        const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
     Value::publish(x.current + position, result);
-    // Rows with terms read other rows' elements of b, which x may be instead.
-    if (!terms || system.x.data) system.x(row, 0) = result;
+    // Rows with coefficients read other rows' elements of b, which x may be
+    // instead.
+    if (!coefficients || system.x.data) system.x(row, 0) = result;
     Value::reset(x.other + position);
     if constexpr (Sum::wanted) {
       return real_product(sum_of.u(row, 0), result);
@@ -355,7 +357,7 @@ struct SyncFreeSolve {
       turn.pass_on();
       return add_pieces(chunk, lane, x);
     }
-    if constexpr (terms) {
+    if constexpr (coefficients) {
       if (chunk.dependencies != RowChunk::whole)
         return chunk.steps <= small_batch
                    ? solve<small_batch, true>(chunk, lane, x, turn)

@@ -26,14 +26,15 @@ struct ResetSyncFree {
   }
 };
 
-/// Other names for a plan's rows, and for the terms of merged ones: these
-/// may be far from the rows', so dependencies are stored whole.
+/// Other names for a plan's rows, and for the rows of merged rows'
+/// coefficients: these names may be far apart, so dependencies are stored
+/// whole.
 template <class MemorySpace>
 struct NameRows {
   RowChunks<MemorySpace> chunks;
   Kokkos::View<const int*, MemorySpace> name;
   Kokkos::View<unsigned*, MemorySpace> row;
-  // Empty: there are no terms. By slot.
+  // Empty: there are no coefficients. By slot.
   Kokkos::View<RowChunk*, MemorySpace> chunk_of;
   Kokkos::View<int*, MemorySpace> dependency;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
@@ -46,15 +47,16 @@ struct NameRows {
     whole.dependencies = RowChunk::whole;
     whole.dependency_begin = static_cast<unsigned>(chunk.begin());
     chunk_of(c) = whole;
-    const int stride = chunk.stride(), num_terms = chunk.term_steps * stride;
+    const int stride = chunk.stride(),
+              num_coefficients = chunk.coefficient_steps * stride;
     for (int i = 0; i < chunk.num_slots(); ++i) {
       const int stored = chunk.stored(chunks.dependency.data(), i);
       int from = chunk.dependency_of(stored);
-      if (i < num_terms) {
+      if (i < num_coefficients) {
         const int r = i % stride >> chunk.log_lanes;
-        const int term = chunk.term_of(
+        const int coefficient = chunk.coefficient_of(
             stored, static_cast<int>(chunks.row(chunk.first_position + r)));
-        from = term < 0 ? -1 : name(term);
+        from = coefficient < 0 ? -1 : name(coefficient);
       }
       whole.store(dependency.data(), i, from);
     }
@@ -106,11 +108,11 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const MergedLevels<Memory>& levels)
-      : Base(
-            exec, analysis, levels.graph, levels.order,
-            DependencyNumbering::position, max_steps, 2,
-            RowTerms<Memory>{levels.term_map, levels.term, levels.recipe_bytes},
-            levels.rows) {
+      : Base(exec, analysis, levels.graph, levels.order,
+             DependencyNumbering::position, max_steps, 2,
+             RowCoefficients<Memory>{levels.coefficient_map, levels.coefficient,
+                                     levels.recipe_bytes},
+             levels.rows) {
     make_workspace(exec, analysis, 1);
     merged_ = std::make_shared<NewValues>(
         keep(exec, levels.rows, analysis.num_values), max_steps,
@@ -243,8 +245,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                         first_only);
   }
   using NewValues = MergedValues<Scalar, ExecutionSpace>;
-  template <bool divide, bool terms = false, class Sum = NoSolveSum>
-  using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
+  template <bool divide, bool coefficients = false, class Sum = NoSolveSum>
+  using Solve =
+      SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients, Sum>;
 
   /// The rows in the plan's memory.
   MergedRows<Memory> keep(const ExecutionSpace& exec,
@@ -361,11 +364,11 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// more by that than the one or two microseconds that are to be gained.
   static constexpr int few_tickets = 4;
 
-  template <bool divide, bool terms, class Sum = NoSolveSum>
+  template <bool divide, bool coefficients, class Sum = NoSolveSum>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x, const Sum& sum = {}) const {
-    using One = Solve<divide, terms, Sum>;
+    using One = Solve<divide, coefficients, Sum>;
     auto system = named_system(b, x);
     system.chunk = rows_.chunk;
     run_teams<One::most_teams_per_multiprocessor, One::team_size>(

@@ -82,9 +82,9 @@ struct SyncFreeSubgraphSolve {
   const Scalar* diagonal;  // reciprocals, or the diagonal itself if `divide`
   // Where rows have been merged, what a row begins with: the sum of values
   // times b, see MergedSubgraphRows. Null otherwise.
-  const int* term_map;
-  const std::int16_t* term;
-  const Scalar* term_value;
+  const int* coefficient_map;
+  const std::int16_t* coefficient;
+  const Scalar* coefficient_value;
   Scalar* exports;  // 2 * columns * num_exports
   unsigned* state;
   std::int64_t num_exports;
@@ -164,8 +164,8 @@ struct SyncFreeSubgraphSolve {
       // Nothing in scratch but outside values may look not ready.
       scratch.store(
           first_row + i * unsigned(sizeof(Scalar)),
-          NotReady<Scalar>::final(term_map ? sum_terms(position, column)
-                                           : scaled(position, column)));
+          NotReady<Scalar>::final(coefficient_map ? sum_terms(position, column)
+                                                  : scaled(position, column)));
     }
     for (int e = rank; e < mine.exports; e += team_size)
       NotReady<Scalar>::reset(next + mine.first_export + e);
@@ -203,20 +203,20 @@ struct SyncFreeSubgraphSolve {
     const Scalar by = diagonal[position];
     return divide ? from / by : from * by;
   }
-  /// The terms' b are of the row's own sub-graph: no team has written x over
-  /// them yet.
+  /// The elements of b are of the row's own sub-graph: no team has written x
+  /// over them yet.
   KOKKOS_INLINE_FUNCTION Scalar sum_terms(int position, int column) const {
     constexpr int batch = 4;
-    const int end = term_map[position + 1];
+    const int end = coefficient_map[position + 1];
     Scalar sum(0);
-    for (int t = term_map[position]; t < end; t += batch) {
+    for (int t = coefficient_map[position]; t < end; t += batch) {
       Scalar product[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         product[u] = Scalar(0);
         if (t + u < end)
-          product[u] =
-              term_value[t + u] * b(row[position - term[t + u]], column);
+          product[u] = coefficient_value[t + u] *
+                       b(row[position - coefficient[t + u]], column);
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) sum += product[u];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_ANALYSIS_PACKING_ROW_TERMS_HPP
-#define STRATA_ANALYSIS_PACKING_ROW_TERMS_HPP
+#ifndef STRATA_ANALYSIS_PACKING_ROW_COEFFICIENTS_HPP
+#define STRATA_ANALYSIS_PACKING_ROW_COEFFICIENTS_HPP
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
 namespace Strata {
 
-/// Terms of merged rows, see MergedLevels; without elements: none.
+/// The vertices whose b a merged row has coefficients of, see MergedLevels;
+/// without elements: none.
 template <class MemorySpace>
-struct RowTerms {
+struct RowCoefficients {
   Kokkos::View<const std::int64_t*, MemorySpace> map;  // by vertex
   Kokkos::View<const int*, MemorySpace> vertex;
   /// How much memory the recipes of the rows take: a number in device memory

@@ -253,9 +253,9 @@ class SubgraphPacker {
                              sort_by_key_bytes(exec_, count))));
   }
   template <class... Stage>
-  void run(const char* name, const Stage&... phase) {
+  void run(const char* name, const Stage&... stage) {
     sequence_->run((std::string("Strata::SubgraphPacker::") + name).c_str(),
-                   stages_, phase...);
+                   stages_, stage...);
   }
   /// Waits for the counts so far.
   void fetch_counts() {

@@ -108,38 +108,38 @@ class FusedStages {
   }
 
   template <class Stages, class... Stage>
-  void run(const char* name, const Stages& stages, const Stage&... phase) {
+  void run(const char* name, const Stages& stages, const Stage&... stage) {
     if constexpr (has_resident_teams<ExecutionSpace>) {
-      const std::int64_t most = std::max({work(phase)...});
+      const std::int64_t most = std::max({work(stage)...});
       if (most == 0) return;
       if (most <= together_at_most && launches_ < most_launches &&
-          launch(name, stages, most, phase...))
+          launch(name, stages, most, stage...))
         return;
     }
-    (apart(name, stages, phase), ...);
+    (apart(name, stages, stage), ...);
   }
 
  private:
   static constexpr int most_launches = 32;
-  /// Indices of a phase from which on it is better off with a launch of its
+  /// Indices of a stage from which on it is better off with a launch of its
   /// own, that has more threads.
   static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
   template <class Stage>
-  static std::int64_t work(const Stage& phase) {
-    return phase.count.most;
+  static std::int64_t work(const Stage& stage) {
+    return stage.count.most;
   }
   template <class Tag>
-  static std::int64_t work(const RowsStage<Tag>& phase) {
-    return std::max(phase.count.most, phase.entries / 4);
+  static std::int64_t work(const RowsStage<Tag>& stage) {
+    return std::max(stage.count.most, stage.entries / 4);
   }
 
   template <class Stages, class... Stage>
   bool launch(const char* name, const Stages& stages, std::int64_t most,
-              const Stage&... phase) {
-    using List = decltype(stage_list(phase...));
+              const Stage&... stage) {
+    using List = decltype(stage_list(stage...));
     using Functor = StagesOfTeams<Stages, List>;
     constexpr int size = Functor::max_team_size;
     static const int resident =
@@ -151,46 +151,46 @@ class FusedStages {
         std::min<std::int64_t>(resident, (most + size - 1) / size));
     run_resident_teams(
         name, exec_,
-        Functor{stages, stage_list(phase...), arrived_ + launches_++, partial_},
+        Functor{stages, stage_list(stage...), arrived_ + launches_++, partial_},
         teams, size, TeamsTogetherSizes::scratch_bytes);
     return true;
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,
-             const EachStage<Tag>& phase) const {
-    if (phase.count.most > 0)
-      Kokkos::parallel_for(name, Range(exec_, 0, phase.count.most),
-                           EachOfStage<Stages, Tag>{stages, phase.count});
+             const EachStage<Tag>& stage) const {
+    if (stage.count.most > 0)
+      Kokkos::parallel_for(name, Range(exec_, 0, stage.count.most),
+                           EachOfStage<Stages, Tag>{stages, stage.count});
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,
-             const SumStage<Tag>& phase) {
-    if (phase.count.most == 0) return;
+             const SumStage<Tag>& stage) {
+    if (stage.count.most == 0) return;
     // Kokkos' own takes three times as long: it has a thread read what is not
     // beside its neighbours', one after the other.
     if constexpr (has_resident_teams<ExecutionSpace>) {
       if (launches_ < most_launches &&
-          launch(name, stages, phase.count.most, phase))
+          launch(name, stages, stage.count.most, stage))
         return;
     }
-    Kokkos::parallel_scan(name, Range(exec_, 0, phase.count.most),
-                          SumOfStage<Stages, Tag>{stages, phase.count});
+    Kokkos::parallel_scan(name, Range(exec_, 0, stage.count.most),
+                          SumOfStage<Stages, Tag>{stages, stage.count});
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,
-             const RowsStage<Tag>& phase) const {
-    for_each_row(name, exec_, phase.count.most, phase.entries,
+             const RowsStage<Tag>& stage) const {
+    for_each_row(name, exec_, stage.count.most, stage.entries,
                  RowsOfStage<Stages, Tag>{stages});
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,
-             const TeamStage<Tag>& phase) const {
+             const TeamStage<Tag>& stage) const {
     constexpr int size = is_gpu<ExecutionSpace> ? TeamStage<Tag>::team_size : 1;
     using Policy = Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<size, TeamStage<Tag>::teams_per_multiprocessor>>;
     const std::int64_t teams = std::min<std::int64_t>(
-        (phase.count.most + size - 1) / size,
+        (stage.count.most + size - 1) / size,
         std::int64_t{TeamStage<Tag>::teams_per_multiprocessor} *
             num_multiprocessors(exec_));
     if (teams > 0)

@@ -8,8 +8,8 @@
 namespace Strata {
 namespace Detail {
 
-/// Number of indices of a phase: known to the host, or found by an earlier
-/// phase, at `found` in device memory, and then at most `most`.
+/// Number of indices of a stage: known to the host, or found by an earlier
+/// stage, at `found` in device memory, and then at most `most`.
 struct StageCount {
   std::int64_t most = 0;
   const std::int64_t* found = nullptr;
@@ -22,13 +22,13 @@ struct StageCount {
   }
 };
 
-/// A phase calls stages(Tag(), i) for every i below `count`.
+/// A stage calls stages(Tag(), i) for every i below `count`.
 template <class Tag>
 struct EachStage {
   static constexpr bool sums = false;
   StageCount count;
 };
-/// A phase that also learns the sum over smaller i of what the calls add to
+/// A stage that also learns the sum over smaller i of what the calls add to
 /// their second argument: stages(Tag(), i, sum, final). Calls are made with
 /// `final` false first, when they may only add.
 template <class Tag>
@@ -37,7 +37,7 @@ struct SumStage {
   StageCount count;
 };
 
-/// A phase that calls stages(Tag(), row, lane, lanes) as for_each_row does, for
+/// A stage that calls stages(Tag(), row, lane, lanes) as for_each_row does, for
 /// rows of so many entries together; stages.length(row) tells those of one.
 template <class Tag>
 struct RowsStage {
@@ -45,7 +45,7 @@ struct RowsStage {
   StageCount count;
   std::int64_t entries;
 };
-/// A phase that every thread of every team takes part in:
+/// A stage that every thread of every team takes part in:
 /// stages(Tag(), team), of which there are `count` threads' work. Launched
 /// alone, it gets `teams_per_multiprocessor` teams of `team_size` for a
 /// multiprocessor.

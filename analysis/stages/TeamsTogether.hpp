@@ -91,7 +91,7 @@ class TeamsTogether : public TeamsTogetherSizes {
         for (int u = 0; u < batch; ++u) total.of[0] += mine.of[u];
       }
       exclusive(total, all);
-      // The sums of this phase and of the next one are apart.
+      // The sums of this stage and of the next one are apart.
       std::int64_t* const partial = partial_ + odd_ * most_teams;
       odd_ = 1 - odd_;
       if (team_.team_rank() == 0) partial[team_.league_rank()] = all;

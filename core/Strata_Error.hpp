@@ -172,7 +172,7 @@ class MemoryError : public Error {
         free_(free),
         total_(total) {}
   /// Bytes of the allocation that failed: to four digits where Kokkos itself
-  /// allocates, 0 where nobody says, as of a host's containers.
+  /// allocates, 0 where the size is not known, as of a host's containers.
   std::size_t needed() const noexcept { return needed_; }
   /// Bytes of the memory space that were free, and that it has in all; 0 where
   /// the backend does not say.

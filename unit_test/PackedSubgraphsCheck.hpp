@@ -243,10 +243,10 @@ class PackedSubgraphsCheck {
     for (int e = 0; e < record_.entries; ++e) {
       const auto origin =
           packed_.value_index(work.record * record_.entries + e);
-      const int source = work.source[e];
+      const int dependency = work.dependency[e];
       if (origin < 0) {
         ASSERT_EQ(origin, -1);
-        ASSERT_EQ(source, 0);
+        ASSERT_EQ(dependency, 0);
         continue;
       }
       ASSERT_GE(packed_.record_row(work.record), 0);
@@ -259,13 +259,15 @@ class PackedSubgraphsCheck {
       edge_used_[edge] = 1;
       const int j = graph_.entries(edge);
       if (subgraph_of_[j] == g) {
-        ASSERT_EQ(source, 1 + s.imports + position_of_[j] - s.first_position);
-        ASSERT_LT(written[source], step) << "read before it is final";
+        ASSERT_EQ(dependency,
+                  1 + s.imports + position_of_[j] - s.first_position);
+        ASSERT_LT(written[dependency], step) << "read before it is final";
       } else {
-        ASSERT_GE(source, 1);
-        ASSERT_LE(source, s.imports);
-        ASSERT_EQ(packed_.import(s.first_import + source - 1), export_of_[j]);
-        first_need[source - 1] = std::min(first_need[source - 1], step);
+        ASSERT_GE(dependency, 1);
+        ASSERT_LE(dependency, s.imports);
+        ASSERT_EQ(packed_.import(s.first_import + dependency - 1),
+                  export_of_[j]);
+        first_need[dependency - 1] = std::min(first_need[dependency - 1], step);
       }
     }
   }
@@ -274,9 +276,9 @@ class PackedSubgraphsCheck {
                                 entries_a_step_));
   }
 
-  /// A row's last record can't come sooner than its sources allow that are
-  /// newest, next to newest and so on; one that waits for all sources before
-  /// its first record comes no sooner than need be.
+  /// A row's last record can't come sooner than its dependencies allow that are
+  /// newest, next to newest and so on; one that waits for all dependencies
+  /// before its first record comes no sooner than need be.
   void steps() {
     const int n = graph_.num_vertices;
     std::vector<int> least(n), most(n);

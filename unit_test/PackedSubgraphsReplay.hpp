@@ -89,7 +89,7 @@ struct LaneWork {
   int lane;
   bool idle, publishes;
   int out;
-  std::array<int, 5> source;
+  std::array<int, 5> dependency;
 };
 using StepWork = std::vector<LaneWork>;
 
@@ -131,8 +131,9 @@ inline std::vector<StepWork> decode(const HostPackedSubgraphs& packed,
         EXPECT_EQ(bytes % shape.scalar_bytes, 0);
         work.out = bytes / shape.scalar_bytes;
         for (int e = 0; e < shape.entries; ++e) {
-          EXPECT_EQ(half(shape.source_at(e)) % shape.scalar_bytes, 0);
-          work.source[e] = half(shape.source_at(e)) / shape.scalar_bytes;
+          EXPECT_EQ(half(shape.dependency_at(e)) % shape.scalar_bytes, 0);
+          work.dependency[e] =
+              half(shape.dependency_at(e)) / shape.scalar_bytes;
         }
         steps[k].push_back(work);
       }
@@ -193,7 +194,7 @@ inline std::vector<std::uint64_t> replay(const HostPackedSubgraphs& packed,
             const auto origin =
                 packed.value_index(lane.record * shape.entries + e);
             if (origin >= 0)
-              result.back() -= number(origin) * scratch.at(lane.source[e]);
+              result.back() -= number(origin) * scratch.at(lane.dependency[e]);
           }
         }
       }

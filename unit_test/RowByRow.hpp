@@ -35,7 +35,7 @@ class Solve
       const ExecutionSpace& exec,
       const Strata::Experimental::TriangularAnalysis<ExecutionSpace>& analysis)
       : begin_("RowByRow::begin", analysis.graph.num_vertices + 1),
-        source_("RowByRow::source", analysis.graph.num_edges()),
+        dependency_("RowByRow::dependency", analysis.graph.num_edges()),
         value_index_("RowByRow::value_index", analysis.graph.num_edges(),
                      analysis.num_values),
         value_(Base::make_values(analysis.graph.num_edges())) {
@@ -53,7 +53,7 @@ class Solve
     const Strata::Detail::ValueIndex<Memory> diagonal("RowByRow::diagonal", n,
                                                       analysis.num_values);
     Kokkos::deep_copy(exec, begin_, graph.row_map);
-    const auto source = source_;
+    const auto dependency = dependency_;
     const auto index = value_index_;
     using Range = Kokkos::RangePolicy<ExecutionSpace>;
     Kokkos::parallel_for(
@@ -64,7 +64,7 @@ class Solve
     Kokkos::parallel_for(
         "RowByRow::entries", Range(exec, 0, edges),
         KOKKOS_LAMBDA(std::int64_t k) {
-          source(k) = graph.row_of(graph.entries(k));
+          dependency(k) = graph.row_of(graph.entries(k));
           index.set(k, graph.value_index(k));
         });
     exec.fence();
@@ -74,7 +74,7 @@ class Solve
   void solve(const ExecutionSpace& exec, const VectorRef<const Scalar>& b,
              const VectorRef<Scalar>& x, std::int64_t columns) const override {
     const auto begin = begin_;
-    const auto source = source_;
+    const auto dependency = dependency_;
     const auto row = this->row_;
     const auto value = value_;
     const auto diagonal = this->diagonal_;
@@ -86,7 +86,7 @@ class Solve
           for (std::size_t v = 0; v < row.extent(0); ++v) {
             Scalar sum = b(row(v), c);
             for (auto k = begin(v); k < begin(v + 1); ++k)
-              sum -= value(k) * x(source(k), c);
+              sum -= value(k) * x(dependency(k), c);
             x(row(v), c) = divide ? sum / diagonal(v) : sum * diagonal(v);
           }
         });
@@ -106,12 +106,12 @@ class Solve
                                   this->conjugated_);
   }
   std::size_t entry_bytes() const override {
-    return (begin_.extent(0) + source_.extent(0)) * 8 + value_index_.bytes() +
-           value_.extent(0) * sizeof(Scalar);
+    return (begin_.extent(0) + dependency_.extent(0)) * 8 +
+           value_index_.bytes() + value_.extent(0) * sizeof(Scalar);
   }
 
   Kokkos::View<std::int64_t*, Memory> begin_;
-  Kokkos::View<std::int64_t*, Memory> source_;
+  Kokkos::View<std::int64_t*, Memory> dependency_;
   Strata::Detail::ValueIndex<Memory> value_index_;
   Kokkos::View<Scalar*, Memory> value_;
 };

@@ -18,17 +18,17 @@ namespace TestGraphs {
 
 using Graph = DependencyGraph<Kokkos::HostSpace>;
 
-/// A graph from the sources of each vertex, all smaller than the vertex.
-inline Graph make_graph(const std::vector<std::set<int>>& sources) {
+/// A graph from the dependencies of each vertex, all smaller than the vertex.
+inline Graph make_graph(const std::vector<std::set<int>>& dependencies) {
   Graph graph;
-  graph.num_vertices = int(sources.size());
+  graph.num_vertices = int(dependencies.size());
   std::int64_t edges = 0;
-  for (const auto& row : sources) edges += std::int64_t(row.size());
-  graph.row_map = decltype(graph.row_map)("row_map", sources.size() + 1);
+  for (const auto& row : dependencies) edges += std::int64_t(row.size());
+  graph.row_map = decltype(graph.row_map)("row_map", dependencies.size() + 1);
   graph.entries = decltype(graph.entries)("entries", edges);
   edges = 0;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (int j : sources[i]) graph.entries(edges++) = j;
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    for (int j : dependencies[i]) graph.entries(edges++) = j;
     graph.row_map(i + 1) = edges;
   }
   return graph;
@@ -78,101 +78,101 @@ inline std::int64_t num_values(const Graph& graph) {
 /// About `degree` edges into each vertex, from up to `reach` before it.
 inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<std::set<int>> sources(n);
+  std::vector<std::set<int>> dependencies(n);
   // A Poisson distribution's mean is positive.
-  if (degree == 0) return make_graph(sources);
+  if (degree == 0) return make_graph(dependencies);
   for (int i = 1; i < n; ++i) {
     const int first = std::max(0, i - reach);
     int wanted = std::poisson_distribution<int>(degree)(random);
     wanted = std::min(wanted, i - first);
-    while (int(sources[i].size()) < wanted)
-      sources[i].insert(
+    while (int(dependencies[i].size()) < wanted)
+      dependencies[i].insert(
           std::uniform_int_distribution<int>(first, i - 1)(random));
   }
-  return make_graph(sources);
+  return make_graph(dependencies);
 }
 
 /// Every vertex needs all before it.
 inline Graph dense_graph(int n) {
-  std::vector<std::set<int>> sources(n);
+  std::vector<std::set<int>> dependencies(n);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j) sources[i].insert(j);
-  return make_graph(sources);
+    for (int j = 0; j < i; ++j) dependencies[i].insert(j);
+  return make_graph(dependencies);
 }
 
 inline Graph chain_graph(int n) {
-  std::vector<std::set<int>> sources(n);
-  for (int i = 1; i < n; ++i) sources[i] = {i - 1};
-  return make_graph(sources);
+  std::vector<std::set<int>> dependencies(n);
+  for (int i = 1; i < n; ++i) dependencies[i] = {i - 1};
+  return make_graph(dependencies);
 }
 
 /// The last vertex needs all others, which need nothing.
 inline Graph arrow_graph(int n) {
-  std::vector<std::set<int>> sources(n);
-  for (int j = 0; j + 1 < n; ++j) sources[n - 1].insert(j);
-  return make_graph(sources);
+  std::vector<std::set<int>> dependencies(n);
+  for (int j = 0; j + 1 < n; ++j) dependencies[n - 1].insert(j);
+  return make_graph(dependencies);
 }
 
 /// All vertices need the first.
 inline Graph star_graph(int n) {
-  std::vector<std::set<int>> sources(n);
-  for (int i = 1; i < n; ++i) sources[i] = {0};
-  return make_graph(sources);
+  std::vector<std::set<int>> dependencies(n);
+  for (int i = 1; i < n; ++i) dependencies[i] = {0};
+  return make_graph(dependencies);
 }
 
 /// A chain in which every `pitch`-th vertex needs all before it.
 inline Graph comb_graph(int n, int pitch) {
-  std::vector<std::set<int>> sources(n);
+  std::vector<std::set<int>> dependencies(n);
   for (int i = 1; i < n; ++i)
-    for (int j = i % pitch ? i - 1 : 0; j < i; ++j) sources[i].insert(j);
-  return make_graph(sources);
+    for (int j = i % pitch ? i - 1 : 0; j < i; ++j) dependencies[i].insert(j);
+  return make_graph(dependencies);
 }
 
 /// `wide` vertices without edges, then a chain of `length`, then ten vertices
-/// that need all before them: most sources are known long before the last.
+/// that need all before them: most dependencies are known long before the last.
 inline Graph wide_then_long_graph(int wide, int length) {
-  std::vector<std::set<int>> sources(wide + length + 10);
-  for (int i = wide + 1; i < wide + length; ++i) sources[i] = {i - 1};
+  std::vector<std::set<int>> dependencies(wide + length + 10);
+  for (int i = wide + 1; i < wide + length; ++i) dependencies[i] = {i - 1};
   for (int i = wide + length; i < wide + length + 10; ++i)
-    for (int j = 0; j < i; ++j) sources[i].insert(j);
-  return make_graph(sources);
+    for (int j = 0; j < i; ++j) dependencies[i].insert(j);
+  return make_graph(dependencies);
 }
 
 /// Lower triangle of the 5-point (nz = 1) or 7-point stencil.
 inline Graph grid_graph(int nx, int ny, int nz = 1) {
-  std::vector<std::set<int>> sources(nx * ny * nz);
+  std::vector<std::set<int>> dependencies(nx * ny * nz);
   for (int z = 0, v = 0; z < nz; ++z)
     for (int y = 0; y < ny; ++y)
       for (int x = 0; x < nx; ++x, ++v) {
-        if (x > 0) sources[v].insert(v - 1);
-        if (y > 0) sources[v].insert(v - nx);
-        if (z > 0) sources[v].insert(v - nx * ny);
+        if (x > 0) dependencies[v].insert(v - 1);
+        if (y > 0) dependencies[v].insert(v - nx);
+        if (z > 0) dependencies[v].insert(v - nx * ny);
       }
-  return make_graph(sources);
+  return make_graph(dependencies);
 }
 
 /// `count` chains, vertex v in chain v modulo count; chain c stops after
 /// c + 1 vertices if `uneven`, which leaves isolated vertices behind it.
 inline Graph interleaved_chains(int count, int length, bool uneven) {
-  std::vector<std::set<int>> sources(count * length);
+  std::vector<std::set<int>> dependencies(count * length);
   for (int v = count; v < count * length; ++v)
-    if (!uneven || v / count <= v % count) sources[v] = {v - count};
-  return make_graph(sources);
+    if (!uneven || v / count <= v % count) dependencies[v] = {v - count};
+  return make_graph(dependencies);
 }
 
 /// Ten vertices and ten edges, one of them vertex 6's from 3 and 5 (counted
 /// from one), as in Figure 1 of Picciau et al. (2017).
 inline Graph ten_vertices() {
-  std::vector<std::set<int>> sources(10);
-  sources[2] = {0};
-  sources[3] = {1};
-  sources[4] = {1};
-  sources[5] = {2, 4};
-  sources[6] = {3};
-  sources[7] = {5};
-  sources[8] = {5, 6};
-  sources[9] = {7};
-  return make_graph(sources);
+  std::vector<std::set<int>> dependencies(10);
+  dependencies[2] = {0};
+  dependencies[3] = {1};
+  dependencies[4] = {1};
+  dependencies[5] = {2, 4};
+  dependencies[6] = {3};
+  dependencies[7] = {5};
+  dependencies[8] = {5, 6};
+  dependencies[9] = {7};
+  return make_graph(dependencies);
 }
 
 /// Graphs of every kind, small enough for plain references.

@@ -50,11 +50,11 @@ std::vector<std::pair<std::string, Graph>> block_graphs() {
           "random " + std::to_string(n) + " " + std::to_string(degree),
           TestGraphs::random_graph(n, degree, std::max(1, n / 3), 5));
   // A long row among short ones, in a block that is wide.
-  std::vector<std::set<int>> sources(9000);
+  std::vector<std::set<int>> dependencies(9000);
   for (int v = 3000; v < 9000; ++v)
-    sources[v] = {(v * 7) % 3000, v < 6000 ? 1 : v - 3000};
-  for (int j = 0; j < 3000; ++j) sources[4100].insert(j);
-  graphs.emplace_back("long row", TestGraphs::make_graph(sources));
+    dependencies[v] = {(v * 7) % 3000, v < 6000 ? 1 : v - 3000};
+  for (int j = 0; j < 3000; ++j) dependencies[4100].insert(j);
+  graphs.emplace_back("long row", TestGraphs::make_graph(dependencies));
   return graphs;
 }
 
@@ -86,18 +86,18 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
   Detail::EllPlan<Memory> plan;
   Kokkos::View<Detail::EllBlock*, Memory> block("block", start.size());
   Kokkos::View<unsigned*, Memory> row("row", n);
-  Kokkos::View<int*, Memory> source("source", slots), count("count", n);
+  Kokkos::View<int*, Memory> dependency("dependency", slots), count("count", n);
   Kokkos::View<std::int64_t*, Memory> first("first", n);
   plan.block = block.data();
   plan.row = row.data();
-  plan.source = source.data();
+  plan.dependency = dependency.data();
   plan.long_first = first.data();
   plan.long_count = count.data();
   plan.value_index = Detail::ValueIndex<Memory>("origin", slots, num_values);
   plan.diagonal_value_index =
       Detail::ValueIndex<Memory>("diagonal", n, num_values);
   // A slot that nobody fills shows.
-  Kokkos::deep_copy(source, -7);
+  Kokkos::deep_copy(dependency, -7);
   Kokkos::deep_copy(plan.value_index.narrow, 12345u);
   analysis.fill(
       exec, plan,
@@ -106,7 +106,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
 
   const auto blocks = on_host(block);
   const auto rows = on_host(row);
-  const auto sources = on_host(source);
+  const auto dependencies = on_host(dependency);
   const auto firsts = on_host(first);
   const auto counts = on_host(count);
   Detail::ValueIndex<Kokkos::HostSpace> origin, diagonal;
@@ -117,7 +117,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
     ASSERT_LT(slot, slots);
     ASSERT_FALSE(used[slot]) << "slot " << slot;
     used[slot] = 1;
-    ASSERT_EQ(sources(slot), host.entries(k));
+    ASSERT_EQ(dependencies(slot), host.entries(k));
     ASSERT_EQ(origin(slot), host.value_index(k));
   };
   std::int64_t apart = 0, in_blocks = 0;
@@ -150,15 +150,16 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
       const auto begin = host.row_map(v), end = host.row_map(v + 1);
       const std::int64_t own = k.first_slot + r * per_row;
       const bool is_apart =
-          k.steps() > 0 && sources(own) == Detail::ell_long_row;
+          k.steps() > 0 && dependencies(own) == Detail::ell_long_row;
       for (int e = 0; e < k.steps() * per_row; ++e) {
         const std::int64_t slot =
             own + std::int64_t{e / per_row} * k.stride + e % per_row;
         if (!is_apart && begin + e < end) {
           expect_entry(slot, begin + e);
         } else {
-          ASSERT_EQ(sources(slot), is_apart && e == 0 ? Detail::ell_long_row
-                                                      : Detail::ell_padding);
+          ASSERT_EQ(dependencies(slot), is_apart && e == 0
+                                            ? Detail::ell_long_row
+                                            : Detail::ell_padding);
           ASSERT_EQ(origin(slot), -1);
           used[slot] = 1;
         }
@@ -179,7 +180,7 @@ void expect_plan(const Graph& host, int lanes, Detail::EllLimits limits) {
   }
   for (std::int64_t slot = 0; slot < slots; ++slot)
     if (!used[slot]) {
-      ASSERT_EQ(sources(slot), Detail::ell_padding);
+      ASSERT_EQ(dependencies(slot), Detail::ell_padding);
       ASSERT_EQ(origin(slot), -1) << "values are taken for every slot";
     }
   EXPECT_LE(slots, in_blocks + apart + 7 * std::int64_t(start.size()));

@@ -11,7 +11,7 @@
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 
 #include "HermitianMatrix.hpp"
 
@@ -107,9 +107,10 @@ TEST(Enumerators, OfTheAnalysis) {
     order_by_level(exec, empty, within);
   });
   const LevelOrder<Exec::memory_space> no_order;
-  expect_refused<SourceNumbering>("numbering", [&](SourceNumbering numbering) {
-    make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
-  });
+  expect_refused<DependencyNumbering>(
+      "numbering", [&](DependencyNumbering numbering) {
+        make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
+      });
   const DependencyGraph<Kokkos::HostSpace> on_host;
   const auto part = [&](auto member) {
     return [&, member](auto value) {

@@ -17,10 +17,11 @@ using TestGraphs::Graph;
 /// Rows that need as many rows before them as `length` says, the nearest first.
 template <class Length>
 Graph rows_of(int n, const Length& length) {
-  std::vector<std::set<int>> sources(n);
+  std::vector<std::set<int>> dependencies(n);
   for (int i = 0; i < n; ++i)
-    for (int d = 1; d <= length(i) && d <= i; ++d) sources[i].insert(i - d);
-  return TestGraphs::make_graph(sources);
+    for (int d = 1; d <= length(i) && d <= i; ++d)
+      dependencies[i].insert(i - d);
+  return TestGraphs::make_graph(dependencies);
 }
 
 TEST(HostRows, NoRowsAndRowsThatNeedNothing) {
@@ -46,7 +47,7 @@ TEST(HostRows, ChainsCountWhereTheyAreLong) {
   };
   EXPECT_EQ(of_length(16).in_chains, 0);
   EXPECT_NEAR(of_length(64).in_chains, 47. / 64, 0.01);
-  // A source that is not the row before makes no chain.
+  // A dependency that is not the row before makes no chain.
   EXPECT_EQ(Detail::sample_host_rows(TestGraphs::star_graph(5000)).in_chains,
             0);
 }

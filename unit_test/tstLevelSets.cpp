@@ -104,7 +104,7 @@ TEST(LevelSets, DeviceOrderIsTheHosts) {
 
 TEST(LevelSets, DeviceOrderOfLargerGraphs) {
   // More vertices than a device has lanes under way, rows of all lengths, and
-  // rows that a warp reads together with sources in and outside the warp.
+  // rows that a warp reads together with dependencies in and outside the warp.
   unsigned seed = 77;
   for (const auto& [degree, reach] :
        {std::pair{3.0, 30000}, std::pair{6.0, 12}, std::pair{40.0, 300},

@@ -4,6 +4,7 @@
 // program once more with more threads than cores.
 #include <gtest/gtest.h>
 
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
 #include <limits>
@@ -24,19 +25,19 @@ using TestGraphs::Graph;
 /// before, anywhere in it.
 Graph waves(const std::vector<int>& widths, int degree, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<std::set<int>> sources;
+  std::vector<std::set<int>> dependencies;
   int before = 0, begin = 0;
   for (const int width : widths) {
     for (int i = 0; i < width; ++i) {
-      sources.emplace_back();
+      dependencies.emplace_back();
       if (begin == 0) continue;
       std::uniform_int_distribution<int> any(before, begin - 1);
-      for (int d = 0; d < degree; ++d) sources.back().insert(any(random));
+      for (int d = 0; d < degree; ++d) dependencies.back().insert(any(random));
     }
     before = begin;
     begin += width;
   }
-  return TestGraphs::make_graph(sources);
+  return TestGraphs::make_graph(dependencies);
 }
 
 std::vector<std::pair<std::string, Graph>> graphs() {
@@ -66,7 +67,7 @@ Plan make_plan(const Graph& graph, int threads) {
             {}};
   const auto chunks = make_row_chunks(exec, plan.graph, plan.order,
                                       TestGraphs::num_values(plan.graph), 1, 4,
-                                      SourceNumbering::position);
+                                      DependencyNumbering::position);
   plan.tasks =
       Detail::make_level_tasks(exec, plan.graph, plan.order, chunks, threads);
   return plan;
@@ -115,11 +116,11 @@ void expect_complete(const Plan& plan, int threads) {
         const int v = plan.order.vertex(p);
         for (auto k = plan.graph.row_map(v); k < plan.graph.row_map(v + 1);
              ++k) {
-          const int source = plan.order.position(plan.graph.entries(k));
-          if (thread_of[source] == u) {
-            ASSERT_LT(source, p);
+          const int dependency = plan.order.position(plan.graph.entries(k));
+          if (thread_of[dependency] == u) {
+            ASSERT_LT(dependency, p);
           } else {
-            ASSERT_GE(known[thread_of[source]], levels_after[source]);
+            ASSERT_GE(known[thread_of[dependency]], levels_after[dependency]);
           }
         }
       }
@@ -136,7 +137,7 @@ void expect_solutions(const Plan& plan, int columns,
   const int n = plan.graph.num_vertices;
   const auto entries = plan.graph.num_edges();
   const Kokkos::View<unsigned*, Kokkos::HostSpace> row("row", n);
-  const Kokkos::View<int*, Kokkos::HostSpace> source("source", entries);
+  const Kokkos::View<int*, Kokkos::HostSpace> dependency("dependency", entries);
   const Values value("value", entries), diagonal("diagonal", n),
       by_position("by position", n), b("b", std::size_t(n) * columns),
       x("x", b.extent(0));
@@ -153,7 +154,7 @@ void expect_solutions(const Plan& plan, int columns,
     for (auto k = plan.graph.row_map(v); k < plan.graph.row_map(v + 1); ++k) {
       const int j = plan.graph.entries(k);
       value(slot) = any(random);
-      source(slot) = plan.order.position(j);
+      dependency(slot) = plan.order.position(j);
       for (int c = 0; c < columns; ++c)
         expected[c * n + v] -= value(slot) * expected[c * n + j];
       ++slot;
@@ -162,7 +163,7 @@ void expect_solutions(const Plan& plan, int columns,
   }
   Detail::RowSystem<double, Host> system{};
   system.row = row;
-  system.source = source;
+  system.dependency = dependency;
   system.value = value;
   system.diagonal = diagonal;
   system.divide = false;
@@ -215,11 +216,11 @@ TEST(LevelTasks, ShareWideLevelSetsOnly) {
 /// Parts of a level set have about as much work each, rows of one length or
 /// not.
 TEST(LevelTasks, AreOfOneSize) {
-  std::vector<std::set<int>> sources(3000);
+  std::vector<std::set<int>> dependencies(3000);
   for (int i = 1000; i < 3000; ++i)
     for (int j = 0; j < (i < 1100 ? 100 : 1); ++j)
-      sources[i].insert((i + 7 * j) % 1000);
-  const Plan plan = make_plan(TestGraphs::make_graph(sources), 8);
+      dependencies[i].insert((i + 7 * j) % 1000);
+  const Plan plan = make_plan(TestGraphs::make_graph(dependencies), 8);
   ASSERT_EQ(plan.tasks.threads, 8);
   const double all = Detail::LevelShares::work(2000, 100 * 100 + 1900);
   for (int u = 0; u < 8; ++u) {

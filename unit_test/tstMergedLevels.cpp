@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
@@ -28,9 +28,10 @@ auto on_host(const View& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
-/// Terms and sources of a row, by replacing whatever may be replaced.
+/// Coefficients and dependencies of a row, by replacing whatever may be
+/// replaced.
 struct Lists {
-  std::set<int> terms, sources;
+  std::set<int> coefficients, dependencies;
 };
 template <class RowStatuses>
 Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
@@ -44,8 +45,8 @@ Lists replace_all(const Graph& graph, const std::vector<int>& level, int k,
       const int from = graph.entries(e);
       if (level[from] / k != level[row] / k ||
           row_status(from) == RowStatus::stays)
-        lists.sources.insert(from);
-      else if (lists.terms.insert(from).second)
+        lists.dependencies.insert(from);
+      else if (lists.coefficients.insert(from).second)
         next.push_back(from);
     }
   }
@@ -67,22 +68,23 @@ MergedRows<Kokkos::HostSpace> rows_on_host(const MergedRows<From>& rows) {
 }
 
 /// What a row's program makes of small integers, all diagonals being one,
-/// against terms replaced one by one.
+/// against coefficients replaced one by one.
 void expect_program(const Graph& graph, const unsigned char* program,
                     const unsigned char* end, const Lists& lists, int row) {
   const auto number = [](std::int64_t edge) { return double(edge % 5 - 2); };
-  ASSERT_EQ(std::size_t(program[0]), lists.terms.size());
-  ASSERT_EQ(std::size_t(program[1]), lists.sources.size());
+  ASSERT_EQ(std::size_t(program[0]), lists.coefficients.size());
+  ASSERT_EQ(std::size_t(program[1]), lists.dependencies.size());
   int operations = 0;
   std::map<int, double> sums;
-  std::vector<double> slot(lists.terms.size() + lists.sources.size(), 0.);
+  std::vector<double> slot(
+      lists.coefficients.size() + lists.dependencies.size(), 0.);
   const int expected = MergedRows<Kokkos::HostSpace>::operations(program);
   const unsigned char* length = program + MergedRows<Kokkos::HostSpace>::head;
-  program = length + lists.terms.size();
+  program = length + lists.coefficients.size();
   const auto replace = [&](int v, double by) {
     for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e) {
       const int from = graph.entries(e);
-      const double sign = lists.terms.count(from) > 0 ? -1 : 1;
+      const double sign = lists.coefficients.count(from) > 0 ? -1 : 1;
       sums[from] += sign * by * number(e);
       ASSERT_LT(program, end);
       ASSERT_LT(*program, slot.size());
@@ -91,13 +93,14 @@ void expect_program(const Graph& graph, const unsigned char* program,
     }
   };
   replace(row, 1);
-  for (auto t = lists.terms.rbegin(); t != lists.terms.rend(); ++t) {
+  for (auto t = lists.coefficients.rbegin(); t != lists.coefficients.rend();
+       ++t) {
     EXPECT_EQ(*length++, graph.row_map(*t + 1) - graph.row_map(*t));
     replace(*t, sums[*t]);
   }
   EXPECT_EQ(operations, expected);
   std::size_t next = 0;
-  for (const auto* list : {&lists.terms, &lists.sources})
+  for (const auto* list : {&lists.coefficients, &lists.dependencies})
     for (const int v : *list) EXPECT_EQ(slot[next++], sums[v]) << "row " << row;
 }
 
@@ -114,8 +117,8 @@ int expect_merged(const Graph& graph, int k) {
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
   const auto entries = on_host(made.graph.entries);
-  const auto term_map = on_host(made.term_map);
-  const auto term = on_host(made.term);
+  const auto coefficient_map = on_host(made.coefficient_map);
+  const auto coefficient = on_host(made.coefficient);
   const auto row_status = on_host(made.row_status);
   const auto position = on_host(made.order.position);
   const auto level = on_host(made.order.level_of);
@@ -146,40 +149,41 @@ int expect_merged(const Graph& graph, int k) {
       const int j = entries(e);
       EXPECT_LT(last, j) << "ascending";
       last = j;
-      found.sources.insert(j);
+      found.dependencies.insert(j);
       EXPECT_LT(level(j), level(v)) << "of vertex " << v;
       EXPECT_LT(position(j), position(v));
     }
     last = -1;
-    for (auto t = term_map(v); t < term_map(v + 1); ++t) {
-      EXPECT_LT(last, term(t)) << "ascending";
-      last = term(t);
-      found.terms.insert(last);
+    for (auto t = coefficient_map(v); t < coefficient_map(v + 1); ++t) {
+      EXPECT_LT(last, coefficient(t)) << "ascending";
+      last = coefficient(t);
+      found.coefficients.insert(last);
     }
     const auto status_of = [&](int u) { return row_status(u); };
     const auto all = replace_all(graph, sets.level_of, k, status_of, v);
     if (row_status(v) == RowStatus::merged) {
       ++merged;
-      EXPECT_EQ(found.terms, all.terms) << "of vertex " << v;
-      EXPECT_EQ(found.sources, all.sources) << "of vertex " << v;
+      EXPECT_EQ(found.coefficients, all.coefficients) << "of vertex " << v;
+      EXPECT_EQ(found.dependencies, all.dependencies) << "of vertex " << v;
       EXPECT_NE(rows.recipe_at(p), nullptr);
       if (!rows.recipe_at(p)) return merged;
       expect_program(graph, rows.recipe_at(p),
                      rows.recipe.data() + recipe_bytes, found, v);
       const std::string program(
           reinterpret_cast<const char*>(rows.recipe_at(p)),
-          rows.head + found.terms.size() +
+          rows.head + found.coefficients.size() +
               static_cast<std::size_t>(rows.operations(rows.recipe_at(p))));
       EXPECT_EQ(place_of.emplace(program, rows.recipe_of(p)).first->second,
                 rows.recipe_of(p))
           << "the program of row " << v << " is there twice";
     } else {
       EXPECT_EQ(rows.recipe_at(p), nullptr);
-      EXPECT_TRUE(found.terms.empty());
-      EXPECT_EQ(found.sources,
+      EXPECT_TRUE(found.coefficients.empty());
+      EXPECT_EQ(found.dependencies,
                 std::set<int>(graph.entries.data() + graph.row_map(v),
                               graph.entries.data() + graph.row_map(v + 1)));
-      EXPECT_EQ(row_status(v) == RowStatus::as_it_was, all.terms.empty());
+      EXPECT_EQ(row_status(v) == RowStatus::as_it_was,
+                all.coefficients.empty());
     }
   }
   EXPECT_LE(made.order.num_levels(), sets.num_levels);
@@ -208,18 +212,20 @@ TEST(MergedLevels, RanksAskForTheLanesOfTheLongerList) {
   for (const int max_steps : {4, 8}) {
     const Detail::ListsRank rank{max_steps};
     int before = 0;
-    for (const int sources : {0, 1, 3, 8, 9, 16, 17, 40, 128, 255, 256, 70000})
-      for (const int terms : {0, 1, 5, 8, 9, 20, 33, 60}) {
-        const int longer = std::max(terms, sources);
-        const int made = rank(terms, sources);
+    for (const int dependencies :
+         {0, 1, 3, 8, 9, 16, 17, 40, 128, 255, 256, 70000})
+      for (const int coefficients : {0, 1, 5, 8, 9, 20, 33, 60}) {
+        const int longer = std::max(coefficients, dependencies);
+        const int made = rank(coefficients, dependencies);
         EXPECT_GE(rank.counted_length(made), longer);
         EXPECT_EQ(rank.log_lanes(rank.counted_length(made)),
                   rank.log_lanes(longer));
         for (const int longest : {longer, longer + 1, 2 * longer, 300})
           if (longest >= longer) {
-            EXPECT_LE(made, rank.at_most(longest)) << terms << ' ' << sources;
+            EXPECT_LE(made, rank.at_most(longest))
+                << coefficients << ' ' << dependencies;
           }
-        if (terms == 0) {
+        if (coefficients == 0) {
           EXPECT_GE(made, before);
           before = made;
         }
@@ -245,17 +251,17 @@ TEST(MergedLevels, OfAChainAreFewer) {
   }
 }
 
-/// A row of few terms has more sources than a lane finds by itself.
+/// A row of few coefficients has more dependencies than a lane finds by itself.
 TEST(MergedLevels, RowsFitWhoeverFindsThem) {
   constexpr int rows = 6, roots = rows * rows;
-  std::vector<std::set<int>> sources(2 * roots + rows + 1);
+  std::vector<std::set<int>> dependencies(2 * roots + rows + 1);
   for (int i = 0; i < roots; ++i) {
-    sources[roots + i] = {i};
-    sources[2 * roots + i / rows].insert(roots + i);
+    dependencies[roots + i] = {i};
+    dependencies[2 * roots + i / rows].insert(roots + i);
   }
-  for (int i = 0; i < rows; ++i) sources.back().insert(2 * roots + i);
-  const auto graph =
-      TestGraphs::with_value_indices(TestGraphs::make_graph(sources), false);
+  for (int i = 0; i < rows; ++i) dependencies.back().insert(2 * roots + i);
+  const auto graph = TestGraphs::with_value_indices(
+      TestGraphs::make_graph(dependencies), false);
   EXPECT_EQ(expect_merged(graph, 2), roots + 1);
 }
 
@@ -321,17 +327,17 @@ TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
     }
 }
 
-/// The chunks of a plan of merged level sets: how many have sources and terms
-/// stored as distances, and how many as they are.
+/// The chunks of a plan of merged level sets: how many have dependencies and
+/// coefficients stored as distances, and how many as they are.
 struct ChunkCounts {
   int near = 0, far = 0;
 };
 ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
-  std::vector<std::set<int>> sources;
+  std::vector<std::set<int>> dependencies;
   for (const auto& row : pattern.rows)
-    sources.emplace_back(row.begin(), row.end());
+    dependencies.emplace_back(row.begin(), row.end());
   const auto host =
-      TestGraphs::in_order(TestGraphs::make_graph(sources), upper, false);
+      TestGraphs::in_order(TestGraphs::make_graph(dependencies), upper, false);
   const Space exec;
   using Memory = Space::memory_space;
   constexpr int width = Detail::lane_width<Space>;
@@ -347,18 +353,19 @@ ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
   if (!made.exist()) return {};
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values(host), width, max_steps,
-      SourceNumbering::position, pool, [](auto&, auto&) {},
-      RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
+      DependencyNumbering::position, pool, [](auto&, auto&) {},
+      RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
+                              made.recipe_bytes});
   exec.fence();
   const auto chunk = on_host(plan.chunk);
   ChunkCounts counts;
   for (int c = 0; c < plan.num_chunks(); ++c)
-    ++(chunk(c).sources == RowChunk::whole ? counts.far : counts.near);
+    ++(chunk(c).dependencies == RowChunk::whole ? counts.far : counts.near);
   return counts;
 }
 
-/// Sources and terms of many chunks are stored as distances, those of others
-/// are too far away.
+/// Dependencies and coefficients of many chunks are stored as distances, those
+/// of others are too far away.
 TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
   const auto pattern = random_pattern(150000, 2., 120000, 11);
   const auto near = random_pattern(150000, 2., 30, 12);

@@ -19,8 +19,9 @@ struct Merge {
   PackingShape shape;
 };
 
-/// Solves in exact integers with the stream alone, and holds groups, terms and
-/// sources against their definition. Returns how many rows were merged.
+/// Solves in exact integers with the packed sub-graphs alone, and holds groups,
+/// coefficients and dependencies against their definition. Returns how many
+/// rows were merged.
 int expect_merged(const Graph& graph, const Merge& merge) {
   PackingShape shape = merge.shape;
   shape.merged_levels = merge.levels;
@@ -33,13 +34,14 @@ int expect_merged(const Graph& graph, const Merge& merge) {
   EXPECT_EQ(rows.levels, builder.merged_levels());
 
   const auto host = on_host(stream);
-  const auto row_map = on_host(rows.row_map), term_map = on_host(rows.term_map);
+  const auto row_map = on_host(rows.row_map),
+             coefficient_map = on_host(rows.coefficient_map);
   const auto word_map = on_host(rows.word_map);
-  const auto term = on_host(rows.term);
+  const auto coefficient = on_host(rows.coefficient);
   const auto word = on_host(rows.word);
   const auto origin = on_host(rows.value_index);
   const int n = graph.num_vertices;
-  EXPECT_EQ(term_map(n), int(term.extent(0)));
+  EXPECT_EQ(coefficient_map(n), int(coefficient.extent(0)));
   EXPECT_EQ(word_map(n), int(word.extent(0)));
   EXPECT_EQ(row_map(n), graph.num_edges());
 
@@ -66,18 +68,18 @@ int expect_merged(const Graph& graph, const Merge& merge) {
     std::memcpy(&bytes.at(byte), &number, 8);
     ++put;
   };
-  // A row of one term stays as it is where it has a source of its group that
-  // does not: others that need it wait for it.
+  // A row of one coefficient stays as it is where it has a dependency of its
+  // group that does not: others that need it wait for it.
   std::vector<bool> stays(n, false);
   for (int v = 0; v < n; ++v) {
     const int p = position[v];
-    if (term_map(p + 1) - term_map(p) > 1) continue;
+    if (coefficient_map(p + 1) - coefficient_map(p) > 1) continue;
     for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
       const int from = graph.entries(k);
       if (same_group(from, v) && !stays[from]) stays[v] = true;
     }
   }
-  std::vector<std::uint64_t> terms(term.extent(0), 1);
+  std::vector<std::uint64_t> coefficients(coefficient.extent(0), 1);
   int merged = 0, most_slots = 0;
   for (int p = 0; p < n; ++p) {
     const int v = vertex[p],
@@ -91,12 +93,13 @@ int expect_merged(const Graph& graph, const Merge& merge) {
                                           graph.diagonal_value_index(v)),
                 graph.value_index(graph.row_map(v) + i));
     }
-    const int first = term_map(p), count = term_map(p + 1) - first;
+    const int first = coefficient_map(p),
+              count = coefficient_map(p + 1) - first;
     const unsigned* const words = word.data() + word_map(p);
     const int num_words = word_map(p + 1) - word_map(p);
     EXPECT_GE(count, 1);
-    EXPECT_LE(count, rows.max_terms);
-    EXPECT_EQ(term(first), 0) << "a row is its own newest term";
+    EXPECT_LE(count, rows.max_coefficients);
+    EXPECT_EQ(coefficient(first), 0) << "a row is its own newest coefficient";
     using Rows = std::decay_t<decltype(rows)>;
     if (count == 1) {
       // It has its own entries.
@@ -114,16 +117,16 @@ int expect_merged(const Graph& graph, const Merge& merge) {
       continue;
     }
     ++merged;
-    const int sources = int(words[0]);
-    most_slots = std::max(most_slots, count + sources);
+    const int dependencies = int(words[0]);
+    most_slots = std::max(most_slots, count + dependencies);
     const auto* program = reinterpret_cast<const unsigned char*>(
-        words + 1 + rows.tasks_of(sources));
+        words + 1 + rows.tasks_of(dependencies));
     const auto* const begin = program;
-    std::vector<std::uint64_t> slot(count + sources, 0);
-    std::vector<int> vertex_of(count + sources, -1);
+    std::vector<std::uint64_t> slot(count + dependencies, 0);
+    std::vector<int> vertex_of(count + dependencies, -1);
     slot[0] = 1;
     for (int t = 0; t < count; ++t)
-      vertex_of[t] = vertex.at(p - term(first + t));
+      vertex_of[t] = vertex.at(p - coefficient(first + t));
     for (int t = 0; t < count; ++t) {
       const int j = vertex_of[t];
       EXPECT_TRUE(same_group(j, v));
@@ -140,15 +143,15 @@ int expect_merged(const Graph& graph, const Merge& merge) {
             slot[t] * PackedSubgraphsTest::number(graph.value_index(k));
         slot[at] += at < count ? 0 - product : product;
       }
-      terms[first + t] = slot[t];
+      coefficients[first + t] = slot[t];
     }
     const int used = int(program - begin);
-    EXPECT_EQ(num_words, 1 + rows.tasks_of(sources) + (used + 3) / 4);
-    for (int s = 0; s < sources; ++s)
+    EXPECT_EQ(num_words, 1 + rows.tasks_of(dependencies) + (used + 3) / 4);
+    for (int s = 0; s < dependencies; ++s)
       put_at(rows.byte_of(words + 1, s), slot[count + s]);
   }
   EXPECT_LE(most_slots, rows.max_slots);
-  EXPECT_EQ(put, builder.num_sources());
+  EXPECT_EQ(put, builder.num_dependencies());
 
   // A solve step by step.
   const PackedRecord record(8);
@@ -162,9 +165,10 @@ int expect_merged(const Graph& graph, const Merge& merge) {
     for (int i = 0; i < mine.rows; ++i) {
       const int p = mine.first_position + i;
       auto& begin = scratch[first_row + i];
-      for (int t = term_map(p); t < term_map(p + 1); ++t)
-        begin += terms[t] * PackedSubgraphsTest::number(
-                                -1 - std::int64_t(host.row(p - term(t))));
+      for (int t = coefficient_map(p); t < coefficient_map(p + 1); ++t)
+        begin += coefficients[t] *
+                 PackedSubgraphsTest::number(
+                     -1 - std::int64_t(host.row(p - coefficient(t))));
     }
     for (const auto& step : PackedSubgraphsTest::decode(host, record, g)) {
       std::vector<std::uint64_t> result;
@@ -180,7 +184,7 @@ int expect_merged(const Graph& graph, const Merge& merge) {
                             record, lane.record - lane.lane, mine.lanes,
                             lane.lane, record.value_at(e))),
                         8);
-            result.back() -= number * scratch.at(lane.source[e]);
+            result.back() -= number * scratch.at(lane.dependency[e]);
           }
         }
       }
@@ -223,7 +227,7 @@ TEST(MergedSubgraphRows, AreTheSameSystem) {
 }
 
 /// A chain's groups are its level sets, as many as asked for.
-TEST(MergedSubgraphRows, OfAChainHaveOneSource) {
+TEST(MergedSubgraphRows, OfAChainHaveOneDependency) {
   const Graph graph =
       TestGraphs::with_value_indices(TestGraphs::chain_graph(96), false);
   PackingShape shape{0, 96, 4096, 8};
@@ -232,8 +236,8 @@ TEST(MergedSubgraphRows, OfAChainHaveOneSource) {
     EXPECT_EQ(expect_merged(graph, {levels, shape}), 96 - 96 / levels);
 }
 
-/// Rows of many new sources want four lanes each, whatever the number of level
-/// sets at a time.
+/// Rows of many new dependencies want four lanes each, whatever the number of
+/// level sets at a time.
 TEST(MergedSubgraphRows, ANamedNumberOfLevelSetsLeavesTheTeamToChoose) {
   for (const int levels : {5, 8, 11}) {
     for (const bool dense : {false, true}) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <analysis/merging/MergedLevels.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 
 #include <kernels/triangular/sync_free/SplitRows.hpp>
 #include <vector>
@@ -20,7 +20,7 @@ auto on_host(const View& view) {
 }
 
 void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
-                   SourceNumbering numbering) {
+                   DependencyNumbering numbering) {
   const Space exec;
   const auto levels = find_level_sets(host);
   const auto graph = mirror_graph(exec, host);
@@ -33,13 +33,13 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
                                     max_steps, numbering);
   const auto row = on_host(plan.row);
   const auto chunk = on_host(plan.chunk);
-  const auto source = on_host(plan.source);
+  const auto dependency = on_host(plan.dependency);
   const int n = host.num_vertices;
   ASSERT_EQ(plan.num_rows, n);
   ASSERT_EQ(static_cast<int>(row.extent(0)), n);
   ASSERT_EQ(plan.num_levels(), levels.num_levels);
   ASSERT_EQ(plan.level_chunk_map.back(), plan.num_chunks());
-  ASSERT_EQ(static_cast<std::int64_t>(source.extent(0)), plan.num_slots);
+  ASSERT_EQ(static_cast<std::int64_t>(dependency.extent(0)), plan.num_slots);
   Detail::ValueIndex<Kokkos::HostSpace> origin, diagonal;
   origin.narrow = on_host(plan.value_index.narrow);
   diagonal.narrow = on_host(plan.diagonal_value_index.narrow);
@@ -84,23 +84,24 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
           const auto slot =
               k.first_slot + e / lanes * k.rows * lanes + r * lanes + e % lanes;
           if (begin + e >= end) {
-            ASSERT_EQ(source(slot), -1);
+            ASSERT_EQ(dependency(slot), -1);
             ASSERT_EQ(origin(slot), -1);
             continue;
           }
           const int from = host.row_of(host.entries(begin + e));
-          ASSERT_EQ(source(slot),
-                    numbering == SourceNumbering::row ? from : position[from]);
+          ASSERT_EQ(dependency(slot), numbering == DependencyNumbering::row
+                                          ? from
+                                          : position[from]);
           ASSERT_EQ(origin(slot), host.value_index(begin + e));
           ASSERT_LT(position[from], plan.num_rows);
-          ASSERT_LT(position[from], p) << "a source comes later";
+          ASSERT_LT(position[from], p) << "a dependency comes later";
         }
       }
       // Nothing waits for what is not long before it, and the last chunk of a
       // level set for no less than the last row there.
-      const int back =
-          RowChunk::throttle_levels +
-          RowChunk::throttle_levels_more * (std::max(0, k.steps - 1) / max_steps);
+      const int back = RowChunk::throttle_levels +
+                       RowChunk::throttle_levels_more *
+                           (std::max(0, k.steps - 1) / max_steps);
       if (width == 1 || k.steps == 0 || level < back) {
         ASSERT_EQ(k.throttle, -1);
       } else {
@@ -121,7 +122,7 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
 
 /// Chunks of merged rows hold their lists, as distances wherever these fit,
 /// without gaps; pieces of a long row hold what it holds.
-/// @returns chunks whose sources are stored as they are
+/// @returns chunks whose dependencies are stored as they are
 int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
                  int width) {
   const Space exec;
@@ -137,18 +138,19 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   if (!made.exist()) return 0;
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values, width, max_steps,
-      SourceNumbering::position, pool, [](auto&, auto&) {},
-      RowTerms<Memory>{made.term_map, made.term, made.recipe_bytes});
+      DependencyNumbering::position, pool, [](auto&, auto&) {},
+      RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
+                              made.recipe_bytes});
   const auto pieces = Detail::split_long_rows(
       exec, plan, width, width > 1 ? host.num_vertices : 0);
   exec.fence();
   const auto row_map = on_host(made.graph.row_map);
   const auto entries = on_host(made.graph.entries);
-  const auto term_map = on_host(made.term_map);
-  const auto term = on_host(made.term);
+  const auto coefficient_map = on_host(made.coefficient_map);
+  const auto coefficient = on_host(made.coefficient);
   const auto vertex = on_host(made.order.vertex);
   const auto position = on_host(made.order.position);
-  const auto source = on_host(plan.source);
+  const auto dependency = on_host(plan.dependency);
   const auto chunk = on_host(plan.chunk);
   const auto split = on_host(pieces.chunk);
   std::int64_t slot = 0;
@@ -159,44 +161,46 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
     const RowChunk& own = chunk(c);
     EXPECT_EQ(own.begin(), slot);
     EXPECT_EQ(own.first_position, next);
-    EXPECT_EQ(own.source_begin, word);
+    EXPECT_EQ(own.dependency_begin, word);
     EXPECT_LT(own.throttle, own.first_position);
     const int lanes = 1 << own.log_lanes;
     bool far = false;
     for (int r = 0; r < own.rows; ++r) {
       const int v = vertex(own.first_position + r), row = host.row_of(v);
-      std::vector<int> terms, sources, expected_terms, expected_sources;
+      std::vector<int> coefficients, dependencies, expected_coefficients,
+          expected_dependencies;
       for (int i = r * lanes; i < own.num_slots(); ++i) {
         if (i % own.stride() / lanes != r) continue;
-        const int stored = own.stored(source.data(), i);
-        const bool is_term = i < own.term_steps * own.stride();
-        const int found =
-            is_term ? own.term_of(stored, row) : own.source_of(stored);
-        if (found >= 0) (is_term ? terms : sources).push_back(found);
+        const int stored = own.stored(dependency.data(), i);
+        const bool is_coefficient = i < own.coefficient_steps * own.stride();
+        const int found = is_coefficient ? own.coefficient_of(stored, row)
+                                         : own.dependency_of(stored);
+        if (found >= 0)
+          (is_coefficient ? coefficients : dependencies).push_back(found);
       }
-      for (auto t = term_map(v); t < term_map(v + 1); ++t) {
-        expected_terms.push_back(host.row_of(term(t)));
-        far = far || v - 1 - term(t) > RowChunk::most_distance;
+      for (auto t = coefficient_map(v); t < coefficient_map(v + 1); ++t) {
+        expected_coefficients.push_back(host.row_of(coefficient(t)));
+        far = far || v - 1 - coefficient(t) > RowChunk::most_distance;
       }
       for (auto e = row_map(v); e < row_map(v + 1); ++e) {
-        expected_sources.push_back(position(entries(e)));
+        expected_dependencies.push_back(position(entries(e)));
         far = far || own.first_position - 1 - position(entries(e)) >
                          RowChunk::most_distance;
       }
-      EXPECT_EQ(terms, expected_terms) << "of row " << row;
-      EXPECT_EQ(sources, expected_sources) << "of row " << row;
+      EXPECT_EQ(coefficients, expected_coefficients) << "of row " << row;
+      EXPECT_EQ(dependencies, expected_dependencies) << "of row " << row;
     }
-    EXPECT_EQ(own.sources == RowChunk::whole, far) << "chunk " << c;
+    EXPECT_EQ(own.dependencies == RowChunk::whole, far) << "chunk " << c;
     whole += far;
     // A host's thread takes long rows whole.
     const int parts = width > 1 ? Detail::SplitRow::pieces(own) : 0;
     std::vector<int> all, of_parts;
     for (int i = 0; parts > 0 && i < own.num_slots(); ++i)
-      all.push_back(own.source_of(own.stored(source.data(), i)));
+      all.push_back(own.dependency_of(own.stored(dependency.data(), i)));
     for (int p = 0; p < parts; ++p, ++piece)
       for (int i = 0; i < split(piece).num_slots(); ++i)
-        of_parts.push_back(
-            split(piece).source_of(split(piece).stored(source.data(), i)));
+        of_parts.push_back(split(piece).dependency_of(
+            split(piece).stored(dependency.data(), i)));
     EXPECT_EQ(of_parts, all);
     ++piece;
     next += own.rows;
@@ -207,7 +211,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   }
   EXPECT_EQ(next, host.num_vertices);
   EXPECT_EQ(slot, plan.num_slots);
-  EXPECT_EQ(std::size_t(word), source.extent(0));
+  EXPECT_EQ(std::size_t(word), dependency.extent(0));
   EXPECT_EQ(piece, split.extent(0));
   return whole;
 }
@@ -249,7 +253,7 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
     for (const int width : {1, 4, 32})
       for (const bool reversed : {false, true})
         for (const auto numbering :
-             {SourceNumbering::row, SourceNumbering::position}) {
+             {DependencyNumbering::row, DependencyNumbering::position}) {
           SCOPED_TRACE(name + ", width " + std::to_string(width) +
                        (reversed ? ", reversed" : ""));
           expect_chunks(TestGraphs::with_value_indices(graph, reversed), width,
@@ -262,12 +266,12 @@ TEST(RowChunks, LongRowsGetLanes) {
   const auto graph =
       TestGraphs::with_value_indices(TestGraphs::arrow_graph(1000), false);
   for (const int max_steps : {1, 3, 100})
-    expect_chunks(graph, 32, max_steps, SourceNumbering::row);
+    expect_chunks(graph, 32, max_steps, DependencyNumbering::row);
   const auto device = mirror_graph(Space(), graph);
   const auto plan = make_row_chunks(
       Space(), device,
       order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000,
-      32, 4, SourceNumbering::row);
+      32, 4, DependencyNumbering::row);
   const auto chunk = on_host(plan.chunk);
   const RowChunk& last = chunk(plan.num_chunks() - 1);
   EXPECT_EQ(last.rows, 1);
@@ -278,19 +282,19 @@ TEST(RowChunks, LongRowsGetLanes) {
 TEST(RowChunks, RowsOfALevelAreSortedByLength) {
   // Alternating rows of 1 and 9 entries behind a level of 20: sorted, chunks of
   // four short rows have one step.
-  std::vector<std::set<int>> sources(20);
+  std::vector<std::set<int>> dependencies(20);
   for (int i = 0; i < 64; ++i) {
     std::set<int> row;
     for (int j = 0; j < (i % 2 ? 9 : 1); ++j) row.insert((i + j) % 20);
-    sources.push_back(row);
+    dependencies.push_back(row);
   }
-  const auto graph =
-      TestGraphs::with_value_indices(TestGraphs::make_graph(sources), false);
+  const auto graph = TestGraphs::with_value_indices(
+      TestGraphs::make_graph(dependencies), false);
   const auto device = mirror_graph(Space(), graph);
   const auto plan = make_row_chunks(
       Space(), device,
       order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000, 4,
-      9, SourceNumbering::row);
+      9, DependencyNumbering::row);
   // 32 of each length: 8 chunks of each.
   const std::int64_t entries = graph.num_edges();
   EXPECT_EQ(plan.num_slots, entries);

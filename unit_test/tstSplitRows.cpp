@@ -191,7 +191,7 @@ TEST(SplitRows, SpecialNumbersSpreadAsInSubstitution) {
   const int above = SplitRow::split_above * width;
   for (const double special :
        {std::nan(""), std::numeric_limits<double>::infinity(), not_ready})
-    // A source of pieces, a row in pieces itself, and one after them.
+    // A dependency of pieces, a row in pieces itself, and one after them.
     for (const int row : {3, 2 * above, static_cast<int>(A.rows) - 1}) {
       auto b = ordinary;
       b[row] = special;

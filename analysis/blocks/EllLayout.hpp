@@ -31,8 +31,8 @@ struct EllBlock {
   KOKKOS_INLINE_FUNCTION int lanes() const { return rows << log_lanes(); }
 };
 
-/// What a slot without an entry holds for a source.
-enum EllSource : int {
+/// What a slot without an entry holds for a dependency.
+enum EllDependency : int {
   ell_padding = -1,
   ell_long_row = -2  // in the first slot of a row that is stored apart
 };
@@ -235,8 +235,8 @@ struct PlaceBlocks {
 template <class MemorySpace>
 struct EllPlan {
   EllBlock* block = nullptr;
-  unsigned* row = nullptr;  // vertex -> user's row
-  int* source = nullptr;    // slot -> vertex, or an EllSource
+  unsigned* row = nullptr;    // vertex -> user's row
+  int* dependency = nullptr;  // slot -> vertex, or an EllDependency
   ValueIndex<MemorySpace> value_index, diagonal_value_index;  // slot, vertex
   std::int64_t* long_first = nullptr;  // row stored apart -> first slot
   int* long_count = nullptr;           // and slots
@@ -258,12 +258,13 @@ struct FillEllBlocks {
   EllPlan<MemorySpace> plan;
   DiagonalSource diagonal;
 
-  KOKKOS_INLINE_FUNCTION void pad(std::int64_t slot, EllSource source) const {
-    plan.source[slot] = source;
+  KOKKOS_INLINE_FUNCTION void pad(std::int64_t slot,
+                                  EllDependency dependency) const {
+    plan.dependency[slot] = dependency;
     plan.value_index.set(slot, -1);
   }
   KOKKOS_INLINE_FUNCTION void take(std::int64_t slot, std::int64_t k) const {
-    plan.source[slot] = work.rows.source(k);
+    plan.dependency[slot] = work.rows.dependency(k);
     plan.value_index.set(slot, work.rows.place(k));
   }
   /// The block's descriptor, and the slots that belong to no lane.

@@ -24,7 +24,7 @@ struct StrictRows {
     return count ? count[v] : static_cast<int>(begin[v + 1] - begin[v]);
   }
   /// The vertex that entry k needs.
-  KOKKOS_INLINE_FUNCTION int source(std::int64_t k) const {
+  KOKKOS_INLINE_FUNCTION int dependency(std::int64_t k) const {
     const std::int64_t j = entries(k);
     return static_cast<int>(mirrored ? num_vertices - 1 - j : j);
   }
@@ -37,7 +37,7 @@ struct StrictRows {
   KOKKOS_INLINE_FUNCTION int nearest(std::int64_t v) const {
     const int n = length(v);
     if (n == 0) return -1;
-    const int first = source(begin[v]), last = source(begin[v] + n - 1);
+    const int first = dependency(begin[v]), last = dependency(begin[v] + n - 1);
     const int larger = first < last ? last : first;
     return larger < v ? larger : static_cast<int>(v) - 1;
   }
@@ -78,7 +78,7 @@ void for_each_tile(const char* label, const ExecutionSpace& exec, int rows,
 /// one of its vertices needs. `Locate` fills in `rows` where that is to be done
 /// first.
 template <class ExecutionSpace, class Locate>
-struct NearestSources {
+struct NearestDependencies {
   static constexpr int width = lane_width<ExecutionSpace>;
   StrictRows rows;
   Locate locate;
@@ -187,8 +187,8 @@ void enqueue_find_blocks(const ExecutionSpace& exec, const StrictRows& rows,
                          const Locate& locate, int* nearest, int* tile_nearest,
                          int* start, std::int64_t* num_blocks) {
   for_each_tile("Strata::DiagonalBlocks::nearest", exec, rows.num_vertices,
-                NearestSources<ExecutionSpace, Locate>{rows, locate, nearest,
-                                                       tile_nearest});
+                NearestDependencies<ExecutionSpace, Locate>{
+                    rows, locate, nearest, tile_nearest});
   Kokkos::parallel_for(
       "Strata::DiagonalBlocks::find",
       Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, lane_width<ExecutionSpace>),

@@ -33,7 +33,7 @@ namespace Detail {
 
 /// Writes the strict entries of one sorted row and where its diagonal stands.
 /// Vertices count from the other end in a reversed graph, so a row's entries
-/// are written back to front there and sources ascend in either case.
+/// are written back to front there and dependencies ascend in either case.
 template <class MemorySpace>
 struct GatherRows {
   IndexArray row_map, entries;

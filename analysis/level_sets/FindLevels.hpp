@@ -31,17 +31,18 @@ struct GraphLevels {
 };
 
 /// Level of every vertex on a device, in one launch: a vertex waits until the
-/// levels of its sources are there. `level` holds -1 before.
+/// levels of its dependencies are there. `level` holds -1 before.
 ///
 /// A warp draws a ticket for as many vertices as it has lanes, ticket after
-/// ticket in the order of vertices, and each lane takes one vertex. Sources of
-/// other warps are polled in memory, all that a lane has in its registers
-/// together; sources in the same warp are handed on in registers. Nearly all of
-/// a long row is read by the whole warp before the lanes begin.
+/// ticket in the order of vertices, and each lane takes one vertex.
+/// Dependencies of other warps are polled in memory, all that a lane has in its
+/// registers together; dependencies in the same warp are handed on in
+/// registers. Nearly all of a long row is read by the whole warp before the
+/// lanes begin.
 ///
-/// Why it can't deadlock, however few warps run at once: sources have smaller
-/// numbers, so those outside the warp belong to smaller tickets, all of which
-/// were drawn before by warps that already run. The warp of the smallest
+/// Why it can't deadlock, however few warps run at once: dependencies have
+/// smaller numbers, so those outside the warp belong to smaller tickets, all of
+/// which were drawn before by warps that already run. The warp of the smallest
 /// unfinished ticket therefore finds every level that it polls, and finishes;
 /// so does the next one. Within a warp no lane waits in a loop of its own for
 /// another: each turn, all lanes look, then hand on what is known in the order
@@ -54,7 +55,7 @@ struct FindLevels {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int batch = 4;
-  /// Sources outside the warp up to which a row is left to its lane.
+  /// Dependencies outside the warp up to which a row is left to its lane.
   static constexpr int long_row = 64;
 
   DependencyGraph<Memory> graph;
@@ -65,22 +66,23 @@ struct FindLevels {
     return a < b ? b : a;
   }
 
-  /// One look at all sources that are still unknown: takes those that are known
-  /// now out of `source` and into `mine`. True if some are left.
+  /// One look at all dependencies that are still unknown: takes those that are
+  /// known now out of `dependency` and into `mine`. True if some are left.
   template <int n>
-  KOKKOS_INLINE_FUNCTION bool look(int (&source)[n], int& mine) const {
+  KOKKOS_INLINE_FUNCTION bool look(int (&dependency)[n], int& mine) const {
     int known[n];
     STRATA_IMPL_UNROLL
     for (int u = 0; u < n; ++u)
-      known[u] = source[u] >= 0 ? load_relaxed(level.data() + source[u]) : -1;
+      known[u] =
+          dependency[u] >= 0 ? load_relaxed(level.data() + dependency[u]) : -1;
     bool waiting = false;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < n; ++u) {
       if (known[u] >= 0) {
         mine = larger(mine, known[u] + 1);
-        source[u] = -1;
+        dependency[u] = -1;
       }
-      waiting = waiting || source[u] >= 0;
+      waiting = waiting || dependency[u] >= 0;
     }
     return waiting;
   }
@@ -90,11 +92,11 @@ struct FindLevels {
                                          int lane) const {
     int mine = 0;
     for (std::int64_t k = begin + lane; k < end; k += batch * width) {
-      int source[batch];
+      int dependency[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        source[u] = k + u * width < end ? graph.entries(k + u * width) : -1;
-      for (int turn = 0; look(source, mine); ++turn) wait(turn);
+        dependency[u] = k + u * width < end ? graph.entries(k + u * width) : -1;
+      for (int turn = 0; look(dependency, mine); ++turn) wait(turn);
     }
     lane_barrier();
     for (int mask = width >> 1; mask > 0; mask >>= 1)
@@ -107,18 +109,19 @@ struct FindLevels {
   }
 
   KOKKOS_INLINE_FUNCTION void load(std::int64_t& k, std::int64_t end,
-                                   int (&source)[batch]) const {
+                                   int (&dependency)[batch]) const {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      source[u] = k + u < end ? graph.entries(k + u) : -1;
+      dependency[u] = k + u < end ? graph.entries(k + u) : -1;
     k += batch;
   }
 
   /// Hands levels on to the lanes that need those of smaller lanes of their
   /// warp: `local` has a bit for each such lane.
-  KOKKOS_INLINE_FUNCTION static void hand_on(unsigned sources, bool waiting,
-                                             int& mine, unsigned& local) {
-    for (unsigned left = sources; left; left &= left - 1) {
+  KOKKOS_INLINE_FUNCTION static void hand_on(unsigned dependencies,
+                                             bool waiting, int& mine,
+                                             unsigned& local) {
+    for (unsigned left = dependencies; left; left &= left - 1) {
       const int from = lowest_bit(left);
       const int theirs =
           lane_broadcast(!waiting && local == 0 ? mine : -1, from);
@@ -164,7 +167,7 @@ struct FindLevels {
       end = graph.row_map(v + 1);
     }
     longest = larger(longest, static_cast<int>(end - k));
-    // Sources ascend, so those of this warp are last.
+    // Dependencies ascend, so those of this warp are last.
     unsigned local = 0;
     while (end > k) {
       const std::int64_t from = graph.entries(end - 1) - first;
@@ -186,30 +189,30 @@ struct FindLevels {
       }
     }
 
-    unsigned sources = local;
+    unsigned dependencies = local;
     for (int mask = width >> 1; mask > 0; mask >>= 1)
-      sources |=
-          static_cast<unsigned>(lane_xor(static_cast<int>(sources), mask));
+      dependencies |=
+          static_cast<unsigned>(lane_xor(static_cast<int>(dependencies), mask));
     const bool chains =
         lane_ballot((local & ~(lane > 0 ? 1u << (lane - 1) : 0u)) != 0) == 0;
-    int source[batch];
-    load(k, end, source);
+    int dependency[batch];
+    load(k, end, dependency);
     bool waiting = true, published = !active;
     for (int turn = 0;; ++turn) {
       const bool waited = waiting;
       if (waiting) {
-        waiting = look(source, mine);
+        waiting = look(dependency, mine);
         if (!waiting && k < end) {
-          load(k, end, source);
+          load(k, end, dependency);
           waiting = true;
           turn = 0;
         }
       }
-      if (sources != 0 && lane_ballot(waited != waiting) != 0) {
+      if (dependencies != 0 && lane_ballot(waited != waiting) != 0) {
         if (chains)
           hand_along(waiting, mine, local, lane);
         else
-          hand_on(sources, waiting, mine, local);
+          hand_on(dependencies, waiting, mine, local);
       }
       if (!published && !waiting && local == 0) {
         store_relaxed(level.data() + v, mine);
@@ -219,7 +222,7 @@ struct FindLevels {
       wait(turn);
     }
     if (active) levels = larger(levels, mine + 1);
-    return sources != 0;
+    return dependencies != 0;
   }
 
   /// counters(which) = the largest `value` of the lanes, if that is larger.

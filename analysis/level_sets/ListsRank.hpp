@@ -7,11 +7,11 @@
 namespace Strata {
 namespace Detail {
 
-/// How rows of two lists, terms and sources (see MergedLevels), follow each
-/// other within a level set, those of the highest rank first: by the lanes that
-/// they take in a chunk (see RowChunk), by the steps of their terms, by those
-/// of their sources. A chunk takes as many steps as its longest lists do, so
-/// its rows should have lists of about one length.
+/// How rows of two lists, coefficients and dependencies (see MergedLevels),
+/// follow each other within a level set, those of the highest rank first: by
+/// the lanes that they take in a chunk (see RowChunk), by the steps of their
+/// coefficients, by those of their dependencies. A chunk takes as many steps as
+/// its longest lists do, so its rows should have lists of about one length.
 ///
 /// A rank tells how long the row counts: as the longer of its lists, rounded up
 /// to whole steps, which asks for the same lanes.
@@ -29,12 +29,14 @@ struct ListsRank {
     while ((1 << lanes) < width && longer > max_steps << lanes) ++lanes;
     return lanes;
   }
-  KOKKOS_INLINE_FUNCTION int operator()(int terms, int sources) const {
-    const int longer = terms > sources ? terms : sources;
+  KOKKOS_INLINE_FUNCTION int operator()(int coefficients,
+                                        int dependencies) const {
+    const int longer =
+        coefficients > dependencies ? coefficients : dependencies;
     if (longer > long_list) return first_long + steps(longer, log_width);
     const int lanes = log_lanes(longer);
-    return lanes << 2 * step_bits | steps(terms, lanes) << step_bits |
-           steps(sources, lanes);
+    return lanes << 2 * step_bits | steps(coefficients, lanes) << step_bits |
+           steps(dependencies, lanes);
   }
   /// At least the rank of any row whose lists are no longer than that.
   int at_most(int longer) const {
@@ -43,9 +45,10 @@ struct ListsRank {
   }
   KOKKOS_INLINE_FUNCTION static int counted_length(int rank) {
     if (rank >= first_long) return (rank - first_long) << log_width;
-    const int terms = rank >> step_bits & ((1 << step_bits) - 1);
-    const int sources = rank & ((1 << step_bits) - 1);
-    return (terms > sources ? terms : sources) << (rank >> 2 * step_bits);
+    const int coefficients = rank >> step_bits & ((1 << step_bits) - 1);
+    const int dependencies = rank & ((1 << step_bits) - 1);
+    return (coefficients > dependencies ? coefficients : dependencies)
+           << (rank >> 2 * step_bits);
   }
 
  private:

@@ -11,20 +11,22 @@
 namespace Strata {
 namespace Detail {
 
-/// Most rows that are summed up in one, and most sources it may then have; a
-/// lane that has a row to itself takes fewer.
-constexpr int max_terms = 60, max_sources = 128, max_sources_of_lane = 32;
+/// Most rows that are summed up in one, and most dependencies it may then have;
+/// a lane that has a row to itself takes fewer.
+constexpr int max_coefficients = 60, max_dependencies = 128,
+              max_dependencies_of_lane = 32;
 
-/// Lengths of the lists of terms and sources; both multiples of four.
+/// Lengths of the lists of coefficients of b and dependencies; both multiples
+/// of four.
 struct ListLengths {
-  int terms, sources;
-  KOKKOS_FUNCTION int all() const { return terms + sources; }
+  int coefficients, dependencies;
+  KOKKOS_FUNCTION int all() const { return coefficients + dependencies; }
 };
 
 /// What became of one row.
 struct EliminatedRow {
-  int terms = 0, sources = 0;
-  /// Entries of the terms' rows.
+  int coefficients = 0, dependencies = 0;
+  /// Entries of the coefficients' rows.
   int operations = 0;
   /// False where a list was too short for it: nothing of it counts then.
   bool fits = true;
@@ -45,42 +47,45 @@ struct NoNotes {
 struct RecipeNotes {
   unsigned char* at;
   KOKKOS_FUNCTION void operator()(int number, bool inner, int place) const {
-    at[number] = static_cast<unsigned char>(inner ? place : max_terms + place);
+    at[number] =
+        static_cast<unsigned char>(inner ? place : max_coefficients + place);
   }
 };
-static_assert(max_terms + max_sources <= 256, "a slot is a byte");
+static_assert(max_coefficients + max_dependencies <= 256, "a slot is a byte");
 
 /// Makes slots of a row's notes, once its lists are complete.
-/// @param term_slot, source_slot  the slot of the term, and of the source, that
-///                                has this rank in its list
-template <class Eliminate, class TermSlot, class SourceSlot>
+/// @param coefficient_slot, dependency_slot  the slot of the coefficient, and
+///                  of the dependency, that has this rank in its list
+template <class Eliminate, class CoefficientSlot, class DependencySlot>
 KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
                                     const Eliminate& eliminate, int lane,
                                     unsigned char* at,
-                                    const TermSlot& term_slot,
-                                    const SourceSlot& source_slot) {
+                                    const CoefficientSlot& coefficient_slot,
+                                    const DependencySlot& dependency_slot) {
   for (int o = lane; o < row.operations; o += Eliminate::num_lanes) {
     const int noted = at[o];
     at[o] = static_cast<unsigned char>(
-        noted < max_terms ? term_slot(eliminate.rank_of_term(noted, row.terms))
-                          : source_slot(eliminate.rank_of_source(
-                                noted - max_terms, row.sources)));
+        noted < max_coefficients
+            ? coefficient_slot(
+                  eliminate.rank_of_coefficient(noted, row.coefficients))
+            : dependency_slot(eliminate.rank_of_dependency(
+                  noted - max_coefficients, row.dependencies)));
   }
 }
 
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
 ///
-///     x_i = sum over terms j of m_j b_j - sum over sources k of c_k x_k
+///     x_i = sum over j of m_j b_j - sum over dependencies k of c_k x_k
 ///
-/// with sources outside the group. m_j is entry (i, j) of the inverse of the
-/// group's diagonal block, c_k entry (i, k) of that inverse times the block's
-/// rows outside it.
+/// with dependencies outside the group. The coefficient m_j of b is entry (i,
+/// j) of the inverse of the group's diagonal block, c_k entry (i, k) of that
+/// inverse times the block's rows outside it.
 ///
-/// A few neighbouring lanes work at a row: they take the newest term that is
-/// not yet replaced, go through its entries together, and keep two lists in
-/// scratch, the terms and the sources. Replacing the newest first, no term is
-/// met again once replaced.
+/// A few neighbouring lanes work at a row: they take the newest x_j that
+/// is not yet replaced, go through the entries of row j together, and keep two
+/// lists in scratch: the rows j that have coefficients, and the dependencies.
+/// Replacing the newest first, no x_j is met again once replaced.
 ///
 /// @tparam lanes    a power of two, at most lane_width
 /// @tparam rows     rows whose lists are interleaved in scratch, so that
@@ -91,7 +96,8 @@ class EliminateRow {
   static constexpr int num_lanes = lanes;
   /// Lists that are long enough for every row that fits.
   static ListLengths longest() {
-    return {max_terms, rows > 1 ? max_sources_of_lane : max_sources};
+    return {max_coefficients,
+            rows > 1 ? max_dependencies_of_lane : max_dependencies};
   }
   /// Scratch of `rows` rows.
   KOKKOS_FUNCTION static unsigned bytes(const ListLengths& lists) {
@@ -113,39 +119,41 @@ class EliminateRow {
     before_ = group_ & ((1u << rank) - 1);
   }
 
-  KOKKOS_FUNCTION int term(int t) const { return id(t); }
-  KOKKOS_FUNCTION int source(int s) const { return id(lists_.terms + s); }
-  /// Place that an element of a list takes when sorted.
-  KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
-    return rank_of(0, t, terms);
+  KOKKOS_FUNCTION int coefficient(int t) const { return id(t); }
+  KOKKOS_FUNCTION int dependency(int s) const {
+    return id(lists_.coefficients + s);
   }
-  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
-    return rank_of(lists_.terms, s, sources);
+  /// Place that an element of a list takes when sorted.
+  KOKKOS_FUNCTION int rank_of_coefficient(int t, int coefficients) const {
+    return rank_of(0, t, coefficients);
+  }
+  KOKKOS_FUNCTION int rank_of_dependency(int s, int dependencies) const {
+    return rank_of(lists_.coefficients, s, dependencies);
   }
 
   /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
   /// must call it.
-  /// @param edges  has first(row), end(row), entry(k), and inner(k, source,
+  /// @param edges  has first(row), end(row), entry(k), and inner(k, dependency,
   ///               row): whether edge k stays within a group
-  /// @param notes  called for the entries of the terms' rows, in the order in
-  ///               which terms are replaced: notes(number, whether it is of the
-  ///               group, place in the list of terms or of sources), by one of
-  ///               the lanes each
+  /// @param notes  called for the entries of the rows j, in the order in which
+  ///               x_j is replaced: notes(number, whether it is of the group,
+  ///               place in the list of coefficients or of dependencies), by
+  ///               one of the lanes each
   template <class Edges, class Notes>
   KOKKOS_FUNCTION EliminatedRow run(int row, const Edges& edges,
                                     const Notes& notes) const {
     EliminatedRow result;
-    int terms = 0, sources = 0, operations = 0;
+    int coefficients = 0, dependencies = 0, operations = 0;
     bool fits = row >= 0;
     if (fits) {
       if (lane_ == 0) set_id(0, row);
-      terms = 1;
+      coefficients = 1;
     }
     lane_barrier();
     for (int last = 0x7fffffff;;) {
-      // The newest term older than the last one.
+      // The newest row with a coefficient older than the last one.
       int newest = -1;
-      for (int t = lane_; fits && t < terms; t += lanes) {
+      for (int t = lane_; fits && t < coefficients; t += lanes) {
         const int v = id(t);
         newest = v < last && v > newest ? v : newest;
       }
@@ -163,19 +171,23 @@ class EliminateRow {
         const bool any = k + lane_ < end;
         const int from = any ? edges.entry(k + lane_) : -1;
         const bool inner = any && edges.inner(k + lane_, from, newest);
-        const int begin = inner ? 0 : lists_.terms;
-        const int length = !any ? 0 : inner ? terms : sources;
+        const int begin = inner ? 0 : lists_.coefficients;
+        const int length = !any ? 0 : inner ? coefficients : dependencies;
         int found = find(begin, length, from);
         const bool fresh = any && found == length;
-        const unsigned fresh_terms = lane_ballot(fresh && inner) & group_;
-        const unsigned fresh_sources = lane_ballot(fresh && !inner) & group_;
+        const unsigned fresh_coefficients =
+            lane_ballot(fresh && inner) & group_;
+        const unsigned fresh_dependencies =
+            lane_ballot(fresh && !inner) & group_;
         if (fresh)
-          found += count_bits((inner ? fresh_terms : fresh_sources) & before_);
-        terms += count_bits(fresh_terms);
-        sources += count_bits(fresh_sources);
-        if (terms > lists_.terms || sources > lists_.sources) {
+          found += count_bits(
+              (inner ? fresh_coefficients : fresh_dependencies) & before_);
+        coefficients += count_bits(fresh_coefficients);
+        dependencies += count_bits(fresh_dependencies);
+        if (coefficients > lists_.coefficients ||
+            dependencies > lists_.dependencies) {
           fits = false;
-          terms = sources = 0;
+          coefficients = dependencies = 0;
           k = end;
         } else if (any) {
           if (fresh) set_id(begin + found, from);
@@ -187,8 +199,8 @@ class EliminateRow {
     // Others read what was noted.
     lane_barrier();
     result.operations = operations;
-    result.terms = terms;
-    result.sources = sources;
+    result.coefficients = coefficients;
+    result.dependencies = dependencies;
     result.fits = fits;
     return result;
   }
@@ -200,18 +212,19 @@ class EliminateRow {
     return run(row, edges, RecipeNotes{slots});
   }
   /// What MergedRows has of a row that has been run and fits: the numbers of
-  /// entries of the terms other than the row, the newest first, and the slots
-  /// of all entries: these terms, ascending, and then the sources, ascending.
+  /// entries of the coefficients' rows without the row itself, the newest
+  /// first, and the slots of all entries: these coefficients, ascending, and
+  /// then the dependencies, ascending.
   template <class Edges>
   KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
                                     const Edges& edges, unsigned char* lengths,
                                     unsigned char* slots) const {
-    const int others = row.terms - 1;
-    for (int t = lane_; t < row.terms; t += lanes) {
-      const int rank = rank_of_term(t, row.terms);
+    const int others = row.coefficients - 1;
+    for (int t = lane_; t < row.coefficients; t += lanes) {
+      const int rank = rank_of_coefficient(t, row.coefficients);
       if (rank < others)
         lengths[others - rank - 1] = static_cast<unsigned char>(
-            edges.end(term(t)) - edges.first(term(t)));
+            edges.end(coefficient(t)) - edges.first(coefficient(t)));
     }
     notes_to_slots(
         row, *this, lane_, slots, [](int rank) { return rank; },
@@ -325,15 +338,16 @@ void with_lanes_for(double mean_length, const Launch& launch) {
 /// Lists that no row outgrows, or none that fits anywhere, where rows have up
 /// to `longest_row` entries and groups so many level sets.
 inline ListLengths longest_lists(std::int64_t longest_row, int levels) {
-  std::int64_t terms = 1;
-  for (int l = 1; l < levels && terms < max_terms; ++l)
-    terms = std::min<std::int64_t>(max_terms, 1 + longest_row * terms);
-  const std::int64_t sources =
-      std::min<std::int64_t>(max_sources, longest_row * terms);
+  std::int64_t coefficients = 1;
+  for (int l = 1; l < levels && coefficients < max_coefficients; ++l)
+    coefficients = std::min<std::int64_t>(max_coefficients,
+                                          1 + longest_row * coefficients);
+  const std::int64_t dependencies =
+      std::min<std::int64_t>(max_dependencies, longest_row * coefficients);
   const auto whole = [](std::int64_t length) {
     return static_cast<int>(length + 3) / 4 * 4;
   };
-  return {whole(terms), whole(sources)};
+  return {whole(coefficients), whole(dependencies)};
 }
 
 /// As much of these as eliminate_rows finds to fit.
@@ -343,8 +357,8 @@ ListLengths lists_to_find(double mean_length, ListLengths longest) {
     constexpr int lanes = decltype(shared)::value;
     const ListLengths most =
         EliminateRows<ExecutionSpace, lanes, NoNotes>::Eliminate::longest();
-    longest.terms = std::min(longest.terms, most.terms);
-    longest.sources = std::min(longest.sources, most.sources);
+    longest.coefficients = std::min(longest.coefficients, most.coefficients);
+    longest.dependencies = std::min(longest.dependencies, most.dependencies);
   });
   return longest;
 }
@@ -357,7 +371,7 @@ void eliminate_rows(const char* label, const ExecutionSpace& exec,
                     ListLengths lists = {0, 0}) {
   if (count == 0) return;
   // For longer lists than a lane finds, a team's scratch has no room for each.
-  if (lists.all() > max_terms + max_sources_of_lane)
+  if (lists.all() > max_coefficients + max_dependencies_of_lane)
     mean_length = std::max(mean_length, least_shared);
   with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
     constexpr int lanes = decltype(shared)::value;

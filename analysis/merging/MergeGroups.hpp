@@ -11,7 +11,7 @@ namespace Detail {
 /// What became of a vertex when level sets were merged.
 struct RowStatus {
   enum : int {
-    as_it_was,  // no source of its group that is replaced
+    as_it_was,  // no dependency of its group that is replaced
     merged,
     stays  // it would grow too long or too inaccurate: others wait for it
   };
@@ -31,10 +31,10 @@ struct MergeGroups {
   const int* row_status;             // by vertex; null: none is known yet
   const int* subgraph_of = nullptr;  // by vertex, if in_subgraphs
 
-  /// A merged row has at most three times its own sources, and so many more.
-  /// In sub-graphs each source costs a part of a step, elsewhere a part of a
-  /// read that waits anyway.
-  static constexpr int spare_sources = in_subgraphs ? 8 : 24;
+  /// A merged row has at most three times its own dependencies, and so many
+  /// more. In sub-graphs each dependency costs a part of a step, elsewhere a
+  /// part of a read that waits anyway.
+  static constexpr int spare_dependencies = in_subgraphs ? 8 : 24;
 
   KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
   KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
@@ -56,9 +56,10 @@ struct MergeGroups {
   KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
                                 bool has_to_stay) const {
     if (has_to_stay) return RowStatus::stays;
-    if (row.fits && row.terms == 1) return RowStatus::as_it_was;
+    if (row.fits && row.coefficients == 1) return RowStatus::as_it_was;
     const bool worthwhile =
-        row.fits && row.sources <= 3 * (end(v) - first(v)) + spare_sources;
+        row.fits &&
+        row.dependencies <= 3 * (end(v) - first(v)) + spare_dependencies;
     return worthwhile ? RowStatus::merged : RowStatus::stays;
   }
 };
@@ -66,10 +67,10 @@ struct MergeGroups {
 /// Found over all rows.
 struct MergeLimits {
   enum : int {
-    terms,    // most of a merged row, with the row itself
-    sources,  // most of a merged row
-    stays,    // whether a row stays, or how many depths that concerns
-    longest,  // most elements of what rows are stored by
+    coefficients,  // most of a merged row, with the row itself
+    dependencies,  // most of a merged row
+    stays,         // whether a row stays, or how many depths that concerns
+    longest,       // most elements of what rows are stored by
     size
   };
 };
@@ -99,25 +100,26 @@ struct CountMergedRows {
     if (lane != 0) return;
     row_status[v] = status;
     if (status != RowStatus::merged) return;
-    raise_limit(limits + MergeLimits::terms, row.terms);
-    raise_limit(limits + MergeLimits::sources, row.sources);
+    raise_limit(limits + MergeLimits::coefficients, row.coefficients);
+    raise_limit(limits + MergeLimits::dependencies, row.dependencies);
   }
 };
 
-/// The sources of row v, ascending: those that an elimination has found, or its
-/// own.
+/// The dependencies of row v, ascending: those that an elimination has found,
+/// or its own.
 template <class Groups, class Eliminate>
-KOKKOS_FUNCTION void write_sources(const Groups& groups, int v, bool merged,
-                                   const EliminatedRow& row,
-                                   const Eliminate& eliminate, int lane,
-                                   int* source) {
+KOKKOS_FUNCTION void write_dependencies(const Groups& groups, int v,
+                                        bool merged, const EliminatedRow& row,
+                                        const Eliminate& eliminate, int lane,
+                                        int* dependency) {
   if (merged) {
-    for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-      source[eliminate.rank_of_source(s, row.sources)] = eliminate.source(s);
+    for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes)
+      dependency[eliminate.rank_of_dependency(s, row.dependencies)] =
+          eliminate.dependency(s);
   } else {
     const std::int64_t first = groups.first(v), length = groups.end(v) - first;
     for (std::int64_t k = lane; k < length; k += Eliminate::num_lanes)
-      source[k] = groups.entry(first + k);
+      dependency[k] = groups.entry(first + k);
   }
 }
 

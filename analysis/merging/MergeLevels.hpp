@@ -21,11 +21,11 @@ using LevelGroups = MergeGroups<MemorySpace, false>;
 /// Lengths of rows, for CountMergedRows, and their depths in their groups once
 /// these are merged: of the vertices of one depth, those before it known; or of
 /// all depths together, if none of them stays: else what is found is nothing
-/// but that. Where none stays, merged rows have no sources in their group.
+/// but that. Where none stays, merged rows have no dependencies in their group.
 template <class MemorySpace>
 struct LevelRowLengths {
   const int* vertices;
-  int *length, *terms, *recipe, *depth_in_group;
+  int *length, *coefficients, *recipe, *depth_in_group;
   bool at_once;
 
   KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
@@ -45,8 +45,8 @@ struct LevelRowLengths {
         depth = depth_in_group[from] + 1;
     };
     if (!at_once && merged)
-      for (int s = lane; s < row.sources; s += Eliminate::num_lanes)
-        behind(eliminate.source(s));
+      for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes)
+        behind(eliminate.dependency(s));
     if (!at_once && !merged)
       for (std::int64_t k = groups.first(v) + lane; k < groups.end(v);
            k += Eliminate::num_lanes)
@@ -59,25 +59,25 @@ struct LevelRowLengths {
     depth_in_group[v] = depth;
     if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
     if (!merged) return;
-    length[v] = row.sources;
-    terms[v] = row.terms - 1;
+    length[v] = row.dependencies;
+    coefficients[v] = row.coefficients - 1;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
-        MergedRows<MemorySpace>::head + row.terms - 1 + row.operations;
+        MergedRows<MemorySpace>::head + row.coefficients - 1 + row.operations;
     recipe[v] = (bytes + word - 1) / word;
     raise_limit(limits + MergeLimits::longest,
-                length[v] > terms[v] ? length[v] : terms[v]);
+                length[v] > coefficients[v] ? length[v] : coefficients[v]);
   }
 };
 
-/// The merged rows' sources and terms, both ascending, and what new values
-/// need of all rows.
+/// The merged rows' dependencies and coefficients, both ascending, and what new
+/// values need of all rows.
 template <class MemorySpace>
 struct FillMerged {
   LevelGroups<MemorySpace> groups;
   const int* row_status;
-  const std::int64_t *row_map, *term_map;
-  int *entries, *terms;
+  const std::int64_t *row_map, *coefficient_map;
+  int *entries, *coefficients;
   MergedRows<MemorySpace> rows;  // but for recipes
   ShareRecipes<MemorySpace> recipes;
 
@@ -93,24 +93,26 @@ struct FillMerged {
     if (rewrites && lane == 0) recipes.words[recipes.word_of[v + 1] - 1] = 0;
     lane_barrier();
     unsigned char* const slot =
-        recipe + head + (v < 0 ? 0 : term_map[v + 1] - term_map[v]);
+        recipe + head +
+        (v < 0 ? 0 : coefficient_map[v + 1] - coefficient_map[v]);
     const EliminatedRow row =
         eliminate.run_and_note(rewrites ? v : -1, groups, slot);
     if (rewrites) eliminate.write_recipe(row, groups, recipe + head, slot);
     if (v < 0) return;
     keep(v, lane, lanes);
-    write_sources(groups, v, rewrites, row, eliminate, lane,
-                  entries + row_map[v]);
+    write_dependencies(groups, v, rewrites, row, eliminate, lane,
+                       entries + row_map[v]);
     if (!rewrites) return;
-    // The last of the terms is the row itself.
-    const int others = row.terms - 1;
-    for (int t = lane; t < row.terms; t += lanes) {
-      const int rank = eliminate.rank_of_term(t, row.terms);
-      if (rank < others) terms[term_map[v] + rank] = eliminate.term(t);
+    // The last of the coefficients is the row itself.
+    const int others = row.coefficients - 1;
+    for (int t = lane; t < row.coefficients; t += lanes) {
+      const int rank = eliminate.rank_of_coefficient(t, row.coefficients);
+      if (rank < others)
+        coefficients[coefficient_map[v] + rank] = eliminate.coefficient(t);
     }
     if (lane == 0) {
       recipe[0] = static_cast<unsigned char>(others);
-      recipe[1] = static_cast<unsigned char>(row.sources);
+      recipe[1] = static_cast<unsigned char>(row.dependencies);
       recipe[2] = static_cast<unsigned char>(row.operations & 0xff);
       recipe[3] = static_cast<unsigned char>(row.operations >> 8);
     }
@@ -138,12 +140,12 @@ struct FillMerged {
 /// What the host wants to know of all that.
 struct MergeSums {
   enum : int {
-    sources,
-    terms,
+    dependencies,
+    coefficients,
     recipe,
     levels,
-    most_terms,
-    most_sources,
+    most_coefficients,
+    most_dependencies,
     longest,
     stays,
     size
@@ -159,8 +161,9 @@ struct MergeStages {
   int num_vertices, levels, num_levels;
   std::int64_t num_numbers;  // groups * levels
   // By vertex.
-  int *row_status, *length, *terms, *recipe, *depth_in_group, *rank, *new_level;
-  std::int64_t *row_map, *term_map;
+  int *row_status, *length, *coefficients, *recipe, *depth_in_group, *rank,
+      *new_level;
+  std::int64_t *row_map, *coefficient_map;
   int *by_depth, *level_begin, *number, *limits;
   const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
   std::int64_t* sums;
@@ -197,19 +200,19 @@ struct MergeStages {
     row_status[v] =
         unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
     length[v] = own;
-    terms[v] = recipe[v] = depth_in_group[v] = 0;
+    coefficients[v] = recipe[v] = depth_in_group[v] = 0;
     raise_limit(limits + MergeLimits::longest, own);
   }
 
-  struct Sources {};
-  KOKKOS_INLINE_FUNCTION void operator()(Sources, std::int64_t v,
+  struct Dependencies {};
+  KOKKOS_INLINE_FUNCTION void operator()(Dependencies, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
     OffsetsOf{length, row_map, num_vertices}(v, sum, final);
   }
-  struct Terms {};
-  KOKKOS_INLINE_FUNCTION void operator()(Terms, std::int64_t v,
+  struct Coefficients {};
+  KOKKOS_INLINE_FUNCTION void operator()(Coefficients, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
-    OffsetsOf{terms, term_map, num_vertices}(v, sum, final);
+    OffsetsOf{coefficients, coefficient_map, num_vertices}(v, sum, final);
   }
   struct RecipeSizes {};
   KOKKOS_INLINE_FUNCTION void operator()(RecipeSizes, std::int64_t v,
@@ -231,17 +234,17 @@ struct MergeStages {
                                          std::int64_t& sum, bool final) const {
     number_used(number + i, sum, final);
     if (!final || i + 1 < num_numbers) return;
-    sums[MergeSums::sources] = row_map[num_vertices];
-    sums[MergeSums::terms] = term_map[num_vertices];
+    sums[MergeSums::dependencies] = row_map[num_vertices];
+    sums[MergeSums::coefficients] = coefficient_map[num_vertices];
     sums[MergeSums::levels] = sum;
-    sums[MergeSums::most_terms] = limits[MergeLimits::terms];
-    sums[MergeSums::most_sources] = limits[MergeLimits::sources];
+    sums[MergeSums::most_coefficients] = limits[MergeLimits::coefficients];
+    sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
     sums[MergeSums::stays] = limits[MergeLimits::stays];
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
-    rank[v] = ranks(terms[v], length[v]);
+    rank[v] = ranks(coefficients[v], length[v]);
     new_level[v] = number[number_of(v)];
   }
 

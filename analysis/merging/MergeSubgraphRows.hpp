@@ -24,7 +24,7 @@ struct SubgraphRowLengths {
   static constexpr int all_depths = -1;
   int depth;
   const int* unmerged;  // as CountMergedRows has it
-  int *terms, *sources;
+  int *coefficients, *dependencies;
   int* words;  // see MergedSubgraphRows
   MergedSubgraphRows<MemorySpace> shape;
 
@@ -35,8 +35,8 @@ struct SubgraphRowLengths {
                                                                            : -1;
   }
   /// MergeLimits::stays is how many depths there are from the first row on that
-  /// stays, but was not known to; `longest` the most terms and sources together
-  /// of a merged row.
+  /// stays, but was not known to; `longest` the most coefficients and
+  /// dependencies together of a merged row.
   template <class Eliminate>
   KOKKOS_FUNCTION void note(const SubgraphGroups<MemorySpace>& groups, int v,
                             const EliminatedRow& row, int status, int lane,
@@ -48,41 +48,44 @@ struct SubgraphRowLengths {
       raise_limit(limits + MergeLimits::stays,
                   groups.levels - groups.level[v] % groups.levels);
     if (merged)
-      raise_limit(limits + MergeLimits::longest, row.terms + row.sources);
-    terms[v] = merged ? row.terms : 1;
-    sources[v] = merged ? row.sources : groups.length(v);
-    const int tasks = shape.tasks_of(sources[v]);
+      raise_limit(limits + MergeLimits::longest,
+                  row.coefficients + row.dependencies);
+    coefficients[v] = merged ? row.coefficients : 1;
+    dependencies[v] = merged ? row.dependencies : groups.length(v);
+    const int tasks = shape.tasks_of(dependencies[v]);
     words[v] = merged ? 1 + tasks + (row.operations + 3) / 4
-               : sources[v] > shape.max_ranks ? sources[v]
-                                              : tasks + (sources[v] + 3) / 4;
+               : dependencies[v] > shape.max_ranks
+                   ? dependencies[v]
+                   : tasks + (dependencies[v] + 3) / 4;
   }
 };
 
-/// The merged rows' sources, ascending.
+/// The merged rows' dependencies, ascending.
 template <class MemorySpace>
 struct FillMergedInSubgraph {
   SubgraphGroups<MemorySpace> groups;
-  const int* terms;
-  const std::int64_t* source_map;
-  int* source;
+  const int* coefficients;
+  const std::int64_t* dependency_map;
+  int* dependency;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
     const int v = static_cast<int>(number);
-    const bool merged = v >= 0 && terms[v] > 1;
+    const bool merged = v >= 0 && coefficients[v] > 1;
     const EliminatedRow row = eliminate.run(merged ? v : -1, groups, NoNotes());
     if (v < 0) return;
-    write_sources(groups, v, merged, row, eliminate, lane,
-                  source + source_map[v]);
+    write_dependencies(groups, v, merged, row, eliminate, lane,
+                       dependency + dependency_map[v]);
   }
 };
 
 /// What a sample of rows says of the steps that a candidate takes, for
-/// SampleMergedRows. With `d` groups from a row down to its source of rank r,
-/// newest first, and e sources a step, a group takes (1 + r / e) / d steps at
-/// least; a row that stays as it is takes a step for each of its level sets.
-/// Steps for a group of level sets are in units of 1 / `unit`.
+/// SampleMergedRows. With `d` groups from a row down to its dependency of rank
+/// r, newest first, and e dependencies a step, a group takes (1 + r / e) / d
+/// steps at least; a row that stays as it is takes a step for each of its level
+/// sets. Steps for a group of level sets are counted in parts, of which
+/// `parts_of_step` make a step.
 struct SubgraphSteps {
   enum : int {
     operations = MergeSample::size,  // of the merged rows' recipes
@@ -92,7 +95,7 @@ struct SubgraphSteps {
     late_wide,
     end
   };
-  static constexpr int size = end - MergeSample::size, unit = 64;
+  static constexpr int size = end - MergeSample::size, parts_of_step = 64;
   int entries, entries_wide;
 
   template <class Groups, class Eliminate>
@@ -100,19 +103,20 @@ struct SubgraphSteps {
                                   const EliminatedRow& row, int status,
                                   int lane, const Eliminate& eliminate,
                                   std::int64_t* sums) const {
-    int slow = unit, slow_wide = unit;
+    int slow = parts_of_step, slow_wide = parts_of_step;
     if (v >= 0 && row.fits) {
       const int own = groups.level[v] / groups.levels;
-      for (int s = lane; s < row.sources; s += Eliminate::num_lanes) {
-        const int group = groups.level[eliminate.source(s)] / groups.levels;
+      for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes) {
+        const int group = groups.level[eliminate.dependency(s)] / groups.levels;
         int rank = 0;
-        for (int other = 0; other < row.sources; ++other) {
-          const int its = groups.level[eliminate.source(other)] / groups.levels;
+        for (int other = 0; other < row.dependencies; ++other) {
+          const int its =
+              groups.level[eliminate.dependency(other)] / groups.levels;
           rank += its > group || (its == group && other < s);
         }
         const int d = own > group ? own - group : 1;
-        const int steps = (1 + rank / entries) * unit / d;
-        const int wide = (1 + rank / entries_wide) * unit / d;
+        const int steps = (1 + rank / entries) * parts_of_step / d;
+        const int wide = (1 + rank / entries_wide) * parts_of_step / d;
         slow = steps > slow ? steps : slow;
         slow_wide = wide > slow_wide ? wide : slow_wide;
       }
@@ -123,16 +127,17 @@ struct SubgraphSteps {
       slow_wide = b > slow_wide ? b : slow_wide;
     }
     if (v < 0 || lane != 0) return;
-    // A row without sources in its group is none the worse for not being
+    // A row without dependencies in its group is none the worse for not being
     // merged.
     if (status == RowStatus::stays) {
       constexpr int most = 1 << 24;
-      const int all = (groups.levels < most ? groups.levels : most) * unit;
+      const int all =
+          (groups.levels < most ? groups.levels : most) * parts_of_step;
       slow = all > slow ? all : slow;
       slow_wide = all > slow_wide ? all : slow_wide;
     }
     const bool merged = status == RowStatus::merged;
-    const std::int64_t m = merged ? row.sources : groups.length(v);
+    const std::int64_t m = merged ? row.dependencies : groups.length(v);
     const auto add = [&](int what, std::int64_t value) {
       Kokkos::atomic_fetch_add(sums + (what - MergeSample::size), value);
     };
@@ -155,8 +160,8 @@ struct MergedMaps {
   SubgraphGroups<MemorySpace> groups;
   Kokkos::View<const unsigned*, MemorySpace> row;
   MergedSubgraphRows<MemorySpace> rows;
-  const int *terms, *words;             // by vertex
-  std::int64_t num_entries, num_terms;  // sums over all rows
+  const int *coefficients, *words;             // by vertex
+  std::int64_t num_entries, num_coefficients;  // sums over all rows
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
                                   bool final) const {
@@ -164,14 +169,14 @@ struct MergedMaps {
     const int v = groups.graph.row_of(static_cast<int>(row(p)));
     const int which = static_cast<int>(i / n);
     const auto& map = which == 0   ? rows.row_map
-                      : which == 1 ? rows.term_map
+                      : which == 1 ? rows.coefficient_map
                                    : rows.word_map;
     const std::int64_t before = which == 0   ? 0
                                 : which == 1 ? num_entries
-                                             : num_entries + num_terms;
+                                             : num_entries + num_coefficients;
     if (final) map(p) = static_cast<int>(sum - before);
     sum += which == 0   ? groups.end(v) - groups.first(v)
-           : which == 1 ? std::int64_t{terms[v]}
+           : which == 1 ? std::int64_t{coefficients[v]}
                         : std::int64_t{words[v]};
     if (final && p + 1 == n) map(n) = static_cast<int>(sum - before);
   }
@@ -184,7 +189,7 @@ struct WriteMergedInSubgraph {
   MergedSubgraphRows<MemorySpace> rows;
   const int* position_of;
   // Of the merged graph: by vertex, by edge, by vertex, and by task.
-  const std::int64_t* source_map;
+  const std::int64_t* dependency_map;
   const unsigned *rank, *place;
   const int* first_task;
   const unsigned* task_place;
@@ -196,13 +201,14 @@ struct WriteMergedInSubgraph {
     using Rows = MergedSubgraphRows<MemorySpace>;
     const int v = static_cast<int>(number);
     const int p = v < 0 ? 0 : position_of[v];
-    const int first_term = rows.term_map(p);
-    const bool merged = v >= 0 && rows.term_map(p + 1) - first_term > 1;
+    const int first_coefficient = rows.coefficient_map(p);
+    const bool merged =
+        v >= 0 && rows.coefficient_map(p + 1) - first_coefficient > 1;
     unsigned* const word = rows.word.data() + rows.word_map(p);
-    const std::int64_t first_source = v < 0 ? 0 : source_map[v];
-    const int sources =
-        v < 0 ? 0 : static_cast<int>(source_map[v + 1] - first_source);
-    const int tasks = rows.tasks_of(sources);
+    const std::int64_t first_dependency = v < 0 ? 0 : dependency_map[v];
+    const int dependencies =
+        v < 0 ? 0 : static_cast<int>(dependency_map[v + 1] - first_dependency);
+    const int tasks = rows.tasks_of(dependencies);
     unsigned char* const recipe =
         reinterpret_cast<unsigned char*>(word + 1 + tasks);
     const EliminatedRow row =
@@ -213,10 +219,10 @@ struct WriteMergedInSubgraph {
       for (std::int64_t k = first + lane; k < end; k += lanes)
         rows.value_index.set(rows.row_map(p) + (k - first),
                              groups.graph.value_index(k));
-    if (!merged && lane == 0) rows.term(first_term) = 0;
-    if (!merged && sources > Rows::max_ranks) {
+    if (!merged && lane == 0) rows.coefficient(first_coefficient) = 0;
+    if (!merged && dependencies > Rows::max_ranks) {
       for (std::int64_t k = first + lane; k < end; k += lanes)
-        word[k - first] = place[first_source + (k - first)];
+        word[k - first] = place[first_dependency + (k - first)];
       return;
     }
     for (int q = lane; q < tasks; q += lanes)
@@ -225,19 +231,20 @@ struct WriteMergedInSubgraph {
       auto* const ranks = reinterpret_cast<unsigned char*>(word + tasks);
       for (std::int64_t k = first + lane; k < end; k += lanes)
         ranks[k - first] =
-            static_cast<unsigned char>(rank[first_source + (k - first)]);
+            static_cast<unsigned char>(rank[first_dependency + (k - first)]);
       return;
     }
-    if (lane == 0) word[0] = static_cast<unsigned>(row.sources);
-    for (int t = lane; t < row.terms; t += lanes)
-      rows.term(first_term + row.terms - 1 -
-                eliminate.rank_of_term(t, row.terms)) =
-          static_cast<std::int16_t>(p - position_of[eliminate.term(t)]);
+    if (lane == 0) word[0] = static_cast<unsigned>(row.dependencies);
+    for (int t = lane; t < row.coefficients; t += lanes)
+      rows.coefficient(first_coefficient + row.coefficients - 1 -
+                       eliminate.rank_of_coefficient(t, row.coefficients)) =
+          static_cast<std::int16_t>(p - position_of[eliminate.coefficient(t)]);
     notes_to_slots(
         row, eliminate, lane, recipe,
-        [&](int its) { return row.terms - 1 - its; },
+        [&](int its) { return row.coefficients - 1 - its; },
         [&](int its) {
-          return row.terms + static_cast<int>(rank[first_source + its]);
+          return row.coefficients +
+                 static_cast<int>(rank[first_dependency + its]);
         });
     if (lane == 0)
       for (int o = row.operations; o % 4 != 0; ++o) recipe[o] = 0;

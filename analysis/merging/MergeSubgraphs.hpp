@@ -23,69 +23,71 @@ class SubgraphMerger {
 
   explicit SubgraphMerger(const ExecutionSpace& exec) : exec_(exec) {}
 
-  /// Terms of all merged rows, with the rows themselves.
-  std::int64_t num_terms() const { return num_terms_; }
+  /// Coefficients of all merged rows, with the rows themselves.
+  std::int64_t num_coefficients() const { return num_coefficients_; }
 
   /// Puts merged rows in the place of `graph`, which is the one of `groups`, or
   /// leaves it as it is where there is nothing to merge, or too much.
   /// @param unmerged  by vertex, RowStatus::stays: has to stay; or null
   /// @param shape     without arrays
-  /// @param record_units, max_rows  see PackedRecord, and of a sub-graph
+  /// @param record_packets, max_rows  see PackedRecord, and of a sub-graph
   /// @returns whether rows are merged
   /// Cost: two eliminations of each row, or three where a row stays; the host
   /// waits several times.
   bool merge(const Groups& groups, const int* unmerged,
-             const MergedSubgraphRows<Memory>& shape, int record_units,
+             const MergedSubgraphRows<Memory>& shape, int record_packets,
              int max_rows, Graph& graph) {
     groups_ = groups;
     shape_ = shape;
     const Graph& given = groups_.graph;
     const std::int64_t n = given.num_vertices;
-    // Terms are numbered with 31 bits.
-    if (n > std::numeric_limits<int>::max() / max_terms ||
+    // Coefficients are numbered with 31 bits.
+    if (n > std::numeric_limits<int>::max() / max_coefficients ||
         max_rows > MergedSubgraphRows<Memory>::max_subgraph_rows)
       return false;
-    int* sources = nullptr;
+    int* dependencies = nullptr;
     std::int64_t* sums = nullptr;
     memory_ = make_arena<Memory>("Strata::SubgraphPacker::merged",
                                  [&](Arena<Memory>& arena) {
                                    arena.take(row_status_, n);
-                                   arena.take(terms_, n);
-                                   arena.take(sources, n);
+                                   arena.take(coefficients_, n);
+                                   arena.take(dependencies, n);
                                    arena.take(words_, n);
                                    arena.take(sums, n + 1);
                                  });
     int limits[MergeLimits::size];
-    count(unmerged, sources, limits);
+    count(unmerged, dependencies, limits);
     Graph merged;
     merged.num_vertices = given.num_vertices;
     merged.reversed = given.reversed;
     merged.diagonal_value_index = given.diagonal_value_index;
     merged.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
         "Strata::SubgraphPacker::row_map", n + 1);
-    num_terms_ = offsets(terms_, sums);
+    num_coefficients_ = offsets(coefficients_, sums);
     num_words_ = offsets(words_, sums);
-    const std::int64_t num_sources = offsets(sources, merged.row_map.data());
+    const std::int64_t num_dependencies =
+        offsets(dependencies, merged.row_map.data());
     // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
     // two of three lanes are idle, see ChooseLanes.
-    const std::int64_t most_records = num_sources + 3 * n * shape.row_lanes;
-    if (most_records * record_units >= 1 << 28 ||
+    const std::int64_t most_records =
+        num_dependencies + 3 * n * shape.row_lanes;
+    if (most_records * record_packets >= 1 << 28 ||
         num_words_ > std::numeric_limits<int>::max())
       return false;
-    lists_ = {(limits[MergeLimits::terms] + 3) / 4 * 4,
-              (limits[MergeLimits::sources] + 3) / 4 * 4};
-    shape_.max_terms = lists_.terms;
+    lists_ = {(limits[MergeLimits::coefficients] + 3) / 4 * 4,
+              (limits[MergeLimits::dependencies] + 3) / 4 * 4};
+    shape_.max_coefficients = lists_.coefficients;
     shape_.max_slots = limits[MergeLimits::longest];
-    if (lists_.terms == 0) return false;  // nothing to rewrite
+    if (lists_.coefficients == 0) return false;  // nothing to rewrite
     merged.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SubgraphPacker::entries", num_sources);
+        "Strata::SubgraphPacker::entries", num_dependencies);
     groups_.row_status = row_status_;
-    eliminate_rows(
-        "Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
-        mean_length(),
-        FillMergedInSubgraph<Memory>{groups_, terms_, merged.row_map.data(),
-                                     merged.entries.data()},
-        lists_);
+    eliminate_rows("Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
+                   mean_length(),
+                   FillMergedInSubgraph<Memory>{groups_, coefficients_,
+                                                merged.row_map.data(),
+                                                merged.entries.data()},
+                   lists_);
     graph = merged;
     return true;
   }
@@ -110,17 +112,17 @@ class SubgraphMerger {
                        kept.has_value_indices ? kept.num_entries : 0,
                        num_values);
           storage.take(kept.row_map, n + 1);
-          storage.take(kept.term_map, n + 1);
+          storage.take(kept.coefficient_map, n + 1);
           storage.take(kept.word_map, n + 1);
           storage.take(kept.word, num_words_);
-          storage.take(kept.term, num_terms_);
+          storage.take(kept.coefficient, num_coefficients_);
         });
     Kokkos::parallel_scan(
         "Strata::SubgraphPacker::merged_maps",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
             exec_, 0, 3 * n),
-        MergedMaps<Memory>{groups_, row, kept, terms_, words_,
-                           given.num_edges(), num_terms_});
+        MergedMaps<Memory>{groups_, row, kept, coefficients_, words_,
+                           given.num_edges(), num_coefficients_});
     places.groups = groups_;
     places.rows = kept;
     eliminate_rows("Strata::SubgraphPacker::write_merged_in_subgraph", exec_, n,
@@ -145,7 +147,7 @@ class SubgraphMerger {
   /// Lengths of the merged rows: of all depths in the groups at once, then,
   /// from the first row on that stays, of one depth after the other. The host
   /// waits.
-  void count(const int* unmerged, int* sources,
+  void count(const int* unmerged, int* dependencies,
              int (&limits)[MergeLimits::size]) const {
     using Lengths = SubgraphRowLengths<Memory>;
     const Kokkos::View<int[MergeLimits::size], Memory> found(
@@ -153,13 +155,13 @@ class SubgraphMerger {
     const auto count_depth = [&](int depth, const int* row_status) {
       Groups known = groups_;
       known.row_status = row_status;
-      eliminate_rows(
-          "Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
-          known.graph.num_vertices, mean_length(),
-          CountMergedRows<Groups, Lengths>{
-              known, unmerged, row_status_,
-              Lengths{depth, unmerged, terms_, sources, words_, shape_},
-              found.data()});
+      eliminate_rows("Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
+                     known.graph.num_vertices, mean_length(),
+                     CountMergedRows<Groups, Lengths>{
+                         known, unmerged, row_status_,
+                         Lengths{depth, unmerged, coefficients_, dependencies,
+                                 words_, shape_},
+                         found.data()});
     };
     const auto fetch = [&] {
       const auto host = Kokkos::create_mirror_view(found);
@@ -179,10 +181,10 @@ class SubgraphMerger {
   ExecutionSpace exec_;
   Groups groups_{};
   MergedSubgraphRows<Memory> shape_;
-  std::int64_t num_terms_ = 0, num_words_ = 0;
+  std::int64_t num_coefficients_ = 0, num_words_ = 0;
   ListLengths lists_{0, 0};
   // By vertex.
-  int *row_status_ = nullptr, *terms_ = nullptr, *words_ = nullptr;
+  int *row_status_ = nullptr, *coefficients_ = nullptr, *words_ = nullptr;
   Arena<Memory> memory_;
 };
 

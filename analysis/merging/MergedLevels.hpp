@@ -10,31 +10,33 @@
 
 namespace Strata {
 
-/// A graph whose level sets are taken several at a time, all over the graph.
+/// A graph whose level sets are merged all over the graph.
 ///
 /// Vertices of `levels` consecutive level sets, the first of which is a
 /// multiple of that, are a group. Within a group x_j is replaced by its own
 /// equation:
 ///
-///     l_ii x_i = b_i + sum over terms j of m_j b_j
-///                    - sum over sources k of c_k x_k
+///     l_ii x_i = b_i + sum over j of m_j b_j
+///                    - sum over dependencies k of c_k x_k
 ///
-/// where terms are other vertices of the group and sources are not of it. Rows
-/// that would grow too long stay as they are, and those that need them wait for
-/// them as for any other source.
+/// where m_j is the coefficient of b for another vertex j of the group, and
+/// dependencies are not of the group. The pattern names a coefficient by its
+/// vertex j. Rows that would grow too long stay as they are, and those that
+/// need them wait for them as for any other dependency.
 template <class MemorySpace>
 struct MergedLevels {
   int levels = 1;
-  /// The merged rows' sources, without value_indices.
+  /// The merged rows' dependencies, without value_indices.
   DependencyGraph<MemorySpace> graph;
-  /// The terms of vertex v are term_map(v) <= t < term_map(v + 1), ascending.
-  Kokkos::View<std::int64_t*, MemorySpace> term_map;
-  Kokkos::View<int*, MemorySpace> term;
+  /// The coefficients of vertex v are coefficient_map(v) <= t <
+  /// coefficient_map(v + 1), ascending.
+  Kokkos::View<std::int64_t*, MemorySpace> coefficient_map;
+  Kokkos::View<int*, MemorySpace> coefficient;
   /// Of the merged graph; rows follow each other by their ranks, see
   /// ListsRank, and count as long as these say.
   LevelOrder<MemorySpace> order;
-  /// What new values need. How many bytes of recipes there are is known on
-  /// the device, at `recipe_bytes`, and to whoever waits for that.
+  /// What new values need. The number of bytes of the recipes is on the
+  /// device, at `recipe_bytes`; the host has to wait for it.
   MergedRows<MemorySpace> rows;
   const std::int64_t* recipe_bytes = nullptr;
   /// What became of a vertex.
@@ -43,12 +45,12 @@ struct MergedLevels {
   bool exist() const { return levels > 1; }
 };
 
-/// How many level sets might be taken at a time, and what would come of it.
+/// A number of level sets that might be merged, and what would come of it.
 struct LevelsCandidate {
   int levels = 1;
-  /// Means over a sample of rows: sources and other rows' terms of a merged
-  /// row, and the share of rows that stay as they are.
-  double sources = 0, terms = 0, stay = 0;
+  /// Means over a sample of rows: dependencies and other rows' coefficients of
+  /// a merged row, and the share of rows that stay as they are.
+  double dependencies = 0, coefficients = 0, stay = 0;
 };
 
 /// A group has no more level sets than there are.
@@ -77,8 +79,8 @@ std::vector<LevelsCandidate> sample_merged_levels(
   std::vector<LevelsCandidate> made;
   for (int c = 0; c < candidates.count; ++c)
     made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
-                    found.mean(c, MergeSample::sources),
-                    found.mean(c, MergeSample::terms),
+                    found.mean(c, MergeSample::dependencies),
+                    found.mean(c, MergeSample::coefficients),
                     found.mean(c, MergeSample::stay)});
   return made;
 }
@@ -94,8 +96,8 @@ std::vector<LevelsCandidate> sample_merged_levels(
 /// others
 ///                  wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
-///          2^30 edges and vertices, or terms and sources, or 2^32 slots or
-///          words of recipes
+///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
+///          slots or words of recipes
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
 /// for few rows of which none stays, for all, a sort as for a LevelOrder, four
 /// passes over the rows' recipes, which are in memory twice meanwhile; the
@@ -131,11 +133,12 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   stages.num_numbers = num_groups * levels;
   stages.ranks.max_steps = max_steps;
   stages.unmerged = unmerged;
-  for (int** const ints : {&stages.row_status, &stages.length, &stages.terms,
-                           &stages.recipe, &stages.depth_in_group, &stages.rank,
-                           &stages.new_level, &stages.by_depth})
+  for (int** const ints :
+       {&stages.row_status, &stages.length, &stages.coefficients,
+        &stages.recipe, &stages.depth_in_group, &stages.rank, &stages.new_level,
+        &stages.by_depth})
     pool.take(*ints, n);
-  for (std::int64_t** const map : {&stages.row_map, &stages.term_map})
+  for (std::int64_t** const map : {&stages.row_map, &stages.coefficient_map})
     pool.take(*map, n + 1);
   pool.take(stages.level_begin, num_levels);
   pool.take(stages.number, stages.num_numbers);
@@ -167,7 +170,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
         "Strata::MergedLevels::count", exec, count, mean_length,
         CountMergedRows<LevelGroups<Memory>, Lengths>{
             known, unmerged, stages.row_status,
-            Lengths{stages.by_depth + first, stages.length, stages.terms,
+            Lengths{stages.by_depth + first, stages.length, stages.coefficients,
                     stages.recipe, stages.depth_in_group, at_once},
             stages.limits},
         lists_to_find<ExecutionSpace>(mean_length, longest), longest);
@@ -190,8 +193,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     }
     if (at_once) count_rows(first, n - first, true);
     sequence.run("Strata::MergedLevels::offsets", stages,
-                 SumStage<typename Stages::Sources>{n},
-                 SumStage<typename Stages::Terms>{n},
+                 SumStage<typename Stages::Dependencies>{n},
+                 SumStage<typename Stages::Coefficients>{n},
                  SumStage<typename Stages::RecipeSizes>{n},
                  EachStage<typename Stages::Mark>{n},
                  SumStage<typename Stages::Number>{stages.num_numbers},
@@ -201,20 +204,21 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
         found);
     if (!at_once || found[MergeSums::stays] == 0) break;
   }
-  const std::int64_t total = found[MergeSums::sources];
-  const std::int64_t total_terms = found[MergeSums::terms];
+  const std::int64_t total = found[MergeSums::dependencies];
+  const std::int64_t total_coefficients = found[MergeSums::coefficients];
   // A row takes at most 16 slots, or 8 for each element of the longer of its
-  // lists: chunks number those of sources by 32 bits.
+  // lists: chunks number those of dependencies by 32 bits.
   constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
-  if (found[MergeSums::most_terms] < 2 || total + total_terms >= most_entries ||
-      16 * n + 8 * (total + total_terms) >= words ||
+  if (found[MergeSums::most_coefficients] < 2 ||
+      total + total_coefficients >= most_entries ||
+      16 * n + 8 * (total + total_coefficients) >= words ||
       found[MergeSums::recipe] >= words)
     return made;
 
   // The merged rows.
   const ListLengths lists{
-      static_cast<int>(found[MergeSums::most_terms] + 3) / 4 * 4,
-      static_cast<int>(found[MergeSums::most_sources] + 3) / 4 * 4};
+      static_cast<int>(found[MergeSums::most_coefficients] + 3) / 4 * 4,
+      static_cast<int>(found[MergeSums::most_dependencies] + 3) / 4 * 4};
   auto& merged = made.graph;
   merged.num_vertices = graph.num_vertices;
   merged.reversed = graph.reversed;
@@ -222,16 +226,18 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   using Offsets = Kokkos::View<std::int64_t*, Memory>;
   merged.row_map = Offsets(stages.row_map, n + 1);
   merged.entries = pool.template view<int>(total);
-  made.term_map = Offsets(stages.term_map, n + 1);
-  made.term = pool.template view<int>(total_terms);
+  made.coefficient_map = Offsets(stages.coefficient_map, n + 1);
+  made.coefficient = pool.template view<int>(total_coefficients);
   made.order = order_by_known_levels(
       exec, merged, Kokkos::View<int*, Memory>(stages.new_level, n),
       static_cast<int>(found[MergeSums::levels]), stages.rank,
       stages.ranks.at_most(static_cast<int>(found[MergeSums::longest])), within,
       pool);
   auto& rows = made.rows;
-  rows.most_terms = static_cast<int>(found[MergeSums::most_terms]) - 1;
-  rows.most_sources = static_cast<int>(found[MergeSums::most_sources]);
+  rows.most_coefficients =
+      static_cast<int>(found[MergeSums::most_coefficients]) - 1;
+  rows.most_dependencies =
+      static_cast<int>(found[MergeSums::most_dependencies]);
   rows.values_in_order = graph.values_in_order;
   rows.reversed = graph.reversed;
   rows.unit = num_values == graph.num_edges();
@@ -261,8 +267,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
                  SumStage<typename Stages::PlaceEntries>{n});
   replace_rows("Strata::MergedLevels::fill", exec, n, mean_length,
                FillMerged<Memory>{groups, stages.row_status, stages.row_map,
-                                  stages.term_map, merged.entries.data(),
-                                  made.term.data(), rows, recipes},
+                                  stages.coefficient_map, merged.entries.data(),
+                                  made.coefficient.data(), rows, recipes},
                lists, lists);
   sequence.run("Strata::MergedLevels::recipes", recipes,
                EachStage<typename Share::Enter>{n},

@@ -12,32 +12,32 @@ namespace Detail {
 ///
 /// The row is
 ///
-///     x_i = sum over terms t of y_t b_t - sum over sources k of c_k x_k
+///     x_i = sum over t of y_t b_t - sum over dependencies k of c_k x_k
 ///
-/// with a slot for each term that is replaced and, after these, one for each
-/// source; all begin as 0. A slot is the coefficient of its x so far: as it is
-/// on the right-hand side for terms, which y_t follows from, and with the
-/// opposite sign for sources. Rows are eliminated one after the other, first
-/// the row itself and then its terms, the newest first, so that a term's slot
-/// is final when its turn comes. Then y_t is what the slot holds over the
-/// diagonal l_tt, and y_t times each entry of row t is taken from the slot of a
-/// term or added to that of a source. The recipe is a byte for each of these
-/// entries: its slot.
+/// with a slot for each coefficient y_t of b and, after these, one for each
+/// dependency; all begin as 0. A slot holds the factor of x_t or x_k so far: as
+/// it is on the right-hand side for x_t, which y_t follows from, and with the
+/// opposite sign for x_k. Rows are eliminated one after the other, first the
+/// row itself and then the rows t, the newest first, so that the slot of t is
+/// final when its turn comes. Then y_t is what the slot holds over the diagonal
+/// l_tt, and y_t times each entry of row t is taken from the slot of a
+/// coefficient or added to that of a dependency. The recipe is a byte for each
+/// of these entries: its slot.
 ///
 /// MergedRows and MergedSubgraphRows have recipes. They differ in what follows
 /// from where the results are needed:
 ///
 /// - Of the whole graph, all is kept as l_ii times that, and solves divide:
 ///   the row itself is eliminated with y = 1 and has no slot. In sub-graphs it
-///   is term 0 with a slot that begins as 1, so that y_0 is 1 / l_ii.
-/// - Of the whole graph, terms and sources are ascending, as chunks have them.
-///   A recipe then says nothing of where numbers stand, and rows alike share
-///   one. In sub-graphs, terms are in the order in which they are replaced and
-///   sources in the order of the records that they are put into, the newest
-///   first: few rows would have the same.
+///   is coefficient 0 with a slot that begins as 1, so that y_0 is 1 / l_ii.
+/// - Of the whole graph, coefficients and dependencies are ascending, as chunks
+///   have them. A recipe then says nothing of where numbers stand, and rows
+///   alike share one. In sub-graphs, coefficients are in the order in which
+///   their rows are eliminated and dependencies in the order of the records
+///   that they are put into, the newest first: few rows would have the same.
 struct MergedRecipe {
-  const unsigned char* slots = nullptr;  // of the entries
-  int terms = 0, sources = 0;            // slots of each kind
+  const unsigned char* slots = nullptr;    // of the entries
+  int coefficients = 0, dependencies = 0;  // slots of each kind
 
   /// Whether the row is merged.
   KOKKOS_FUNCTION bool exists() const { return slots != nullptr; }

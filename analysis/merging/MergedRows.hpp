@@ -12,19 +12,20 @@ namespace Strata {
 /// How new values become those of rows merged all over a graph (see
 /// MergedLevels): what MergedSubgraphRows is where there are sub-graphs.
 ///
-/// A MergedRecipe has a byte each before it for the numbers of terms and of
-/// sources, and two for that of all entries, the lower first; then, in the
-/// order in which they are replaced, a byte for each term's number of entries.
-/// Slots are of terms, ascending, then of sources, ascending. Rows that are as
-/// they were have no recipe, and rows alike share one (see ShareRecipes).
+/// A MergedRecipe has a byte each before it for the numbers of coefficients and
+/// of dependencies, and two for that of all entries, the lower first; then, in
+/// the order in which they are eliminated, a byte for the number of entries of
+/// each coefficient's row. Slots are of coefficients, ascending, then of
+/// dependencies, ascending. Rows that are as they were have no recipe, and rows
+/// alike share one (see ShareRecipes).
 ///
 /// The values of the matrix are numbered so that those of a row follow each
-/// other, the entries ascending by source. Where the user's values are in order
-/// (see DependencyGraph), rows are as in the matrix, the diagonal after a row's
-/// entries, and numbers stand for themselves: backwards if `reversed`. Else
-/// `value_index` has a place for each, by position, as most terms of neighbours
-/// are neighbours there, too, and the diagonal (-1: it is one) before the
-/// entries.
+/// other, the entries ascending by dependency. Where the user's values are in
+/// order (see DependencyGraph), rows are as in the matrix, the diagonal after a
+/// row's entries, and numbers stand for themselves: backwards if `reversed`.
+/// Else `value_index` has a place for each, by position, as most coefficients
+/// of neighbours are neighbours there, too, and the diagonal (-1: it is one)
+/// before the entries.
 template <class MemorySpace>
 struct MergedRows {
   /// The numbers of a row's first entry and of its diagonal, -1 if there is
@@ -47,8 +48,8 @@ struct MergedRows {
   std::int64_t last_value = 0;
   /// MergeFaults, as before a look.
   Kokkos::View<std::int64_t*, MemorySpace> faults;
-  /// Of a merged row: most other rows' terms, most sources.
-  int most_terms = 0, most_sources = 0;
+  /// Of a merged row: most other rows' coefficients, most dependencies.
+  int most_coefficients = 0, most_dependencies = 0;
 
   /// Has the arrays taken out of a storage: again with the numbers of elements
   /// that they have, but for recipes, to be copied there as a whole.
@@ -112,7 +113,7 @@ struct MergedRows {
     if (!at) return {};
     return {at + head + at[0], at[0], at[1]};
   }
-  /// Entries of the row and of its terms' rows.
+  /// Entries of the row and of its coefficients' rows.
   KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* recipe) {
     return recipe[2] | recipe[3] << 8;
   }

@@ -14,14 +14,15 @@ namespace Strata {
 /// MergedRows is for the whole graph.
 ///
 /// All arrays are by position, the place of a row in the packed sub-graphs. A
-/// merged row has a MergedRecipe. Its slots are of terms, in the order in which
-/// they are replaced, the row itself being the first, then of sources. A row
-/// that is not merged has one term, itself.
+/// merged row has a MergedRecipe. Its slots are of coefficients of b, in the
+/// order in which their rows are eliminated, the row itself being the first,
+/// then of dependencies. A row that is not merged has one coefficient, itself.
 template <class MemorySpace>
 struct MergedSubgraphRows {
   int levels = 1;
-  /// Most terms of a row, and most terms and sources together.
-  int max_terms = 0, max_slots = 0;
+  /// Most coefficients of a row, and most coefficients and dependencies
+  /// together.
+  int max_coefficients = 0, max_slots = 0;
   /// What the following arrays are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
   /// A position's entries as the matrix has them. Without value_indices they
@@ -32,16 +33,17 @@ struct MergedSubgraphRows {
   Detail::ValueIndex<MemorySpace> value_index;
   bool has_value_indices = true, reversed = false;
   std::int64_t num_entries = 0;
-  /// Terms of a position, beginning with its own row: how many positions they
-  /// stand before it (after it, if negative) in the same sub-graph.
-  Kokkos::View<int*, MemorySpace> term_map;
-  Kokkos::View<std::int16_t*, MemorySpace> term;
-  /// Words. Of a merged position: the number of its sources; where the
+  /// Coefficients of b for a position, beginning with its own row: how many
+  /// positions the row of each stands before it (after it, if negative) in the
+  /// same sub-graph.
+  Kokkos::View<int*, MemorySpace> coefficient_map;
+  Kokkos::View<std::int16_t*, MemorySpace> coefficient;
+  /// Words. Of a merged position: the number of its dependencies; where the
   /// row's records begin (see byte_of); the recipe, four bytes a word, the
-  /// first in the lowest bits. Of one with one term: where its records begin,
-  /// then a byte for each entry, its rank among the sources. A row too long for
-  /// that has a word for each entry instead, its place in the stream, counted
-  /// in four bytes.
+  /// first in the lowest bits. Of one with one coefficient: where its records
+  /// begin, then a byte for each entry, its rank among the dependencies. A row
+  /// too long for that has a word for each entry instead, its place in the
+  /// packed bytes, counted in words of four.
   Kokkos::View<int*, MemorySpace> word_map;
   Kokkos::View<unsigned*, MemorySpace> word;
 
@@ -58,20 +60,21 @@ struct MergedSubgraphRows {
   }
   KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
       int position) const {
-    const int terms = term_map(position + 1) - term_map(position);
-    if (terms == 1) return {};
+    const int coefficients =
+        coefficient_map(position + 1) - coefficient_map(position);
+    if (coefficients == 1) return {};
     const unsigned* const words = word.data() + word_map(position);
-    const int sources = static_cast<int>(words[0]);
-    return {
-        reinterpret_cast<const unsigned char*>(words + 1 + tasks_of(sources)),
-        terms, sources};
+    const int dependencies = static_cast<int>(words[0]);
+    return {reinterpret_cast<const unsigned char*>(words + 1 +
+                                                   tasks_of(dependencies)),
+            coefficients, dependencies};
   }
-  /// Records, each on as many lanes as share a row, of so many sources.
-  KOKKOS_FUNCTION int tasks_of(int sources) const {
+  /// Records, each on as many lanes as share a row, of so many dependencies.
+  KOKKOS_FUNCTION int tasks_of(int dependencies) const {
     const int a_task = record_entries * row_lanes;
-    return (sources + a_task - 1) / a_task;
+    return (dependencies + a_task - 1) / a_task;
   }
-  /// Byte of the stream where the number of the source of that rank stands,
+  /// Byte of the stream where the number of the dependency of that rank stands,
   /// the newest first. `task` has a word for each of the row's records: the
   /// place of its first lane, counted in 16 bytes, and in the four upper bits
   /// the logarithm of the stage's lanes.
@@ -86,15 +89,15 @@ struct MergedSubgraphRows {
            byte % 16;
   }
   std::size_t bytes() const {
-    return 4 * (row_map.extent(0) + term_map.extent(0) + word_map.extent(0) +
-                word.extent(0)) +
-           2 * term.extent(0) + value_index.bytes();
+    return 4 * (row_map.extent(0) + coefficient_map.extent(0) +
+                word_map.extent(0) + word.extent(0)) +
+           2 * coefficient.extent(0) + value_index.bytes();
   }
   static constexpr int task_place_bits = 28;
   static constexpr unsigned task_place = (1u << task_place_bits) - 1;
   /// Entries of a row whose ranks are bytes.
   static constexpr int max_ranks = 128;
-  /// Rows of a sub-graph at most, so that 16 bits are enough for a term.
+  /// Rows of a sub-graph at most, so that 16 bits are enough for a coefficient.
   static constexpr int max_subgraph_rows = 32768;
 };
 

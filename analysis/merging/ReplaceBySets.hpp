@@ -10,11 +10,11 @@ namespace Strata {
 namespace Detail {
 
 /// What EliminateRow does for MergedLevels, where there are fewer rows than a
-/// device has lanes: a warp works at a row, and replaces all terms that it has
-/// found since it looked last together. That takes a few reads of memory one
-/// after the other for each level set of a group, and not for each term, of
-/// which there are up to 60. What has been found is in a hash table in scratch.
-/// Hosts have no use for it.
+/// device has lanes: a warp works at a row, and replaces all x_j of the group
+/// that it has found since it looked last together. That takes a few reads of
+/// memory one after the other for each level set of a group, and not for each
+/// x_j, of which there are up to 60. What has been found is in a hash
+/// table in scratch. Hosts have no use for it.
 ///
 /// The lists are in no fixed order; their ranks are those of EliminateRow.
 class ReplaceBySets {
@@ -23,26 +23,28 @@ class ReplaceBySets {
   static constexpr int table_bits = 8, table_size = 1 << table_bits;
   /// A turn finds up to as many as there are lanes before it is known to be too
   /// many.
-  static_assert(max_terms + max_sources + num_lanes < table_size,
+  static_assert(max_coefficients + max_dependencies + num_lanes < table_size,
                 "there is always an empty place to end a search");
   /// Words of scratch.
   static constexpr int words =
-      2 * max_terms + max_sources + table_size + table_size / 4;
+      2 * max_coefficients + max_dependencies + table_size + table_size / 4;
 
   KOKKOS_FUNCTION ReplaceBySets(int* scratch, int lane)
       : list_(scratch),
-        table_(scratch + max_terms + max_sources),
+        table_(scratch + max_coefficients + max_dependencies),
         in_order_(table_ + table_size),
-        code_(reinterpret_cast<unsigned char*>(in_order_ + max_terms)),
+        code_(reinterpret_cast<unsigned char*>(in_order_ + max_coefficients)),
         lane_(lane) {}
 
-  KOKKOS_FUNCTION int term(int t) const { return list_[t]; }
-  KOKKOS_FUNCTION int source(int s) const { return list_[max_terms + s]; }
-  KOKKOS_FUNCTION int rank_of_term(int t, int terms) const {
-    return rank_of(0, t, terms);
+  KOKKOS_FUNCTION int coefficient(int t) const { return list_[t]; }
+  KOKKOS_FUNCTION int dependency(int s) const {
+    return list_[max_coefficients + s];
   }
-  KOKKOS_FUNCTION int rank_of_source(int s, int sources) const {
-    return rank_of(max_terms, s, sources);
+  KOKKOS_FUNCTION int rank_of_coefficient(int t, int coefficients) const {
+    return rank_of(0, t, coefficients);
+  }
+  KOKKOS_FUNCTION int rank_of_dependency(int s, int dependencies) const {
+    return rank_of(max_coefficients, s, dependencies);
   }
 
   /// See EliminateRow::run_and_note: `slots` are left to write_recipe.
@@ -60,11 +62,12 @@ class ReplaceBySets {
     if (row < 0) return result;
     for (int i = lane_; i < table_size; i += num_lanes) table_[i] = -1;
     if (lane_ == 0) list_[0] = row;
-    result.terms = 1;
+    result.coefficients = 1;
     lane_barrier();
-    for (int begin = 0; begin < result.terms && result.fits;) {
-      const int end =
-          begin + num_lanes < result.terms ? begin + num_lanes : result.terms;
+    for (int begin = 0; begin < result.coefficients && result.fits;) {
+      const int end = begin + num_lanes < result.coefficients
+                          ? begin + num_lanes
+                          : result.coefficients;
       const Rows rows(begin + lane_ < end ? list_[begin + lane_] : -1, lane_,
                       edges);
       for (int first = 0; first < rows.all && result.fits; first += num_lanes) {
@@ -73,16 +76,16 @@ class ReplaceBySets {
         const int from = any ? edges.entry(at.edge) : -1;
         const bool inner = any && edges.inner(at.edge, from, at.row);
         const bool fresh = any && insert(from);
-        result.fits =
-            add(fresh && inner, from, list_, result.terms, max_terms) &&
-            add(fresh && !inner, from, list_ + max_terms, result.sources,
-                max_sources);
+        result.fits = add(fresh && inner, from, list_, result.coefficients,
+                          max_coefficients) &&
+                      add(fresh && !inner, from, list_ + max_coefficients,
+                          result.dependencies, max_dependencies);
       }
       result.operations += rows.all;
       begin = end;
       lane_barrier();
     }
-    if (!result.fits) result.terms = result.sources = 0;
+    if (!result.fits) result.coefficients = result.dependencies = 0;
     return result;
   }
 
@@ -91,20 +94,20 @@ class ReplaceBySets {
   KOKKOS_FUNCTION void write_recipe(const EliminatedRow& row,
                                     const Edges& edges, unsigned char* length,
                                     unsigned char* slot) const {
-    const int others = row.terms - 1;
-    for (int t = lane_; t < row.terms; t += num_lanes) {
-      const int rank = rank_of_term(t, row.terms), v = list_[t];
+    const int others = row.coefficients - 1;
+    for (int t = lane_; t < row.coefficients; t += num_lanes) {
+      const int rank = rank_of_coefficient(t, row.coefficients), v = list_[t];
       in_order_[others - rank] = v;
-      // The row itself, the newest, is nobody's source.
+      // No row depends on the row itself, the newest.
       if (rank < others) code_[find(v)] = static_cast<unsigned char>(rank);
     }
-    for (int s = lane_; s < row.sources; s += num_lanes)
-      code_[find(source(s))] =
-          static_cast<unsigned char>(others + rank_of_source(s, row.sources));
+    for (int s = lane_; s < row.dependencies; s += num_lanes)
+      code_[find(dependency(s))] = static_cast<unsigned char>(
+          others + rank_of_dependency(s, row.dependencies));
     lane_barrier();
-    for (int t = lane_; lane_any(t < row.terms); t += num_lanes) {
-      const Rows rows(t < row.terms ? in_order_[t] : -1, lane_, edges);
-      if (t > 0 && t < row.terms)
+    for (int t = lane_; lane_any(t < row.coefficients); t += num_lanes) {
+      const Rows rows(t < row.coefficients ? in_order_[t] : -1, lane_, edges);
+      if (t > 0 && t < row.coefficients)
         length[t - 1] = static_cast<unsigned char>(rows.length);
       for (int first = 0; first < rows.all; first += num_lanes) {
         const int o = first + lane_;
@@ -216,7 +219,8 @@ constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
 /// Whether a lane is done with rows of such lists as soon as a warp is.
 inline bool short_lists(ListLengths lists) {
-  return lists.terms <= 8 && lists.sources <= max_sources_of_lane;
+  return lists.coefficients <= 8 &&
+         lists.dependencies <= max_dependencies_of_lane;
 }
 
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
@@ -226,7 +230,7 @@ template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0},
-                  ListLengths longest = {max_terms, max_sources}) {
+                  ListLengths longest = {max_coefficients, max_dependencies}) {
   if constexpr (is_gpu<ExecutionSpace>) {
     if (count > 0 && count <= few_rows_to_replace && !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;

@@ -21,9 +21,9 @@ struct MergeCandidates {
 /// What a sample of rows says of a candidate, added up over the sample.
 struct MergeSample {
   enum : int {
-    sources,
-    terms,  // without the row itself
-    stay,   // rows that stay as they are
+    dependencies,
+    coefficients,  // without the row itself
+    stay,          // rows that stay as they are
     size
   };
 };
@@ -79,10 +79,10 @@ struct SampleMergedRows {
     if (v < 0 || lane != 0) return;
     const bool stays = status == RowStatus::stays;
     Kokkos::atomic_fetch_add(
-        sum + MergeSample::sources,
-        stays ? of.end(v) - of.first(v) : std::int64_t{row.sources});
-    Kokkos::atomic_fetch_add(sum + MergeSample::terms,
-                             std::int64_t{stays ? 0 : row.terms - 1});
+        sum + MergeSample::dependencies,
+        stays ? of.end(v) - of.first(v) : std::int64_t{row.dependencies});
+    Kokkos::atomic_fetch_add(sum + MergeSample::coefficients,
+                             std::int64_t{stays ? 0 : row.coefficients - 1});
     Kokkos::atomic_fetch_add(sum + MergeSample::stay,
                              std::int64_t{stays ? 1 : 0});
   }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <analysis/merging/MergeSubgraphs.hpp>
+#include <analysis/packing/PackedSteps.hpp>
 #include <analysis/packing/PackingShape.hpp>
 #include <analysis/packing/PackingStages.hpp>
+#include <analysis/packing/RankEdges.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Sort.hpp>
@@ -21,8 +23,8 @@
 namespace Strata {
 namespace Detail {
 
-/// A packed in the making: first where every row goes and when (which tells
-/// what a solve will cost), then the packed itself.
+/// Makes packed sub-graphs: first it finds where every row goes and when (which
+/// tells what a solve will cost), then it writes the records.
 ///
 /// Sub-graphs are numbered band by band and upward in a band. An edge leads
 /// from a lower band, or from a smaller vertex of the same band, so never to a
@@ -110,7 +112,7 @@ class SubgraphPacker {
   }
 
   /// False where scratch can't hold the outside values of a few rows, or 32
-  /// bits the edges: there is no packed then.
+  /// bits the edges: there are no packed sub-graphs then.
   bool possible() const { return fits_; }
   int num_subgraphs() const { return stages_.num_subgraphs; }
   std::int64_t num_imports() const { return stages_.num_uniques; }
@@ -121,7 +123,8 @@ class SubgraphPacker {
   /// Rows of a sub-graph at most: fewer than asked for where scratch can't hold
   /// the outside values of more.
   int max_rows() const { return stages_.max_rows; }
-  /// Level sets taken at a time, and terms and sources of the rows then.
+  /// Level sets merged into one, and coefficients and dependencies of the rows
+  /// then.
   int merged_levels() const { return merged_levels_; }
   int team() const { return team_; }
   /// Steps that all sub-graphs together have at least; how much longer than one
@@ -131,15 +134,15 @@ class SubgraphPacker {
            (stages_.packed.width * stages_.packed.warps);
   }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
-  std::int64_t num_terms() const { return merger_.num_terms(); }
-  std::int64_t num_sources() const { return stages_.graph.num_edges(); }
+  std::int64_t num_coefficients() const { return merger_.num_coefficients(); }
+  std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();
     return edges > 0 ? double(stages_.num_externals) / double(edges) : 0.;
   }
 
-  /// The packed, without values. Cost: two sorts and a few launches over rows,
-  /// edges and records, and a wait of the host.
+  /// The packed sub-graphs, without values. Cost: two sorts and a few launches
+  /// over rows, edges and records, and a wait of the host.
   PackedSubgraphs<Memory> finish(std::int64_t num_values) {
     auto& p = stages_;
     auto& packed = p.packed;
@@ -187,7 +190,7 @@ class SubgraphPacker {
       pool_->take(p.value_rank, edges);
       pool_->take(p.task_place, tasks);
     }
-    allocate_stream(num_values);
+    allocate_packed(num_values);
     run("begin", EachStage<typename Stages::BeginPacking>{
                      std::max({n, p.num_steps * packed.warps,
                                packed.value_index.size(), p.num_uniques})});
@@ -209,7 +212,7 @@ class SubgraphPacker {
                                     p.first_task,
                                     p.task_place});
     }
-    // Whoever gave the pool waits before it ends.
+    // A caller that gave the pool waits before the pool ends.
     if (owns_pool_) exec_.fence();
     return packed;
   }
@@ -217,8 +220,8 @@ class SubgraphPacker {
  private:
   using Stages = PackingStages<Memory>;
 
-  /// The arrays of the packed, in one allocation.
-  void allocate_stream(std::int64_t num_values) {
+  /// The arrays of the packed sub-graphs, in one allocation.
+  void allocate_packed(std::int64_t num_values) {
     auto& p = stages_;
     auto& packed = p.packed;
     const std::int64_t n = p.graph.num_vertices, records = packed.num_records;
@@ -250,9 +253,9 @@ class SubgraphPacker {
                              sort_by_key_bytes(exec_, count))));
   }
   template <class... Stage>
-  void run(const char* name, const Stage&... phase) {
+  void run(const char* name, const Stage&... stage) {
     sequence_->run((std::string("Strata::SubgraphPacker::") + name).c_str(),
-                   stages_, phase...);
+                   stages_, stage...);
   }
   /// Waits for the counts so far.
   void fetch_counts() {
@@ -313,7 +316,7 @@ class SubgraphPacker {
     p.num_externals = 0;
     p.external_key = nullptr;
     if (p.bands == 1 && p.num_subgraphs == 1) return;
-    p.source_bits = bits_for(n - 1);
+    p.dependency_bits = bits_for(n - 1);
     // Of few edges all might be, which saves a device a launch.
     const auto take = [&](std::int64_t most) {
       pool_->take(p.external_key, most);
@@ -331,10 +334,10 @@ class SubgraphPacker {
       run("externals", SumStage<typename Stages::ExternalScan>{n});
     }
     pool_->take(p.unique_of, edges);
-    pool_->take(p.unique_source, p.num_externals);
+    pool_->take(p.unique_dependency, p.num_externals);
     pool_->take(p.unique_subgraph, p.num_externals);
     sort(p.external_key, p.external_edge, p.num_externals,
-         p.source_bits + bits_for(p.num_subgraphs - 1));
+         p.dependency_bits + bits_for(p.num_subgraphs - 1));
   }
 
   SubgraphGroups<Memory> groups_of(int levels) const {
@@ -349,7 +352,7 @@ class SubgraphPacker {
     shape.record_entries = p.record.entries;
     shape.row_lanes = p.packed.row_lanes;
     if (!merger_.merge(groups_of(merged_levels_), shape_.unmerged, shape,
-                       p.record.units(), p.max_rows, p.graph))
+                       p.record.packets(), p.max_rows, p.graph))
       merged_levels_ = 1;
   }
   void choose_shape(int num_levels) {
@@ -379,7 +382,7 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    // A warp a row where rows have many sources to look at.
+    // A warp a row where rows have many dependencies to look at.
     if (is_gpu<ExecutionSpace> &&
         (p.graph.num_edges() > 6 * n || longest_row_ > 64))
       find_steps_of_rows<true>();
@@ -413,19 +416,20 @@ class SubgraphPacker {
   template <bool by_warp>
   void find_steps_of_rows() {
     using Steps = PackedSteps<ExecutionSpace, by_warp>;
-    const int units = num_multiprocessors(exec_);
+    const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
-    // only look at sources that are far from being known.
+    // only look at dependencies that are far from being known.
     const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
     const std::int64_t n = stages_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
-        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * units);
-    // Some level sets at a time.
+        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * multiprocessors);
+    // Enough teams for some level sets.
     if (by_level_)
-      teams = std::min(teams, std::max<std::int64_t>(
-                                  units, 16 * n / num_levels_ / rows_per_team));
+      teams = std::min(
+          teams, std::max<std::int64_t>(multiprocessors,
+                                        16 * n / num_levels_ / rows_per_team));
     LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
                                              team_size);
     if (by_warp)

@@ -9,11 +9,11 @@
 
 namespace Strata {
 
-/// What one lane does in one step: x_out -= sum of value * x_source over a few
-/// entries of one row. Several neighbouring lanes may share a row.
+/// What one lane does in one step: x_out -= sum of value * x_dependency over a
+/// few entries of one row. Several neighbouring lanes may share a row.
 ///
-/// A record holds its values, then its sources and `out` as 16-bit places in
-/// the team's scratch, counted in bytes. Unused entries are zero times the
+/// A record holds its values, then its dependencies and `out` as 16-bit places
+/// in the team's scratch, counted in bytes. Unused entries are zero times the
 /// scratch's zero. The two lowest bits of `out`, free as scalars are aligned to
 /// four bytes, are flags.
 struct PackedRecord {
@@ -25,15 +25,17 @@ struct PackedRecord {
                 : scalar == 8 ? 3
                               : 2),
         bytes(scalar == 16 ? 48 : 32) {}
-  KOKKOS_FUNCTION constexpr int units() const { return bytes / 16; }
-  /// Byte of value `e`, of source `e`, and of `out` within the record.
+  KOKKOS_FUNCTION constexpr int packets() const { return bytes / 16; }
+  /// Byte of value `e`, of dependency `e`, and of `out` within the record.
   KOKKOS_FUNCTION constexpr int value_at(int e) const {
     return e * scalar_bytes;
   }
-  KOKKOS_FUNCTION constexpr int source_at(int e) const {
+  KOKKOS_FUNCTION constexpr int dependency_at(int e) const {
     return entries * scalar_bytes + 2 * e;
   }
-  KOKKOS_FUNCTION constexpr int out_at() const { return source_at(entries); }
+  KOKKOS_FUNCTION constexpr int out_at() const {
+    return dependency_at(entries);
+  }
 };
 
 enum : unsigned {
@@ -53,7 +55,7 @@ struct PackedTeam {
   int row_lanes = 1, warps = 1, max_local = 65536;
 };
 
-/// A sub-graph in the packed. Its scratch holds a zero, the values of other
+/// A packed sub-graph. Its scratch holds a zero, the values of other
 /// sub-graphs in the order of need, then its rows, exported ones first.
 struct PackedSubgraph {
   /// Each warp's first record, and its number of stages: records of one step,
@@ -75,7 +77,8 @@ struct PackedSubgraph {
 /// is one for the first step_warps(first_step + k) warps. A stage holds the
 /// records of the sub-graph's `lanes` first lanes, and those of a warp follow
 /// each other: stage s of warp w begins with record first_record[w] + s *
-/// lanes, and unit u (16 bytes) of lane l's record is at byte (first_record[w]
+/// lanes, and packet u (16 bytes) of lane l's record is at byte
+/// (first_record[w]
 /// + s * lanes) * record bytes + (u * lanes + l) * 16.
 template <class MemorySpace>
 struct PackedSubgraphs {
@@ -92,7 +95,7 @@ struct PackedSubgraphs {
   Kokkos::View<unsigned char*, MemorySpace> bytes;
   Kokkos::View<PackedSubgraph*, MemorySpace> subgraph;
   Kokkos::View<int*, MemorySpace> import;  // export numbers
-  /// Where several level sets are taken at a time; the next two and
+  /// Where level sets are merged; the next two and
   /// `value_index` have no elements then.
   MergedSubgraphRows<MemorySpace> merged;
   /// Of each record, for packing: the row's position (-1: idle lane); the lane,

@@ -18,12 +18,12 @@ struct PackingShape {
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
-  /// Rows, distinct outside sources and the scratch's zero together; a team may
-  /// have less room.
+  /// Rows, distinct outside dependencies and the scratch's zero together; a
+  /// team may have less room.
   int max_local = 4096;
   /// Steps a value from another sub-graph is expected to take.
   int latency = 8;
-  /// Level sets taken at a time, see MergedSubgraphRows; 1: rows stay as they
+  /// Level sets merged into one, see MergedSubgraphRows; 1: rows stay as they
   /// are, 0: as many as a sample of the rows says is best.
   int merged_levels = 1;
   /// Teams to choose from; with a second one where there is a choice, for rows
@@ -36,8 +36,8 @@ struct PackingShape {
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;
-/// Level sets are taken several at a time in plans of so many times the bytes
-/// of the matrix at most.
+/// Level sets are merged in plans of so many times the bytes of the matrix at
+/// most.
 constexpr double max_merged_memory = 5.3;
 
 /// Level sets merged, and which team.
@@ -56,12 +56,12 @@ struct ChoosePacking {
   /// Where there is a second team at all.
   bool two_teams;
 
-  /// The number of level sets at a time, and the team, with which a sample of
+  /// The number of level sets to merge, and the team, with which a sample of
   /// the rows takes the least time, counted in steps of the first team. In one
   /// band sub-graphs work one after the other: their steps full of work count
   /// beside those on the longest path. In several bands rows that stay as they
-  /// are hold up others too much for many level sets at a time. A plan's bytes
-  /// count beside its time: half as many are worth 1.2 times as long.
+  /// are hold up others too much for many level sets to be merged. A plan's
+  /// bytes count beside its time: half as many are worth 1.2 times as long.
   ///
   /// @param given  what is chosen already: 0 level sets and team -1 are not
   PackingChoice operator()(const ExecutionSpace& exec, PackingChoice given,
@@ -123,9 +123,9 @@ struct ChoosePacking {
     const double scalar = record.scalar_bytes;
     return 4 + (scalar + 4) * (length() + 1);
   }
-  /// Terms of a row, itself included.
-  static double terms_of(const MergeSamples& found, int c) {
-    return double(found.sum(c, MergeSample::terms) + found.samples) /
+  /// Coefficients of b of a row, its own included.
+  static double coefficients_of(const MergeSamples& found, int c) {
+    return double(found.sum(c, MergeSample::coefficients) + found.samples) /
            double(found.samples);
   }
   /// Records of a row, times the lanes that share them.
@@ -139,18 +139,19 @@ struct ChoosePacking {
     const double late =
         found.mean(c, t == 0 ? SubgraphSteps::late : SubgraphSteps::late_wide);
     const double path =
-        double(num_levels) / levels * late / SubgraphSteps::unit;
+        double(num_levels) / levels * late / SubgraphSteps::parts_of_step;
     const double work =
         bands > 1 ? 0
                   : n * tasks_of(found, c, t) / (width * shape.team[t].warps);
     // The larger of both counts for more. A solve begins with a launch, a band
-    // with values of the one before, and teams with their rows' sums of terms.
+    // with values of the one before, and teams with their
+    // rows' sums over b.
     const double steps =
         std::pow(std::pow(path, 1.5) + std::pow(work, 1.5), 1 / 1.5);
     const double begin_bands = bands > 1 ? 40. * bands : 0;
     const double begin =
         68 + begin_bands +
-        9 * (terms_of(found, c) - 1) * std::min<double>(n, 1024) / 1024;
+        9 * (coefficients_of(found, c) - 1) * std::min<double>(n, 1024) / 1024;
     return steps * (t == 0 ? 1 : second_team_cost) + begin;
   }
   /// Bytes a row of a plan.
@@ -161,8 +162,8 @@ struct ChoosePacking {
         (t == 0 ? 1.25 : 1.06) * tasks_of(found, c, t) * record.bytes;
     return levels == 1 ? 8 + scalar + 1.5 * records + 4 * length()
                        : 20 + records + 4 * length() +
-                             (2 + scalar) * terms_of(found, c) +
-                             4 * found.mean(c, MergeSample::sources) +
+                             (2 + scalar) * coefficients_of(found, c) +
+                             4 * found.mean(c, MergeSample::dependencies) +
                              found.mean(c, SubgraphSteps::operations);
   }
 };

@@ -2,7 +2,8 @@
 #ifndef STRATA_CORE_DEVICE_DEVICE_INFO_HPP
 #define STRATA_CORE_DEVICE_DEVICE_INFO_HPP
 
-// The numbers of the device at hand: units, scratch, caches, memory, name.
+// The numbers of the device at hand: multiprocessors, scratch, caches, memory,
+// name.
 
 #include <algorithm>
 #include <core/device/Backend.hpp>
@@ -89,13 +90,14 @@ int max_host_team(const ExecutionSpace& exec) {
   return std::max(1, std::min(most, static_cast<int>(exec.concurrency())));
 }
 
-/// Number of units that run teams independently (multiprocessors, or threads
-/// of a host).
+/// Number of multiprocessors, which run teams independently of each other; of a
+/// host, the number of its threads.
 template <class ExecutionSpace>
 int num_multiprocessors(const ExecutionSpace& exec) {
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
-/// Bytes of the cache that all units of a device share; of hosts not asked for.
+/// Bytes of the cache that all multiprocessors of a device share; of hosts not
+/// asked for.
 template <class ExecutionSpace>
 std::size_t cache_bytes(const ExecutionSpace&) {
   return std::size_t{32} << 20;

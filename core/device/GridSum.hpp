@@ -11,7 +11,7 @@ namespace Detail {
 
 /// Where the blocks of a launch leave their parts of up to three sums, with
 /// room for `extra` parts that are no block's; `done` counts the blocks that
-/// have, and is 0 between launches. One launch at a time may use it.
+/// have, and is 0 between launches. Launches that use it must not overlap.
 template <class MemorySpace>
 struct GridSum {
   static constexpr int max_sums = 3;
@@ -77,8 +77,8 @@ struct GridSumRef {
   /// `used_extra` extra parts to the first sum. True in the threads of one
   /// block alone, the last to get here, where `value` then has the sums; the
   /// same bits every time, as parts are added in the order of blocks, not of
-  /// time. All threads of all blocks of the launch have to call it once. Nobody
-  /// waits for another block.
+  /// time. All threads of all blocks of the launch have to call it once. No
+  /// block waits for another one.
   template <int sums, class Team>
   KOKKOS_INLINE_FUNCTION bool operator()(const Team& team,
                                          double (&value)[sums],

@@ -7,8 +7,8 @@
 namespace Strata {
 namespace Detail {
 
-/// A profiling region that ends with its scope, exceptions included. Where
-/// nobody listens it costs nothing: the name would be copied to the heap.
+/// A profiling region that ends with its scope, exceptions included. It copies
+/// no name to the heap where no tool listens, and so costs nothing there.
 class ProfilingRegion {
  public:
   explicit ProfilingRegion(const char* name)

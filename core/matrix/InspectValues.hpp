@@ -85,7 +85,7 @@ KOKKOS_INLINE_FUNCTION void raise_word(std::int64_t* word, bool leads,
   if (leads && bits > load_relaxed(word)) Kokkos::atomic_fetch_max(word, bits);
 }
 
-/// What is to be known of a matrix before anything is overwritten.
+/// What a check finds out about a matrix before anything is overwritten.
 struct ValuesInspection {
   static constexpr std::int64_t no_row =
       std::numeric_limits<std::int64_t>::max();
@@ -143,7 +143,7 @@ struct InspectValues {
     if (i < row_map.size()) row_map.add<1>(i, 1, found.row_map);
     if (i < entries.size()) entries.add<1>(i, 1, found.entries);
   }
-  /// All indices `first` + k * `stride` of every kind, several at a time.
+  /// All indices `first` + k * `stride` of every kind, several side by side.
   KOKKOS_INLINE_FUNCTION void take(std::int64_t first, std::int64_t stride,
                                    ValuesInspection& found) const {
     constexpr int few = 4, many = 8;
@@ -253,9 +253,9 @@ struct InspectValues {
 
 /// The same by blocks, each of which leaves what it has found in memory that
 /// the host can read. Where there are MergeFaults, only these are read after
-/// the wait for what finds them: values and pattern are older than that, and
-/// whoever finds faults has waited for all that is older before it lets this
-/// one begin (see TriangularAlgorithm::probe).
+/// the wait for the launch that finds them. Values and pattern are older than
+/// that launch, which has waited for all older work before it lets this one
+/// begin (see TriangularAlgorithm::probe).
 template <class Look>
 struct InspectByBlocks {
   static constexpr bool awaits_previous = true;

@@ -12,8 +12,8 @@ namespace Strata {
 namespace Detail {
 
 /// Bytes of memory that this process can have on the host: those of the
-/// machine, or fewer where its control group has a limit. Infinity where nobody
-/// says.
+/// machine, or fewer where its control group has a limit. Infinity where
+/// neither is known.
 inline double host_memory_bytes() {
   double bytes = std::numeric_limits<double>::infinity();
   const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));

@@ -39,8 +39,8 @@ inline std::mutex& finalize_hooks_mutex() {
 /// kilobytes, a device takes longer to allocate and to free than all the
 /// kernels of a short analysis. Up to `most_blocks` of at most most_bytes()
 /// together are kept for each memory space and use until Kokkos is finalized.
-/// Users take them out, so two at a time do not share one: the second allocates
-/// its own.
+/// Users take them out, so two users do not share one: the second allocates its
+/// own.
 template <class MemorySpace, class Use = ScratchUse>
 class MemoryPool {
  public:
@@ -100,7 +100,7 @@ class MemoryPool {
     if (block.extent(0) > most_bytes() || block.extent(0) == 0 ||
         !Kokkos::is_initialized())
       return;
-    // Whoever throws has not waited.
+    // The code that throws has not waited.
     if (Use::may_be_in_use || std::uncaught_exceptions() > 0) Kokkos::fence();
     Kept& kept = instance();
     Blocks dropped;  // freed out of the lock

@@ -31,7 +31,7 @@ class WorkPool {
   WorkPool(const ExecutionSpace& exec, std::size_t bytes)
       : exec_(exec), expected_(bytes) {}
   ~WorkPool() {
-    // Whoever throws has not waited.
+    // The code that throws has not waited.
     try {
       if (std::uncaught_exceptions() > 0) exec_.fence();
     } catch (...) {

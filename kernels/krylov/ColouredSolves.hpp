@@ -17,7 +17,7 @@ namespace Detail {
 /// for why that ends).
 ///
 /// The triangles are in the order of colours, their rows are named as in the
-/// given one. One application of an object at a time.
+/// given one. Applications of an object must not overlap.
 template <class Scalar, class ExecutionSpace>
 class ColouredSolves {
   using Memory = typename ExecutionSpace::memory_space;
@@ -47,7 +47,7 @@ class ColouredSolves {
       upper_->update_values(exec, factor.LU.values);
       exec.fence();
     } catch (const ScalingError&) {
-      // Not with level sets taken several at a time.
+      // Without merged level sets.
       plan(exec, factor, 1);
     }
     whole_ = true;

@@ -100,7 +100,7 @@ struct SummingColourSweep {
 ///   L = [ I   0 ]   U = [ D1  F  ]   z2 = (r2 - E D1^-1 r1) / D2,
 ///       [ G   I ],      [ 0   D2 ],  z1 = (r1 - F z2) / D1,
 /// as the first rows of L and the last of U are trivial. k colours take
-/// 2 (k - 1) and a copy. Rows of a launch read none that it writes, so nobody
+/// 2 (k - 1) and a copy. Rows of a launch read none that it writes, so no row
 /// waits and the bits are the same each time.
 template <class Scalar, class ExecutionSpace>
 class ColouredSweeps {

@@ -37,9 +37,9 @@ class ConjugateGradientState;
 /// launches, another for a preconditioner that is no diagonal), and pinned host
 /// memory for at most 2 max(1, iterations_ahead) numbers. The history of a
 /// solve grows on the host by a number an iteration, whatever max_iterations
-/// is. One solve at a time; copies share the workspace. A solver made without
-/// arguments is empty, as one that was moved from: for members, which are
-/// assigned one that is made. To solve with an empty one, or to ask for its
+/// is. Copies share the workspace; their solves must not overlap. A solver made
+/// without arguments is empty, as one that was moved from: for members, which
+/// are assigned one that is made. To solve with an empty one, or to ask for its
 /// rows, is a HandleError.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either

@@ -142,7 +142,7 @@ struct TriangularOptions {
   /// Threads of a team of `subgraphs`; 0 for a size that suits it.
   int team_size = 0;
 
-  /// Level sets that `sync_free` (for one right-hand side at a time) and
+  /// Level sets that `sync_free` (for a single right-hand side) and
   /// `sync_free_subgraphs` merge into one, by rewriting rows with the inverses
   /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1 forbids
   /// that, 0 leaves it to the analysis. Rows with which `accuracy` would not

@@ -192,8 +192,8 @@ class TriangularAlgorithm {
     (void)first_only;
     return 0;
   }
-  /// How much rounding errors of merged rows may grow; of rows that are not
-  /// merged nothing is to be looked at.
+  /// How much rounding errors of merged rows may grow; rows that are not
+  /// merged need no check.
   virtual GrowthLimit growth_limit() const { return {}; }
   /// The growth of merged rows with the values of the last `probe`. The host
   /// waits.

@@ -206,7 +206,7 @@ class TriangularSolverState {
     SomeAlgorithm& algorithm;
     const ExecutionSpace& exec;
     ~ForgetTrialPacking() {
-      // Whoever throws may not have waited.
+      // The code that throws may not have waited.
       try {
         if (std::uncaught_exceptions() > 0) exec.fence();
       } catch (...) {
@@ -220,7 +220,7 @@ class TriangularSolverState {
            " over its diagonal leave the range of normal numbers";
   }
 
-  /// What is to be known of values before they are taken; the host waits.
+  /// Checks values before they are taken; the host waits.
   ValuesInspection inspect(const ExecutionSpace& exec, const Matrix& A) const {
     const auto found = inspect_values<Scalar>(
         exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),

@@ -47,8 +47,8 @@ inline void ask_for_memory(std::size_t& free, std::size_t& total) {
   if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = total = 0;
 }
 /// Errors of calls that may take memory of the device's own, to load a kernel
-/// or for its stacks. This error is forgotten: nobody else is to take it for
-/// his.
+/// or for its stacks. The error is cleared, so that no later call reports it
+/// as its own.
 inline void raise_lack_of_memory(cudaError_t error) {
   if (error != cudaErrorMemoryAllocation) return;
   (void)cudaGetLastError();

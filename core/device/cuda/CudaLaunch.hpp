@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(threads, teams_at_once)
 /// capability 9.0 and up, and where the code was made for these, as other code
 /// lacks the wait.
 ///
-/// Why nobody is kept from running: a kernel is begun once all teams of the one
-/// before have been, so teams that wait hold no place that these need.
+/// Why no team is kept from running: a kernel is begun once all teams of the
+/// one before have been, so teams that wait hold no place that these need.
 inline bool overlaps_launches(int device, const void* kernel) {
   int major = 0;
   cudaFuncAttributes attributes;
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(Functor::max_team_size)
 template <class Functor>
 int max_resident_teams(const Kokkos::Cuda& exec, int team_size,
                        std::size_t scratch_bytes) {
-  int cooperative = 0, teams = 0, units = 0;
+  int cooperative = 0, teams = 0, multiprocessors = 0;
   const int device = exec.cuda_device();
   return cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch,
                                 device) == cudaSuccess &&
@@ -213,9 +213,10 @@ int max_resident_teams(const Kokkos::Cuda& exec, int team_size,
                      &teams, resident_kernel<Functor>, team_size,
                      scratch_bytes) == cudaSuccess &&
                  teams > 0 &&
-                 cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount,
+                 cudaDeviceGetAttribute(&multiprocessors,
+                                        cudaDevAttrMultiProcessorCount,
                                         device) == cudaSuccess
-             ? units
+             ? multiprocessors
              : 0;
 }
 

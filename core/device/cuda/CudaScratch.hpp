@@ -102,10 +102,10 @@ __device__ __forceinline__ void copy_async_wait() {
 }
 #else
 __device__ __forceinline__ void copy_async_16(unsigned at, const void* global) {
-  struct alignas(16) Unit {
+  struct alignas(16) Packet {
     unsigned word[4];
   };
-  store_shared(at, *static_cast<const Unit*>(global));
+  store_shared(at, *static_cast<const Packet*>(global));
 }
 __device__ __forceinline__ void copy_async_commit() {}
 template <int groups>

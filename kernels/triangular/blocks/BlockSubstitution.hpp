@@ -94,7 +94,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         num_slots_(analysis.found(EllHead::num_slots)),
         has_long_rows_(analysis.found(EllHead::num_long) > 0),
         reversed_(diagonal.reversed),
-        units_(num_multiprocessors(exec)),
+        multiprocessors_(num_multiprocessors(exec)),
         runs_(make_block_runs(analysis.wide(), num_blocks_, num_rows_,
                               is_irregular(analysis))) {
     for (const BlockRun& run : runs_)
@@ -108,7 +108,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     arena_ = make_arena<Memory>("Strata::BlockSubstitution", [&](auto& a) {
       a.take(plan_.block, num_blocks_);
       a.take(plan_.row, n);
-      a.take(plan_.source, num_slots_);
+      a.take(plan_.dependency, num_slots_);
       a.take(packed, num_slots_);
       a.take(packed_diagonal, n);
       a.take(value_index32, narrow ? num_slots_ : 0);
@@ -148,7 +148,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     for (std::int64_t first = 0; first < columns; first += most) {
       const EllSystem<Scalar> system{
           plan_.block,
-          plan_.source,
+          plan_.dependency,
           value_.data(),
           this->diagonal_.data(),
           plan_.long_first,
@@ -224,10 +224,10 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     // Teams of the next block fetch what it needs meanwhile; more would only
     // wait.
     const std::int64_t teams =
-        alone
-            ? std::min<std::int64_t>(tickets, 16 * units_)
-            : std::min<std::int64_t>(
-                  2 * tickets, std::int64_t{teams_per_multiprocessor} * units_);
+        alone ? std::min<std::int64_t>(tickets, 16 * multiprocessors_)
+              : std::min<std::int64_t>(
+                    2 * tickets,
+                    std::int64_t{teams_per_multiprocessor} * multiprocessors_);
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Kernel::team_size,
@@ -283,7 +283,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int num_rows_ = 0, num_blocks_ = 0;
   std::int64_t num_slots_ = 0;
   bool has_long_rows_ = false, reversed_ = false;
-  int units_ = 1, num_counters_ = 0;
+  int multiprocessors_ = 1, num_counters_ = 0;
   std::vector<BlockRun> runs_;
   Arena<Memory> arena_;
   EllPlan<Memory> plan_;

@@ -14,7 +14,7 @@ namespace Detail {
 template <class Scalar>
 struct EllSystem {
   const EllBlock* block;
-  const int* source;
+  const int* dependency;
   const Scalar* value;
   const Scalar* diagonal;
   const std::int64_t* long_first;
@@ -39,13 +39,13 @@ struct EllRow {
     const std::int64_t v = std::int64_t{block.first_row} + r;
     std::int64_t slot = block.first_slot + r;
     Scalar sum(0);
-    if (block.steps() > 0 && system.source[slot] == ell_long_row) {
+    if (block.steps() > 0 && system.dependency[slot] == ell_long_row) {
       slot = system.long_first[v];
       for (int e = 0; e < system.long_count[v]; ++e, ++slot)
-        sum += system.value[slot] * system.x(system.source[slot], column);
+        sum += system.value[slot] * system.x(system.dependency[slot], column);
     } else {
       for (int s = 0; s < block.steps(); ++s, slot += block.stride) {
-        const int j = system.source[slot];
+        const int j = system.dependency[slot];
         if (j < 0) break;
         sum += system.value[slot] * system.x(j, column);
       }
@@ -109,7 +109,7 @@ struct NarrowBlocks {
   };
   /// A lane's row, or its share of one.
   struct Lane {
-    int source[batch];
+    int dependency[batch];
     Scalar value[batch], right_hand_side, diagonal;
   };
   struct Stage {
@@ -127,7 +127,7 @@ struct NarrowBlocks {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
       const bool in = u < steps;
-      into.source[u] = in ? system.source[slot] : ell_padding;
+      into.dependency[u] = in ? system.dependency[slot] : ell_padding;
       into.value[u] = in ? system.value[slot] : Scalar(0);
       slot += block.stride;
     }
@@ -148,17 +148,18 @@ struct NarrowBlocks {
       load(stage.lane, stage.block, team.rank, team);
   }
   KOKKOS_INLINE_FUNCTION Scalar add(const Team& team, int first_recent,
-                                    const int (&source)[batch],
+                                    const int (&dependency)[batch],
                                     const Scalar (&value)[batch]) const {
     Scalar x[batch];
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      x[u] = source[u] >= first_recent ? team.recent[source[u] & (window - 1)]
-                                       : Scalar(0);
+      x[u] = dependency[u] >= first_recent
+                 ? team.recent[dependency[u] & (window - 1)]
+                 : Scalar(0);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0 && source[u] < first_recent)
-        x[u] = team.x[source[u] * system.x.row_stride];
+      if (dependency[u] >= 0 && dependency[u] < first_recent)
+        x[u] = team.x[dependency[u] * system.x.row_stride];
     // Padding has a value of 0, and an x of 0 by now.
     Scalar sum(0);
     STRATA_IMPL_UNROLL
@@ -179,7 +180,7 @@ struct NarrowBlocks {
   KOKKOS_INLINE_FUNCTION void solve(const EllBlock& block, int lane,
                                     int first_recent, const Lane& entries,
                                     const Team& team) const {
-    Scalar sum = add(team, first_recent, entries.source, entries.value);
+    Scalar sum = add(team, first_recent, entries.dependency, entries.value);
     if (block.log_lanes() > 0) {
       lane_barrier();
       sum = lane_group_sum(sum, 1 << block.log_lanes());

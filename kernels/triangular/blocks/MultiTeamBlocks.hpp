@@ -11,13 +11,14 @@
 namespace Strata {
 namespace Detail {
 
-/// Places of the counters of a launch of wide blocks, in device memory; from
-/// `done` on one for each block.
+/// Places of the counters of a launch of multi-team blocks, in device memory;
+/// from `done` on one for each block.
 struct WideState {
   enum : int { ticket = 0, finished = 1, done = 2 };
 };
 
-/// Consecutive wide blocks in one launch, `R` right-hand sides at a time.
+/// Consecutive multi-team blocks in one launch, for tiles of `R` right-hand
+/// sides.
 ///
 /// Teams draw tickets; the tickets of a block stand for its rows, as many as
 /// the team has lanes, times the groups of right-hand sides, and follow those
@@ -64,27 +65,27 @@ struct MultiTeamBlocks {
            static_cast<unsigned>(groups);
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t slot, std::int64_t stride,
-                                   int left, int (&source)[batch],
+                                   int left, int (&dependency)[batch],
                                    Scalar (&value)[batch]) const {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) {
       const bool in = u < left;
-      source[u] = in ? system.source[slot] : ell_padding;
+      dependency[u] = in ? system.dependency[slot] : ell_padding;
       value[u] = in ? system.value[slot] : Scalar(0);
       slot += stride;
     }
   }
   KOKKOS_INLINE_FUNCTION static void add(const MultiVectorRef<Scalar>& x,
                                          int columns,
-                                         const int (&source)[batch],
+                                         const int (&dependency)[batch],
                                          const Scalar (&value)[batch],
                                          Scalar (&sum)[R]) {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0) {
+      if (dependency[u] >= 0) {
         STRATA_IMPL_UNROLL
         for (int r = 0; r < R; ++r)
-          if (r < columns) sum[r] += value[u] * x(source[u], r);
+          if (r < columns) sum[r] += value[u] * x(dependency[u], r);
       }
   }
   /// Waits until block `number`, of `tickets`, and so all before it are done.
@@ -148,9 +149,9 @@ struct MultiTeamBlocks {
       const std::int64_t v = std::int64_t{block.first_row} + (lane >> log);
       std::int64_t slot = block.first_slot + lane;
       int left = active ? block.steps() : 0;
-      int source[batch];
+      int dependency[batch];
       Scalar value[batch], right_hand_side[R], diagonal(0), sum[R];
-      load(slot, block.stride, left, source, value);
+      load(slot, block.stride, left, dependency, value);
       STRATA_IMPL_UNROLL
       for (int r = 0; r < R; ++r) {
         sum[r] = Scalar(0);
@@ -158,7 +159,7 @@ struct MultiTeamBlocks {
       }
       if (leader) diagonal = system.diagonal[v];
       LongRow own;
-      if (block.has_long_rows() && leader && source[0] == ell_long_row) {
+      if (block.has_long_rows() && leader && dependency[0] == ell_long_row) {
         own.first = system.long_first[v];
         own.count = system.long_count[v];
       }
@@ -173,15 +174,15 @@ struct MultiTeamBlocks {
           scratch->next[turn] = drawn;
         }
       }
-      // Also has all threads see what the first has waited for. Nobody can be
-      // here for the next ticket but one and still have to read this one's.
+      // Also has all threads see what the first has waited for. No thread can
+      // be here for the next ticket but one and still have to read this one's.
       team.team_barrier();
       ticket = scratch->next[turn];
-      add(x, columns, source, value, sum);
+      add(x, columns, dependency, value, sum);
       for (left -= batch; left > 0; left -= batch) {
         slot += std::int64_t{batch} * block.stride;
-        load(slot, block.stride, left, source, value);
-        add(x, columns, source, value, sum);
+        load(slot, block.stride, left, dependency, value);
+        add(x, columns, dependency, value, sum);
       }
       lane_barrier();
       if (log > 0) {
@@ -215,11 +216,11 @@ struct MultiTeamBlocks {
                                        const MultiVectorRef<Scalar>& x,
                                        int columns, Scalar (&mine)[R]) const {
     for (int e = first; e < row.count; e += batch * lanes) {
-      int source[batch];
+      int dependency[batch];
       Scalar value[batch];
-      load(row.first + e, lanes, (row.count - e + lanes - 1) / lanes, source,
-           value);
-      add(x, columns, source, value, mine);
+      load(row.first + e, lanes, (row.count - e + lanes - 1) / lanes,
+           dependency, value);
+      add(x, columns, dependency, value, mine);
     }
   }
 

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_SOLVE_HPP
 
 #include <analysis/merging/MergedRows.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
@@ -55,7 +56,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ///                  a counter goes with them
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
-                    SourceNumbering numbering, int max_steps, int buffers = 0)
+                    DependencyNumbering numbering, int max_steps,
+                    int buffers = 0)
       : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
                           numbering, max_steps, buffers, {}) {}
   /// The same for merged rows.
@@ -64,8 +66,9 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
-                    const LevelOrder<Memory>& order, SourceNumbering numbering,
-                    int max_steps, int buffers, const RowTerms<Memory>& terms,
+                    const LevelOrder<Memory>& order,
+                    DependencyNumbering numbering, int max_steps, int buffers,
+                    const RowCoefficients<Memory>& coefficients,
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
@@ -74,14 +77,14 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
           // Scalars of 16 bytes follow.
           const std::size_t bytes =
-              terms.exist() ? rows.extent(plan.recipe_bytes) : 0;
+              coefficients.exist() ? rows.extent(plan.recipe_bytes) : 0;
           storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);
           storage.take(counter_, buffers > 0 ? 1 : 0);
         },
-        terms);
+        coefficients);
     this->set_rows(chunks_.row, chunks_.diagonal_value_index,
                    analysis.conjugated, diagonal);
   }
@@ -91,7 +94,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       const MultiVectorRef<Scalar>& x) const {
     return {chunks_.chunk,
             chunks_.row,
-            chunks_.source,
+            chunks_.dependency,
             value_,
             this->diagonal_,
             this->divide_,
@@ -113,7 +116,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +
-           chunks_.source.extent(0) * 4 + chunks_.value_index.bytes() +
+           chunks_.dependency.extent(0) * 4 + chunks_.value_index.bytes() +
            (value_.extent(0) + buffers_.extent(0)) * sizeof(Scalar);
   }
 
@@ -140,8 +143,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis)
       : Base(exec, analysis,
-             on_device ? SourceNumbering::row : SourceNumbering::position, 4,
-             on_device ? 0 : 1) {
+             on_device ? DependencyNumbering::row
+                       : DependencyNumbering::position,
+             4, on_device ? 0 : 1) {
     if constexpr (on_device) {
       const auto& map = this->chunks_.level_chunk_map;
       level_chunk_map_ =
@@ -177,7 +181,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int narrow_chunks = 4 * warps;
 
   static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
-                                    int units) {
+                                    int multiprocessors) {
     std::vector<Run> runs;
     const int levels = static_cast<int>(level_chunk_map.size()) - 1;
     bool open = false;
@@ -190,8 +194,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
           runs.push_back({level, level + 1, 1});
         open = true;
       } else {
-        runs.push_back({level, level + 1,
-                        std::min((chunks + warps - 1) / warps, 16 * units)});
+        runs.push_back(
+            {level, level + 1,
+             std::min((chunks + warps - 1) / warps, 16 * multiprocessors)});
         open = false;
       }
     }

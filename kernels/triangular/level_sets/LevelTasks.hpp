@@ -136,9 +136,9 @@ struct FindLevelWaits {
       for (int p = own.first_position; p < own.last_position; ++p) {
         const int v = vertex(p);
         for (std::int64_t k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
-          const LevelWait source = solved_by(graph.entries(k));
-          needed[source.thread] =
-              std::max(needed[source.thread], source.levels);
+          const LevelWait dependency = solved_by(graph.entries(k));
+          needed[dependency.thread] =
+              std::max(needed[dependency.thread], dependency.levels);
         }
       }
       own.first_wait = static_cast<std::int64_t>(found.size());
@@ -262,7 +262,7 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   return made;
 }
 
-/// Solves by a team of a host's threads. Sources are numbered by position.
+/// Solves by a team of a host's threads. Dependencies are numbered by position.
 ///
 /// Why it can't deadlock: a task waits for tasks of earlier level sets only,
 /// and every thread takes its tasks in the order of level sets. So of all tasks
@@ -276,8 +276,8 @@ struct LevelTaskRun {
 
   RowSystem<Scalar, ExecutionSpace> system;
   LevelTasks<ExecutionSpace> tasks;
-  /// Position -> x, of a single right-hand side: sources of a level set lie
-  /// side by side there.
+  /// Position -> x, of a single right-hand side: dependencies of a level set
+  /// lie side by side there.
   Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> x;
   int num_rows;
   std::int64_t columns;  // right-hand sides
@@ -329,7 +329,7 @@ struct LevelTaskRun {
       const std::int64_t end = tasks.first_slot(position + 1);
       Scalar sum(0);
       for (; slot < end; ++slot)
-        sum += system.value(slot) * x(system.source(slot));
+        sum += system.value(slot) * x(system.dependency(slot));
       const std::int64_t row = system.row(position);
       x(position) = system.finish(system.b(row, 0) - sum, position);
       system.x(row, 0) = x(position);
@@ -345,7 +345,7 @@ struct LevelTaskRun {
       for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
       for (; slot < end; ++slot) {
         const Scalar value = system.value(slot);
-        const std::int64_t from = system.row(system.source(slot));
+        const std::int64_t from = system.row(system.dependency(slot));
         for (int r = 0; r < R; ++r)
           sum[r] += value * system.x(from, column + r);
       }

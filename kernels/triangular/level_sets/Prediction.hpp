@@ -10,7 +10,7 @@ namespace Strata {
 namespace Detail {
 
 /// A row of a level set that `threads` of a host share. Rows are scattered; the
-/// more threads, the more sources come from another one's cache.
+/// more threads, the more dependencies come from another one's cache.
 inline double predict_shared_row(const PerformanceParameters& p, int threads,
                                  double entries) {
   return 3.5 * p.serial_row + (2 + 0.45 * threads) * entries * p.serial_entry;

@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
 #define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
 
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 
@@ -15,7 +15,7 @@ struct RowSystem {
   using Memory = typename ExecutionSpace::memory_space;
   Kokkos::View<const RowChunk*, Memory> chunk;
   Kokkos::View<const unsigned*, Memory> row;
-  Kokkos::View<const int*, Memory> source;
+  Kokkos::View<const int*, Memory> dependency;
   Kokkos::View<const Scalar*, Memory> value;
   Kokkos::View<const Scalar*, Memory> diagonal;
   bool divide;
@@ -28,11 +28,11 @@ struct RowSystem {
 };
 
 /// Sum over the entries of one lane of l_ij x_j for `columns` right-hand
-/// sides, with `read(source, column)` supplying x_j.
+/// sides, with `read(dependency, column)` supplying x_j.
 ///
-/// Entries are taken four at a time: their columns and values are loaded
-/// together, then the four sources, so that a step costs one latency instead
-/// of four.
+/// Entries are taken in fours: their columns and values are loaded
+/// together, then the four dependencies, so that a step costs one latency
+/// instead of four.
 template <int R, class System, class Read, class Scalar>
 KOKKOS_INLINE_FUNCTION void accumulate_chunk(const System& system,
                                              const RowChunk& chunk, int lane,
@@ -42,33 +42,33 @@ KOKKOS_INLINE_FUNCTION void accumulate_chunk(const System& system,
   constexpr int batch = 4;
   std::int64_t slot = chunk.first_slot + lane;
   for (int s = 0; s < chunk.steps; s += batch) {
-    int source[batch];
+    int dependency[batch];
     Scalar value[batch];
     for (int u = 0; u < batch; ++u) {
       const bool in = s + u < chunk.steps;
-      source[u] = in ? system.source(slot) : -1;
+      dependency[u] = in ? system.dependency(slot) : -1;
       value[u] = in ? system.value(slot) : Scalar(0);
       slot += active;
     }
-    read.template add<R>(source, value, sum);
+    read.template add<R>(dependency, value, sum);
   }
 }
 
-/// Reads finished values of x: every source was written by an earlier launch
-/// or before a barrier of this team.
+/// Reads finished values of x: every dependency was written by an earlier
+/// launch or before a barrier of this team.
 template <class Scalar>
 struct ReadFinished {
   MultiVectorRef<Scalar> x;
   template <int R, int batch>
-  KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+  KOKKOS_INLINE_FUNCTION void add(const int (&dependency)[batch],
                                   const Scalar (&value)[batch],
                                   Scalar* sum) const {
     Scalar loaded[batch][R] = {};
     for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0)
-        for (int r = 0; r < R; ++r) loaded[u][r] = x(source[u], r);
+      if (dependency[u] >= 0)
+        for (int r = 0; r < R; ++r) loaded[u][r] = x(dependency[u], r);
     for (int u = 0; u < batch; ++u)
-      if (source[u] >= 0)
+      if (dependency[u] >= 0)
         for (int r = 0; r < R; ++r) sum[r] += value[u] * loaded[u][r];
   }
 };

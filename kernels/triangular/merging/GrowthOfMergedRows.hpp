@@ -4,7 +4,7 @@
 
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/MergedSubgraphRows.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <kernels/triangular/merging/MergedGrowth.hpp>
 
 namespace Strata {
@@ -17,7 +17,7 @@ struct GrowthOfChunkRows {
   MergedRows<MemorySpace> rows;
   Kokkos::View<const RowChunk*, MemorySpace> chunk;
   Kokkos::View<const unsigned*, MemorySpace> row_at;
-  Kokkos::View<const int*, MemorySpace> source;
+  Kokkos::View<const int*, MemorySpace> dependency;
   GivenValues<Scalar> values;
 
   std::int64_t num_groups() const {
@@ -40,7 +40,7 @@ struct GrowthOfChunkRows {
     row.chunk = found;
     row.r = r;
     row.user = user_row_at(row_at, p);
-    row.terms = recipe.terms;
+    row.coefficients = recipe.coefficients;
     row.slots = recipe.slots;
     row.own = rows.row(row.user);
     const bool follows = !rows.values_in_order && p + 1 < rows.num_vertices();
@@ -56,9 +56,11 @@ struct GrowthOfChunkRows {
     return values.or_one(row.own.diagonal < 0 ? -1 : rows(row.own.diagonal));
   }
   KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.user; }
-  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
-    return row.chunk.term_of(
-        row.chunk.stored(source.data(), row.chunk.place_of_term(row.r, slot)),
+  KOKKOS_INLINE_FUNCTION int key_of_coefficient(const Row& row,
+                                                int slot) const {
+    return row.chunk.coefficient_of(
+        row.chunk.stored(dependency.data(),
+                         row.chunk.place_of_coefficient(row.r, slot)),
         row.user);
   }
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
@@ -82,7 +84,7 @@ struct GrowthOfSubgraphRows {
     return (std::int64_t{num_rows} + group_rows - 1) / group_rows;
   }
   struct Row : CheckedRow {
-    int position, first_term, first;
+    int position, first_coefficient, first;
   };
   KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
     Row row{};
@@ -92,10 +94,10 @@ struct GrowthOfSubgraphRows {
     const int p = static_cast<int>(number);
     const MergedRecipe recipe = rows.recipe_of_row(p);
     if (!recipe.exists()) return row;
-    row.terms = recipe.terms;
+    row.coefficients = recipe.coefficients;
     row.slots = recipe.slots;
     row.position = p;
-    row.first_term = rows.term_map(p);
+    row.first_coefficient = rows.coefficient_map(p);
     row.first = rows.row_map(p);
     row.entries = rows.row_map(p + 1) - row.first;
     return row;
@@ -108,8 +110,9 @@ struct GrowthOfSubgraphRows {
     return values.or_one(diagonal_value_index(row.position));
   }
   KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.position; }
-  KOKKOS_INLINE_FUNCTION int key_of_term(const Row& row, int slot) const {
-    return row.position - rows.term(row.first_term + slot);
+  KOKKOS_INLINE_FUNCTION int key_of_coefficient(const Row& row,
+                                                int slot) const {
+    return row.position - rows.coefficient(row.first_coefficient + slot);
   }
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
     const int user = user_row(row);

@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MAKE_MERGED_VALUES_HPP
 
 #include <analysis/merging/MergedRows.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Scratch.hpp>
@@ -21,12 +21,13 @@ namespace Detail {
 ///
 /// One warp or several take a chunk; a power of two of neighbouring lanes share
 /// a row, its slots are in scratch. No row needs another one's result. All
-/// reads of memory but those of where the terms' rows begin are made ahead of
-/// the sums: a row takes about six of them one after the other, however many
-/// terms it has, as long as its lanes hold its entries in two batches.
+/// reads of memory but those of where the coefficients' rows begin are made
+/// ahead of the sums: a row takes about six of them one after the other,
+/// however many coefficients it has, as long as its lanes hold its entries in
+/// two batches.
 ///
-/// It leaves each row's spread (see MergedLook). Diagonals of terms, and their
-/// reciprocals, have to be normal numbers.
+/// It leaves each row's spread (see MergedLook). Diagonals of the
+/// coefficients' rows, and their reciprocals, have to be normal numbers.
 template <class Scalar, class ExecutionSpace>
 struct MakeMergedValues {
   using Memory = typename ExecutionSpace::memory_space;
@@ -42,21 +43,21 @@ struct MakeMergedValues {
 
   MergedRows<Memory> rows;
   Kokkos::View<const RowChunk*, Memory> chunk_of;
-  Kokkos::View<const unsigned*, Memory> row;  // by position
-  Kokkos::View<const int*, Memory> source;    // of RowChunks
+  Kokkos::View<const unsigned*, Memory> row;    // by position
+  Kokkos::View<const int*, Memory> dependency;  // of RowChunks
   GivenValues<Scalar> values;
   /// Logarithm of the warps of a chunk; chunks of a team.
   int log_warps, team_chunks;
-  /// Terms and sources of a chunk's rows at most, in scratch.
-  int most_terms, most_slots;
+  /// Coefficients and dependencies of a chunk's rows at most, in scratch.
+  int most_coefficients, most_slots;
   // To pack into: by slot, and by position.
   Scalar *value, *diagonal;
   float* spread;  // by row
 
-  /// Of one chunk: slots, terms' reciprocals, first entries and numbers of
-  /// entries.
+  /// Of one chunk: slots, coefficients' reciprocals, first entries and numbers
+  /// of entries.
   KOKKOS_FUNCTION int chunk_bytes() const {
-    return most_slots * s + most_terms * (s + 8);
+    return most_slots * s + most_coefficients * (s + 8);
   }
   KOKKOS_FUNCTION int scratch_bytes() const {
     return team_chunks * chunk_bytes() + 16;
@@ -90,11 +91,11 @@ struct MakeMergedValues {
   struct Lane {
     ScratchBytes scratch;
     unsigned at, pitch;                   // of slots
-    unsigned reciprocals, first, length;  // of terms
-    unsigned step;  // from a term's word to the next one's
+    unsigned reciprocals, first, length;  // of coefficients
+    unsigned step;  // from a coefficient's word to the next one's
     int rank, lanes;
     int position;
-    int terms, sources, operations;  // 0 unless merged
+    int coefficients, dependencies, operations;  // 0 unless merged
     const unsigned char* recipe;
 
     KOKKOS_INLINE_FUNCTION unsigned slot(int i) const { return at + i * pitch; }
@@ -116,17 +117,17 @@ struct MakeMergedValues {
   struct Look : MergedLook<Scalar> {
     double own = 0;
   };
-  /// Where a lane is in the entries of the terms' rows.
+  /// Where a lane is in the entries of the coefficients' rows.
   struct Cursor {
-    int next, term, begin, length;
+    int next, coefficient, begin, length;
   };
   struct ValueIndices {
     std::int64_t value_index[held];
-    int term[held], slot[held];
+    int coefficient[held], slot[held];
   };
   struct Numbers {
     Scalar value[held];
-    int term[held], slot[held];
+    int coefficient[held], slot[held];
   };
 
   /// 1 where there is none, or it is nowhere.
@@ -156,7 +157,7 @@ struct MakeMergedValues {
               at + r * s,
               room * s,
               at + most_slots * s + r * s,
-              at + (most_slots + most_terms) * s + r * 4,
+              at + (most_slots + most_coefficients) * s + r * 4,
               0,
               static_cast<unsigned>(room) * 4,
               thread & ((1 << log_lanes) - 1),
@@ -166,10 +167,10 @@ struct MakeMergedValues {
               0,
               0,
               recipe};
-    lane.length = lane.first + most_terms * 4;
+    lane.length = lane.first + most_coefficients * 4;
     if (merged) {
-      lane.terms = lane.recipe[0];
-      lane.sources = lane.recipe[1];
+      lane.coefficients = lane.recipe[0];
+      lane.dependencies = lane.recipe[1];
     }
     const auto entries = any ? rows.row(user) : Row{0, -1};
     const int end = any ? rows.end(user, following) : 0;
@@ -178,7 +179,7 @@ struct MakeMergedValues {
     prepare(chunk, r, user, entries.first, end, lane, look);
     if (merged) {
       lane.operations = MergedRows<Memory>::operations(recipe);
-      lane.recipe += MergedRows<Memory>::head + lane.terms;
+      lane.recipe += MergedRows<Memory>::head + lane.coefficients;
     }
     if (any && !merged) take_as_it_is(chunk, r, lane, entries.first, end, look);
     if (any && lane.rank == 0) {
@@ -191,8 +192,8 @@ struct MakeMergedValues {
       if (merged) put(chunk, r, lane, look);
     }
     report(any, user, own, lane,
-           chunk.term_steps + chunk.steps + chunk.log_lanes + 2, thread % width,
-           look);
+           chunk.coefficient_steps + chunk.steps + chunk.log_lanes + 2,
+           thread % width, look);
   }
 
   KOKKOS_INLINE_FUNCTION static std::int64_t slot_of(const RowChunk& chunk,
@@ -226,30 +227,32 @@ struct MakeMergedValues {
         take_own(numbers[u], look);
       }
     }
-    for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
+    for (int t = lane.rank; t < chunk.coefficient_steps << chunk.log_lanes;
          t += lane.lanes)
-      value[slot_of(chunk, r, -chunk.term_steps, t)] = Scalar(0);
+      value[slot_of(chunk, r, -chunk.coefficient_steps, t)] = Scalar(0);
   }
 
-  /// Of the terms in the order in which they are replaced, of which 0 is the
-  /// row itself: first entries, numbers of entries and reciprocals of
-  /// diagonals.
+  /// Of the coefficients in the order in which their rows are eliminated, of
+  /// which 0 is the row itself: first entries, numbers of entries and
+  /// reciprocals of diagonals.
   KOKKOS_INLINE_FUNCTION void prepare(const RowChunk& chunk, int r, int user,
                                       int first, int end, const Lane& lane,
                                       Look& look) const {
-    // Padding has no source.
-    const int slots = r < chunk.rows ? chunk.term_steps << chunk.log_lanes : 0;
+    // Padding has no dependency.
+    const int slots =
+        r < chunk.rows ? chunk.coefficient_steps << chunk.log_lanes : 0;
     for (int e = lane.rank; e < slots; e += held * lane.lanes) {
       Row of[held];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
         const int i = e + u * lane.lanes;
-        const int term =
-            i < slots ? chunk.term_of(chunk.stored(source.data(),
-                                                   chunk.place_of_term(r, i)),
-                                      user)
+        const int coefficient =
+            i < slots ? chunk.coefficient_of(
+                            chunk.stored(dependency.data(),
+                                         chunk.place_of_coefficient(r, i)),
+                            user)
                       : -1;
-        of[u] = term < 0 ? Row{-1, -1} : rows.row(term);
+        of[u] = coefficient < 0 ? Row{-1, -1} : rows.row(coefficient);
       }
       Scalar diagonals[held];
       STRATA_IMPL_UNROLL
@@ -261,18 +264,19 @@ struct MakeMergedValues {
         look.overflows = look.overflows || !(usable_reciprocal(by) &&
                                              usable_reciprocal(diagonals[u]));
         look.given(diagonals[u]);
-        const int t = lane.terms - (e + u * lane.lanes);
+        const int t = lane.coefficients - (e + u * lane.lanes);
         lane.scratch.store(lane.first + t * lane.step, of[u].first);
         lane.scratch.store(lane.length + t * lane.step,
                            int{lane.recipe[MergedRows<Memory>::head - 1 + t]});
         lane.scratch.store(lane.reciprocals + t * lane.pitch, by);
       }
     }
-    if (lane.terms > 0 && lane.rank == 0) {
+    if (lane.coefficients > 0 && lane.rank == 0) {
       lane.scratch.store(lane.first, first);
       lane.scratch.store(lane.length, end - first);
     }
-    for (int i = lane.rank; i < lane.terms + lane.sources; i += lane.lanes)
+    for (int i = lane.rank; i < lane.coefficients + lane.dependencies;
+         i += lane.lanes)
       lane.scratch.store(lane.slot(i), Scalar(0));
   }
 
@@ -284,12 +288,12 @@ struct MakeMergedValues {
       const bool any = at.next < lane.operations;
       while (any && at.next - at.begin >= at.length) {
         at.begin += at.length;
-        at.length = lane.length_of(++at.term);
+        at.length = lane.length_of(++at.coefficient);
       }
-      o.term[u] = any ? at.term : -1;
+      o.coefficient[u] = any ? at.coefficient : -1;
       o.slot[u] = any ? int{lane.recipe[at.next]} : 0;
       o.value_index[u] =
-          any ? rows(lane.first_of(at.term) + (at.next - at.begin)) : -1;
+          any ? rows(lane.first_of(at.coefficient) + (at.next - at.begin)) : -1;
       at.next += lane.lanes;
     }
     return o;
@@ -298,15 +302,15 @@ struct MakeMergedValues {
     Numbers n;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < held; ++u) {
-      n.value[u] = o.term[u] < 0 ? Scalar(0) : values(o.value_index[u]);
-      n.term[u] = o.term[u];
+      n.value[u] = o.coefficient[u] < 0 ? Scalar(0) : values(o.value_index[u]);
+      n.coefficient[u] = o.coefficient[u];
       n.slot[u] = o.slot[u];
     }
     return n;
   }
 
   /// All lanes of a warp take as many turns as its longest row needs: those
-  /// that share a row take entries of one term at a time, side by side.
+  /// that share a row take entries of the same coefficient, side by side.
   KOKKOS_INLINE_FUNCTION void sum_up(const Lane& lane, int warp_lane,
                                      Look& look) const {
     Cursor at{lane.rank, 0, 0, lane.operations > 0 ? lane.length_of(0) : 0};
@@ -320,33 +324,38 @@ struct MakeMergedValues {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < held; ++u) {
         if (lane.lanes == 1) {
-          if (now.term[u] >= 0)
-            replace(lane, now.term[u], now.slot[u], now.value[u], look);
+          if (now.coefficient[u] >= 0)
+            replace(lane, now.coefficient[u], now.slot[u], now.value[u], look);
           continue;
         }
-        // The first lane has the newest term.
-        int term = lane_broadcast(now.term[u], warp_lane - lane.rank);
-        for (; lane_any(now.term[u] >= 0 && now.term[u] >= term); ++term) {
-          if (now.term[u] >= 0 && now.term[u] == term)
-            replace(lane, term, now.slot[u], now.value[u], look);
+        // The first lane has the newest row's coefficient.
+        int coefficient =
+            lane_broadcast(now.coefficient[u], warp_lane - lane.rank);
+        for (; lane_any(now.coefficient[u] >= 0 &&
+                        now.coefficient[u] >= coefficient);
+             ++coefficient) {
+          if (now.coefficient[u] >= 0 && now.coefficient[u] == coefficient)
+            replace(lane, coefficient, now.slot[u], now.value[u], look);
           lane_barrier();
         }
       }
     }
     lane_barrier();
   }
-  KOKKOS_INLINE_FUNCTION void replace(const Lane& lane, int term, int slot,
-                                      const Scalar& number, Look& look) const {
+  KOKKOS_INLINE_FUNCTION void replace(const Lane& lane, int coefficient,
+                                      int slot, const Scalar& number,
+                                      Look& look) const {
     const Scalar sum = lane.load(slot);
-    if (term == 0) {
+    if (coefficient == 0) {
       take_own(number, look);
-      lane.scratch.store(lane.slot(slot),
-                         slot < lane.terms ? sum - number : sum + number);
+      lane.scratch.store(lane.slot(slot), slot < lane.coefficients
+                                              ? sum - number
+                                              : sum + number);
       return;
     }
-    const Scalar y = number_of(lane, term);
-    lane.scratch.store(lane.slot(slot),
-                       look.eliminate(slot < lane.terms, sum, y, number));
+    const Scalar y = number_of(lane, coefficient);
+    lane.scratch.store(lane.slot(slot), look.eliminate(slot < lane.coefficients,
+                                                       sum, y, number));
   }
   /// One of the row's own entries, which nothing has rounded.
   KOKKOS_INLINE_FUNCTION static void take_own(const Scalar& number,
@@ -354,29 +363,32 @@ struct MakeMergedValues {
     look.given(number);
     look.own += one_norm(number);
   }
-  KOKKOS_INLINE_FUNCTION static Scalar number_of(const Lane& lane, int term) {
-    return lane.load(lane.terms - term) * lane.reciprocal_of(term);
+  KOKKOS_INLINE_FUNCTION static Scalar number_of(const Lane& lane,
+                                                 int coefficient) {
+    return lane.load(lane.coefficients - coefficient) *
+           lane.reciprocal_of(coefficient);
   }
 
   KOKKOS_INLINE_FUNCTION void put(const RowChunk& chunk, int r,
                                   const Lane& lane, Look& look) const {
     for (int e = lane.rank; e < chunk.steps << chunk.log_lanes;
          e += lane.lanes) {
-      const bool any = e < lane.sources;
-      const Scalar c = any ? lane.load(lane.terms + e) : Scalar(0);
+      const bool any = e < lane.dependencies;
+      const Scalar c = any ? lane.load(lane.coefficients + e) : Scalar(0);
       value[slot_of(chunk, r, 0, e)] = c;
       look.made(c);
-      if (any) look.sums.source(one_norm(c));
+      if (any) look.sums.dependency(one_norm(c));
     }
-    for (int t = lane.rank; t < chunk.term_steps << chunk.log_lanes;
+    for (int t = lane.rank; t < chunk.coefficient_steps << chunk.log_lanes;
          t += lane.lanes) {
-      const bool any = t < lane.terms;
-      const Scalar y = any ? number_of(lane, lane.terms - t) : Scalar(0);
-      value[slot_of(chunk, r, -chunk.term_steps, t)] = y;
+      const bool any = t < lane.coefficients;
+      const Scalar y = any ? number_of(lane, lane.coefficients - t) : Scalar(0);
+      value[slot_of(chunk, r, -chunk.coefficient_steps, t)] = y;
       look.made(y);
       if (any)
-        look.sums.term(one_norm(lane.load(t)), one_norm(y),
-                       1 / one_norm(lane.reciprocal_of(lane.terms - t)));
+        look.sums.coefficient(
+            one_norm(lane.load(t)), one_norm(y),
+            1 / one_norm(lane.reciprocal_of(lane.coefficients - t)));
     }
   }
 
@@ -388,8 +400,8 @@ struct MakeMergedValues {
     else if (!usable_reciprocal(own) || !usable_reciprocal(Scalar(1) / own))
       store_relaxed(rows.faults.data() + MergeFaults::divide, std::int64_t{1});
   }
-  /// The row's spread. It is a term itself, whose entries nothing has rounded,
-  /// and all is over its diagonal.
+  /// The row's spread. It has a coefficient itself, and its entries nothing has
+  /// rounded, and all is over its diagonal.
   KOKKOS_INLINE_FUNCTION void report(bool any, int user, const Scalar& own,
                                      const Lane& lane, int depth, int warp_lane,
                                      Look& look) const {
@@ -399,8 +411,8 @@ struct MakeMergedValues {
     const double diagonal = one_norm(own);
     SpreadSums<Scalar>& sums = look.sums;
     sums.eliminated += diagonal;
-    // A row that is as it was has its own entries as sources.
-    if (lane.terms == 0) sums.sources += entries;
+    // A row that is as it was has its own entries as dependencies.
+    if (lane.coefficients == 0) sums.dependencies += entries;
     const float kept = look.kept(
         (sums.spread(depth) + 0.5 * (depth + 1) * entries) / diagonal);
     if (any && lane.rank == 0) spread[user] = kept;

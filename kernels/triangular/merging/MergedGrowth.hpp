@@ -17,9 +17,10 @@ namespace Detail {
 
 /// A merged row, of those that CheckGrowth looks at.
 struct CheckedRow {
-  int lanes;    // that share the row, the same for all of a group
-  int terms;    // slots of terms; 0: there is no row, or it is not merged
-  int entries;  // of the row itself, which its recipe begins with
+  int lanes;         // that share the row, the same for all of a group
+  int coefficients;  // slots of coefficients; 0: there is no row, or it is not
+                     // merged
+  int entries;       // of the row itself, which its recipe begins with
   const unsigned char* slots;  // of the recipe
 };
 
@@ -40,8 +41,8 @@ struct CheckedRow {
 /// @tparam Rows  where merged rows and their entries stand, `width` threads a
 ///   group of them: `Row find(group, thread)`, a CheckedRow; `value(row, q)` of
 ///   entry q beside the diagonal; `diagonal(row)`; `key(row)` and
-///   `key_of_term(row, slot)`, by which spreads are numbered; `vertex(row)` and
-///   `user_row(row)`
+///   `key_of_coefficient(row, slot)`, by which spreads are numbered;
+///   `vertex(row)` and `user_row(row)`
 template <class Scalar, class ExecutionSpace, class Rows>
 struct CheckGrowth {
   using Member = typename LargeFunctorTeams<ExecutionSpace>::member_type;
@@ -78,7 +79,7 @@ struct CheckGrowth {
     if (group >= groups) return;
     const typename Rows::Row row = rows.find(group, thread);
     const int lanes = row.lanes, lane = thread % lanes;
-    const int entries = row.terms > 0 ? row.entries : 0;
+    const int entries = row.coefficients > 0 ? row.entries : 0;
     double sum = 0, size = 0;
     int given = 0, after_another = 0, unusable = 0;
     for (int q = lane; q < entries; q += lanes) {
@@ -86,8 +87,8 @@ struct CheckGrowth {
       size += entry;
       if (!(entry - entry == 0)) given = 1;
       const int slot = row.slots[q];
-      if (slot >= row.terms) continue;
-      const auto key = rows.key_of_term(row, slot);
+      if (slot >= row.coefficients) continue;
+      const auto key = rows.key_of_coefficient(row, slot);
       sum += entry * double(spread[key]);
       if (spread[key] >= most_spread && entry > 0) unusable = 1;
       if (first_only && double(growth[key]) > limit) after_another = 1;
@@ -97,7 +98,7 @@ struct CheckGrowth {
     given = lane_group_sum(given, lanes);
     unusable = lane_group_sum(unusable, lanes);
     after_another = lane_group_sum(after_another, lanes);
-    if (row.terms == 0 || lane != 0) return;
+    if (row.coefficients == 0 || lane != 0) return;
     if (unmerged) {
       if (after_another > 0 || !(double(growth[rows.key(row)]) > limit)) return;
       unmerged[rows.vertex(row)] = RowStatus::stays;

@@ -37,10 +37,10 @@ KOKKOS_INLINE_FUNCTION int user_row_at(const Rows& row, int position) {
 /// The step of every elimination of a merged row: x_t is replaced by
 /// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
 /// replaced later are kept with the sign that they have on the right-hand side,
-/// as y_j follows from them; those of sources with the opposite one.
+/// as y_j follows from them; those of dependencies with the opposite one.
 ///
 /// @param inner  x_j is to be replaced
-/// @param sum    the coefficient of x_j so far
+/// @param sum    the factor of x_j so far
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar eliminated_entry(bool inner, const Scalar& sum,
                                                const Scalar& y,
@@ -52,10 +52,11 @@ KOKKOS_INLINE_FUNCTION Scalar eliminated_entry(bool inner, const Scalar& sum,
 /// The bound on the rounding errors of one merged row, added up while its
 /// coefficients are made; docs/accuracy.md proves it.
 ///
-/// A merged row is x_i = sum over terms t of y_t b_t - sum over sources k of
-/// c_k x_k. Let s_t be what is eliminated with row t, so that y_t = s_t / l_tt.
-/// To first order in eps, the computed x_i differs from what exact arithmetic
-/// makes of the same sources by at most eps ||x||_inf times
+/// A merged row is x_i = sum over t of y_t b_t - sum over dependencies k of
+/// c_k x_k. Let s_t be what is eliminated with row t, so that
+/// y_t = s_t / l_tt. To first order in eps, the computed x_i differs from what
+/// exact arithmetic makes of the same dependencies by at most eps ||x||_inf
+/// times
 ///
 ///     spread = (depth + 1) / 2 * (sum |y_t| rowsum_t + sum |c_k|)
 ///              + 1/2 (sum of the products and of the sums that the
@@ -72,7 +73,7 @@ struct SpreadSums {
   /// results of those updates.
   double products = 0, results = 0;
   /// sum |s_t|, and sum |c_k|.
-  double eliminated = 0, sources = 0;
+  double eliminated = 0, dependencies = 0;
 
   static constexpr bool is_single = sizeof(RealOf<Scalar>) == sizeof(float);
   /// The smallest normal number.
@@ -82,23 +83,23 @@ struct SpreadSums {
   KOKKOS_INLINE_FUNCTION static double not_less_than_tiny(double value) {
     return value < tiny ? tiny : value;
   }
-  /// An entry of term t's row is taken into account: |y_t|, |l_tj|, and the
-  /// modulus of what the sum has become.
+  /// An entry of row t is taken into account: |y_t|, |l_tj|, and
+  /// the modulus of what the sum has become.
   KOKKOS_INLINE_FUNCTION void update(double y, double entry, double result) {
     products += not_less_than_tiny(y) * entry;
     results += result;
   }
   /// @param s, y, diagonal  |s_t|, |y_t| and |l_tt|
-  KOKKOS_INLINE_FUNCTION void term(double s, double y, double diagonal) {
+  KOKKOS_INLINE_FUNCTION void coefficient(double s, double y, double diagonal) {
     eliminated += y < tiny ? s + tiny * diagonal : s;
   }
-  KOKKOS_INLINE_FUNCTION void source(double c) {
-    sources += not_less_than_tiny(c);
+  KOKKOS_INLINE_FUNCTION void dependency(double c) {
+    dependencies += not_less_than_tiny(c);
   }
-  /// See above, where the row itself is a term.
+  /// See above, where the row itself has a coefficient.
   KOKKOS_INLINE_FUNCTION double spread(int depth) const {
-    return 0.5 * ((depth + 1) * (products + eliminated + sources) + products +
-                  results) +
+    return 0.5 * ((depth + 1) * (products + eliminated + dependencies) +
+                  products + results) +
            eliminated;
   }
 };
@@ -147,7 +148,7 @@ struct MergedLook {
     sums.products = lane_group_sum(sums.products, lanes);
     sums.results = lane_group_sum(sums.results, lanes);
     sums.eliminated = lane_group_sum(sums.eliminated, lanes);
-    sums.sources = lane_group_sum(sums.sources, lanes);
+    sums.dependencies = lane_group_sum(sums.dependencies, lanes);
     const int flags = lane_group_sum(
         (special ? 1 : 0) | (overflows ? 1 << 8 : 0) | (lost ? 1 << 16 : 0),
         lanes);

@@ -21,13 +21,14 @@ namespace Detail {
 /// of a matrix: either packs what comes of it, or looks at it before anything
 /// may be overwritten.
 ///
-/// A few neighbouring lanes share a row; its slots are in scratch. Terms come
-/// one after the other, the entries of a term's row side by side. The entries'
-/// places and values are at the end of a chain of reads (term, its row's range,
-/// value_index, value), of which each term makes one while the terms before it
-/// are at the others: a term costs about one read of memory, not four.
-/// MakeMergedValues knows all of its terms' rows beforehand, and so reads in
-/// another order; what both do with the numbers is in MergedNumbers.hpp.
+/// A few neighbouring lanes share a row; its slots are in scratch. Coefficients
+/// come one after the other, the entries of a coefficient's row side by side.
+/// The entries' places and values are at the end of a chain of reads
+/// (coefficient, its row's range, value_index, value), of which each
+/// coefficient makes one while those before it are at the others: a coefficient
+/// costs about one read of memory, not four. MakeMergedValues knows
+/// all of its coefficients' rows beforehand, and so reads in another order;
+/// what both do with the numbers is in MergedNumbers.hpp.
 ///
 /// @tparam packs  false: a look, which writes each row's spread (SpreadSums),
 /// and the first row whose entries over its diagonal are no normal numbers (see
@@ -51,7 +52,7 @@ struct MergedSubgraphValues {
   int num_rows;
   // To pack into.
   unsigned char* bytes;
-  Scalar* term_value;
+  Scalar* coefficient_value;
   // For a look.
   const unsigned* row;
   std::int64_t* faults;
@@ -75,8 +76,9 @@ struct MergedSubgraphValues {
               interleaved ? team_rows * s : s, rank % lanes};
     const bool any = number < num_rows;
     const int p = any ? static_cast<int>(number) : 0;
-    lane.first_term = rows.term_map(p);
-    lane.terms = any ? rows.term_map(p + 1) - lane.first_term : 0;
+    lane.first_coefficient = rows.coefficient_map(p);
+    lane.coefficients =
+        any ? rows.coefficient_map(p + 1) - lane.first_coefficient : 0;
     Look look;
     eliminate(p, lane, look);
     take_as_they_are(p, lane, rank % width, look);
@@ -91,7 +93,7 @@ struct MergedSubgraphValues {
     ScratchBytes scratch;
     unsigned at, pitch;
     int rank;  // among the lanes that share the row
-    int first_term = 0, terms = 0;
+    int first_coefficient = 0, coefficients = 0;
 
     KOKKOS_INLINE_FUNCTION Scalar load(int slot) const {
       return scratch.template load<Scalar>(at + slot * pitch);
@@ -101,7 +103,7 @@ struct MergedSubgraphValues {
     }
   };
   using Look = MergedLook<Scalar>;
-  // The entries of a term's row, as far as they have been read.
+  // The entries of a coefficient's row, as far as they have been read.
   struct Range {
     int first, end;
     std::int64_t diagonal;
@@ -119,9 +121,11 @@ struct MergedSubgraphValues {
     int slot[held];
   };
 
-  KOKKOS_INLINE_FUNCTION int position_of_term(int p, const Lane& lane,
-                                              int t) const {
-    return t < lane.terms ? p - rows.term(lane.first_term + t) : -1;
+  KOKKOS_INLINE_FUNCTION int position_of_coefficient(int p, const Lane& lane,
+                                                     int t) const {
+    return t < lane.coefficients
+               ? p - rows.coefficient(lane.first_coefficient + t)
+               : -1;
   }
   KOKKOS_INLINE_FUNCTION Range range_of(int position) const {
     if (position < 0) return {0, 0, -1};
@@ -162,56 +166,59 @@ struct MergedSubgraphValues {
   KOKKOS_INLINE_FUNCTION void eliminate(int p, const Lane& given,
                                         Look& look) const {
     Lane lane = given;
-    if (lane.terms == 1) lane.terms = 0;
+    if (lane.coefficients == 1) lane.coefficients = 0;
     const unsigned* const word = rows.word.data() + rows.word_map(p);
-    const int sources = lane.terms > 0 ? static_cast<int>(word[0]) : 0;
-    const int slots = lane.terms > 0 ? lane.terms + sources : 0;
+    const int dependencies =
+        lane.coefficients > 0 ? static_cast<int>(word[0]) : 0;
+    const int slots =
+        lane.coefficients > 0 ? lane.coefficients + dependencies : 0;
     for (int i = lane.rank; i < slots; i += lanes)
       lane.store(i, Scalar(i == 0 ? 1 : 0));
     lane_barrier();
 
     const auto* recipe = reinterpret_cast<const unsigned char*>(
-        word + 1 + rows.tasks_of(sources));
-    Numbers numbers = numbers_of(
-        entries_of(range_of(position_of_term(p, lane, 0)), lane, recipe));
+        word + 1 + rows.tasks_of(dependencies));
+    Numbers numbers = numbers_of(entries_of(
+        range_of(position_of_coefficient(p, lane, 0)), lane, recipe));
     Entries entries =
-        entries_of(range_of(position_of_term(p, lane, 1)), lane, recipe);
-    Range range = range_of(position_of_term(p, lane, 2));
-    int position = position_of_term(p, lane, 3);
-    for (int t = 0; lane_any(t < lane.terms); ++t) {
+        entries_of(range_of(position_of_coefficient(p, lane, 1)), lane, recipe);
+    Range range = range_of(position_of_coefficient(p, lane, 2));
+    int position = position_of_coefficient(p, lane, 3);
+    for (int t = 0; lane_any(t < lane.coefficients); ++t) {
       const Numbers now = numbers;
       numbers = numbers_of(entries);
       entries = entries_of(range, lane, recipe);
       range = range_of(position);
-      position = position_of_term(p, lane, t + 4);
-      if (t < lane.terms) replace(t, now, lane, look);
+      position = position_of_coefficient(p, lane, t + 4);
+      if (t < lane.coefficients) replace(t, now, lane, look);
       lane_barrier();
     }
     if constexpr (packs) {
-      for (int i = lane.rank; i < sources; i += lanes)
-        put(rows.byte_of(word + 1, i), lane.load(lane.terms + i));
+      for (int i = lane.rank; i < dependencies; i += lanes)
+        put(rows.byte_of(word + 1, i), lane.load(lane.coefficients + i));
     } else {
-      for (int i = lane.rank; i < sources; i += lanes) {
-        const Scalar c = lane.load(lane.terms + i);
+      for (int i = lane.rank; i < dependencies; i += lanes) {
+        const Scalar c = lane.load(lane.coefficients + i);
         look.made(c);
-        look.sums.source(one_norm(c));
+        look.sums.dependency(one_norm(c));
       }
     }
   }
-  /// Term t by its own equation.
+  /// Replaces x_t by its own equation.
   KOKKOS_INLINE_FUNCTION void replace(int t, const Numbers& now,
                                       const Lane& lane, Look& look) const {
     const Scalar before = lane.load(t), by = reciprocal(now.diagonal);
     const Scalar m = before * by;
     if constexpr (packs) {
-      if (lane.rank == 0) term_value[lane.first_term + t] = m;
+      if (lane.rank == 0) coefficient_value[lane.first_coefficient + t] = m;
     } else {
       if (lane.rank == 0)
-        look.sums.term(one_norm(before), one_norm(m), one_norm(now.diagonal));
+        look.sums.coefficient(one_norm(before), one_norm(m),
+                              one_norm(now.diagonal));
       note_diagonal(t == 0, now.diagonal, by, look);
     }
     const auto take = [&](int slot, const Scalar& value) {
-      const bool inner = slot < lane.terms;
+      const bool inner = slot < lane.coefficients;
       const Scalar sum = lane.load(slot);
       if constexpr (packs) {
         lane.store(slot, eliminated_entry(inner, sum, m, value));
@@ -233,17 +240,17 @@ struct MergedSubgraphValues {
   KOKKOS_INLINE_FUNCTION void take_as_they_are(int p, const Lane& lane,
                                                int warp_lane,
                                                Look& look) const {
-    const bool mine = lane.terms == 1;
+    const bool mine = lane.coefficients == 1;
     const bool is_long =
         mine && rows.row_map(p + 1) - rows.row_map(p) > 4 * lanes;
     if (mine) {
       const Scalar d = values.or_one(diagonal_value_index(p)),
                    by = reciprocal(d);
       if constexpr (packs) {
-        if (lane.rank == 0) term_value[lane.first_term] = by;
+        if (lane.rank == 0) coefficient_value[lane.first_coefficient] = by;
       } else {
         note_diagonal(true, d, by, look);
-        if (lane.rank == 0) look.sums.term(1, one_norm(by), one_norm(d));
+        if (lane.rank == 0) look.sums.coefficient(1, one_norm(by), one_norm(d));
       }
       if (!is_long) take_entries(p, lane.rank, lanes, d, by, look);
     }
@@ -254,12 +261,13 @@ struct MergedSubgraphValues {
       Look found;
       take_entries(row_at, warp_lane, width, d, reciprocal(d), found);
       if constexpr (!packs) {
-        found.sums.sources = lane_group_sum(found.sums.sources, width);
+        found.sums.dependencies =
+            lane_group_sum(found.sums.dependencies, width);
         found.sums.products = lane_group_sum(found.sums.products, width);
         found.lost = lane_any(found.lost);
         found.special = lane_any(found.special);
         if (warp_lane == owner) {
-          look.sums.sources += found.sums.sources;
+          look.sums.dependencies += found.sums.dependencies;
           look.sums.products += found.sums.products;
           look.lost = look.lost || found.lost;
           look.special = look.special || found.special;
@@ -289,7 +297,7 @@ struct MergedSubgraphValues {
         look.given(value);
         note_own_entry(value, d, by, look);
         look.sums.products += one_norm(value) * one_norm(by);
-        look.sums.source(one_norm(value * by));
+        look.sums.dependency(one_norm(value * by));
       }
     }
   }
@@ -325,17 +333,17 @@ struct MergedSubgraphValues {
         Kokkos::atomic_fetch_min(faults + MergeFaults::row,
                                  std::int64_t{row[p]});
       const int depth =
-          lane.terms +
-          rows.tasks_of(sources_of(p, lane)) * rows.record_entries + 3;
+          lane.coefficients +
+          rows.tasks_of(dependencies_of(p, lane)) * rows.record_entries + 3;
       found = look.kept(look.sums.spread(depth));
       spread[p] = found;
     }
     raise_word<width>(faults + MergeFaults::spread, warp_lane == 0,
                       found > 0 ? bits_of(double(found)) : 0);
   }
-  KOKKOS_INLINE_FUNCTION int sources_of(int p, const Lane& lane) const {
-    return lane.terms > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
-                          : rows.row_map(p + 1) - rows.row_map(p);
+  KOKKOS_INLINE_FUNCTION int dependencies_of(int p, const Lane& lane) const {
+    return lane.coefficients > 1 ? static_cast<int>(rows.word(rows.word_map(p)))
+                                 : rows.row_map(p + 1) - rows.row_map(p);
   }
 };
 
@@ -363,7 +371,7 @@ void run_merged(
     const ValueIndex<typename ExecutionSpace::memory_space>&
         diagonal_value_index,
     bool conjugated, int num_rows, double mean_length, unsigned char* bytes,
-    Scalar* term_value,
+    Scalar* coefficient_value,
     const Kokkos::View<const unsigned*, typename ExecutionSpace::memory_space>&
         row,
     std::int64_t* faults, float* spread) {
@@ -373,14 +381,8 @@ void run_merged(
     // Kokkos hands a functor and its policy to a CUDA kernel through constant
     // memory where they have more than 512 bytes together, which takes 15 us.
     static_assert(sizeof(Run) <= 352, "new values take a third longer");
-    const Run run{rows,
-                  {values, conjugated},
-                  diagonal_value_index,
-                  num_rows,
-                  bytes,
-                  term_value,
-                  row.data(),
-                  faults,
+    const Run run{rows,  {values, conjugated}, diagonal_value_index, num_rows,
+                  bytes, coefficient_value,    row.data(),           faults,
                   spread};
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);

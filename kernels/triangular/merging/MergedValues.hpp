@@ -56,7 +56,7 @@ struct TakeValues {
   }
 };
 
-/// Values of a plan of chunks whose level sets are taken several at a time.
+/// Values of a plan of chunks whose level sets are merged.
 /// Later ones are made in other memory, looked at on the way, and copied from
 /// there: what makes them takes several times as long as a copy.
 template <class Scalar, class ExecutionSpace>
@@ -83,25 +83,28 @@ class MergedValues {
     Run run{rows_,
             plan.chunk,
             plan.row,
-            plan.source,
+            plan.dependency,
             {values, conjugated_},
             0,
             1,
-            rows_.most_terms + 1,
-            rows_.most_terms + rows_.most_sources,
+            rows_.most_coefficients + 1,
+            rows_.most_coefficients + rows_.most_dependencies,
             value,
             diagonal,
             workspace.spread()};
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
       // Several warps a chunk as long as there are lanes to spare.
-      const int units = num_multiprocessors(exec);
-      run.log_warps = chunks < 16 * units ? 2 : chunks < 64 * units ? 1 : 0;
+      const int multiprocessors = num_multiprocessors(exec);
+      run.log_warps = chunks < 16 * multiprocessors   ? 2
+                      : chunks < 64 * multiprocessors ? 1
+                                                      : 0;
       // Rows with several lanes have more elements, and are fewer.
-      const int terms = std::min(rows_.most_terms, max_steps_);
-      run.most_terms = (terms + 1) * Run::width;
+      const int coefficients = std::min(rows_.most_coefficients, max_steps_);
+      run.most_coefficients = (coefficients + 1) * Run::width;
       run.most_slots =
-          (terms + std::min(rows_.most_sources, max_steps_)) * Run::width;
+          (coefficients + std::min(rows_.most_dependencies, max_steps_)) *
+          Run::width;
       // One chunk's part always fits.
       const auto most = static_cast<int>(team_scratch_bytes(exec));
       for (;; ++run.log_warps) {
@@ -118,7 +121,8 @@ class MergedValues {
   /// Where check_growth finds the rows.
   GrowthOfChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
                                                 const Scalar* values) const {
-    return {rows_, plan.chunk, plan.row, plan.source, {values, conjugated_}};
+    return {
+        rows_, plan.chunk, plan.row, plan.dependency, {values, conjugated_}};
   }
   std::int64_t* faults() const { return rows_.faults.data(); }
   const GrowthLimit& limit() const { return limit_; }

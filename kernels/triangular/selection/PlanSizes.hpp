@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_PLAN_SIZES_HPP
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_PLAN_SIZES_HPP
 
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Backend.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <cstddef>

@@ -15,7 +15,7 @@ template <class Scalar, class ExecutionSpace>
 struct SubstitutionKernel {
   using Memory = typename ExecutionSpace::memory_space;
   Kokkos::View<const std::int64_t*, Memory> row_map;
-  Kokkos::View<const int*, Memory> source;  // user's rows
+  Kokkos::View<const int*, Memory> dependency;  // user's rows
   Kokkos::View<const Scalar*, Memory> value, diagonal;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
@@ -28,7 +28,7 @@ struct SubstitutionKernel {
       const std::int64_t row = reversed ? n - 1 - v : v;
       Scalar sum = b(row, column);
       for (const std::int64_t end = row_map(v + 1); k < end; ++k)
-        sum -= value(k) * x(source(k), column);
+        sum -= value(k) * x(dependency(k), column);
       x(row, column) = divide ? sum / diagonal(v) : sum * diagonal(v);
     }
   }
@@ -44,7 +44,7 @@ void substitute(const SubstitutionKernel<Scalar, ExecutionSpace>& kernel,
                 std::int64_t first) {
   const std::int64_t n = static_cast<std::int64_t>(kernel.diagonal.extent(0));
   const std::int64_t* const row_map = kernel.row_map.data();
-  const int* const source = kernel.source.data();
+  const int* const dependency = kernel.dependency.data();
   const Scalar* const value = kernel.value.data();
   const Scalar* const diagonal = kernel.diagonal.data();
   const auto from = kernel.b.from(first);
@@ -62,7 +62,7 @@ void substitute(const SubstitutionKernel<Scalar, ExecutionSpace>& kernel,
     STRATA_IMPL_UNROLL_TWICE
     for (const std::int64_t end = row_map[v + 1]; k < end; ++k) {
       const Scalar a = value[k];
-      const Scalar* const x_j = x + source[k] * x_row;
+      const Scalar* const x_j = x + dependency[k] * x_row;
       for (int c = 0; c < columns; ++c) sum[c] -= a * x_j[c * to.column_stride];
     }
     const Scalar d = diagonal[v];
@@ -124,10 +124,10 @@ struct SubstitutionRows {
 template <class Memory>
 struct SubstitutionEntries {
   DependencyGraph<Memory> graph;
-  Kokkos::View<int*, Memory> source;
+  Kokkos::View<int*, Memory> dependency;
   ValueIndex<Memory> value_index;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    source(k) = graph.row_of(graph.entries(k));
+    dependency(k) = graph.row_of(graph.entries(k));
     value_index.set(k, graph.value_index(k));
   }
 };
@@ -152,8 +152,8 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Substitution::row", n);
     ValueIndex<Memory> diagonal_value_index(
         "Strata::Substitution::diagonal_value_index", n, analysis.num_values);
-    source_ = make_zeroed<Kokkos::View<int*, Memory>>(
-        "Strata::Substitution::source", edges);
+    dependency_ = make_zeroed<Kokkos::View<int*, Memory>>(
+        "Strata::Substitution::dependency", edges);
     value_index_ = ValueIndex<Memory>("Strata::Substitution::value_index",
                                       edges, analysis.num_values);
     value_ = Base::make_values(edges);
@@ -163,7 +163,7 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     Kokkos::parallel_for(
         "Strata::Substitution::entries",
         RangeOf<ExecutionSpace>(exec, 0, edges),
-        SubstitutionEntries<Memory>{graph, source_, value_index_});
+        SubstitutionEntries<Memory>{graph, dependency_, value_index_});
     exec.fence();
     this->set_rows(row, diagonal_value_index, analysis.conjugated);
   }
@@ -172,16 +172,17 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     const SubstitutionKernel<Scalar, ExecutionSpace> kernel{
-        row_map_, source_, value_,    this->diagonal_,
-        b,        x,       reversed_, this->divide_};
+        row_map_, dependency_, value_,    this->diagonal_,
+        b,        x,           reversed_, this->divide_};
     const char* const label = "Strata::Triangular::solve::substitution";
     if constexpr (runs_at_once<ExecutionSpace>) {
       // Everything enqueued on `exec` is done, and waking its threads would
       // cost a small system more than the solve.
       const std::int64_t threads = exec.concurrency();
-      const bool alone = columns == 1 || threads == 1 ||
-                         columns * (source_.extent(0) + this->row_.extent(0)) <
-                             least_shared_work;
+      const bool alone =
+          columns == 1 || threads == 1 ||
+          columns * (dependency_.extent(0) + this->row_.extent(0)) <
+              least_shared_work;
       const std::int64_t items = alone ? 1 : std::min(columns, threads);
       const SubstituteBlocks<Scalar, ExecutionSpace> solve{
           kernel, columns, static_cast<int>((columns + items - 1) / items)};
@@ -207,12 +208,12 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     gather_values(exec, value_index_, values, value_, this->conjugated_);
   }
   std::size_t entry_bytes() const override {
-    return row_map_.extent(0) * 8 + source_.extent(0) * 4 +
+    return row_map_.extent(0) * 8 + dependency_.extent(0) * 4 +
            value_index_.bytes() + value_.extent(0) * sizeof(Scalar);
   }
 
   Kokkos::View<const std::int64_t*, Memory> row_map_;
-  Kokkos::View<int*, Memory> source_;
+  Kokkos::View<int*, Memory> dependency_;
   ValueIndex<Memory> value_index_;
   Kokkos::View<Scalar*, Memory> value_;
   bool reversed_;

@@ -12,8 +12,8 @@
 namespace Strata {
 namespace Detail {
 
-/// Up to R right-hand sides a block and several blocks in one launch; a flag
-/// a row and block, holding the number of the solve that finished it. For
+/// Up to R right-hand sides a tile and several tiles in one launch; a flag
+/// a row and tile, holding the number of the solve that finished it. For
 /// hosts, where x stays where it is and a core has the right-hand sides of a
 /// row in its registers.
 ///
@@ -21,15 +21,15 @@ namespace Detail {
 /// SyncFreeSolve. A flag equals the current number only if this solve set it:
 /// numbers repeat after 2^32 solves.
 template <class Scalar, class ExecutionSpace, int R>
-struct FlaggedBlockSolve {
+struct FlaggedTileSolve {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
 
   RowSystem<Scalar, ExecutionSpace> system;
-  Kokkos::View<unsigned*, Memory> flag;  // position * capacity + block
+  Kokkos::View<unsigned*, Memory> flag;  // position * capacity + tile
   Kokkos::View<unsigned*, Memory> state;
-  int capacity;     // blocks a row has flags for
+  int capacity;     // tiles a row has flags for
   int num_columns;  // right-hand sides of this launch
   int chunks_per_warp;
 
@@ -41,14 +41,14 @@ struct FlaggedBlockSolve {
     unsigned epoch;
     int columns;
     template <int RR, int batch>
-    KOKKOS_INLINE_FUNCTION void add(const int (&source)[batch],
+    KOKKOS_INLINE_FUNCTION void add(const int (&dependency)[batch],
                                     const Scalar (&value)[batch],
                                     Scalar* sum) const {
       for (int u = 0; u < batch; ++u) {
-        if (source[u] < 0) continue;
-        const std::int64_t row = row_of[source[u]];
+        if (dependency[u] < 0) continue;
+        const std::int64_t row = row_of[dependency[u]];
         const unsigned* f =
-            flag + static_cast<std::int64_t>(source[u]) * capacity;
+            flag + static_cast<std::int64_t>(dependency[u]) * capacity;
         for (int turn = 0; load_acquire(f) != epoch; ++turn)
           pause_while_waiting(turn);
         for (int r = 0; r < RR; ++r)
@@ -79,19 +79,19 @@ struct FlaggedBlockSolve {
         },
         ticket);
     const unsigned epoch = state(SyncFreeState::epoch) + 1;
-    const int blocks = (num_columns + R - 1) / R;
-    const int block = static_cast<int>(ticket % blocks);
-    const int first_column = block * R;
+    const int tiles = (num_columns + R - 1) / R;
+    const int tile = static_cast<int>(ticket % tiles);
+    const int first_column = tile * R;
     const int columns =
         num_columns - first_column < R ? num_columns - first_column : R;
     MultiVectorRef<Scalar> x = system.x;
     x.data += first_column * x.column_stride;
     const ReadFlagged read{
-        x, system.row.data(), flag.data() + block, capacity, epoch, columns};
+        x, system.row.data(), flag.data() + tile, capacity, epoch, columns};
 
     const int num_chunks = static_cast<int>(system.chunk.extent(0));
     const std::int64_t first =
-        static_cast<std::int64_t>(ticket / blocks) * warps * chunks_per_warp +
+        static_cast<std::int64_t>(ticket / tiles) * warps * chunks_per_warp +
         warp;
     for (int i = 0; i < chunks_per_warp; ++i) {
       const std::int64_t c = first + static_cast<std::int64_t>(i) * warps;
@@ -111,10 +111,9 @@ struct FlaggedBlockSolve {
               system.finish(system.b(row, first_column + r) - total, position);
       }
       if (leader)
-        store_release(flag.data() +
-                          static_cast<std::int64_t>(position) * capacity +
-                          block,
-                      epoch);
+        store_release(
+            flag.data() + static_cast<std::int64_t>(position) * capacity + tile,
+            epoch);
     }
 
     team.team_barrier();
@@ -140,9 +139,9 @@ class FlaggedTiles {
 
   FlaggedTiles(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
                int max_right_hand_sides)
-      : blocks_(capacity_for(chunks.num_rows, max_right_hand_sides) / block),
+      : tiles_(capacity_for(chunks.num_rows, max_right_hand_sides) / tile),
         flag_("Strata::SyncFreeTiles::flag",
-              std::int64_t{chunks.num_rows} * blocks_),
+              std::int64_t{chunks.num_rows} * tiles_),
         state_("Strata::SyncFreeTiles::state", SyncFreeState::size) {
     exec.fence();
   }
@@ -155,39 +154,38 @@ class FlaggedTiles {
     for (std::int64_t first = 0; first < columns;) {
       const int now = static_cast<int>(std::min<std::int64_t>(
           {columns - first, capacity(),
-           std::int64_t{std::max(1, (1 << 30) / teams)} * block}));
+           std::int64_t{std::max(1, (1 << 30) / teams)} * tile}));
       System part = system;
       part.b = system.b.from(first);
       part.x = system.x.from(first);
       Kokkos::parallel_for(
-          "Strata::Triangular::solve::sync_free_block",
+          "Strata::Triangular::solve::sync_free_tiles",
           Kokkos::TeamPolicy<ExecutionSpace>(
-              exec, teams * ((now + block - 1) / block), 1),
-          FlaggedBlockSolve<Scalar, ExecutionSpace, block>{
-              part, flag_, state_, blocks_, now, chunks_per_team});
+              exec, teams * ((now + tile - 1) / tile), 1),
+          FlaggedTileSolve<Scalar, ExecutionSpace, tile>{
+              part, flag_, state_, tiles_, now, chunks_per_team});
       first += now;
     }
   }
-  int capacity() const { return blocks_ * block; }
+  int capacity() const { return tiles_ * tile; }
   /// The same of a plan not made yet, and the bytes that it holds at least.
   static int capacity_for(std::int64_t, int max_right_hand_sides) {
-    return (std::min(max_right_hand_sides, 1024) + block - 1) / block * block;
+    return (std::min(max_right_hand_sides, 1024) + tile - 1) / tile * tile;
   }
   static std::size_t least_bytes(std::int64_t rows, int max_right_hand_sides) {
     return static_cast<std::size_t>(rows) *
-           (capacity_for(rows, max_right_hand_sides) / block) *
-           sizeof(unsigned);
+           (capacity_for(rows, max_right_hand_sides) / tile) * sizeof(unsigned);
   }
   std::size_t bytes() const {
     return (flag_.extent(0) + state_.extent(0)) * sizeof(unsigned);
   }
 
  private:
-  static constexpr int block = 8;
+  static constexpr int tile = 8;
   /// Rows that a thread takes with a ticket.
   static constexpr int chunks_per_team = 64;
 
-  int blocks_;
+  int tiles_;
   Kokkos::View<unsigned*, Memory> flag_, state_;
 };
 

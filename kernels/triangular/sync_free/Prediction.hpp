@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <analysis/merging/MergedLevels.hpp>
-#include <analysis/packing/RowChunks.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <cmath>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
@@ -30,8 +30,8 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
     total += (f.columns > 1 ? 1. : 1.2) * p.handover *
              (1 + of_block + (longest > 8 ? 0.25 : 0.) +
               (f.columns > 1 ? turns : std::min(2., turns)));
-    // Sources, and b and x of rows that are not neighbours, come in sectors
-    // of 32 bytes.
+    // Dependencies, and b and x of rows that are not neighbours, come in
+    // sectors of 32 bytes.
     total += of_bytes * (in_blocks ? 0.6 : 1.) * 32 *
              (double(f.sizes.edges[l]) + 2. * f.sizes.rows(l)) / p.bytes_per_us;
   }
@@ -39,22 +39,23 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
 }
 
 /// With merged level sets, for one right-hand side: fewer dependencies to wait
-/// for, each of them longer for longer lists, and more entries, whose sources
-/// mostly lie in sectors that are read anyway. Rows that stay as they are hold
-/// up others.
+/// for, each of them longer for longer lists, and more entries, whose
+/// dependencies mostly lie in sectors that are read anyway. Rows that stay as
+/// they are hold up others.
 inline double predict_merged_sync_free(const SolveFeatures& f,
                                        const LevelsCandidate& merged) {
   const auto& p = f.p;
   const double k = merged.levels;
   const double waits = std::ceil(f.sizes.num_levels / k) *
                        (1 + (k - 1) * std::min(1., 2 * merged.stay));
-  const double length = merged.sources + merged.terms;
+  const double length = merged.dependencies + merged.coefficients;
   const double longer = 0.01 * (length + std::min(length, 8.)) +
                         0.003 * std::max(0., length - 24);
   const double more = std::max(0., f.rows * length - f.edges);
-  // Where level sets are few, neighbours' terms are none in memory.
+  // Where level sets are few, the b of neighbours' coefficients are no
+  // neighbours in memory.
   const double scattered =
-      f.sizes.num_levels < 32 ? f.rows * merged.terms : more / 8;
+      f.sizes.num_levels < 32 ? f.rows * merged.coefficients : more / 8;
   return f.begin() + 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits +
          SolveFeatures::beside_waiting *
              (f.bytes_us + (more * (f.scalar + 4) +
@@ -62,9 +63,9 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
                                p.bytes_per_us);
 }
 /// Bytes of that plan, to about a tenth: more slots are idle where level sets
-/// are narrow, and sources that are near take half a word. The recipes of new
-/// values have a byte for each entry of a merged row and of its terms' rows,
-/// and rows share some of them.
+/// are narrow, and dependencies that are near take half a word. The recipes of
+/// new values have a byte for each entry of a merged row and of its
+/// coefficients' rows, and rows share some of them.
 /// @param in_order  see DependencyGraph::values_in_order
 inline double merged_sync_free_bytes(const SolveFeatures& f,
                                      const LevelsCandidate& merged,
@@ -73,12 +74,13 @@ inline double merged_sync_free_bytes(const SolveFeatures& f,
   const double of_level = f.rows / std::max(1, f.sizes.num_levels);
   const double idle = 1.03 + 0.22 * std::min(1., 100 / of_level);
   const double reach = std::min(f.rows, 2 * merged.levels * of_level);
-  const double source = reach <= RowChunk::most_distance ? 2.3 : 4;
-  const double recipe =
-      (1 - 1. / merged.levels) * (length + 2) + merged.terms * (length + 1);
+  const double dependency = reach <= RowChunk::most_distance ? 2.3 : 4;
+  const double recipe = (1 - 1. / merged.levels) * (length + 2) +
+                        merged.coefficients * (length + 1);
   return f.rows *
          (3 * f.scalar + 12 + (in_order ? 0 : 4 * (length + 1)) + recipe / 2 +
-          idle * (f.scalar + source) * (merged.sources + merged.terms));
+          idle * (f.scalar + dependency) *
+              (merged.dependencies + merged.coefficients));
 }
 
 }  // namespace Detail

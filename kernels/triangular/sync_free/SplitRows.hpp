@@ -58,9 +58,9 @@ struct CutPieces {
         const unsigned slots = unsigned{SplitRow::piece_steps}
                                << made.log_lanes;
         made.first_slot += slots;
-        // Rows that are split have no terms, and `slots` is even.
-        made.source_begin +=
-            made.sources == RowChunk::whole ? slots : slots / 2;
+        // Rows that are split have no coefficients, and `slots` is even.
+        made.dependency_begin +=
+            made.dependencies == RowChunk::whole ? slots : slots / 2;
       }
       if (pieces > 0) {
         made.first_slot = sum;

@@ -20,7 +20,7 @@ struct NoSolveSum {
 
 /// A solve that adds up the real part of u^H x: with a part for each chunk, the
 /// extra parts of `grid`, as which team takes which chunks differs from solve
-/// to solve. `task` says at the start whether the solve is to be done at all
+/// to solve. `task` says at the start whether there is a solve at all
 /// (running()). The parts are left to a later launch to add up, or else (not
 /// `late`) `task` gets the sum at the end (take()).
 template <class Scalar, class Task>
@@ -48,10 +48,10 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 ///
 /// A warp loads what needs no waiting. Then it waits for its chunk's throttle,
 /// with one lane, so that only the rows close to those being solved ask for
-/// their sources: what all the others' asking takes from the second-level cache
-/// makes the ones that matter late. From there on a lane polls all its sources
-/// of a batch together, and again all that were not ready, so that the wait is
-/// as long as the last one takes and not the sum.
+/// their dependencies: what all the others' asking takes from the second-level
+/// cache makes the ones that matter late. From there on a lane polls all its
+/// dependencies of a batch together, and again all that were not ready, so that
+/// the wait is as long as the last one takes and not the sum.
 ///
 /// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
 /// team that is already running, is never suspended for good and takes the
@@ -60,15 +60,15 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// out in order, so all smaller ones have been drawn and are finished; if this
 /// one has not been drawn, some team has finished all it had and draws it. The
 /// team that has it finished the tickets it drew before, so each of its warps
-/// works on this one. Sources and gates of a chunk lie in earlier level sets,
-/// and the pieces whose sums it adds up right before it: in earlier chunks,
-/// which are finished; so this one is finished, too, and so on. A host's thread
-/// takes the chunks of a ticket in order. Warps of a team wait for each other
-/// only between tickets, lanes of a warp only within a chunk, whose rows are of
-/// one level set. Teams not yet started hold no tickets and nobody waits for
-/// them. NaN and Inf are values like any other: only the reserved bits of
-/// `NotReady` mean "not ready", and every row and every piece of a row
-/// publishes exactly once.
+/// works on this one. Dependencies and gates of a chunk lie in earlier level
+/// sets, and the pieces whose sums it adds up right before it: in earlier
+/// chunks, which are finished; so this one is finished, too, and so on. A
+/// host's thread takes the chunks of a ticket in order. Warps of a team wait
+/// for each other only between tickets, lanes of a warp only within a chunk,
+/// whose rows are of one level set. Teams not yet started hold no tickets, and
+/// no team waits for them. NaN and Inf are values like any other: only the
+/// reserved bits of `NotReady` mean "not ready", and every row and every piece
+/// of a row publishes exactly once.
 ///
 /// There are two value buffers: a solve publishes into one and makes the other
 /// not ready again. Each solve draws as many tickets, draws_of_solve(), so the
@@ -79,16 +79,18 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// the next kernel begin. If that is a solve with this plan, it draws tickets
 /// of its own, as all of this one's are drawn by then, and reads of the plan
 /// what its first chunks need; b, both value buffers and x are left alone until
-/// this kernel has ended. Blocks that wait so keep nobody from running, as all
-/// blocks of this kernel run already. Those after the next begin once that has
-/// nobody to wait for: many solves' blocks at a time would crowd each other.
+/// this kernel has ended. Blocks that wait so keep no other block from running,
+/// as all blocks of this kernel run already. The kernel after the next begins
+/// once the next one waits for none: blocks of many solves would crowd each
+/// other.
 ///
-/// @tparam terms  rows may have terms (see MergedLevels), elements of b that
-///                need no waiting; b and x must not overlap then, and without
-///                x (a null pointer) results are left in the value buffer
+/// @tparam coefficients  rows may have coefficients of b (see MergedLevels),
+///                whose elements of b need no waiting; b and x must not overlap
+///                then, and without x (a null pointer) results are left in the
+///                value buffer
 /// @tparam Sum    NoSolveSum or a SolveSum
-template <class Scalar, class ExecutionSpace, bool divide, bool terms = false,
-          class Sum = NoSolveSum>
+template <class Scalar, class ExecutionSpace, bool divide,
+          bool coefficients = false, class Sum = NoSolveSum>
 struct SyncFreeSolve {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
@@ -99,12 +101,13 @@ struct SyncFreeSolve {
   static constexpr int chunks_per_ticket = is_gpu<ExecutionSpace> ? warps : 64;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_multiprocessor = 5;
-  /// Entries that a lane keeps in registers at a time, and half as many, for
-  /// chunks of short rows: fewer instructions.
+  /// Entries that a lane keeps in registers together; half as many take fewer
+  /// instructions for chunks of short rows.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
   static constexpr int small_batch = batch / 2;
-  /// Looks at sources that are not ready before a lane leaves the execution
-  /// units to others: most wait less, and a pause would make them late.
+  /// Looks at dependencies that are not ready before a lane leaves the
+  /// execution units to others: most wait less, and a pause would make them
+  /// late.
   static constexpr int eager_turns = 32;
 
   RowSystem<Scalar, ExecutionSpace> system;
@@ -117,7 +120,7 @@ struct SyncFreeSolve {
 
   template <int count>
   struct Batch {
-    int source[count];
+    int dependency[count];
     Scalar value[count];
   };
   /// Where a solve publishes, and what it makes not ready.
@@ -145,17 +148,17 @@ struct SyncFreeSolve {
     }
   };
 
-  /// The sources of a chunk, by slot, as RowChunk has them stored where rows
-  /// have terms.
+  /// The dependencies of a chunk, by slot, as RowChunk has them stored where
+  /// rows have coefficients.
   template <bool near>
-  struct Sources {
+  struct Dependencies {
     using Stored = std::conditional_t<near, unsigned short, int>;
     const Stored* stored;
     std::int64_t begin;  // the slot of the first
-    KOKKOS_INLINE_FUNCTION Sources(const int* words, const RowChunk& chunk)
+    KOKKOS_INLINE_FUNCTION Dependencies(const int* words, const RowChunk& chunk)
         : stored(reinterpret_cast<const Stored*>(
-              words + (terms ? chunk.source_begin : 0))),
-          begin(terms ? chunk.begin() : 0) {}
+              words + (coefficients ? chunk.dependency_begin : 0))),
+          begin(coefficients ? chunk.begin() : 0) {}
     KOKKOS_INLINE_FUNCTION int operator()(std::int64_t slot) const {
       return stored[slot - begin];
     }
@@ -163,25 +166,25 @@ struct SyncFreeSolve {
   };
 
   /// The next entries of a lane; `left` is the number of its steps to come.
-  /// @param source_of  what becomes of a source that is stored
-  template <int count, bool near, class SourceOf>
+  /// @param dependency_of  what becomes of a dependency that is stored
+  template <int count, bool near, class DependencyOf>
   KOKKOS_INLINE_FUNCTION void load(Batch<count>& entry,
-                                   const Sources<near>& sources,
+                                   const Dependencies<near>& dependencies,
                                    std::int64_t& slot, int left, int stride,
-                                   const SourceOf& source_of) const {
+                                   const DependencyOf& dependency_of) const {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
       const bool in = u < left;
-      entry.source[u] = in ? sources(slot) : Sources<near>::none;
+      entry.dependency[u] = in ? dependencies(slot) : Dependencies<near>::none;
       entry.value[u] = in ? system.value(slot) : Scalar(0);
       slot += stride;
     }
     if constexpr (near) {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < count; ++u)
-        entry.source[u] = entry.source[u] == Sources<near>::none
-                              ? -1
-                              : source_of(entry.source[u]);
+        entry.dependency[u] = entry.dependency[u] == Dependencies<near>::none
+                                  ? -1
+                                  : dependency_of(entry.dependency[u]);
     }
   }
   template <int count>
@@ -192,7 +195,7 @@ struct SyncFreeSolve {
     return any;
   }
 
-  /// Waits for the sources of a batch and adds the products.
+  /// Waits for the dependencies of a batch and adds the products.
   ///
   /// @param together the warp goes on when all its lanes can. Else a lane's row
   ///                 is its own affair, and it goes on by itself.
@@ -203,14 +206,15 @@ struct SyncFreeSolve {
     Scalar x[count];
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u)
-      x[u] = entry.source[u] >= 0 ? Value::load(current + entry.source[u])
-                                  : Scalar(0);
+      x[u] = entry.dependency[u] >= 0
+                 ? Value::load(current + entry.dependency[u])
+                 : Scalar(0);
     const auto ask_again = [&](int turn) {
       if (turn > eager_turns) pause_while_waiting(turn);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < count; ++u)
         if (Value::is_not_ready(x[u]))
-          x[u] = Value::load(current + entry.source[u]);
+          x[u] = Value::load(current + entry.dependency[u]);
     };
     if (together)
       for (int turn = 0; lane_any(any_not_ready(x)); ++turn) ask_again(turn);
@@ -220,24 +224,24 @@ struct SyncFreeSolve {
     for (int u = 0; u < count; ++u) sum += entry.value[u] * x[u];
   }
 
-  /// The terms of a lane: elements of b, which are there. As all of `sum`, they
-  /// are subtracted from the row's own element.
+  /// The elements of b that a lane has coefficients of: they are there. As all
+  /// of `sum`, they are subtracted from the row's own element.
   template <bool near>
   KOKKOS_INLINE_FUNCTION void add_terms(const RowChunk& chunk,
-                                        const Sources<near>& sources, int row,
-                                        int lane, int stride,
+                                        const Dependencies<near>& dependencies,
+                                        int row, int lane, int stride,
                                         Scalar& sum) const {
     std::int64_t slot = chunk.begin() + lane;
-    const int step = chunk.sources == RowChunk::near_above ? 1 : -1;
-    for (int left = lane < stride ? chunk.term_steps : 0; left > 0;
+    const int step = chunk.dependencies == RowChunk::near_above ? 1 : -1;
+    for (int left = lane < stride ? chunk.coefficient_steps : 0; left > 0;
          left -= batch) {
       Batch<batch> entry;
-      load(entry, sources, slot, left, stride,
+      load(entry, dependencies, slot, left, stride,
            [&](int distance) { return row + step * (distance + 1); });
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (entry.source[u] >= 0)
-          sum -= entry.value[u] * system.b(entry.source[u], 0);
+        if (entry.dependency[u] >= 0)
+          sum -= entry.value[u] * system.b(entry.dependency[u], 0);
     }
   }
 
@@ -252,7 +256,7 @@ struct SyncFreeSolve {
   /// @param turn  its `begin` is called when the loads of the plan are under
   ///              way, before any other; `pass_on` before the warp waits
   /// @return what finish() does, 0 in lanes without a row
-  /// @tparam near  sources are stored as distances
+  /// @tparam near  dependencies are stored as distances
   template <int count, bool near, class Turn>
   KOKKOS_INLINE_FUNCTION double solve(const RowChunk& chunk, int lane,
                                       const Buffers& x,
@@ -261,14 +265,14 @@ struct SyncFreeSolve {
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
     const int position = chunk.first_position + r0;
-    const Sources<near> sources(system.source.data(), chunk);
-    const auto source_of = [&](int distance) {
+    const Dependencies<near> dependencies(system.dependency.data(), chunk);
+    const auto dependency_of = [&](int distance) {
       return chunk.first_position - 1 - distance;
     };
     std::int64_t slot = chunk.first_slot + lane;
     int left = lane < stride ? chunk.steps : 0;
     Batch<count> entry;
-    load(entry, sources, slot, left, stride, source_of);
+    load(entry, dependencies, slot, left, stride, dependency_of);
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
     const bool finishes = leader && chunk.part < 0;
@@ -277,15 +281,15 @@ struct SyncFreeSolve {
     turn.begin();
     if (finishes) right_hand_side = system.b(row, 0);
     turn.pass_on();
-    if constexpr (terms) {
-      add_terms(chunk, sources, static_cast<int>(row), lane, stride, sum);
+    if constexpr (coefficients) {
+      add_terms(chunk, dependencies, static_cast<int>(row), lane, stride, sum);
     }
     if (chunk.throttle >= 0) wait_for(x.current + chunk.throttle, lane);
     const bool together = count > 4 || chunk.log_lanes > 0;
     add(entry, x.current, together, sum);
     for (int step = count; step < chunk.steps; step += count) {
       left -= count;
-      load(entry, sources, slot, left, stride, source_of);
+      load(entry, dependencies, slot, left, stride, dependency_of);
       add(entry, x.current, together, sum);
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
@@ -301,8 +305,9 @@ struct SyncFreeSolve {
                                        const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
     Value::publish(x.current + position, result);
-    // Rows with terms read other rows' elements of b, which x may be instead.
-    if (!terms || system.x.data) system.x(row, 0) = result;
+    // Rows with coefficients read other rows' elements of b, which x may be
+    // instead.
+    if (!coefficients || system.x.data) system.x(row, 0) = result;
     Value::reset(x.other + position);
     if constexpr (Sum::wanted) {
       return real_product(sum_of.u(row, 0), result);
@@ -352,8 +357,8 @@ struct SyncFreeSolve {
       turn.pass_on();
       return add_pieces(chunk, lane, x);
     }
-    if constexpr (terms) {
-      if (chunk.sources != RowChunk::whole)
+    if constexpr (coefficients) {
+      if (chunk.dependencies != RowChunk::whole)
         return chunk.steps <= small_batch
                    ? solve<small_batch, true>(chunk, lane, x, turn)
                    : solve<batch, true>(chunk, lane, x, turn);

@@ -26,16 +26,17 @@ struct ResetSyncFree {
   }
 };
 
-/// Other names for a plan's rows, and for the terms of merged ones: these
-/// may be far from the rows', so sources are stored whole.
+/// Other names for a plan's rows, and for the rows of merged rows'
+/// coefficients: these names may be far apart, so dependencies are stored
+/// whole.
 template <class MemorySpace>
 struct NameRows {
   RowChunks<MemorySpace> chunks;
   Kokkos::View<const int*, MemorySpace> name;
   Kokkos::View<unsigned*, MemorySpace> row;
-  // Empty: there are no terms. By slot.
+  // Empty: there are no coefficients. By slot.
   Kokkos::View<RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<int*, MemorySpace> source;
+  Kokkos::View<int*, MemorySpace> dependency;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
     const RowChunk chunk = chunks.chunk(c);
     const int end = chunk.first_position + chunk.rows;
@@ -43,20 +44,21 @@ struct NameRows {
       row(p) = static_cast<unsigned>(name(chunks.row(p)));
     if (chunk_of.extent(0) == 0) return;
     RowChunk whole = chunk;
-    whole.sources = RowChunk::whole;
-    whole.source_begin = static_cast<unsigned>(chunk.begin());
+    whole.dependencies = RowChunk::whole;
+    whole.dependency_begin = static_cast<unsigned>(chunk.begin());
     chunk_of(c) = whole;
-    const int stride = chunk.stride(), num_terms = chunk.term_steps * stride;
+    const int stride = chunk.stride(),
+              num_coefficients = chunk.coefficient_steps * stride;
     for (int i = 0; i < chunk.num_slots(); ++i) {
-      const int stored = chunk.stored(chunks.source.data(), i);
-      int from = chunk.source_of(stored);
-      if (i < num_terms) {
+      const int stored = chunk.stored(chunks.dependency.data(), i);
+      int from = chunk.dependency_of(stored);
+      if (i < num_coefficients) {
         const int r = i % stride >> chunk.log_lanes;
-        const int term = chunk.term_of(
+        const int coefficient = chunk.coefficient_of(
             stored, static_cast<int>(chunks.row(chunk.first_position + r)));
-        from = term < 0 ? -1 : name(term);
+        from = coefficient < 0 ? -1 : name(coefficient);
       }
-      whole.store(source.data(), i, from);
+      whole.store(dependency.data(), i, from);
     }
   }
 };
@@ -99,18 +101,18 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     int max_right_hand_sides)
-      : Base(exec, analysis, SourceNumbering::position, max_steps, 2) {
+      : Base(exec, analysis, DependencyNumbering::position, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
-  /// Level sets taken several at a time, for one right-hand side a launch.
+  /// With merged level sets, for one right-hand side a launch.
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const MergedLevels<Memory>& levels)
-      : Base(
-            exec, analysis, levels.graph, levels.order,
-            SourceNumbering::position, max_steps, 2,
-            RowTerms<Memory>{levels.term_map, levels.term, levels.recipe_bytes},
-            levels.rows) {
+      : Base(exec, analysis, levels.graph, levels.order,
+             DependencyNumbering::position, max_steps, 2,
+             RowCoefficients<Memory>{levels.coefficient_map, levels.coefficient,
+                                     levels.recipe_bytes},
+             levels.rows) {
     make_workspace(exec, analysis, 1);
     merged_ = std::make_shared<NewValues>(
         keep(exec, levels.rows, analysis.num_values), max_steps,
@@ -122,7 +124,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t* probe(const ExecutionSpace& exec,
                       const Scalar* values) override {
     if (!merged_) return nullptr;
-    // Nobody solves before the first ones are there.
+    // No solve begins before the first values are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
     const std::int64_t rows = this->chunks_.num_rows;
     if (has_old_values_) {
@@ -158,8 +160,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (columns > 1 && blocks_) {
-      blocks_->solve(exec, this->system(b, x), columns);
+    if (columns > 1 && tiles_) {
+      tiles_->solve(exec, this->system(b, x), columns);
       return;
     }
     if (tickets_ == 0) return;
@@ -183,15 +185,15 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         "Strata::SyncFree::row", chunks.num_rows);
     Kokkos::View<RowChunk*, Memory> named_chunk;
     if (merged_) {
-      named_source_ = make_unfilled<Kokkos::View<int*, Memory>>(
-          "Strata::SyncFree::source", chunks.num_slots);
+      named_dependency_ = make_unfilled<Kokkos::View<int*, Memory>>(
+          "Strata::SyncFree::dependency", chunks.num_slots);
       named_chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
           "Strata::SyncFree::chunk", chunks.num_chunks());
     }
-    Kokkos::parallel_for(
-        "Strata::SyncFree::name_rows",
-        RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-        NameRows<Memory>{chunks, name, named_row_, named_chunk, named_source_});
+    Kokkos::parallel_for("Strata::SyncFree::name_rows",
+                         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
+                         NameRows<Memory>{chunks, name, named_row_, named_chunk,
+                                          named_dependency_});
     if (merged_) {
       auto named = chunks;
       named.chunk = named_chunk;
@@ -243,8 +245,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                         first_only);
   }
   using NewValues = MergedValues<Scalar, ExecutionSpace>;
-  template <bool divide, bool terms = false, class Sum = NoSolveSum>
-  using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, terms, Sum>;
+  template <bool divide, bool coefficients = false, class Sum = NoSolveSum>
+  using Solve =
+      SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients, Sum>;
 
   /// The rows in the plan's memory.
   MergedRows<Memory> keep(const ExecutionSpace& exec,
@@ -289,7 +292,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     teams_ = std::min(tickets_,
                       teams_per_multiprocessor() * num_multiprocessors(exec));
     if (max_right_hand_sides > 1)
-      blocks_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
+      tiles_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
           exec, this->chunks_, max_right_hand_sides);
   }
 
@@ -342,7 +345,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       const MultiVectorRef<Scalar>& x) const {
     auto system = this->system(b, x);
     if (named_row_.extent(0) > 0) system.row = named_row_;
-    if (named_source_.extent(0) > 0) system.source = named_source_;
+    if (named_dependency_.extent(0) > 0) system.dependency = named_dependency_;
     return system;
   }
 
@@ -361,11 +364,11 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// more by that than the one or two microseconds that are to be gained.
   static constexpr int few_tickets = 4;
 
-  template <bool divide, bool terms, class Sum = NoSolveSum>
+  template <bool divide, bool coefficients, class Sum = NoSolveSum>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
                   const MultiVectorRef<Scalar>& x, const Sum& sum = {}) const {
-    using One = Solve<divide, terms, Sum>;
+    using One = Solve<divide, coefficients, Sum>;
     auto system = named_system(b, x);
     system.chunk = rows_.chunk;
     run_teams<One::most_teams_per_multiprocessor, One::team_size>(
@@ -382,22 +385,22 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           (named_row_.extent(0) + named_source_.extent(0)) * sizeof(int) +
-           (named_source_.extent(0) > 0 && rows_.num_sums == 0
+           (named_row_.extent(0) + named_dependency_.extent(0)) * sizeof(int) +
+           (named_dependency_.extent(0) > 0 && rows_.num_sums == 0
                 ? rows_.chunk.extent(0) * sizeof(RowChunk)
                 : 0) +
-           (blocks_ ? blocks_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
+           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
   }
 
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
-  std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> blocks_;
+  std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
   bool has_old_values_ = false;
   typename MemoryPool<Memory>::Pointer made_in_;  // what `probe` has made
   GrowthWorkspace<Memory> growth_;                // and found
   Kokkos::View<unsigned*, Memory> named_row_;     // see name_rows; or empty
-  Kokkos::View<int*, Memory> named_source_;
+  Kokkos::View<int*, Memory> named_dependency_;
 };
 
 }  // namespace Detail

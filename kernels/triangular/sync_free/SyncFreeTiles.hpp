@@ -8,6 +8,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/sync_free/FlaggedTiles.hpp>
+#include <kernels/triangular/sync_free/StageTiles.hpp>
 #include <kernels/triangular/sync_free/TileKernel.hpp>
 
 namespace Strata {
@@ -33,14 +34,14 @@ struct NeighbourDistance {
 };
 
 /// Solves of several right-hand sides over the chunks of a `sync_free` plan: a
-/// launch for each `capacity()` of them. On a host, see FlaggedBlockSolve; on
-/// CUDA, BlockSolve.
+/// launch for each `capacity()` of them. On a host, see FlaggedTileSolve; on
+/// CUDA, TileSolve.
 ///
 /// Chunks and values are the caller's: it passes them in a RowSystem whose
-/// sources are positions. Memory on CUDA, beside 24 bytes for each unit of rows
-/// and 4 for each row: two buffers of one scalar for each row and right-hand
-/// side of the capacity. That is the wanted number of right-hand sides (a
-/// multiple of 8, or of 32 above 16) as far as it fits in
+/// dependencies are positions. Memory on CUDA, beside 24 bytes for each row
+/// group and 4 for each row: two buffers of one scalar for each row and
+/// right-hand side of the capacity. That is the wanted number of right-hand
+/// sides (a multiple of 8, or of 32 above 16) as far as it fits in
 /// `max_workspace_bytes`, and 8 in any case. On a host, 4 bytes for each row
 /// and eight right-hand sides.
 ///
@@ -57,11 +58,12 @@ class SyncFreeTiles {
   /// Cost: a few passes over the chunks and rows, on the device. Fences `exec`.
   SyncFreeTiles(const ExecutionSpace& exec, const RowChunks<Memory>& chunks,
                 int max_right_hand_sides)
-      : units_on_device_(num_multiprocessors(exec)),
+      : multiprocessors_(num_multiprocessors(exec)),
         num_rows_(chunks.num_rows),
         capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
-    few_ = cut_units(exec, chunks, log_packets(few));
-    if (capacity_ >= many) many_ = cut_units(exec, chunks, log_packets(many));
+    few_ = cut_row_groups(exec, chunks, log_packets(few));
+    if (capacity_ >= many)
+      many_ = cut_row_groups(exec, chunks, log_packets(many));
     buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
         "Strata::SyncFreeTiles::buffers",
         std::int64_t{2} * num_rows_ * capacity_);
@@ -71,7 +73,7 @@ class SyncFreeTiles {
                                 static_cast<std::int64_t>(buffers_.extent(0))),
         ResetNotReady<Scalar, Memory>{buffers_});
     state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
-        "Strata::SyncFreeTiles::state", BlockState::size);
+        "Strata::SyncFreeTiles::state", TileState::size);
     position_ = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::SyncFreeTiles::position", num_rows_);
     Kokkos::parallel_for("Strata::SyncFreeTiles::position",
@@ -115,7 +117,7 @@ class SyncFreeTiles {
   }
   /// Bytes of device memory held.
   std::size_t bytes() const {
-    return (few_.extent(0) + many_.extent(0)) * sizeof(BlockUnit) +
+    return (few_.extent(0) + many_.extent(0)) * sizeof(RowGroup) +
            buffers_.extent(0) * sizeof(Scalar) +
            state_.extent(0) * sizeof(unsigned) +
            position_.extent(0) * sizeof(int);
@@ -123,13 +125,13 @@ class SyncFreeTiles {
 
  private:
   static constexpr int scalars = NotReadyPacket<Scalar>::scalars;
-  /// Right-hand sides of a block: whole sectors of 32 bytes of each source
+  /// Right-hand sides of a tile: whole sectors of 32 bytes of each dependency
   /// from float on, or whole lines of 128.
   static constexpr int few = 8, many = 32;
 
-  static constexpr int log_packets(int block) {
+  static constexpr int log_packets(int tile) {
     int log = 0;
-    while (scalars << log < block) ++log;
+    while (scalars << log < tile) ++log;
     return log;
   }
   static int columns_that_fit(std::int64_t rows, int wanted) {
@@ -147,11 +149,11 @@ class SyncFreeTiles {
                             : std::max<std::int64_t>(few, fit / few * few);
     return static_cast<int>(columns);
   }
-  /// The size of blocks: what is padded costs as much as what is not, and each
-  /// block reads the entries, which is worth about six right-hand sides.
-  bool in_large_blocks(int columns) const {
-    const auto cost = [&](int block) {
-      return (columns + block - 1) / block * (block + 6);
+  /// The size of tiles: what is padded costs as much as what is not, and each
+  /// tile reads the entries, which is worth about six right-hand sides.
+  bool in_large_tiles(int columns) const {
+    const auto cost = [&](int tile) {
+      return (columns + tile - 1) / tile * (tile + 6);
     };
     return (columns + many - 1) / many * many <= capacity_ &&
            cost(many) < cost(few);
@@ -160,8 +162,8 @@ class SyncFreeTiles {
   /// whole lines, at the price of reading and writing them once more, or are
   /// read and written where they are, 32 bytes for each scalar. The latter is
   /// better while the second-level cache keeps a sector until the last of its
-  /// rows has been solved: of what is written, a scalar of a sector at a time,
-  /// up to some 11 MiB of sectors in use, of what is read up to some 64.
+  /// rows has been solved. It keeps up to some 11 MiB of sectors that are
+  /// written, one scalar after the other, and up to some 64 MiB that are read.
   static constexpr int most_mib_of_b = 64, most_mib_of_x = 11;
   template <class Vectors>
   bool staged(const Vectors& vectors, int columns, int most_mib) const {
@@ -182,31 +184,31 @@ class SyncFreeTiles {
   template <bool divide>
   void launch(const ExecutionSpace& exec, const System& system,
               int columns) const {
-    using Solve = BlockSolve<Scalar, ExecutionSpace, divide>;
-    const bool large = in_large_blocks(columns);
-    const int block = large ? many : few;
-    const auto& units = large ? many_ : few_;
+    using Solve = TileSolve<Scalar, ExecutionSpace, divide>;
+    const bool large = in_large_tiles(columns);
+    const int tile = large ? many : few;
+    const auto& row_groups = large ? many_ : few_;
     Solve solve;
     solve.buffers = {
         reinterpret_cast<Packet*>(buffers_.data()),
         static_cast<std::int64_t>(buffers_.extent(0)) / 2 / scalars,
         state_.data(),
         num_rows_,
-        log_packets(block),
+        log_packets(tile),
         columns,
-        (columns + block - 1) / block};
-    solve.unit = units.data();
+        (columns + tile - 1) / tile};
+    solve.row_group = row_groups.data();
     solve.rows = system.row.data();
-    solve.source = system.source.data();
+    solve.dependency = system.dependency.data();
     solve.value = system.value.data();
     solve.diagonal = system.diagonal.data();
     solve.b = system.b;
     solve.x = system.x;
-    // Below 2^28 by the bound on the workspace, or one block.
+    // Below 2^28 by the bound on the workspace, or one tile.
     solve.num_items =
-        static_cast<unsigned>(units.extent(0)) * solve.buffers.blocks;
-    solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(block);
-    solve.block_bytes = std::int64_t{num_rows_} * solve.row_bytes;
+        static_cast<unsigned>(row_groups.extent(0)) * solve.buffers.tiles;
+    solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(tile);
+    solve.tile_bytes = std::int64_t{num_rows_} * solve.row_bytes;
     solve.staged_b = staged(system.b, columns, most_mib_of_b);
     solve.staged_x = staged(system.x, columns, most_mib_of_x);
     solve.packed_b = packed(system.b);
@@ -214,17 +216,17 @@ class SyncFreeTiles {
     if (solve.num_items == 0) return;
 
     if (solve.staged_b)
-      stage(exec, StageBlocks<Scalar, ExecutionSpace, true>{
+      stage(exec, StageTiles<Scalar, ExecutionSpace, true>{
                       solve.buffers, position_.data(), system.b});
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
         policy(exec, num_teams(solve.num_items), Solve::team_size);
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
-    Kokkos::parallel_for("Strata::Triangular::solve::sync_free_block", policy,
+    Kokkos::parallel_for("Strata::Triangular::solve::sync_free_tiles", policy,
                          solve);
     if (solve.staged_x)
-      stage(exec, StageBlocks<Scalar, ExecutionSpace, false>{
+      stage(exec, StageTiles<Scalar, ExecutionSpace, false>{
                       solve.buffers, position_.data(), system.x});
   }
   /// As many as registers allow: what is far from the front waits at its
@@ -232,25 +234,25 @@ class SyncFreeTiles {
   static constexpr int teams_per_multiprocessor = 5;
   int num_teams(unsigned num_items) const {
     const std::int64_t most =
-        std::int64_t{units_on_device_} * teams_per_multiprocessor;
+        std::int64_t{multiprocessors_} * teams_per_multiprocessor;
     const std::int64_t enough =
-        (std::int64_t{num_items} + BlockState::warps - 1) / BlockState::warps;
+        (std::int64_t{num_items} + TileState::warps - 1) / TileState::warps;
     return static_cast<int>(std::min(most, enough));
   }
   template <class Stage>
   void stage(const ExecutionSpace& exec, const Stage& move) const {
     Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec, (num_rows_ + Stage::rows - 1) / Stage::rows * move.buffers.blocks,
+        exec, (num_rows_ + Stage::rows - 1) / Stage::rows * move.buffers.tiles,
         Stage::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(move.scratch_bytes())));
-    Kokkos::parallel_for("Strata::Triangular::solve::stage_blocks", policy,
+    Kokkos::parallel_for("Strata::Triangular::solve::stage_tiles", policy,
                          move);
   }
 
-  int units_on_device_, num_rows_, capacity_;
+  int multiprocessors_, num_rows_, capacity_;
   double distance_ = 0;
-  Kokkos::View<BlockUnit*, Memory> few_, many_;
+  Kokkos::View<RowGroup*, Memory> few_, many_;
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned*, Memory> state_;
   Kokkos::View<int*, Memory> position_;

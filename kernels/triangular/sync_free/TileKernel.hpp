@@ -6,128 +6,83 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/triangular/sync_free/NotReadyPacket.hpp>
-#include <kernels/triangular/sync_free/TileUnits.hpp>
+#include <kernels/triangular/sync_free/RowGroups.hpp>
+#include <kernels/triangular/sync_free/TileBuffers.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Counters of BlockSolve in device memory. The last warp to run out of tickets
-/// puts them back, so that a recorded launch can be replayed.
-struct BlockState {
-  enum : int {
-    warps = 4,     // of a team; each has a counter of tickets
-    spacing = 32,  // words from counter to counter: lines of their own
-    finished = warps * spacing,  // teams done drawing
-    solves = finished + 1,       // solves done
-    used = finished + 2,         // units of 32 packets the last one used
-    size = finished + 3
-  };
-};
-
-/// The published values of blocks of right-hand sides: value r of position p
-/// in block k is in packet k * block_packets + (p << log_packets) + r / scalars
-/// of a buffer. There are two buffers, of `capacity` packets each.
-template <class Scalar>
-struct BlockBuffers {
-  using Values = NotReadyPacket<Scalar>;
-  static constexpr int scalars = Values::scalars;
-
-  Packet* packets;
-  std::int64_t capacity;
-  unsigned* state;
-  int num_rows;
-  int log_packets;  // of a row in a block
-  int columns;      // right-hand sides of this launch
-  int blocks;
-
-  KOKKOS_INLINE_FUNCTION int block_columns() const {
-    return scalars << log_packets;
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t block_packets() const {
-    return static_cast<std::int64_t>(num_rows) << log_packets;
-  }
-  /// Packets of a buffer that the last solve has used.
-  KOKKOS_INLINE_FUNCTION std::int64_t used() const {
-    const std::int64_t packets =
-        std::int64_t{32} * load_acquire(state + BlockState::used);
-    return packets < capacity ? packets : capacity;
-  }
-  /// A solve publishes in buffer(solves before it are odd in number).
-  KOKKOS_INLINE_FUNCTION Packet* buffer(bool odd) const {
-    return packets + (odd ? capacity : 0);
-  }
-};
-
-/// Right-hand sides in blocks, all in one launch; values are their own flags.
+/// Right-hand sides in tiles, all in one launch; values are their own flags.
 ///
-/// A warp draws a ticket, which stands for a unit (see BlockUnit) and a block,
-/// blocks varying fastest: their critical paths advance together, and the
-/// entries that one block has read are in the second-level cache for the
+/// A warp draws a ticket, which stands for a row group (see RowGroup) and a
+/// tile, tiles varying fastest: their critical paths advance together, and the
+/// entries that one tile has read are in the second-level cache for the
 /// others. Each warp of a team has a counter of its own, warp w of any team
 /// taking items w, w + warps, w + 2 * warps, ...
 ///
 /// A lane holds 16 bytes of right-hand sides of one row, and some or all of the
-/// row's entries. It loads the sources of a batch together, and polls together
-/// those that are not ready still. By then the next unit's entries are on their
-/// way to the second-level cache, and the ticket after that is drawn.
+/// row's entries. It loads the dependencies of a batch together, and polls
+/// together those that are not ready still. By then the next row group's
+/// entries are on their way to the second-level cache, and the ticket after
+/// that is drawn.
 ///
 /// Why it can't deadlock, however few teams run at once: items are numbered in
-/// topological order, and rows of one unit are of one level set, so an item
-/// waits, for sources and at its throttle, only for items of smaller numbers,
-/// and the lanes of a warp do not wait for each other. Consider the smallest
-/// item that is not finished. If it has been drawn, then by a warp that runs
-/// and takes the items it has drawn in turn; the ones before it are smaller,
-/// hence finished, so the warp works on it, all it waits for is finished, and
-/// it finishes. If it has not been drawn, take any running team: the warp that
-/// belongs to the item's counter has drawn smaller items only, which are
-/// finished, so it draws on. Warps of a team do not wait for each other. Teams
-/// that have not started hold no items and nobody waits for them. NaN and Inf
-/// are values like any other: only the reserved bits of `NotReady` mean "not
-/// ready", and every row publishes exactly once.
+/// topological order, and rows of one row group are of one level set, so an
+/// item waits, for dependencies and at its throttle, only for items of smaller
+/// numbers, and the lanes of a warp do not wait for each other. Consider the
+/// smallest item that is not finished. If it has been drawn, then by a warp
+/// that runs and takes the items it has drawn in turn; the ones before it are
+/// smaller, hence finished, so the warp works on it, all it waits for is
+/// finished, and it finishes. If it has not been drawn, take any running team:
+/// the warp that belongs to the item's counter has drawn smaller items only,
+/// which are finished, so it draws on. Warps of a team do not wait for each
+/// other. Teams that have not started hold no items, and no warp waits for
+/// them. NaN and Inf are values like any other: only the reserved bits of
+/// `NotReady` mean "not ready", and every row publishes exactly once.
 ///
 /// A solve publishes in one buffer and makes the other not ready again, as far
 /// as the solve before has used it; so solves of any numbers of columns may
 /// follow each other.
 template <class Scalar, class ExecutionSpace, bool divide>
-struct BlockSolve {
+struct TileSolve {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Values = NotReadyPacket<Scalar>;
-  static constexpr int width = 1 << BlockShape::log_lanes;
-  static constexpr int team_size = BlockState::warps * width;
+  static constexpr int width = 1 << TileShape::log_lanes;
+  static constexpr int team_size = TileState::warps * width;
   static constexpr int scalars = Values::scalars;
-  static constexpr int batch = BlockShape::batch;
+  static constexpr int batch = TileShape::batch;
   static constexpr int scratch_bytes = sizeof(unsigned);
 
-  BlockBuffers<Scalar> buffers;
-  const BlockUnit* unit;
+  TileBuffers<Scalar> buffers;
+  const RowGroup* row_group;
   const unsigned* rows;
-  const int* source;
+  const int* dependency;
   const Scalar* value;
   const Scalar* diagonal;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
-  unsigned num_items;        // units * blocks
-  int row_bytes;             // of a row in a block
-  std::int64_t block_bytes;  // of a block
-  bool staged_b;  // b is where this solve does not publish (see StageBlocks)
+  unsigned num_items;       // row groups * tiles
+  int row_bytes;            // of a row in a tile
+  std::int64_t tile_bytes;  // of a tile
+  bool staged_b;  // b is where this solve does not publish (see StageTiles)
   bool staged_x;  // x is taken from where this solve publishes
   bool packed_b, packed_x;  // packets of b, x are contiguous and aligned
 
-  /// A unit and a block, or, from num_items on, nothing.
+  /// A row group and a tile, or, from num_items on, nothing.
   struct Item {
     unsigned index;
-    int block;
-    BlockUnit unit;
+    int tile;
+    RowGroup row_group;
   };
   /// What a lane has of an item.
   struct Part {
-    int row_of_unit, split;  // its row, and its part of the row's entries
-    int packet;              // of the row in the block
+    int row_of_group, split;  // its row, and its part of the row's entries
+    int packet;               // of the row in the tile
     int column;
     bool on, leads;
   };
   struct Batch {
-    int source[batch];
+    int dependency[batch];
     Scalar value[batch];
   };
 
@@ -139,7 +94,7 @@ struct BlockSolve {
     team.team_barrier();
     unsigned ticket = draw(warp, lane);
     // Read before this warp is done drawing, after which they may change.
-    const bool odd = load_acquire(buffers.state + BlockState::solves) % 2 != 0;
+    const bool odd = load_acquire(buffers.state + TileState::solves) % 2 != 0;
     Packet* const current = buffers.buffer(odd);
     Packet* const other = buffers.buffer(!odd);
     // What an item makes not ready again.
@@ -160,15 +115,15 @@ struct BlockSolve {
       const Item next_item = load_item(ticket, warp);
       draw_next(next_item);
       const Part part = part_of(item, lane);
-      const int log_split = item.unit.log_split();
-      const int num_entries = item.unit.entries();
-      const std::int64_t in_block =
-          item.block * block_bytes + part.packet * int{sizeof(Packet)};
+      const int log_split = item.row_group.log_split();
+      const int num_entries = item.row_group.entries();
+      const std::int64_t in_tile =
+          item.tile * tile_bytes + part.packet * int{sizeof(Packet)};
       const std::int64_t in_buffer =
-          in_block +
-          static_cast<std::int64_t>(item.unit.position + part.row_of_unit) *
-              row_bytes;
-      Packet* const from = forward(current, in_block);
+          in_tile + static_cast<std::int64_t>(item.row_group.position +
+                                              part.row_of_group) *
+                        row_bytes;
+      Packet* const from = forward(current, in_tile);
       Batch entries;
       const unsigned row = begin(item, part, entries);
       Scalar diagonal_of_row(1);
@@ -176,32 +131,32 @@ struct BlockSolve {
       for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
       if (part.leads) {
         load_right_hand_side(part, row, forward(other, in_buffer), right);
-        diagonal_of_row = diagonal[item.unit.position + part.row_of_unit];
+        diagonal_of_row = diagonal[item.row_group.position + part.row_of_group];
       }
 
-      // Only what is near the front asks for its sources again and again: see
-      // SyncFreeSolve. The throttle is asked for once beside them.
-      const bool asks = lane == 0 && part.on && item.unit.throttle >= 0;
-      const auto* const throttle_at = at(from, item.unit.throttle)->word;
+      // Only what is near the front asks for its dependencies again and again:
+      // see SyncFreeSolve. The throttle is asked for once beside them.
+      const bool asks = lane == 0 && part.on && item.row_group.throttle >= 0;
+      const auto* const throttle_at = at(from, item.row_group.throttle)->word;
       unsigned long long throttle = asks ? load_relaxed(throttle_at) : 0;
       Packet loaded[batch];
-      load_sources(from, entries, loaded);
+      load_dependencies(from, entries, loaded);
       prefetch(next_item, lane);
       for (int turn = 0; lane_any(asks && Values::word_is_not_ready(throttle));
            ++turn) {
         pause_while_waiting(turn);
         if (asks) throttle = load_relaxed(throttle_at);
       }
-      add_sources(from, entries, loaded, sum);
+      add_dependencies(from, entries, loaded, sum);
       const int of_batch = batch << log_split;
       for (int first = of_batch; first < num_entries; first += of_batch) {
-        load_batch(item.unit, part, first, entries);
-        load_sources(from, entries, loaded);
-        prefetch_batch(item.unit, part, first + of_batch);
-        add_sources(from, entries, loaded, sum);
+        load_batch(item.row_group, part, first, entries);
+        load_dependencies(from, entries, loaded);
+        prefetch_batch(item.row_group, part, first + of_batch);
+        add_dependencies(from, entries, loaded, sum);
       }
 
-      const int log_width = item.unit.log_width();
+      const int log_width = item.row_group.log_width();
       for (int mask = 1 << log_width; mask < 1 << (log_width + log_split);
            mask <<= 1)
         for (int v = 0; v < scalars; ++v) sum[v] += lane_xor(sum[v], mask);
@@ -225,51 +180,51 @@ struct BlockSolve {
   }
 
  private:
-  /// A warp has drawn what there is nothing for. The last one of all puts the
-  /// counters back: nobody draws any more, and what else is in the state has
-  /// been read. That others still solve does not matter.
+  /// A warp has drawn a ticket that stands for no item. The last warp of all
+  /// puts the counters back: no warp draws any more, and all have read the rest
+  /// of the state. That other warps still solve does not matter.
   KOKKOS_INLINE_FUNCTION void end_drawing(unsigned* done, int teams) const {
-    if (Kokkos::atomic_fetch_add(done, 1u) + 1 != BlockState::warps) return;
+    if (Kokkos::atomic_fetch_add(done, 1u) + 1 != TileState::warps) return;
     unsigned* const state = buffers.state;
-    if (Kokkos::atomic_fetch_add(state + BlockState::finished, 1u) + 1 !=
+    if (Kokkos::atomic_fetch_add(state + TileState::finished, 1u) + 1 !=
         static_cast<unsigned>(teams))
       return;
-    for (int w = 0; w < BlockState::warps; ++w)
-      state[w * BlockState::spacing] = 0;
-    state[BlockState::finished] = 0;
-    state[BlockState::solves] += 1;
-    state[BlockState::used] = static_cast<unsigned>(
-        (buffers.blocks * buffers.block_packets() + 31) / 32);
+    for (int w = 0; w < TileState::warps; ++w)
+      state[w * TileState::spacing] = 0;
+    state[TileState::finished] = 0;
+    state[TileState::solves] += 1;
+    state[TileState::used] = static_cast<unsigned>(
+        (buffers.tiles * buffers.tile_packets() + 31) / 32);
   }
   /// The ticket is in lane 0 alone, so that nothing waits for it before it is
   /// needed.
   KOKKOS_INLINE_FUNCTION unsigned draw(int warp, int lane) const {
     return lane == 0 ? Kokkos::atomic_fetch_add(
-                           buffers.state + warp * BlockState::spacing, 1u)
+                           buffers.state + warp * TileState::spacing, 1u)
                      : 0u;
   }
   KOKKOS_INLINE_FUNCTION Item load_item(unsigned ticket, int warp) const {
-    Item item{lane_broadcast(ticket, 0) * BlockState::warps + warp, 0, {}};
+    Item item{lane_broadcast(ticket, 0) * TileState::warps + warp, 0, {}};
     if (item.index < num_items) {
       unsigned u = item.index;
-      if (buffers.blocks > 1) {
-        u /= buffers.blocks;
-        item.block = static_cast<int>(item.index - u * buffers.blocks);
+      if (buffers.tiles > 1) {
+        u /= buffers.tiles;
+        item.tile = static_cast<int>(item.index - u * buffers.tiles);
       }
-      item.unit = unit[u];
+      item.row_group = row_group[u];
     }
     return item;
   }
   KOKKOS_INLINE_FUNCTION Part part_of(const Item& item, int lane) const {
-    const BlockUnit& u = item.unit;
+    const RowGroup& u = item.row_group;
     const int group = lane >> u.log_width();
     Part part;
-    part.row_of_unit = group >> u.log_split();
+    part.row_of_group = group >> u.log_split();
     part.split = group & ((1 << u.log_split()) - 1);
     part.packet =
         (u.part() << u.log_width()) | (lane & ((1 << u.log_width()) - 1));
-    part.column = item.block * buffers.block_columns() + part.packet * scalars;
-    part.on = item.index < num_items && part.row_of_unit < u.rows() &&
+    part.column = item.tile * buffers.tile_columns() + part.packet * scalars;
+    part.on = item.index < num_items && part.row_of_group < u.rows() &&
               part.column < buffers.columns;
     part.leads = part.on && part.split == 0;
     return part;
@@ -279,37 +234,37 @@ struct BlockSolve {
                                                 std::int64_t bytes) {
     return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
-  /// The packet of a source, given that of position 0.
-  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int source) const {
-    return forward(from, static_cast<std::int64_t>(source) * row_bytes);
+  /// The packet of a dependency, given that of position 0.
+  KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int dependency) const {
+    return forward(from, static_cast<std::int64_t>(dependency) * row_bytes);
   }
 
   /// Has the first entries of an item brought into the second-level cache, for
   /// when it is that item's turn. Loads into registers would be waited for with
-  /// the sources of this item, as they share what counts loads under way.
+  /// the dependencies of this item, as they share what counts loads under way.
   KOKKOS_INLINE_FUNCTION void prefetch(const Item& item, int lane) const {
     const int step = lane % (width / 2);
-    if (item.index >= num_items || step >= item.unit.steps) return;
+    if (item.index >= num_items || step >= item.row_group.steps) return;
     const std::int64_t slot =
-        item.unit.first_slot +
-        static_cast<std::int64_t>(step) * item.unit.stride();
+        item.row_group.first_slot +
+        static_cast<std::int64_t>(step) * item.row_group.stride();
     if (lane < width / 2)
-      prefetch_line(source + slot);
+      prefetch_line(dependency + slot);
     else
       prefetch_line(value + slot);
   }
   /// Fetches an item's first entries and the row that the lane finishes.
   KOKKOS_INLINE_FUNCTION unsigned begin(const Item& item, const Part& part,
                                         Batch& entries) const {
-    load_batch(item.unit, part, 0, entries);
-    return part.leads ? rows[item.unit.position + part.row_of_unit] : 0;
+    load_batch(item.row_group, part, 0, entries);
+    return part.leads ? rows[item.row_group.position + part.row_of_group] : 0;
   }
-  KOKKOS_INLINE_FUNCTION void load_batch(const BlockUnit& u, const Part& part,
+  KOKKOS_INLINE_FUNCTION void load_batch(const RowGroup& u, const Part& part,
                                          int first, Batch& entries) const {
     // A chunk of more than one row has few steps: 32 bits hold its slots.
     const int log_lanes = u.log_lanes(), mask = (1 << log_lanes) - 1;
-    const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
-    const int* const source_at = source + slot;
+    const std::int64_t slot = u.first_slot + (part.row_of_group << log_lanes);
+    const int* const dependency_at = dependency + slot;
     const Scalar* const value_at = value + slot;
     const int num_entries = part.on ? u.entries() : 0;
     int entry = first + part.split;
@@ -318,41 +273,43 @@ struct BlockSolve {
           (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
           (entry & mask);
       const bool in = entry < num_entries;
-      entries.source[k] = in ? source_at[offset] : -1;
+      entries.dependency[k] = in ? dependency_at[offset] : -1;
       entries.value[k] = in ? value_at[offset] : Scalar(0);
       entry += 1 << u.log_split();
     }
   }
   /// The same for a batch of a long row.
-  KOKKOS_INLINE_FUNCTION void prefetch_batch(const BlockUnit& u,
+  KOKKOS_INLINE_FUNCTION void prefetch_batch(const RowGroup& u,
                                              const Part& part,
                                              int first) const {
     const int log_lanes = u.log_lanes();
-    const std::int64_t slot = u.first_slot + (part.row_of_unit << log_lanes);
+    const std::int64_t slot = u.first_slot + (part.row_of_group << log_lanes);
     int entry = first + part.split;
     for (int k = 0; k < batch; ++k) {
       const unsigned offset =
           (static_cast<unsigned>(entry) >> log_lanes) * u.stride() +
           (entry & ((1 << log_lanes) - 1));
       if (part.on && entry < u.entries()) {
-        prefetch_line(source + slot + offset);
+        prefetch_line(dependency + slot + offset);
         prefetch_line(value + slot + offset);
       }
       entry += 1 << u.log_split();
     }
   }
-  KOKKOS_INLINE_FUNCTION void load_sources(Packet* from, const Batch& entries,
-                                           Packet (&loaded)[batch]) const {
+  KOKKOS_INLINE_FUNCTION void load_dependencies(Packet* from,
+                                                const Batch& entries,
+                                                Packet (&loaded)[batch]) const {
     for (int u = 0; u < batch; ++u) {
       loaded[u] = Packet{{0, 0}};
-      if (entries.source[u] >= 0)
-        loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
+      if (entries.dependency[u] >= 0)
+        loaded[u] = load_relaxed_packet(at(from, entries.dependency[u]));
     }
   }
   /// Polls those that are not ready still, together, and adds the products.
-  KOKKOS_INLINE_FUNCTION void add_sources(Packet* from, const Batch& entries,
-                                          Packet (&loaded)[batch],
-                                          Scalar (&sum)[scalars]) const {
+  KOKKOS_INLINE_FUNCTION void add_dependencies(Packet* from,
+                                               const Batch& entries,
+                                               Packet (&loaded)[batch],
+                                               Scalar (&sum)[scalars]) const {
     unsigned waiting = 0;
     for (int u = 0; u < batch; ++u)
       if (Values::is_not_ready(loaded[u])) waiting |= 1u << u;
@@ -360,16 +317,16 @@ struct BlockSolve {
       pause_while_waiting(turn);
       for (int u = 0; u < batch; ++u)
         if (waiting >> u & 1)
-          loaded[u] = load_relaxed_packet(at(from, entries.source[u]));
+          loaded[u] = load_relaxed_packet(at(from, entries.dependency[u]));
       for (int u = 0; u < batch; ++u)
         if ((waiting >> u & 1) && !Values::is_not_ready(loaded[u]))
           waiting &= ~(1u << u);
     }
     for (int u = 0; u < batch; ++u) {
-      Scalar of_source[scalars];
-      Values::unpack(loaded[u], of_source);
+      Scalar of_dependency[scalars];
+      Values::unpack(loaded[u], of_dependency);
       for (int v = 0; v < scalars; ++v)
-        sum[v] += entries.value[u] * of_source[v];
+        sum[v] += entries.value[u] * of_dependency[v];
     }
   }
 
@@ -400,105 +357,6 @@ struct BlockSolve {
         if (part.column + v < buffers.columns)
           x(r, part.column + v) = result[v];
     }
-  }
-};
-
-/// Moves right-hand sides between a block of vectors whose neighbours in
-/// memory are rows and the buffers, where they are right-hand sides of a row:
-/// tiles of rows through scratch, so that both sides are read and written in
-/// whole lines. A team takes a tile of one block.
-///
-/// Before a solve, b goes where that solve does not publish; it becomes not
-/// ready again when it has been read. What else the solve before has left there
-/// is made not ready here. After the solve, x comes from where it was
-/// published.
-template <class Scalar, class ExecutionSpace, bool before>
-struct StageBlocks {
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Values = NotReadyPacket<Scalar>;
-  static constexpr int scalars = Values::scalars;
-  static constexpr int rows = 32, team_size = 256;
-
-  BlockBuffers<Scalar> buffers;
-  const int* position;  // of each row
-  MultiVectorRef<std::conditional_t<before, const Scalar, Scalar>> vectors;
-
-  std::size_t scratch_bytes() const {
-    return std::size_t(rows) * (buffers.block_columns() + 1) * sizeof(Scalar);
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int columns = buffers.block_columns(), pitch = columns + 1;
-    const int block = team.league_rank() % buffers.blocks;
-    const int first_row = team.league_rank() / buffers.blocks * rows;
-    const int first_column = block * columns;
-    const int rank = team.team_rank(), size = team.team_size();
-    auto* const tile = static_cast<Scalar*>(
-        team.team_scratch(0).get_shmem(rows * pitch * sizeof(Scalar)));
-    // Before a solve, the buffer it does not publish in; after, the one where
-    // it did.
-    Packet* const buffer =
-        buffers.buffer(buffers.state[BlockState::solves] % 2 == 0) +
-        block * buffers.block_packets();
-
-    if (before) {
-      for_each_element(rank, size, [&](int r, int c) {
-        const bool in = first_row + r < buffers.num_rows &&
-                        first_column + c < buffers.columns;
-        tile[r * pitch + c] =
-            in ? vectors(first_row + r, first_column + c) : Scalar(0);
-      });
-      team.team_barrier();
-    }
-    for (int i = rank; i < rows << buffers.log_packets; i += size) {
-      const int r = i >> buffers.log_packets;
-      const int k = i & ((1 << buffers.log_packets) - 1);
-      if (first_row + r >= buffers.num_rows) continue;
-      const std::int64_t at =
-          (static_cast<std::int64_t>(position[first_row + r])
-           << buffers.log_packets) +
-          k;
-      const bool on = first_column + k * scalars < buffers.columns;
-      Scalar* const part = tile + r * pitch + k * scalars;
-      Scalar values[scalars];
-      if constexpr (before) {
-        for (int v = 0; v < scalars; ++v) values[v] = part[v];
-        Packet packet;
-        memcpy(&packet, values, sizeof(Packet));
-        buffer[at] = on ? packet : Values::not_ready();
-      } else if (on) {
-        const Packet packet = buffer[at];
-        Values::unpack(packet, values);
-        for (int v = 0; v < scalars; ++v) part[v] = values[v];
-      }
-    }
-    if constexpr (before) {
-      const std::int64_t used = buffers.used();
-      const std::int64_t stride =
-          static_cast<std::int64_t>(team.league_size()) * size;
-      for (std::int64_t i =
-               buffers.blocks * buffers.block_packets() +
-               static_cast<std::int64_t>(team.league_rank()) * size + rank;
-           i < used; i += stride)
-        buffers.buffer(buffers.state[BlockState::solves] % 2 == 0)[i] =
-            Values::not_ready();
-    } else {
-      team.team_barrier();
-      for_each_element(rank, size, [&](int r, int c) {
-        if (first_row + r < buffers.num_rows &&
-            first_column + c < buffers.columns)
-          vectors(first_row + r, first_column + c) = tile[r * pitch + c];
-      });
-    }
-  }
-
- private:
-  /// Elements of a tile, neighbouring threads taking neighbouring rows.
-  template <class Move>
-  KOKKOS_INLINE_FUNCTION void for_each_element(int rank, int size,
-                                               const Move& move) const {
-    for (int i = rank; i < rows * buffers.block_columns(); i += size)
-      move(i % rows, i / rows);
   }
 };
 

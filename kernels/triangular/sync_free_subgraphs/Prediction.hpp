@@ -32,8 +32,8 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
     return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
   // Teams begin with a ticket, their part of b, and outside values.
   const double first = f.begin() + 3 * p.handover;
-  // Outside values come 64 at a time; on the longest path some of that is
-  // waited for once for each sub-graph passed.
+  // A team fetches 64 outside values together; the longest path waits for
+  // some of them once in each sub-graph that it passes.
   const double passed =
       std::max(0, critical_steps - f.sizes.num_levels) / double(latency);
   const double fetch = double(imports) / subgraphs / 64 * p.handover;

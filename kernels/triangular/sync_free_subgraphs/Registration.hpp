@@ -177,8 +177,8 @@ class SyncFreeSubgraphsRegistration
   }
 
   /// Factor on the prediction of sub-graphs in bands, fitted for one to four
-  /// merged level sets: merged rows have terms to begin with and more sources,
-  /// and four teams share a multiprocessor that does that work.
+  /// merged level sets: merged rows begin with a sum over b and have more
+  /// dependencies, and four teams share a multiprocessor that does that work.
   static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
 
   /// Packs sub-graphs, where the matrix has any that fit in scratch.

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/merging/MergedSubgraphValues.hpp>
+#include <kernels/triangular/sync_free_subgraphs/PackSubgraphValues.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphKernel.hpp>
 #include <limits>
 
@@ -89,16 +90,17 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, packed_.num_exports) +
         sizeof(unsigned);
-    // Merged rows have the diagonal in their terms.
+    // Merged rows have the diagonal in their coefficients.
     const std::int64_t diagonals =
         packed_.merged.exist() ? 0 : packed_.num_rows;
-    const auto terms = static_cast<std::int64_t>(packed_.merged.term.extent(0));
+    const auto coefficients =
+        static_cast<std::int64_t>(packed_.merged.coefficient.extent(0));
     const std::int64_t faults =
         packed_.merged.exist() ? int{MergeFaults::size} : 0;
     const std::size_t own =
         this->bytes() + packed_.diagonal_value_index.bytes() +
         packed_.row.extent(0) * 4 + SyncFreeState::size * 4 +
-        static_cast<std::size_t>(diagonals + terms) * sizeof(Scalar) +
+        static_cast<std::size_t>(diagonals + coefficients) * sizeof(Scalar) +
         static_cast<std::size_t>(faults) * sizeof(std::int64_t);
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
@@ -109,7 +111,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::SyncFreeSubgraphs", [&](PlanStorage<Memory>& storage) {
           storage.take(exports_, 2ll * export_columns_ * packed_.num_exports);
           storage.take(diagonal, diagonals);
-          storage.take(term_value_, terms);
+          storage.take(coefficient_value_, coefficients);
           storage.take(faults_, faults);
           storage.take(state_, SyncFreeState::size + export_columns_);
         });
@@ -215,9 +217,9 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                         packed_.import.data(),
                         packed_.row.data(),
                         this->diagonal_.data(),
-                        packed_.merged.term_map.data(),
-                        packed_.merged.term.data(),
-                        term_value_.data(),
+                        packed_.merged.coefficient_map.data(),
+                        packed_.merged.coefficient.data(),
+                        coefficient_value_.data(),
                         exports_.data(),
                         state_.data(),
                         packed_.num_exports,
@@ -237,8 +239,9 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const auto& rows = packed_.merged;
     run_merged<packs>(label, exec, rows, values, packed_.diagonal_value_index,
                       this->conjugated_, packed_.num_rows, mean_length(),
-                      packed_.bytes.data(), term_value_.data(), this->row_,
-                      faults_.data(), packs ? nullptr : growth_.spread());
+                      packed_.bytes.data(), coefficient_value_.data(),
+                      this->row_, faults_.data(),
+                      packs ? nullptr : growth_.spread());
   }
   double mean_length() const {
     return double(packed_.merged.num_entries) / packed_.num_rows;
@@ -280,7 +283,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                sizeof(int) +
            packed_.record_lane.extent(0) + packed_.step_warps.extent(0) +
            packed_.value_index.bytes() + packed_.merged.bytes() +
-           (exports_.extent(0) + term_value_.extent(0)) * sizeof(Scalar) +
+           (exports_.extent(0) + coefficient_value_.extent(0)) *
+               sizeof(Scalar) +
            faults_.extent(0) * sizeof(std::int64_t) +
            state_.extent(0) * sizeof(unsigned);
   }
@@ -291,7 +295,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   bool steps_in_scratch_ = true, reversed_;
   GrowthLimit limit_;
   GrowthWorkspace<Memory> growth_;  // what `probe` has found
-  Kokkos::View<Scalar*, Memory> exports_, term_value_;
+  Kokkos::View<Scalar*, Memory> exports_, coefficient_value_;
   Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are merged
   Kokkos::View<unsigned*, Memory> state_;
 };

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_PACKING_CUT_ROW_CHUNKS_HPP
+#define STRATA_ANALYSIS_PACKING_CUT_ROW_CHUNKS_HPP
+
+#include <Kokkos_Core.hpp>
+#include <analysis/packing/RowChunk.hpp>
+#include <analysis/packing/RowCoefficients.hpp>
+#include <core/device/Atomics.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Cuts the rows of the level sets into chunks.
+///
+/// Within a level set, longest rows come first. A chunk takes as many lanes a
+/// row as its first row needs and as many rows as the warp then has room for,
+/// so chunks of equal lanes form *runs*, at most log2(width) + 1 a level set.
+template <class MemorySpace>
+struct CutLevels {
+  Kokkos::View<const int*, MemorySpace> length;  // position -> entries
+  Kokkos::View<const std::int64_t*, MemorySpace> level_map;
+  int width, max_steps;
+
+  KOKKOS_INLINE_FUNCTION int log_lanes(int row_length) const {
+    int lanes = 0;
+    while ((1 << lanes) < width &&
+           row_length > static_cast<std::int64_t>(max_steps) << lanes)
+      ++lanes;
+    return lanes;
+  }
+  /// First position in [begin, end) with fewer lanes a row, or `end`.
+  KOKKOS_INLINE_FUNCTION std::int64_t fewer_lanes(std::int64_t begin,
+                                                  std::int64_t end,
+                                                  int lanes) const {
+    if (lanes == 0) return end;
+    const std::int64_t most = static_cast<std::int64_t>(max_steps)
+                              << (lanes - 1);
+    while (begin < end) {
+      const std::int64_t middle = begin + (end - begin) / 2;
+      if (length(middle) > most)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
+  }
+  /// The first position and lanes of chunk `number` of a level set, or, if
+  /// that has fewer chunks, their number.
+  KOKKOS_INLINE_FUNCTION std::int64_t find(std::int64_t level,
+                                           std::int64_t number,
+                                           std::int64_t& position,
+                                           int& lanes) const {
+    const std::int64_t end = level_map(level + 1);
+    std::int64_t passed = 0;
+    for (position = level_map(level); position < end;) {
+      lanes = log_lanes(length(position));
+      const std::int64_t rows = width >> lanes;
+      const std::int64_t last = fewer_lanes(position, end, lanes);
+      const std::int64_t chunks = (last - position + rows - 1) / rows;
+      if (number < passed + chunks) {
+        position += (number - passed) * rows;
+        return number;
+      }
+      passed += chunks;
+      position += chunks * rows;
+    }
+    return passed;
+  }
+};
+
+/// level_chunk_map from the level sets, and the chunks themselves.
+template <class MemorySpace>
+struct ChunkStages {
+  CutLevels<MemorySpace> cut;
+  Kokkos::View<int*, MemorySpace> level_chunk_map;
+  Kokkos::View<RowChunk*, MemorySpace> chunk;  // at least as many
+  /// Chunks, slots and, where rows have coefficients, places for rows of all
+  /// chunks, words of dependencies, bytes of recipes.
+  std::int64_t* totals;
+  static constexpr int num_totals = 5;
+  Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
+  Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
+  Kokkos::View<const std::int64_t*, MemorySpace> row_map;
+  Kokkos::View<const int*, MemorySpace> entries;
+  RowCoefficients<MemorySpace> coefficients;
+  /// Where rows have coefficients: most dependencies and most coefficients of a
+  /// chunk's rows, and later whether one of them is far.
+  int* lists;
+  RowChunk::Dependencies near;
+
+  struct Count {};
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
+                                         std::int64_t& sum, bool final) const {
+    if (final && level == 0) level_chunk_map(0) = 0;
+    std::int64_t position;
+    int lanes;
+    sum += cut.find(level, 0x7fffffff, position, lanes);
+    if (!final) return;
+    level_chunk_map(level + 1) = static_cast<int>(sum);
+    if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
+      totals[0] = sum;
+      totals[1] = 0;
+      totals[2] = cut.width * sum;
+      totals[3] = totals[4] = 0;
+      // The map is copied in words of two numbers.
+      const std::int64_t maps = level + 2;
+      if (maps % 2 == 1) level_chunk_map.data()[maps] = 0;
+    }
+  }
+
+  /// The level set whose chunks c is one of: none is without.
+  KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
+    std::int64_t level = 0;
+    std::int64_t beyond =
+        static_cast<std::int64_t>(level_chunk_map.extent(0)) - 1;
+    while (beyond - level > 1) {
+      const std::int64_t middle = level + (beyond - level) / 2;
+      if (level_chunk_map(middle) <= c)
+        level = middle;
+      else
+        beyond = middle;
+    }
+    return level;
+  }
+  KOKKOS_INLINE_FUNCTION int throttle_of(std::int64_t c, std::int64_t level,
+                                         int steps) const {
+    const std::int64_t from =
+        level - RowChunk::throttle_levels -
+        RowChunk::throttle_levels_more * ((steps - 1) / cut.max_steps);
+    if (steps == 0 || from < 0) return -1;
+    const std::int64_t begin = cut.level_map(from);
+    const std::int64_t number = c - level_chunk_map(level) + 1;
+    const std::int64_t rows =
+        number * (cut.level_map(from + 1) - begin) /
+        (level_chunk_map(level + 1) - level_chunk_map(level));
+    return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
+  }
+  /// Where rows have coefficients, before Place.
+  struct Lists {};
+  KOKKOS_INLINE_FUNCTION void operator()(Lists, std::int64_t c) const {
+    std::int64_t level;
+    RowChunk made = rows_of(c, level);
+    made.throttle = static_cast<int>(level);  // until it has its place
+    chunk(c) = made;
+    int most[2] = {0, 0};
+    constexpr int batch = 8;
+    for (int first = 0; first < made.rows; first += batch) {
+      // Reads side by side.
+      int own[batch][2];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        const int r = first + u < made.rows ? first + u : made.rows - 1;
+        const int v = vertex(made.first_position + r);
+        own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
+        own[u][1] =
+            static_cast<int>(coefficients.map(v + 1) - coefficients.map(v));
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        for (int list = 0; list < 2; ++list)
+          most[list] = own[u][list] > most[list] ? own[u][list] : most[list];
+    }
+    lists[2 * c] = most[0];
+    lists[2 * c + 1] = most[1];
+  }
+  /// The sum is of their slots.
+  struct Place {};
+  KOKKOS_INLINE_FUNCTION void operator()(Place, std::int64_t c,
+                                         std::int64_t& sum, bool final) const {
+    std::int64_t level;
+    RowChunk made;
+    if (coefficients.exist()) {
+      made = chunk(c);
+      level = made.throttle;
+    } else {
+      made = rows_of(c, level);
+    }
+    const int per_row = 1 << made.log_lanes;
+    const auto steps_for = [&](std::int64_t entries) {
+      return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
+    };
+    made.steps = steps_for(
+        coefficients.exist() ? lists[2 * c] : cut.length(made.first_position));
+    made.throttle = cut.width > 1 ? throttle_of(c, level, made.steps) : -1;
+    made.coefficient_steps = 0;
+    if (coefficients.exist()) {
+      made.coefficient_steps =
+          static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
+      if (final) lists[2 * c] = 0;
+    }
+    made.first_slot =
+        sum + static_cast<std::int64_t>(made.stride()) * made.coefficient_steps;
+    if (final) chunk(c) = made;
+    sum += static_cast<std::int64_t>(made.stride()) *
+           (made.coefficient_steps + made.steps);
+    if (final && c + 1 == totals[0]) totals[1] = sum;
+  }
+  /// Row i % width of chunk i / width: whether it has a dependency or a
+  /// coefficient that is far.
+  struct Reach {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
+    const std::int64_t c = i / cut.width;
+    const RowChunk made = chunk(c);
+    const int r = static_cast<int>(i % cut.width);
+    if (r >= made.rows || load_relaxed(lists + 2 * c) != 0) return;
+    const int v = vertex(made.first_position + r);
+    const int nearest = made.first_position - 1 - RowChunk::most_distance;
+    bool far = false;
+    constexpr int batch = 4;
+    const std::int64_t end = row_map(v + 1);
+    for (std::int64_t k = row_map(v); k < end; k += batch) {
+      // Reads side by side.
+      int from[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        from[u] = entries(k + u < end ? k + u : end - 1);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) from[u] = position(from[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
+    }
+    // The rows of coefficients ascend.
+    if (coefficients.map(v) < coefficients.map(v + 1))
+      far = far || coefficients.vertex(coefficients.map(v)) <
+                       v - 1 - RowChunk::most_distance;
+    if (far) store_relaxed(lists + 2 * c, 1);
+  }
+  /// The sum is of words of dependencies.
+  struct PlaceDependencies {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceDependencies, std::int64_t c,
+                                         std::int64_t& sum, bool final) const {
+    RowChunk& made = chunk(c);
+    const bool far = lists[2 * c] != 0;
+    const int slots = made.num_slots();
+    if (final) {
+      made.dependency_begin = static_cast<unsigned>(sum);
+      made.dependencies = far ? RowChunk::whole : near;
+    }
+    sum += far ? slots : (slots + 1) / 2;
+    if (final && c + 1 == totals[0]) {
+      totals[3] = sum;
+      totals[4] = coefficients.recipe_bytes ? *coefficients.recipe_bytes : 0;
+    }
+  }
+
+ private:
+  /// Chunk c's rows and lanes, and its level set.
+  KOKKOS_INLINE_FUNCTION RowChunk rows_of(std::int64_t c,
+                                          std::int64_t& level) const {
+    // A chunk of one lane is a row.
+    RowChunk made;
+    std::int64_t position = c, left = 1;
+    level = 0;
+    if (cut.width > 1) {
+      level = level_of(c);
+      int lanes = 0;
+      cut.find(level, c - level_chunk_map(level), position, lanes);
+      made.log_lanes = static_cast<std::uint8_t>(lanes);
+      left = cut.level_map(level + 1) - position;
+    }
+    const int room = cut.width >> made.log_lanes;
+    made.first_position = static_cast<int>(position);
+    made.rows = static_cast<std::uint8_t>(left < room ? left : room);
+    return made;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_PACKING_MAKE_ROW_CHUNKS_HPP
+#define STRATA_ANALYSIS_PACKING_MAKE_ROW_CHUNKS_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <algorithm>
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/packing/CutRowChunks.hpp>
+#include <analysis/packing/FillRowChunks.hpp>
+#include <analysis/packing/RowChunks.hpp>
+#include <analysis/stages/FusedStages.hpp>
+#include <core/device/Sort.hpp>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <cstring>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// See make_row_chunks.
+/// @param pool    for temporary arrays, to be kept until `exec` has been waited
+///                for
+/// @param request called with a PlanStorage and the plan, whose numbers of
+///                rows and slots are known: takes what the caller wants to have
+///                in the plan's allocation
+/// @param coefficients   of merged rows; the graph needs no value_indices then
+template <class ExecutionSpace, class Request>
+RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    std::int64_t num_values, int width, int max_steps,
+    DependencyNumbering numbering, WorkPool<ExecutionSpace>& pool,
+    const Request& request,
+    const RowCoefficients<typename ExecutionSpace::memory_space>& coefficients =
+        {}) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t levels = order.num_levels();
+  RowChunks<Memory> plan;
+  plan.num_rows = static_cast<int>(n);
+  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
+  std::int64_t chunks = 0, dependency_words = 0;
+  Kokkos::View<RowChunk*, Memory> found;
+  if (n > 0) {
+    // Rows of several lanes have more than max_steps / 2 entries a lane, and in
+    // each level set, each number of lanes may have a chunk that is not full.
+    const std::int64_t most = std::min(
+        n, n / width +
+               2 *
+                   (graph.num_edges() +
+                    static_cast<std::int64_t>(coefficients.vertex.extent(0))) /
+                   (std::int64_t{max_steps} * width) +
+               levels * (bits_for(width) + 1));
+    found = pool.template view<RowChunk>(most);
+    using Stages = ChunkStages<Memory>;
+    const std::int64_t words = Stages::num_totals + (levels + 2) / 2;
+    const auto head = pool.template view<std::int64_t>(words);
+    const Stages stages{
+        {order.length, order.level_map, width, max_steps},
+        Kokkos::View<int*, Memory>(
+            reinterpret_cast<int*>(head.data() + Stages::num_totals),
+            levels + 1),
+        found,
+        head.data(),
+        order.vertex,
+        order.position,
+        graph.row_map,
+        graph.entries,
+        coefficients,
+        pool.template take<int>(coefficients.exist() ? 2 * most : 0),
+        graph.reversed ? RowChunk::near_above : RowChunk::near_below};
+    FusedStages<ExecutionSpace> sequence(exec, pool);
+    const SumStage<typename Stages::Count> count{levels};
+    const SumStage<typename Stages::Place> place{{most, head.data()}};
+    if (coefficients.exist()) {
+      const EachStage<typename Stages::Lists> lists{{most, head.data()}};
+      const SumStage<typename Stages::PlaceDependencies> dependencies{
+          {most, head.data()}};
+      // In few rows nothing is far.
+      if (n <= RowChunk::most_distance)
+        sequence.run("Strata::RowChunks::cut", stages, count, lists, place,
+                     dependencies);
+      else
+        sequence.run(
+            "Strata::RowChunks::cut", stages, count, lists, place,
+            EachStage<typename Stages::Reach>{{width * most, head.data() + 2}},
+            dependencies);
+    } else {
+      sequence.run("Strata::RowChunks::cut", stages, count, place);
+    }
+    std::vector<std::int64_t> host(words);
+    copy_to_host(exec, head, host.data());
+    chunks = host[0];
+    plan.num_slots = dependency_words = host[1];
+    if (coefficients.exist()) {
+      dependency_words = host[3];
+      plan.recipe_bytes = host[4];
+    }
+    std::memcpy(plan.level_chunk_map.data(), host.data() + Stages::num_totals,
+                plan.level_chunk_map.size() * sizeof(int));
+  }
+  plan.storage = make_plan_storage<Memory>(
+      exec, "Strata::RowChunks", [&](PlanStorage<Memory>& storage) {
+        request(storage, plan);
+        storage.take(plan.chunk, chunks);
+        storage.take(plan.value_index,
+                     coefficients.exist() ? 0 : plan.num_slots, num_values);
+        storage.take(plan.diagonal_value_index, coefficients.exist() ? 0 : n,
+                     num_values);
+        storage.take(plan.row, n);
+        storage.take(plan.dependency, dependency_words);
+      });
+  if (n > 0)
+    for_each_row(
+        "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+        FillRowChunks<Memory>{
+            found, plan.chunk, plan.row, plan.dependency, plan.value_index,
+            plan.diagonal_value_index, graph, order.vertex, order.position,
+            numbering == DependencyNumbering::position, coefficients});
+  return plan;
+}
+
+}  // namespace Detail
+
+/// Cuts the level sets of `graph` into chunks and lays out the entries.
+///
+/// @param order     of the graph's vertices, longest rows first unless `width`
+///                  is 1
+/// @param num_values number of values the user's matrix stores
+/// @param width     lanes that work together (a warp, or 1 on a host)
+/// @param max_steps steps a row should take before it gets more lanes
+/// Cost: O(entries) on the device; the host waits for it twice, and gets the
+/// level sets' numbers of chunks.
+/// @throws OptionError for a `numbering` that there is not
+template <class ExecutionSpace>
+RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    std::int64_t num_values, int width, int max_steps,
+    DependencyNumbering numbering) {
+  Detail::require_enumerator("numbering", numbering);
+  Detail::WorkPool<ExecutionSpace> pool(exec, 0);
+  const auto plan = Detail::make_row_chunks_with(exec, graph, order, num_values,
+                                                 width, max_steps, numbering,
+                                                 pool, [](auto&, auto&) {});
+  exec.fence();
+  return plan;
+}
+
+}  // namespace Strata
+
+#endif

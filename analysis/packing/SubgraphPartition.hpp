@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_PACKING_SUBGRAPH_PARTITION_HPP
+#define STRATA_ANALYSIS_PACKING_SUBGRAPH_PARTITION_HPP
+
+#include <analysis/packing/PackingArrays.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Which sub-graph each row belongs to, what sub-graphs need from each other,
+/// and where their rows stand.
+template <class MemorySpace>
+struct SubgraphPartition : PackingArrays<MemorySpace> {
+  using Base = PackingArrays<MemorySpace>;
+  using Base::graph, Base::level, Base::band_levels, Base::bands,
+      Base::max_rows, Base::num_subgraphs, Base::dependency_bits,
+      Base::num_externals, Base::count, Base::band_key, Base::order,
+      Base::subgraph_of, Base::export_before, Base::position_of, Base::time,
+      Base::exported, Base::band_first, Base::band_chunk, Base::first_vertex,
+      Base::import_count, Base::unique_of, Base::external_key,
+      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
+      Base::count_subgraphs, Base::count_externals, Base::count_uniques,
+      Base::count_local, Base::count_exports, Base::count_time,
+      Base::first_edge, Base::end_edge, Base::exports_of;
+  using typename Base::Index, typename Base::Key;
+
+  // --- Partition: bands of level sets, cut into chunks of rows --------------
+
+  /// One band: chunks of rows in the order of substitution.
+  struct AssignOneBand {};
+  KOKKOS_INLINE_FUNCTION void operator()(AssignOneBand, Index i) const {
+    const Index n = graph.num_vertices;
+    const int g = static_cast<int>(i * num_subgraphs / n);
+    order[i] = static_cast<int>(i);
+    exported[i] = 0;
+    time[i] = -1;
+    subgraph_of[i] = g;
+    if (i == 0 || (i - 1) * num_subgraphs / n != g)
+      first_vertex[g] = static_cast<int>(i);
+    if (i + 1 == n) first_vertex[num_subgraphs] = static_cast<int>(n);
+  }
+
+  struct BandKeys {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandKeys, Index i) const {
+    band_key[i] = static_cast<Key>(level[i] / band_levels);
+    order[i] = static_cast<int>(i);
+    exported[i] = 0;
+    time[i] = -1;
+  }
+  struct BandStarts {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandStarts, Index p) const {
+    const Key b = band_key[p];
+    if (p == 0 || band_key[p - 1] != b) band_first[b] = static_cast<int>(p);
+    if (p + 1 == graph.num_vertices) band_first[bands] = graph.num_vertices;
+  }
+  struct BandChunkScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(BandChunkScan, Index b, Index& sum,
+                                         bool final) const {
+    const int rows = band_first[b + 1] - band_first[b];
+    if (final) band_chunk[b] = static_cast<int>(sum);
+    sum += (rows + max_rows - 1) / max_rows;
+    if (final && b + 1 == bands) {
+      band_chunk[bands] = static_cast<int>(sum);
+      count[count_subgraphs] = sum;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION int chunk_at(Index p) const {
+    const Key b = band_key[p];
+    const Index first = band_first[b], rows = band_first[b + 1] - first;
+    const Index chunks = band_chunk[b + 1] - band_chunk[b];
+    return band_chunk[b] + static_cast<int>((p - first) * chunks / rows);
+  }
+  struct AssignSubgraphs {};
+  KOKKOS_INLINE_FUNCTION void operator()(AssignSubgraphs, Index p) const {
+    const int g = chunk_at(p);
+    subgraph_of[order[p]] = g;
+    if (p == 0 || chunk_at(p - 1) != g) first_vertex[g] = static_cast<int>(p);
+    if (p + 1 == graph.num_vertices)
+      first_vertex[band_chunk[bands]] = graph.num_vertices;
+  }
+
+  // --- Values that sub-graphs need from others ------------------------------
+
+  struct ExternalScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(ExternalScan, Index i, Index& sum,
+                                         bool final) const {
+    const int g = subgraph_of[i];
+    for (Index k = first_edge(i); k < end_edge(i); ++k) {
+      const int j = graph.entries(k);
+      if (subgraph_of[j] == g) continue;
+      if (final && external_key) {
+        external_key[sum] = static_cast<Key>(g) << dependency_bits |
+                            static_cast<std::uint32_t>(j);
+        external_edge[sum] = static_cast<int>(k);
+      }
+      ++sum;
+    }
+    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
+  }
+  struct ClearSubgraphs {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearSubgraphs, Index g) const {
+    import_count[g] = 0;
+    if (g == 0) {
+      count[count_uniques] = 0;
+      count[count_local] = 0;
+      count[count_time] = 0;
+    }
+  }
+  struct UniqueScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(UniqueScan, Index p, Index& sum,
+                                         bool final) const {
+    const Key key = external_key[p];
+    const bool fresh = p == 0 || external_key[p - 1] != key;
+    sum += fresh;
+    if (!final) return;
+    unique_of[external_edge[p]] = static_cast<int>(sum - 1);
+    if (fresh) {
+      const int j = static_cast<int>(key & ((Key{1} << dependency_bits) - 1));
+      const int g = static_cast<int>(key >> dependency_bits);
+      unique_dependency[sum - 1] = j;
+      unique_subgraph[sum - 1] = g;
+      exported[j] = 1;
+      Kokkos::atomic_fetch_add(&import_count[g], 1);
+    }
+    if (p + 1 == num_externals) count[count_uniques] = sum;
+  }
+  struct Capacity {};
+  KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {
+    const Index local =
+        1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
+    Kokkos::atomic_fetch_max(&count[count_local], local);
+  }
+
+  // --- Positions: by sub-graph, exported rows first --------------------------
+
+  struct ExportScan {};
+  KOKKOS_INLINE_FUNCTION void operator()(ExportScan, Index p, Index& sum,
+                                         bool final) const {
+    if (final) export_before[p] = static_cast<int>(sum);
+    sum += exported[order[p]];
+    if (final && p + 1 == graph.num_vertices) {
+      export_before[p + 1] = static_cast<int>(sum);
+      count[count_exports] = sum;
+    }
+  }
+  struct Positions {};
+  KOKKOS_INLINE_FUNCTION void operator()(Positions, Index p) const {
+    const int i = order[p], g = subgraph_of[i], first = first_vertex[g];
+    const int before = export_before[p] - export_before[first];
+    const int at = exported[i] ? first + before
+                               : first + exports_of(g) + static_cast<int>(p) -
+                                     first - before;
+    position_of[i] = at;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

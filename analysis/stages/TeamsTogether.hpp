@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_STAGES_TEAMS_TOGETHER_HPP
+#define STRATA_ANALYSIS_STAGES_TEAMS_TOGETHER_HPP
+
+#include <Kokkos_Core.hpp>
+#include <core/device/Atomics.hpp>
+#include <core/device/Warp.hpp>
+#include <cstdint>
+
+namespace Strata {
+namespace Detail {
+
+/// Sizes of TeamsTogether.
+struct TeamsTogetherSizes {
+  /// Tiles of a sum that a team takes together: a thread has an index of each.
+  static constexpr int batch = 4;
+  /// Words of scratch, one for each warp and tile, and their sum.
+  static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);
+  /// Teams at most.
+  static constexpr int most_teams = 1024;
+};
+
+/// What teams that all run at the same time need to work together: a barrier
+/// and prefix sums. All threads of all teams have to make the same calls.
+template <class Team>
+class TeamsTogether : public TeamsTogetherSizes {
+ public:
+  KOKKOS_INLINE_FUNCTION TeamsTogether(const Team& team, std::int64_t* arrived,
+                                       std::int64_t* partial)
+      : team_(team), arrived_(arrived), partial_(partial) {}
+
+  KOKKOS_INLINE_FUNCTION std::int64_t thread() const {
+    return std::int64_t{team_.league_rank()} * team_.team_size() +
+           team_.team_rank();
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t threads() const {
+    return std::int64_t{team_.league_size()} * team_.team_size();
+  }
+  /// Everything that any thread has written before is seen by all after it.
+  /// Waits for teams that run at the same time and come here as well.
+  KOKKOS_INLINE_FUNCTION void barrier() {
+    team_.team_barrier();
+    if (team_.league_size() == 1) return;
+    expected_ += static_cast<unsigned>(team_.league_size());
+    if (team_.team_rank() == 0) {
+      unsigned* const counter = reinterpret_cast<unsigned*>(arrived_);
+      Kokkos::memory_fence();
+      Kokkos::atomic_fetch_add(counter, 1u);
+      while (load_acquire(counter) < expected_) {
+      }
+      Kokkos::memory_fence();
+    }
+    team_.team_barrier();
+  }
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void each(std::int64_t count, const Call& call) const {
+    for (std::int64_t i = thread(); i < count; i += threads()) call(i);
+  }
+  /// `lanes` of a warp share a row, all of them one that is much longer.
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void rows(std::int64_t rows, int lanes,
+                                   const Call& call) const {
+    const int lane = team_.team_rank() % width;
+    for (std::int64_t first = thread() - lane; first < rows * lanes;
+         first += threads()) {
+      const std::int64_t row = (first + lane) / lanes;
+      const bool is_long =
+          row < rows && lanes < width && call.length(row) > 16 * lanes;
+      if (row < rows && !is_long) call(row, lane % lanes, lanes);
+      for (unsigned left = lane_ballot(is_long && lane % lanes == 0); left;
+           left &= left - 1)
+        call(lane_broadcast(row, lowest_bit(left)), lane, width);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank(); }
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION void sum(std::int64_t count, const Call& call) {
+    const std::int64_t size = team_.team_size();
+    const std::int64_t tiles = (count + size - 1) / size;
+    const std::int64_t per_team =
+        (tiles + team_.league_size() - 1) / team_.league_size() * size;
+    const std::int64_t begin = per_team * team_.league_rank();
+    const std::int64_t end =
+        begin + per_team < count ? begin + per_team : count;
+    std::int64_t before = 0, all;
+    Sums<batch> mine = {};
+    if (team_.league_size() > 1) {
+      Sums<1> total = {};
+      for (std::int64_t first = begin; first < end; first += size * batch) {
+        mine = own(first, end, call);
+        for (int u = 0; u < batch; ++u) total.of[0] += mine.of[u];
+      }
+      exclusive(total, all);
+      // The sums of this stage and of the next one are apart.
+      std::int64_t* const partial = partial_ + odd_ * most_teams;
+      odd_ = 1 - odd_;
+      if (team_.team_rank() == 0) partial[team_.league_rank()] = all;
+      barrier();
+      total = {};
+      for (int t = team_.team_rank(); t < team_.league_rank();
+           t += team_.team_size())
+        total.of[0] += load_relaxed(partial + t);
+      exclusive(total, before);
+    }
+    // The sums of a team's only batch are known.
+    const bool known = team_.league_size() > 1 && per_team <= size * batch;
+    for (std::int64_t first = begin; first < end; first += size * batch) {
+      if (!known) mine = own(first, end, call);
+      exclusive(mine, all);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        const std::int64_t i = first + u * size + team_.team_rank();
+        std::int64_t sum = before + mine.of[u];
+        if (i < end) call(i, sum, true);
+      }
+      before += all;
+    }
+  }
+
+ private:
+  static constexpr int width = 32;
+  /// Of this thread's index in each of `tiles` tiles: what the call adds, and
+  /// then the sum over all indices before.
+  template <int tiles>
+  struct Sums {
+    std::int64_t of[tiles];
+  };
+  /// Of the batch of tiles that begins with index `first`.
+  template <class Call>
+  KOKKOS_INLINE_FUNCTION Sums<batch> own(std::int64_t first, std::int64_t end,
+                                         const Call& call) const {
+    const std::int64_t size = team_.team_size();
+    Sums<batch> sums = {};
+    const std::int64_t i = first + team_.team_rank();
+    if (first + size * batch <= end) {
+      // Without branches the calls read side by side.
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) call(i + u * size, sums.of[u], false);
+    } else {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (i + u * size < end) call(i + u * size, sums.of[u], false);
+    }
+    return sums;
+  }
+  /// @param all  of the team's threads
+  template <int tiles>
+  KOKKOS_INLINE_FUNCTION void exclusive(Sums<tiles>& sums,
+                                        std::int64_t& all) const {
+    std::int64_t* const of_warp = static_cast<std::int64_t*>(
+        team_.team_scratch(0).get_shmem(TeamsTogetherSizes::scratch_bytes));
+    const int lane = team_.team_rank() % width,
+              warp = team_.team_rank() / width;
+    const int warps = team_.team_size() / width;
+    const Sums<tiles> added = sums;
+    up_to(sums, lane);
+    team_.team_barrier();
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < tiles; ++u)
+      if (lane == width - 1) of_warp[u * warps + warp] = sums.of[u];
+    team_.team_barrier();
+    if (warp == 0) {
+      Sums<tiles> of_lane = {};
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u)
+        if (lane < warps) of_lane.of[u] = of_warp[u * warps + lane];
+      const Sums<tiles> given = of_lane;
+      up_to(of_lane, lane);
+      std::int64_t before = 0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u) {
+        if (lane < warps)
+          of_warp[u * warps + lane] = before + of_lane.of[u] - given.of[u];
+        before += lane_broadcast(of_lane.of[u], width - 1);
+      }
+      if (lane == 0) of_warp[tiles * warps] = before;
+    }
+    team_.team_barrier();
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < tiles; ++u)
+      sums.of[u] += of_warp[u * warps + warp] - added.of[u];
+    all = of_warp[tiles * warps];
+  }
+  /// Of each tile the sum over the lanes up to this one.
+  template <int tiles>
+  KOKKOS_INLINE_FUNCTION static void up_to(Sums<tiles>& sums, int lane) {
+    STRATA_IMPL_UNROLL
+    for (int distance = 1; distance < width; distance *= 2) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < tiles; ++u) {
+        const std::int64_t lower = lane_broadcast_up(sums.of[u], distance);
+        if (lane >= distance) sums.of[u] += lower;
+      }
+    }
+  }
+  KOKKOS_INLINE_FUNCTION static std::int64_t lane_broadcast_up(
+      std::int64_t value, int distance) {
+    const auto low = static_cast<unsigned>(
+        lane_up(static_cast<int>(value & 0xffffffff), distance));
+    const auto high = lane_up(static_cast<int>(value >> 32), distance);
+    return static_cast<std::int64_t>(high) << 32 | low;
+  }
+
+  Team team_;
+  std::int64_t *arrived_, *partial_;
+  unsigned expected_ = 0;
+  int odd_ = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

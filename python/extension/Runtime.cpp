@@ -4,6 +4,8 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,6 +18,9 @@ namespace {
 std::mutex work_mutex;
 std::atomic<bool> running{false};
 bool started_here = false;
+/// Threads between the two ends of an Away, and who waits for there to be none.
+std::atomic<int> threads_away{0};
+std::atomic<std::thread::id> exiting_thread{};
 
 // Never destroyed: objects of Python may outlive the statics of this file.
 struct Holders {
@@ -68,13 +73,28 @@ void initialize() {
 }
 
 void finalize() {
-  if (!running) return;
-  nanobind::gil_scoped_release release;
-  std::lock_guard<std::mutex> lock(work_mutex);
-  if (!running) return;
+  if (!running.exchange(false)) return;
+  exiting_thread = std::this_thread::get_id();
+  const nanobind::gil_scoped_release release;
+  // Those who work come back, which takes the interpreter's lock.
+  while (threads_away > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   let_this_thread_dispatch();
   release_all();
   if (started_here && Kokkos::is_initialized()) Kokkos::finalize();
+}
+
+Away::Away() : thread_(PyEval_SaveThread()) {
+  ++threads_away;
+  const auto exiting = exiting_thread.load();
+  if (exiting == std::thread::id() || exiting == std::this_thread::get_id())
+    return;
+  --threads_away;
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+Away::~Away() {
+  PyEval_RestoreThread(thread_);
+  --threads_away;
 }
 
 Work::Work() : lock_(work_mutex) {

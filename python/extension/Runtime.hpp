@@ -16,9 +16,25 @@ void initialize();
 /// Python calls it at exit; nothing can be solved afterwards.
 void finalize();
 
-/// Held by a thread of Python while the library works for it: without the
-/// interpreter's lock, and one thread at a time, since the threads of a host
-/// and the objects of the library serve one caller at a time.
+/// A thread of Python that lets the others run.
+///
+/// Once finalize() is called, no other thread comes back from here: Python ends
+/// a thread that asks for its lock while the interpreter exits, and does so by
+/// an unwinding that no destructor may see.
+class Away {
+ public:
+  Away();
+  Away(const Away&) = delete;
+  Away& operator=(const Away&) = delete;
+  ~Away();
+
+ private:
+  PyThreadState* thread_;
+};
+
+/// Held by a thread of Python while the library works for it: away, and one
+/// thread at a time, since the threads of a host and the objects of the library
+/// serve one caller at a time.
 ///
 /// A thread that waits here has let go of the interpreter's lock, so one that
 /// works may take it (for a callback).
@@ -28,7 +44,7 @@ class Work {
   Work();
 
  private:
-  nanobind::gil_scoped_release release_;
+  Away away_;
   std::unique_lock<std::mutex> lock_;
 };
 

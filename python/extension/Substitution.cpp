@@ -3,6 +3,7 @@
 
 #include "Arrays.hpp"
 #include "Bindings.hpp"
+#include "Runtime.hpp"
 
 namespace StrataPython {
 
@@ -145,7 +146,7 @@ void substitute(const Indices<Host>& offsets, const Indices<Host>& others,
     if (indices.extent(0) != values.shape(0))
       throw Strata::SizeMismatchError("A", "has not as many indices as values",
                                       "give every entry both");
-    const nb::gil_scoped_release release;
+    const Away away;
     const Substitution<Scalar, Index> system(
         indptr.data(), n, indices.data(),
         static_cast<std::int64_t>(indices.extent(0)),

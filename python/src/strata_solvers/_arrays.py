@@ -208,7 +208,7 @@ def updated(given: Any, of: Crs, argument: str = "values") -> tuple[Crs, bool]:
             _is_torch(given) and "sparse" in str(given.layout)) and (
             type(given).__name__ != "BCSR"):
         return of._replace(data=new_values(given, of, argument)), False
-    matrix = crs(given, argument)
+    matrix = crs(given, argument, square=False)
     if matrix.transposed != of.transposed:
         was, is_ = ("csc", "csr") if of.transposed else ("csr", "csc")
         raise TypeMismatchError(

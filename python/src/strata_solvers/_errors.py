@@ -185,6 +185,15 @@ class FileError(Error, OSError):
     line: int | None = None
 
 
+# How the library's remedies name what has another name here.
+_words = {
+    "Diag::unit": "unit_diagonal=True",
+    "the other Uplo": "the other value of lower",
+    "FactorOrder::": "order=",
+    "BandMethod::": "method=",
+    "call update_values": "call update",
+}
+
 _classes = {
     name: kind
     for name, kind in list(globals().items())
@@ -197,6 +206,8 @@ def make(
     facts: dict[str, Any] | None = None, **more: Any,
 ) -> Error:
     """The exception of that class; the extension and unpickling call it."""
+    for word, here in _words.items():
+        problem, remedy = problem.replace(word, here), remedy.replace(word, here)
     return _classes[name](argument, problem, remedy, **(facts or {}), **more)
 
 

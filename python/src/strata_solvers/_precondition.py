@@ -30,7 +30,7 @@ class _Incomplete:
             matrix.indptr, matrix.indices, matrix.data, _kinds[kind], order, options,
             _arrays.stream_of(matrix.data))
         self._factors: tuple[csr_array, csr_array] | None = None
-        self._adjoint: tuple[TriangularSolver, TriangularSolver] | None = None
+        self._adjoint_solvers: tuple[TriangularSolver, TriangularSolver] | None = None
 
     def apply(self, r: Any, out: Any = None) -> Any:
         """z = M^-1 r, where M is the product of the factors.
@@ -73,7 +73,7 @@ class _Incomplete:
         self._core.update(matrix.indptr, matrix.indices, matrix.data,
                           _arrays.stream_of(matrix.data))
         self._matrix = matrix._replace(data=_copy(matrix.data))
-        self._factors = self._adjoint = None
+        self._factors = self._adjoint_solvers = None
 
     @property
     def lower(self) -> csr_array:
@@ -124,11 +124,11 @@ class _Incomplete:
     _matmat = _matvec
 
     def _rmatvec(self, x: Any) -> Any:
-        if self._adjoint is None:
+        if self._adjoint_solvers is None:
             lower, upper = self._make_factors()
-            self._adjoint = (TriangularSolver(upper, lower=False, trans="H"),
+            self._adjoint_solvers = (TriangularSolver(upper, lower=False, trans="H"),
                              TriangularSolver(lower, trans="H"))
-        first, second = self._adjoint
+        first, second = self._adjoint_solvers
         return self._in_dtype(x, lambda y: second.solve(first.solve(y)))
 
     _rmatmat = _rmatvec

@@ -23,7 +23,7 @@ class TriangularSolve(torch.nn.Module):
     """x = op(A)^-1 b for one pattern of a triangle A, n x n; differentiable.
 
     The pattern is analysed once, and once more for op's adjoint where a gradient is
-    asked for.  Values that a plan already has are not passed again.
+    asked for; values are passed with each solve.
 
     Parameters
     ----------
@@ -56,24 +56,20 @@ class TriangularSolve(torch.nn.Module):
         self.register_buffer(
             "row", torch.repeat_interleave(rows, self.crow.diff().to(rows.dtype)),
             persistent=False)
-        # op -> a plan, and the values that it has.
-        self._plans: dict[str, tuple[TriangularSolver, torch.Tensor, int]] = {}
+        self._plans: dict[str, TriangularSolver] = {}
         self._plan(self._op, A.values())
 
     def _plan(self, op: str, values: torch.Tensor) -> TriangularSolver:
         values = values.detach().resolve_conj().contiguous()
-        if op in self._plans:
-            solver, has, version = self._plans[op]
-            if not (has is values or has.data_ptr() == values.data_ptr() and
-                    has.shape == values.shape) or version != values._version:
-                solver.update(values)
-        else:
-            A = torch.sparse_csr_tensor(self.crow, self.col, values, (self.n, self.n),
-                                        check_invariants=False)
-            solver = TriangularSolver(A, trans=op, **self._options)
-        # The reference keeps the memory from being used for other values.
-        self._plans[op] = solver, values, values._version
-        return solver
+        solver = self._plans.get(op)
+        if solver is not None:
+            # Always: a write by way of `.data` leaves no trace on a tensor.
+            solver.update(values)
+            return solver
+        A = torch.sparse_csr_tensor(self.crow, self.col, values, (self.n, self.n),
+                                    check_invariants=False)
+        self._plans[op] = TriangularSolver(A, trans=op, **self._options)
+        return self._plans[op]
 
     def forward(self, values: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         """x = op(A)^-1 b.

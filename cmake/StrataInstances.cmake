@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # libstrata: explicit instantiations of the library's templates, for the scalars of
-# Strata_SCALARS and the execution spaces that Kokkos has.
+# Strata_SCALARS and those execution spaces of Strata_SPACES that Kokkos has.
 if(Strata_ENABLE_HEADER_ONLY)
   add_library(strata INTERFACE)
   add_library(Strata::strata ALIAS strata)
@@ -26,6 +26,19 @@ foreach(scalar IN LISTS Strata_SCALARS)
   endif()
 endforeach()
 
+set(Strata_ALL_SPACES Serial OpenMP Cuda)
+list(JOIN Strata_ALL_SPACES ", " names)
+if(NOT Strata_SPACES)
+  message(FATAL_ERROR "Strata_SPACES is empty: name one or more of ${names}, "
+    "separated by semicolons")
+endif()
+foreach(space IN LISTS Strata_SPACES)
+  if(NOT space IN_LIST Strata_ALL_SPACES)
+    message(FATAL_ERROR "Strata_SPACES has \"${space}\": name one or more of "
+      "${names}, separated by semicolons")
+  endif()
+endforeach()
+
 # src/Name.cpp.in, with @scalar@ and @space@ or @space@ alone, becomes a source file
 # for each of them, so that they compile side by side. Files of a space that Kokkos
 # doesn't have turn out empty.
@@ -34,7 +47,7 @@ set(sources)
 foreach(template IN LISTS templates)
   get_filename_component(name ${template} NAME_WE)
   file(READ ${template} text)
-  foreach(space Serial OpenMP Cuda)
+  foreach(space IN LISTS Strata_SPACES)
     string(TOUPPER ${space} SPACE)
     set(scalars none)
     if(text MATCHES "@scalar@")
@@ -61,6 +74,12 @@ foreach(scalar IN LISTS Strata_ALL_SCALARS)
     set(has 1)
   endif()
   target_compile_definitions(strata PUBLIC STRATA_LIBRARY_${name}=${has})
+endforeach()
+foreach(space IN LISTS Strata_ALL_SPACES)
+  if(NOT space IN_LIST Strata_SPACES)
+    string(TOUPPER ${space} name)
+    target_compile_definitions(strata PUBLIC STRATA_LIBRARY_${name}=0)
+  endif()
 endforeach()
 target_compile_definitions(strata PUBLIC STRATA_LIBRARY=1)
 if(PROJECT_IS_TOP_LEVEL)

@@ -13,10 +13,20 @@
 // them, and NameImplementation.hpp, with the members that do the work. A
 // program that links libstrata includes the former alone. Strata::strata then
 // defines STRATA_LIBRARY and, as 0 or 1, STRATA_LIBRARY_FLOAT, _DOUBLE,
-// _COMPLEX_FLOAT and _COMPLEX_DOUBLE. Without STRATA_LIBRARY the public headers
-// include the implementations.
+// _COMPLEX_FLOAT and _COMPLEX_DOUBLE, and, as 0, those of STRATA_LIBRARY_SERIAL,
+// _OPENMP and _CUDA that the library was built without. Without STRATA_LIBRARY
+// the public headers include the implementations.
 #if !defined(STRATA_LIBRARY)
 #define STRATA_LIBRARY 0
+#endif
+#if !defined(STRATA_LIBRARY_SERIAL)
+#define STRATA_LIBRARY_SERIAL 1
+#endif
+#if !defined(STRATA_LIBRARY_OPENMP)
+#define STRATA_LIBRARY_OPENMP 1
+#endif
+#if !defined(STRATA_LIBRARY_CUDA)
+#define STRATA_LIBRARY_CUDA 1
 #endif
 
 namespace Strata {
@@ -41,15 +51,15 @@ inline constexpr bool library_has_scalar<Kokkos::complex<double>> =
     STRATA_LIBRARY_COMPLEX_DOUBLE;
 #if defined(KOKKOS_ENABLE_SERIAL)
 template <>
-inline constexpr bool library_has_space<Kokkos::Serial> = true;
+inline constexpr bool library_has_space<Kokkos::Serial> = STRATA_LIBRARY_SERIAL;
 #endif
 #if defined(KOKKOS_ENABLE_OPENMP)
 template <>
-inline constexpr bool library_has_space<Kokkos::OpenMP> = true;
+inline constexpr bool library_has_space<Kokkos::OpenMP> = STRATA_LIBRARY_OPENMP;
 #endif
 #if defined(KOKKOS_ENABLE_CUDA)
 template <>
-inline constexpr bool library_has_space<Kokkos::Cuda> = true;
+inline constexpr bool library_has_space<Kokkos::Cuda> = STRATA_LIBRARY_CUDA;
 #endif
 #endif
 
@@ -73,7 +83,7 @@ struct ExpectCompiled : std::true_type {
   static_assert(
       has_implementation || library_has_space<ExecutionSpace>,
       "Strata: libstrata was built without this execution space: enable it in "
-      "Kokkos, or include the implementation of this class "
+      "Kokkos and Strata_SPACES, or include the implementation of this class "
       "(NameImplementation.hpp beside its header)");
 };
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PYTHON_PRECONDITIONER_HPP
+#define STRATA_PYTHON_PRECONDITIONER_HPP
+
+#include <Strata_Preconditioner.hpp>
+#include <string>
+
+#include "Arrays.hpp"
+#include "Options.hpp"
+#include "Runtime.hpp"
+
+namespace StrataPython {
+
+template <class Scalar, class Space>
+class Preconditioner
+    : public Held<Strata::IncompletePreconditioner<Scalar, Space>> {
+ public:
+  Preconditioner(const Indices<Space>& row_map, const Indices<Space>& entries,
+                 const Values<Scalar, Space>& values, const std::string& kind,
+                 const std::string& order, const nb::dict& given,
+                 std::uintptr_t stream) {
+    const auto options = triangular_options(given);
+    const auto factorization = enumerator<Strata::Factorization>("kind", kind);
+    const auto of_rows = enumerator<Strata::FactorOrder>("order", order);
+    const Work work;
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object = Strata::IncompletePreconditioner<Scalar, Space>(
+          SpaceFacts<Space>::on_stream(stream),
+          borrowed_matrix<Scalar, Space>(offsets, columns,
+                                         view_of<Scalar, Space>(values)),
+          factorization, options, of_rows);
+    });
+  }
+
+  void update(const Indices<Space>& row_map, const Indices<Space>& entries,
+              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object.update_values(
+          exec, borrowed_matrix<Scalar, Space>(offsets, columns,
+                                               view_of<Scalar, Space>(values)));
+    });
+    exec.fence();
+  }
+
+  void apply(const Read<Scalar, Space>& r, const Written<Scalar, Space>& z,
+             std::uintptr_t stream) const {
+    const auto from = strided_view<Scalar, Space>("r", r);
+    const auto to = strided_view<Scalar, Space>("out", z);
+    if (from.extent(1) != to.extent(1))
+      throw Strata::SizeMismatchError("out", "has not as many columns as r",
+                                      "pass an array of the shape of r");
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    for (std::size_t column = 0; column < from.extent(1); ++column)
+      this->object.apply(exec, Kokkos::subview(from, Kokkos::ALL(), column),
+                         Kokkos::subview(to, Kokkos::ALL(), column));
+  }
+
+  std::string order() const { return Strata::to_string(this->object.order()); }
+  int colours() const { return this->object.colours(); }
+  Strata::TriangularReport lower_report() const {
+    return this->object.lower_report();
+  }
+  Strata::TriangularReport upper_report() const {
+    return this->object.upper_report();
+  }
+};
+
+}  // namespace StrataPython
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Runtime.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <Strata_Error.hpp>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "Arrays.hpp"
+
+namespace StrataPython {
+
+namespace {
+
+std::mutex work_mutex;
+std::atomic<bool> running{false};
+bool started_here = false;
+/// Threads between the two ends of an Away, and who waits for there to be none.
+std::atomic<int> threads_away{0};
+std::atomic<std::thread::id> exiting_thread{};
+
+// Never destroyed: objects of Python may outlive the statics of this file.
+struct Holders {
+  std::mutex mutex;
+  std::unordered_set<Holder*> all;
+};
+Holders& holders() {
+  static Holders& instance = *new Holders;
+  return instance;
+}
+
+void release_all() {
+  running = false;
+  std::lock_guard<std::mutex> lock(holders().mutex);
+  for (Holder* holder : holders().all) holder->release();
+}
+
+#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION < 30500
+// These releases dispatch from the thread that started them alone: what tells
+// it from others is a variable of each thread.
+Kokkos::Impl::OpenMPExec* of_the_starting_thread = nullptr;
+void note_starting_thread() {
+  of_the_starting_thread = Kokkos::Impl::t_openmp_instance;
+}
+void let_this_thread_dispatch() {
+  Kokkos::Impl::t_openmp_instance = of_the_starting_thread;
+}
+#else
+void note_starting_thread() {}
+void let_this_thread_dispatch() {}
+#endif
+
+}  // namespace
+
+void initialize() {
+  if (!Kokkos::is_initialized()) {
+#if KOKKOS_VERSION < 30700
+    Kokkos::InitArguments arguments;
+    arguments.disable_warnings = true;
+    Kokkos::initialize(arguments);
+#else
+    Kokkos::initialize(
+        Kokkos::InitializationSettings().set_disable_warnings(true));
+#endif
+    started_here = true;
+  }
+  note_starting_thread();
+  Kokkos::push_finalize_hook(release_all);
+  running = true;
+}
+
+void finalize() {
+  if (!running.exchange(false)) return;
+  exiting_thread = std::this_thread::get_id();
+  const nanobind::gil_scoped_release release;
+  // Those who work come back, which takes the interpreter's lock.
+  while (threads_away > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  let_this_thread_dispatch();
+  release_all();
+  if (started_here && Kokkos::is_initialized()) Kokkos::finalize();
+}
+
+Away::Away() : thread_(PyEval_SaveThread()) {
+  ++threads_away;
+  const auto exiting = exiting_thread.load();
+  if (exiting == std::thread::id() || exiting == std::this_thread::get_id())
+    return;
+  --threads_away;
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+Away::~Away() {
+  PyEval_RestoreThread(thread_);
+  --threads_away;
+}
+
+Work::Work() : lock_(work_mutex) {
+  if (!running)
+    throw Strata::HandleError("strata_solvers",
+                              "has been shut down: the interpreter is exiting",
+                              "solve before it exits");
+  let_this_thread_dispatch();
+}
+
+Holder::Holder() {
+  std::lock_guard<std::mutex> lock(holders().mutex);
+  holders().all.insert(this);
+}
+Holder::~Holder() {
+  std::lock_guard<std::mutex> lock(holders().mutex);
+  holders().all.erase(this);
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
+  // An instance allocates when it is made, so each stream has one that stays.
+  // The default stream of a device has Kokkos' own.
+  if (stream == 0) return Kokkos::Cuda();
+  class Instances : public Holder {
+   public:
+    std::unordered_map<std::uintptr_t, Kokkos::Cuda> of;
+    void release() override { of.clear(); }
+  };
+  static Instances& instances = *new Instances;
+  const auto found = instances.of.find(stream);
+  if (found != instances.of.end()) return found->second;
+  const Kokkos::Cuda made(reinterpret_cast<cudaStream_t>(stream));
+  instances.of.emplace(stream, made);
+  return made;
+}
+#endif
+
+}  // namespace StrataPython

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <Strata_TriangularSolver.hpp>
+
+#include "Arrays.hpp"
+#include "Bindings.hpp"
+#include "Options.hpp"
+#include "Runtime.hpp"
+
+namespace StrataPython {
+
+Strata::TriangularOptions triangular_options(const nb::dict& given) {
+  Strata::TriangularOptions options;
+  options.algorithm = Strata::algorithm_from_string(
+      option<std::string>(given, "algorithm", "automatic"));
+  options.op = option_of(given, "op", options.op);
+  options.take_triangle = option(given, "take_triangle", options.take_triangle);
+  options.sort_rows = option(given, "sort_rows", options.sort_rows);
+  options.max_subgraph_rows =
+      option(given, "max_subgraph_rows", options.max_subgraph_rows);
+  options.team_size = option(given, "team_size", options.team_size);
+  options.merged_levels = option(given, "merged_levels", options.merged_levels);
+  options.accuracy = Strata::accuracy_from_string(
+      option<std::string>(given, "accuracy", "rowwise"));
+  options.accuracy_digits =
+      option(given, "accuracy_digits", options.accuracy_digits);
+  options.lanes_per_row = option(given, "lanes_per_row", options.lanes_per_row);
+  options.partition = option_of(given, "partition", options.partition);
+  options.criterion = option_of(given, "criterion", options.criterion);
+  options.max_right_hand_sides =
+      option(given, "max_right_hand_sides", options.max_right_hand_sides);
+  options.max_plan_bytes =
+      option(given, "max_plan_bytes", options.max_plan_bytes);
+  options.max_plan_ratio =
+      option(given, "max_plan_ratio", options.max_plan_ratio);
+  return options;
+}
+
+namespace {
+
+template <class Scalar, class Space>
+class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
+ public:
+  Triangular(const Indices<Space>& row_map, const Indices<Space>& entries,
+             const Values<Scalar, Space>& values, bool lower,
+             bool unit_diagonal, const nb::dict& given, std::uintptr_t stream) {
+    const auto options = triangular_options(given);
+    const Work work;
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object = Strata::TriangularSolver<Scalar, Space>(
+          SpaceFacts<Space>::on_stream(stream), offsets, columns,
+          view_of<Scalar, Space>(values),
+          lower ? Strata::Uplo::lower : Strata::Uplo::upper,
+          unit_diagonal ? Strata::Diag::unit : Strata::Diag::non_unit, options);
+    });
+  }
+
+  void solve(const Read<Scalar, Space>& b, const Written<Scalar, Space>& x,
+             std::uintptr_t stream) const {
+    const auto from = strided_view<Scalar, Space>("b", b);
+    const auto to = strided_view<Scalar, Space>("out", x);
+    const Work work;
+    this->object.solve(SpaceFacts<Space>::on_stream(stream), from, to);
+  }
+
+  void update_values(const Values<Scalar, Space>& values,
+                     std::uintptr_t stream) {
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    this->object.update_values(exec, view_of<Scalar, Space>(values));
+    // The array may be freed once we return.
+    exec.fence();
+  }
+  void update(const Indices<Space>& row_map, const Indices<Space>& entries,
+              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object.update_values(exec, offsets, columns,
+                                 view_of<Scalar, Space>(values));
+    });
+    exec.fence();
+  }
+
+  Strata::TriangularReport report() const { return this->object.report(); }
+};
+
+template <class Scalar, class Space>
+struct BindTriangular {
+  static void define(nb::module_& module) {
+    using Class = Triangular<Scalar, Space>;
+    using Row = Indices<Space>;
+    using Of = Values<Scalar, Space>;
+    nb::class_<Class>(module,
+                      class_name<Scalar, Space>("TriangularSolver").c_str())
+        .def(nb::init<const Row&, const Row&, const Of&, bool, bool,
+                      const nb::dict&, std::uintptr_t>(),
+             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+             nb::arg("data").noconvert(), nb::arg("lower"),
+             nb::arg("unit_diagonal"), nb::arg("options"), nb::arg("stream"))
+        .def("solve", &Class::solve, nb::arg("b").noconvert(),
+             nb::arg("out").noconvert(), nb::arg("stream"))
+        .def("update_values", &Class::update_values,
+             nb::arg("data").noconvert(), nb::arg("stream"))
+        .def("update", &Class::update, nb::arg("indptr").noconvert(),
+             nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+             nb::arg("stream"))
+        .def("report", &Class::report);
+  }
+};
+
+}  // namespace
+
+void bind_triangular(nb::module_& module) {
+  using Candidate = Strata::TriangularCandidate;
+  nb::class_<Candidate>(module, "TriangularCandidate",
+                        "A plan that the automatic choice has considered.")
+      .def_prop_ro(
+          "algorithm",
+          [](const Candidate& c) { return Strata::to_string(c.algorithm); },
+          "Name of the algorithm.")
+      .def_ro("predicted_us", &Candidate::predicted_us,
+              "Predicted time of a solve in microseconds; 0: not predicted.")
+      .def_ro("note", &Candidate::note,
+              "What it consists of, and what ruled it out.")
+      .def_ro("ruled_out", &Candidate::ruled_out,
+              "Whether it can't be used with these values or this memory.");
+
+  using Report = Strata::TriangularReport;
+  nb::class_<Report>(module, "TriangularReport",
+                     "What was chosen and why; str() has it as lines of text.")
+      .def_prop_ro(
+          "algorithm",
+          [](const Report& r) { return Strata::to_string(r.algorithm); },
+          "Name of the algorithm chosen.")
+      .def_ro("reason", &Report::reason, "Why it was chosen.")
+      .def_ro("rows", &Report::rows)
+      .def_ro("entries", &Report::entries,
+              "Entries that a solve uses: the strict triangle, and the "
+              "diagonal unless it is one.")
+      .def_ro("levels", &Report::levels, "Level sets.")
+      .def_ro("merged_levels", &Report::merged_levels,
+              "Level sets that are merged into one.")
+      .def_prop_ro(
+          "accuracy",
+          [](const Report& r) { return Strata::to_string(r.accuracy); },
+          "The contract that solves keep.")
+      .def_ro("accuracy_digits", &Report::accuracy_digits)
+      .def_ro("longest_row", &Report::longest_row)
+      .def_ro("unmerged_rows", &Report::unmerged_rows)
+      .def_ro("growth", &Report::growth)
+      .def_ro("max_growth", &Report::max_growth)
+      .def_ro("blocks", &Report::blocks, "Diagonal blocks.")
+      .def_ro("block_runs", &Report::block_runs)
+      .def_ro("block_slots", &Report::block_slots)
+      .def_ro("subgraphs", &Report::subgraphs, "Sub-graphs.")
+      .def_ro("external_share", &Report::external_share,
+              "Share of edges between sub-graphs, 0 to 1.")
+      .def_ro("subgraph_levels", &Report::subgraph_levels)
+      .def_ro("internal_slots", &Report::internal_slots)
+      .def_ro("external_slots", &Report::external_slots)
+      .def_ro("max_subgraph_rows", &Report::max_subgraph_rows)
+      .def_ro("plan_bytes", &Report::plan_bytes, "Bytes that the plan holds.")
+      .def_ro("max_plan_bytes", &Report::max_plan_bytes)
+      .def_ro("crs_bytes", &Report::crs_bytes,
+              "Bytes of the triangle as a CRS matrix with 32-bit indices.")
+      .def_ro("right_hand_sides", &Report::right_hand_sides)
+      .def_ro("launch_right_hand_sides", &Report::launch_right_hand_sides)
+      .def_ro("predicted_solve_us", &Report::predicted_solve_us,
+              "Predicted time of a solve in microseconds.")
+      .def_ro("analysis_us", &Report::analysis_us,
+              "Time of the analysis in microseconds.")
+      .def_ro("candidates", &Report::candidates,
+              "What was considered, a TriangularCandidate each.")
+      .def("__repr__", [](const Report& r) { return Strata::to_string(r); });
+
+  for_each_type<BindTriangular>(module);
+}
+
+}  // namespace StrataPython

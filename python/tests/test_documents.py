@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The listings of docs/python.md, one after another, and the notebook run."""
+
+import json
+import pathlib
+import re
+
+import pytest
+
+here = pathlib.Path(__file__).parent
+
+
+def found(*names):
+    """A file of the sources, or a copy beside the tests."""
+    for path in (here / names[-1], here.parent.parent.joinpath(*names)):
+        if path.exists():
+            return path
+    pytest.skip(f"{names[-1]} is not here")
+
+
+def listings():
+    text = found("docs", "python.md").read_text()
+    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_listings(capsys):
+    names, run = {}, 0
+    assert len(listings()) >= 7
+    for listing in listings():
+        for module in ("torch", "jax"):
+            if re.search(rf"^import {module}$", listing, re.MULTILINE):
+                try:
+                    __import__(module)
+                except ImportError:
+                    break
+        else:
+            exec(compile(listing, "docs/python.md", "exec"), names)
+            run += 1
+    assert run >= 6
+    printed = capsys.readouterr().out
+    assert "algorithm: " in printed and "converged" in printed
+    assert "\n1 store the diagonal" in printed
+
+
+def test_notebook(monkeypatch, capsys):
+    monkeypatch.setenv("STRATA_EXAMPLE_GRID", "8")
+    path = found("python", "examples", "preconditioned_solve.ipynb")
+    names = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), path.name, "exec"), names)
+    printed = capsys.readouterr().out
+    for row in ("SciPy, spilu()", "Strata, ilu0", "Strata, ic0", "Strata, cg with ic0"):
+        assert re.search(re.escape(row) + r"\s+[\d.]+ ms", printed)

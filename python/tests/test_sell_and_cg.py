@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+from conftest import (
+    DTYPES, INDICES, LAYOUTS, in_layout, laplacian, random_array, random_matrix, tolerance,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strata_solvers as strata
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40),
+       st.sampled_from(DTYPES), st.sampled_from(INDICES), st.sampled_from(LAYOUTS),
+       st.sampled_from([None, 1, 4, 9]))
+def test_products(seed, m, n, dtype, index, layout, k):
+    rng = np.random.default_rng(seed)
+    A = random_matrix(rng, m, n, 4 * m, dtype, index=index)
+    S = strata.SellMatrix(A)
+    assert S.shape == A.shape and S.dtype == A.dtype
+    x = in_layout(random_array(rng, n if k is None else (n, k), dtype), layout)
+    y = S @ x
+    assert y.dtype == A.dtype
+    np.testing.assert_allclose(y, A @ x, atol=10 * tolerance(dtype))
+    to = in_layout(random_array(rng, y.shape, dtype), "C")
+    wanted = 2 * (A @ x) + 0.5 * to
+    assert S.apply(x, to, alpha=2, beta=0.5) is to
+    np.testing.assert_allclose(to, wanted, atol=10 * tolerance(dtype))
+
+
+def test_sell_update_and_pickle(rng):
+    A = random_matrix(rng, 30, 20, 100, "float64")
+    S = strata.SellMatrix(A, sigma=8, chunk_rows=4)
+    x = rng.random(20)
+    for new in ((A * 2).tocsr(), (A.data * 3)):
+        S.update(new)
+        data = new if isinstance(new, np.ndarray) else new.data
+        np.testing.assert_allclose(S @ x, (data[0] / A.data[0]) * (A @ x))
+    again = pickle.loads(pickle.dumps(S))
+    assert (again @ x == S @ x).all() and again.report().chunk_rows == 4
+    assert S.report().entries == A.nnz and "30 x 20" in repr(S)
+    other = random_matrix(rng, 30, 20, 100, "float64")
+    other.data = other.data[: other.nnz]
+    with pytest.raises(strata.Error):
+        S.update(other)
+
+
+def test_sell_refuses(rng):
+    A = random_matrix(rng, 30, 20, 100, "float64")
+    S = strata.SellMatrix(A)
+    out = np.full(30, 7.0)
+    for x, options in ((np.ones(30), {}), (np.ones(20, "complex128"), {}),
+                       (np.ones((20, 2)), {}), (np.ones(20), dict(alpha=1j))):
+        with pytest.raises(strata.Error):
+            S.apply(x, out, **options)
+    assert (out == 7).all()
+    with pytest.raises(strata.OptionError):
+        S.apply(np.ones(20), beta=1)
+    with pytest.raises(strata.OptionError):
+        strata.SellMatrix(A, chunk_rows=-1)
+    with pytest.raises(TypeError):
+        np.ones(30) @ S
+    square = strata.SellMatrix(laplacian(4))
+    x = np.ones(16)
+    with pytest.raises(strata.AliasError):
+        square.apply(x, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("M", [None, "jacobi", "ic0", "ilu0"])
+def test_cg(rng, dtype, M):
+    A = laplacian(16, dtype)
+    if np.dtype(dtype).kind == "c":
+        A = (A + 0.1j * (sp.triu(A, 1) - sp.tril(A, -1))).tocsr().astype(dtype)
+        A.sort_indices()
+    b = random_array(rng, 256, dtype)
+    of = getattr(strata, M)(A) if M in ("ic0", "ilu0") else M
+    rtol = 1e-4 if np.dtype(dtype).char in "fF" else 1e-9
+    x, info = strata.cg(A, b, M=of, rtol=rtol)
+    assert info == 0 and info.status == "converged" and x.dtype == dtype
+    assert np.linalg.norm(A @ x - b) <= 2.5 * rtol * np.linalg.norm(b)
+    assert len(info.history) == info.iterations + 1
+    y, again = strata.cg(strata.SellMatrix(A), b, x0=x, M=of, rtol=rtol)
+    assert again.iterations <= 1 and y is not x
+    if M is None and dtype == "float64":
+        count = []
+        z, _ = spla.cg(A, b, rtol=rtol, callback=count.append)
+        assert abs(len(count) - info.iterations) <= 1
+        np.testing.assert_allclose(x, z, atol=1e-6)
+
+
+def test_cg_says_how_it_ended(rng):
+    A = laplacian(16)
+    b = rng.random(256)
+    _, info = strata.cg(A, b, maxiter=3)
+    assert info == 3 and info.status == "max_iterations" and "3 iterations" in repr(info)
+    _, info = strata.cg((-1.0 * A).tocsr(), b)
+    assert info < 0 and info.status == "indefinite_matrix"
+    _, info = strata.cg(A, b * np.nan)
+    assert info < 0 and info.status == "not_finite"
+    norms = []
+    _, info = strata.cg(A, b, progress=lambda k, norm: norms.append(norm) or len(norms) < 5)
+    assert info.status == "stopped" and len(norms) == 5 and norms == info.history[:5]
+    with pytest.raises(ZeroDivisionError):
+        strata.cg(A, b, progress=lambda k, norm: 1 / 0)
+
+
+def test_cg_refuses(rng):
+    A = laplacian(4)
+    b = np.ones(16)
+    for arguments in ((A, b[:-1]), (A, np.ones((16, 2))), (A.tocsc(), b),
+                      (sp.csr_array((3, 4)), np.ones(4)), (A, b * 1j)):
+        with pytest.raises(strata.Error):
+            strata.cg(*arguments)
+    for options in (dict(rtol=-1), dict(rtol=np.nan), dict(maxiter=-1), dict(M="ilu"),
+                    dict(M=np.eye(16)), dict(M=strata.ilu0(laplacian(5))),
+                    dict(M=strata.ilu0(A.astype("float32"))), dict(x0=np.ones(15))):
+        with pytest.raises(strata.Error):
+            strata.cg(A, b, **options)
+    with pytest.raises(strata.IndefiniteError):
+        strata.cg((-1.0 * A).tocsr(), b, M="jacobi")

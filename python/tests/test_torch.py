@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import numpy as np
+import pytest
+from conftest import random_triangle
+
+import strata_solvers as strata
+
+torch = pytest.importorskip("torch")
+pytestmark = [pytest.mark.filterwarnings("ignore:Sparse CSR tensor support"),
+              pytest.mark.filterwarnings("ignore:Sparse invariant checks")]
+
+
+def tensor(A):
+    return torch.sparse_csr_tensor(torch.from_numpy(A.indptr), torch.from_numpy(A.indices),
+                                   torch.from_numpy(A.data), A.shape)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("columns", [None, 3])
+def test_gradients(rng, dtype, trans, unit, columns):
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 7, 15, dtype, lower=trans == "N", index="int64")
+    solve = TriangularSolve(tensor(A), lower=trans == "N", trans=trans, unit_diagonal=unit)
+    values = torch.from_numpy(A.data).clone().requires_grad_()
+    b = torch.from_numpy(rng.random((7,) if columns is None else (7, columns)))
+    b = b.to(values.dtype).requires_grad_()
+    if unit:
+        diagonal = (solve.row == solve.col).numpy()
+        A.data[diagonal] = 1
+    op = {"N": A, "T": A.T, "H": A.conj().T}[trans]
+    x = solve(values, b)
+    np.testing.assert_allclose(op @ x.detach().numpy(), b.detach().numpy(), atol=1e-12)
+    assert torch.autograd.gradcheck(solve, (values, b))
+    assert torch.autograd.gradgradcheck(solve, (values, b))
+
+
+def test_many_values_and_a_backward_later(rng):
+    """The backward pass of old values comes after solves with new ones."""
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 9, 20, "float64", index="int64")
+    solve = TriangularSolve(tensor(A))
+    b = torch.ones(9, dtype=torch.float64)
+    first = torch.from_numpy(A.data).clone().requires_grad_()
+    second = (2 * first.detach()).requires_grad_()
+    x, y = solve(first, b), solve(second, b)
+    torch.testing.assert_close(x, 2 * y)
+    (x.sum() + y.sum()).backward()
+    torch.testing.assert_close(first.grad, 4 * second.grad)
+    with torch.no_grad():
+        first *= 4
+    torch.testing.assert_close(solve(first, b), x / 4)
+
+
+def test_trains(rng):
+    """Descends to the triangle that a right-hand side and a solution belong to."""
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 12, 30, "float64", index="int64")
+    solve = TriangularSolve(tensor(A))
+    b = torch.from_numpy(rng.random((12, 5)))
+    wanted = solve(torch.from_numpy(A.data), b)
+    values = torch.from_numpy(A.data * 1.2).requires_grad_()
+    optimizer = torch.optim.LBFGS([values], max_iter=50)
+
+    def loss():
+        optimizer.zero_grad()
+        miss = (solve(values, b) - wanted).square().sum()
+        miss.backward()
+        return miss
+
+    before = loss().item()
+    optimizer.step(loss)
+    assert loss().item() < 1e-6 * before
+
+
+def test_solver_takes_tensors(rng):
+    A = random_triangle(rng, 9, 20, "float64", index="int64")
+    solver = strata.TriangularSolver(tensor(A))
+    x = solver.solve(torch.ones(9, dtype=torch.float64))
+    np.testing.assert_allclose(A @ np.asarray(x), np.ones(9), atol=1e-12)
+
+
+def test_refuses(rng):
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 9, 20, "float64", index="int64")
+    with pytest.raises(strata.TypeMismatchError, match="to_sparse_csr"):
+        TriangularSolve(torch.eye(9))
+    solve = TriangularSolve(tensor(A))
+    values, b = torch.from_numpy(A.data), torch.ones(9, dtype=torch.float64)
+    with pytest.raises(strata.TypeMismatchError):
+        solve(values, b.float())
+    with pytest.raises(strata.SizeMismatchError):
+        solve(values[:-1], b)
+    with pytest.raises(strata.SizeMismatchError):
+        solve(values, b[:-1])

@@ -3,6 +3,7 @@
 #define STRATA_FUZZ_BACKENDS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/interface/Compiled.hpp>
 
 #include "Context.hpp"
 
@@ -18,17 +19,17 @@ void on_backend(Context& context, const F& f) {
   f(Space());
 }
 
-/// Calls f with an instance of every execution space that Kokkos has enabled
-/// and the command line has not left out.
+/// Calls f with an instance of every execution space that Kokkos and the library
+/// have and the command line has not left out.
 template <class F>
 void for_each_backend(Context& context, const F& f) {
-#ifdef KOKKOS_ENABLE_SERIAL
+#if defined(KOKKOS_ENABLE_SERIAL) && STRATA_LIBRARY_SERIAL
   on_backend<Kokkos::Serial>(context, f);
 #endif
-#ifdef KOKKOS_ENABLE_OPENMP
+#if defined(KOKKOS_ENABLE_OPENMP) && STRATA_LIBRARY_OPENMP
   on_backend<Kokkos::OpenMP>(context, f);
 #endif
-#ifdef KOKKOS_ENABLE_CUDA
+#if defined(KOKKOS_ENABLE_CUDA) && STRATA_LIBRARY_CUDA
   on_backend<Kokkos::Cuda>(context, f);
 #endif
 }

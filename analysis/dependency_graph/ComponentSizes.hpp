@@ -23,21 +23,31 @@ struct ComponentSizes {
   int largest = 0;
 };
 
+/// Sets of vertices, each with a representative, that one thread merges.
+struct Representatives {
+  std::vector<int> parent;
+
+  explicit Representatives(int n) : parent(n) {
+    for (int v = 0; v < n; ++v) parent[v] = v;
+  }
+  /// Halves the path on its way.
+  int operator()(int v) {
+    while (parent[v] != v) {
+      parent[v] = parent[parent[v]];
+      v = parent[v];
+    }
+    return v;
+  }
+};
+
 /// By one thread, which merges the ends of every edge and stops at the first
 /// component of more than `limit` vertices. O((n + edges) log n) at the most,
 /// and near one step an edge where neighbours have close numbers.
 inline ComponentSizes component_sizes_on_host(
     const DependencyGraph<Kokkos::HostSpace>& graph, int limit) {
   const int n = graph.num_vertices;
-  std::vector<int> parent(n), size(n, 1);
-  for (int v = 0; v < n; ++v) parent[v] = v;
-  const auto representative = [&](int v) {
-    while (parent[v] != v) {
-      parent[v] = parent[parent[v]];
-      v = parent[v];
-    }
-    return v;
-  };
+  Representatives representative(n);
+  std::vector<int> size(n, 1);
   ComponentSizes found;
   found.largest = std::min(n, 1);
   for (int i = 0; i < n; ++i) {
@@ -46,7 +56,7 @@ inline ComponentSizes component_sizes_on_host(
       int b = representative(graph.entries(k));
       if (a == b) continue;
       if (a < b) std::swap(a, b);
-      parent[a] = b;
+      representative.parent[a] = b;
       // Two components of two or more become one, and two single vertices the
       // first of one.
       found.count +=

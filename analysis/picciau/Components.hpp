@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
 #include <algorithm>
+#include <analysis/dependency_graph/ComponentSizes.hpp>
 #include <utility>
 #include <vector>
 
@@ -26,20 +27,12 @@ struct Components {
 inline Components find_components(
     const DependencyGraph<Kokkos::HostSpace>& graph) {
   const int n = graph.num_vertices;
-  std::vector<int> parent(n);
-  for (int v = 0; v < n; ++v) parent[v] = v;
-  const auto representative = [&](int v) {
-    while (parent[v] != v) {
-      parent[v] = parent[parent[v]];
-      v = parent[v];
-    }
-    return v;
-  };
+  Representatives representative(n);
   for (int i = 0; i < n; ++i)
     for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
       int a = representative(i), b = representative(graph.entries(k));
       if (a < b) std::swap(a, b);
-      parent[a] = b;
+      representative.parent[a] = b;
     }
   Components components;
   components.of.resize(n);

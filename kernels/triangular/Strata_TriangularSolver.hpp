@@ -156,12 +156,11 @@ class TriangularSolver {
   /// keeps its partition where that is still feasible. All is analysed anew
   /// where the entries are a tenth more or fewer than when the choice was made,
   /// where the level sets are twice or half as many, or where the algorithm
-  /// can't take the new matrix. A matrix of the same pattern is taken as by
-  /// update_values. `report().reason` says which of these it was.
+  /// can't take the new matrix: `report().reason` says so. Where the pattern is
+  /// the same, update_values costs less.
   ///
   /// @throws what the constructor throws, SizeMismatchError for another number
-  /// of
-  ///   rows, HandleError: the solver then is as it was
+  ///   of rows, HandleError: the solver then is as it was
   /// Cost: an analysis without the choice. Memory: of both plans, until it
   /// returns. A CUDA graph that recorded a solve must be recorded again.
   template <class Matrix>

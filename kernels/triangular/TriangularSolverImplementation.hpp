@@ -140,10 +140,8 @@ class TriangularSolverState {
     const ProfilingRegion region("Strata::TriangularSolver::update_pattern");
     Kokkos::Timer timer;
     const int updates = report_.pattern_updates + 1;
-    if (!takes_as_values(exec, A)) {
-      TriangularSolverState next = analysed_anew(exec, A);
-      *this = std::move(next);
-    }
+    TriangularSolverState next = analysed_anew(exec, A);
+    *this = std::move(next);
     report_.pattern_updates = updates;
     report_.analysis_us = timer.seconds() * 1e6;
   }
@@ -151,20 +149,6 @@ class TriangularSolverState {
  private:
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
 
-  /// Whether the pattern is the analysed one, and its values were taken.
-  bool takes_as_values(const ExecutionSpace& exec, const Matrix& A) {
-    if (!same_sizes(A) || A.num_values != num_values_) return false;
-    try {
-      take_values(exec, A, true);
-      exec.fence();
-    } catch (const PatternMismatchError&) {
-      return false;
-    } catch (const ScalingError&) {
-      return false;
-    }
-    report_.reason = "the pattern is that of before, and so is the plan";
-    return true;
-  }
   /// Of another pattern, with the algorithm of this one where that is good.
   TriangularSolverState analysed_anew(const ExecutionSpace& exec,
                                       const Matrix& A) const {

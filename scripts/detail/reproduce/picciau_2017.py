@@ -324,6 +324,30 @@ def figure_11(run, page):
             ("Figure 11: largest gain by 32 kB", "3 (mc2depi)", least, other)]
 
 
+def future_work(run, page):
+    """Pattern updates: what the paper's last paragraph wishes for."""
+    matrices = (("block_diagonal:4x1000:0.01", "grid2d:60") if run.quick else
+                ("block_diagonal:16x6000:0.01", "grid2d:400",
+                 "circuit:170000", "random:200000x2"))
+    page.section("Future work of the paper: a pattern that changes a little")
+    rows = []
+    for percent in ("0.01", "0.1", "1"):
+        found = measure(run, matrices, "float", "changes_%s" % percent,
+                        peers=False, flags=["--changed-entries", percent])
+        for family in OWN:
+            for m, row in found[family].items():
+                new, update = (us(row, "pattern_%s_us" % what)
+                               for what in ("analysis", "update"))
+                rows.append([m, NAMES[family], percent, update, new,
+                             ratio(new, update)])
+    page.table(["matrix", "algorithm", "entries changed, %", "update_pattern",
+                "a new solver", "new over update"],
+               sorted(rows, key=lambda r: r[:2]), left=2)
+    page.text("""Microseconds, single precision. As many entries are added as removed,
+      near other entries of the row. update_pattern keeps the choice of the algorithm
+      and, where it is still feasible, the partition.""")
+
+
 def reproduce(run, page):
     page.text("""The paper solves in single precision with 100 random right-hand sides
       and takes the mean, copies between host and device included. "Picciau 2017" is the
@@ -334,6 +358,7 @@ def reproduce(run, page):
     claims = figures_6_to_9(run, page)
     claims += figure_10(run, page)
     claims += figure_11(run, page)
+    future_work(run, page)
     page.section("The paper's numbers beside ours")
     page.beside(claims)
     page.differs([

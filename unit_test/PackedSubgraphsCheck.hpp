@@ -75,15 +75,15 @@ class PackedSubgraphsCheck {
         record_(team.scalar_bytes),
         entries_a_step_(record_.entries * team.row_lanes),
         vertex_at_(graph.num_vertices),
-        position_of_(graph.num_vertices, -1),
+        permuted_row_of_(graph.num_vertices, -1),
         subgraph_of_(graph.num_vertices),
         export_of_(graph.num_vertices, -1) {}
 
   void run() {
     for (const auto check :
-         {&PackedSubgraphsCheck::positions, &PackedSubgraphsCheck::subgraphs,
-          &PackedSubgraphsCheck::exports, &PackedSubgraphsCheck::records,
-          &PackedSubgraphsCheck::steps}) {
+         {&PackedSubgraphsCheck::permuted_rows,
+          &PackedSubgraphsCheck::subgraphs, &PackedSubgraphsCheck::exports,
+          &PackedSubgraphsCheck::records, &PackedSubgraphsCheck::steps}) {
       (this->*check)();
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -91,13 +91,13 @@ class PackedSubgraphsCheck {
   }
 
  private:
-  void positions() {
+  void permuted_rows() {
     ASSERT_EQ(packed_.num_rows, graph_.num_vertices);
     for (int p = 0; p < packed_.num_rows; ++p) {
       ASSERT_LT(packed_.row(p), unsigned(packed_.num_rows));
       const int v = graph_.row_of(int(packed_.row(p)));
-      ASSERT_EQ(position_of_[v], -1) << "vertex " << v << " twice";
-      position_of_[v] = p;
+      ASSERT_EQ(permuted_row_of_[v], -1) << "vertex " << v << " twice";
+      permuted_row_of_[v] = p;
       vertex_at_[p] = v;
       ASSERT_EQ(packed_.diagonal_value_index(p),
                 graph_.diagonal_value_index(v));
@@ -106,11 +106,11 @@ class PackedSubgraphsCheck {
 
   /// Descriptors follow each other without gaps, within all limits.
   void subgraphs() {
-    int position = 0, exports = 0, largest = 0, most_steps = 0;
+    int permuted_row = 0, exports = 0, largest = 0, most_steps = 0;
     std::int64_t imports = 0, step = 0, records = 0;
     for (int g = 0; g < packed_.num_subgraphs(); ++g) {
       const PackedSubgraph& s = packed_.subgraph(g);
-      ASSERT_EQ(s.first_position, position);
+      ASSERT_EQ(s.first_permuted_row, permuted_row);
       ASSERT_EQ(s.first_export, exports);
       ASSERT_EQ(s.first_import, imports);
       ASSERT_EQ(s.first_step, step);
@@ -121,9 +121,9 @@ class PackedSubgraphsCheck {
       ASSERT_LE(s.lanes, packed_.width);
       ASSERT_EQ(s.lanes & (s.lanes - 1), 0);
       for (int i = 0; i < s.rows; ++i)
-        subgraph_of_[vertex_at_[position + i]] = g;
+        subgraph_of_[vertex_at_[permuted_row + i]] = g;
       for (int e = 0; e < s.exports; ++e)
-        export_of_[vertex_at_[position + e]] = exports + e;
+        export_of_[vertex_at_[permuted_row + e]] = exports + e;
       for (int k = 0; k < s.steps; ++k) {
         ASSERT_GE(packed_.step_warps(step + k), 1);
         ASSERT_LE(packed_.step_warps(step + k), packed_.warps);
@@ -132,10 +132,10 @@ class PackedSubgraphsCheck {
         records += std::int64_t(s.stages[w]) * s.lanes;
       largest = std::max(largest, 1 + s.imports + s.rows);
       most_steps = std::max(most_steps, s.steps);
-      position += s.rows, exports += s.exports;
+      permuted_row += s.rows, exports += s.exports;
       imports += s.imports, step += s.steps;
     }
-    EXPECT_EQ(position, packed_.num_rows);
+    EXPECT_EQ(permuted_row, packed_.num_rows);
     EXPECT_EQ(exports, packed_.num_exports);
     EXPECT_EQ(imports, packed_.num_imports);
     EXPECT_EQ(imports, std::int64_t(packed_.import.extent(0)));
@@ -210,18 +210,19 @@ class PackedSubgraphsCheck {
         const int packed = packed_.record_lane(work.record);
         ASSERT_EQ(packed & 31, work.lane);
         ASSERT_EQ(1 << (packed >> 5), s.lanes);
-        const int position = packed_.record_row(work.record);
+        const int permuted_row = packed_.record_row(work.record);
         const LaneWork& owner = steps[k][l - l % packed_.row_lanes];
         if (work.idle) {
           // Nothing to do, or products for the first lane of several.
           ASSERT_FALSE(work.publishes);
-          ASSERT_EQ(work.out, position < 0 ? 0 : owner.out);
-          ASSERT_EQ(position, packed_.record_row(owner.record));
-          ASSERT_EQ(position < 0, owner.idle);
+          ASSERT_EQ(work.out, permuted_row < 0 ? 0 : owner.out);
+          ASSERT_EQ(permuted_row, packed_.record_row(owner.record));
+          ASSERT_EQ(permuted_row < 0, owner.idle);
         } else {
           ASSERT_EQ(&work, &owner);
-          ASSERT_EQ(position, s.first_position + work.out - 1 - s.imports);
-          const int v = vertex_at_[position];
+          ASSERT_EQ(permuted_row,
+                    s.first_permuted_row + work.out - 1 - s.imports);
+          const int v = vertex_at_[permuted_row];
           ++records_of_[v];
           ASSERT_EQ(work.publishes,
                     written[work.out] == k && export_of_[v] >= 0);
@@ -260,7 +261,7 @@ class PackedSubgraphsCheck {
       const int j = graph_.entries(edge);
       if (subgraph_of_[j] == g) {
         ASSERT_EQ(dependency,
-                  1 + s.imports + position_of_[j] - s.first_position);
+                  1 + s.imports + permuted_row_of_[j] - s.first_permuted_row);
         ASSERT_LT(written[dependency], step) << "read before it is final";
       } else {
         ASSERT_GE(dependency, 1);
@@ -311,7 +312,7 @@ class PackedSubgraphsCheck {
   const PackingShape shape_;
   const PackedRecord record_;
   const int entries_a_step_;
-  std::vector<int> vertex_at_, position_of_, subgraph_of_, export_of_;
+  std::vector<int> vertex_at_, permuted_row_of_, subgraph_of_, export_of_;
   std::vector<int> records_of_;
   std::vector<char> record_used_, edge_used_;
 };

@@ -73,7 +73,7 @@ inline void expect_same(const HostPackedSubgraphs& a,
   for (int g = 0; g < a.num_subgraphs(); ++g) {
     const auto members = [](const PackedSubgraph& s) {
       std::vector<std::int64_t> all{
-          s.lanes, s.first_import, s.first_step, s.steps,  s.first_position,
+          s.lanes, s.first_import, s.first_step, s.steps,  s.first_permuted_row,
           s.rows,  s.first_export, s.exports,    s.imports};
       all.insert(all.end(), s.first_record, s.first_record + max_solving_warps);
       all.insert(all.end(), s.stages, s.stages + max_solving_warps);
@@ -181,7 +181,7 @@ inline std::vector<std::uint64_t> replay(const HostPackedSubgraphs& packed,
     const int first_row = 1 + mine.imports;
     for (int i = 0; i < mine.rows; ++i)
       scratch[first_row + i] =
-          number(-1 - std::int64_t(packed.row(mine.first_position + i)));
+          number(-1 - std::int64_t(packed.row(mine.first_permuted_row + i)));
     for (const StepWork& step : decode(packed, shape, g)) {
       std::vector<std::uint64_t> result;
       for (std::size_t l = 0; l < step.size(); ++l) {
@@ -208,7 +208,7 @@ inline std::vector<std::uint64_t> replay(const HostPackedSubgraphs& packed,
       }
     }
     for (int i = 0; i < mine.rows; ++i)
-      x[packed.row(mine.first_position + i)] = scratch[first_row + i];
+      x[packed.row(mine.first_permuted_row + i)] = scratch[first_row + i];
   }
   return x;
 }

@@ -84,10 +84,10 @@ void expect_order(const Graph& graph) {
         EXPECT_EQ(order.sizes.longest_row[l], longest);
       }
       EXPECT_EQ(to_vector(order.vertex), vertices);
-      const auto position = to_vector(order.position);
+      const auto permuted_row = to_vector(order.permuted_row);
       const auto lengths = to_vector(order.length);
       for (int p = 0; p < graph.num_vertices; ++p) {
-        EXPECT_EQ(position[vertices[p]], p);
+        EXPECT_EQ(permuted_row[vertices[p]], p);
         EXPECT_EQ(lengths[p], length(vertices[p]));
       }
     }
@@ -135,14 +135,14 @@ TEST(LevelSets, OfBlocksFollowEachOther) {
       const auto order = Detail::order_by_blocks(
           exec, device, whole, block, WithinLevel::longest_rows_first, pool);
       const auto vertex = to_vector(order.vertex);
-      const auto position = to_vector(order.position);
+      const auto permuted_row = to_vector(order.permuted_row);
       const auto level = to_vector(order.level_of);
       const auto level_of_graph = to_vector(whole.level_of);
       ASSERT_EQ(order.sizes.level_map.size(),
                 std::size_t(order.num_levels()) + 1);
       for (int p = 0; p < graph.num_vertices; ++p) {
         const int v = vertex[p];
-        ASSERT_EQ(position[v], p);
+        ASSERT_EQ(permuted_row[v], p);
         EXPECT_GE(p, order.sizes.level_map[level[v]]);
         EXPECT_LT(p, order.sizes.level_map[level[v] + 1]);
         for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)

@@ -67,7 +67,7 @@ Plan make_plan(const Graph& graph, int threads) {
             {}};
   const auto chunks = make_row_chunks(exec, plan.graph, plan.order,
                                       TestGraphs::num_values(plan.graph), 1, 4,
-                                      DependencyNumbering::position);
+                                      DependencyNumbering::permuted_row);
   plan.tasks =
       Detail::make_level_tasks(exec, plan.graph, plan.order, chunks, threads);
   return plan;
@@ -84,13 +84,14 @@ void expect_complete(const Plan& plan, int threads) {
   std::vector<int> thread_of(n, -1), levels_after(n, -1);
   for (int u = 0; u < tasks.threads; ++u)
     for (int t = tasks.thread_map(u); t < tasks.thread_map(u + 1); ++t)
-      for (int p = tasks.task(t).first_position;
-           p < tasks.task(t).last_position; ++p) {
-        ASSERT_EQ(thread_of[p], -1) << "position " << p << " twice";
+      for (int p = tasks.task(t).first_permuted_row;
+           p < tasks.task(t).last_permuted_row; ++p) {
+        ASSERT_EQ(thread_of[p], -1) << "permuted row " << p << " twice";
         thread_of[p] = u;
         levels_after[p] = tasks.task(t).levels;
       }
-  for (int p = 0; p < n; ++p) ASSERT_GE(thread_of[p], 0) << "position " << p;
+  for (int p = 0; p < n; ++p)
+    ASSERT_GE(thread_of[p], 0) << "permuted row " << p;
   const auto level = [&plan](int p) {
     return plan.order.level_of(plan.order.vertex(p));
   };
@@ -99,10 +100,10 @@ void expect_complete(const Plan& plan, int threads) {
     std::vector<int> known(tasks.threads, 0);
     for (int t = tasks.thread_map(u); t < tasks.thread_map(u + 1); ++t) {
       const auto& task = tasks.task(t);
-      ASSERT_LT(task.first_position, task.last_position);
-      const int first_level = level(task.first_position);
+      ASSERT_LT(task.first_permuted_row, task.last_permuted_row);
+      const int first_level = level(task.first_permuted_row);
       ASSERT_GE(first_level, levels);
-      ASSERT_EQ(task.levels, level(task.last_position - 1) + 1);
+      ASSERT_EQ(task.levels, level(task.last_permuted_row - 1) + 1);
       levels = task.levels;
       if (tasks.threads > 1)
         for (auto w = task.first_wait; w < task.last_wait; ++w) {
@@ -112,11 +113,11 @@ void expect_complete(const Plan& plan, int threads) {
           ASSERT_LE(wait.levels, first_level);
           known[wait.thread] = wait.levels;
         }
-      for (int p = task.first_position; p < task.last_position; ++p) {
+      for (int p = task.first_permuted_row; p < task.last_permuted_row; ++p) {
         const int v = plan.order.vertex(p);
         for (auto k = plan.graph.row_map(v); k < plan.graph.row_map(v + 1);
              ++k) {
-          const int dependency = plan.order.position(plan.graph.entries(k));
+          const int dependency = plan.order.permuted_row(plan.graph.entries(k));
           if (thread_of[dependency] == u) {
             ASSERT_LT(dependency, p);
           } else {
@@ -139,7 +140,7 @@ void expect_solutions(const Plan& plan, int columns,
   const Kokkos::View<unsigned*, Kokkos::HostSpace> row("row", n);
   const Kokkos::View<int*, Kokkos::HostSpace> dependency("dependency", entries);
   const Values value("value", entries), diagonal("diagonal", n),
-      by_position("by position", n), b("b", std::size_t(n) * columns),
+      by_permuted_row("by permuted_row", n), b("b", std::size_t(n) * columns),
       x("x", b.extent(0));
   std::mt19937 random(random_seed());
   std::uniform_real_distribution<double> any(-0.3, 0.3);
@@ -154,7 +155,7 @@ void expect_solutions(const Plan& plan, int columns,
     for (auto k = plan.graph.row_map(v); k < plan.graph.row_map(v + 1); ++k) {
       const int j = plan.graph.entries(k);
       value(slot) = any(random);
-      dependency(slot) = plan.order.position(j);
+      dependency(slot) = plan.order.permuted_row(j);
       for (int c = 0; c < columns; ++c)
         expected[c * n + v] -= value(slot) * expected[c * n + j];
       ++slot;
@@ -175,10 +176,11 @@ void expect_solutions(const Plan& plan, int columns,
     for (int u = 0; plan.tasks.threads > 1 && u < plan.tasks.threads; ++u)
       plan.tasks.done(u * Tasks::apart) = start;
     Kokkos::deep_copy(x, std::numeric_limits<double>::quiet_NaN());
-    Kokkos::deep_copy(by_position, std::numeric_limits<double>::quiet_NaN());
+    Kokkos::deep_copy(by_permuted_row,
+                      std::numeric_limits<double>::quiet_NaN());
     Kokkos::parallel_for("solve", Kokkos::TeamPolicy<Host>(exec, 1, team),
                          Detail::LevelTaskRun<double, Host>{
-                             system, plan.tasks, by_position, n, columns});
+                             system, plan.tasks, by_permuted_row, n, columns});
     exec.fence();
     for (std::size_t i = 0; i < expected.size(); ++i)
       ASSERT_NEAR(x(i), expected[i], 1e-9 * (1 + std::abs(expected[i])))
@@ -226,9 +228,9 @@ TEST(LevelTasks, AreOfOneSize) {
   for (int u = 0; u < 8; ++u) {
     const auto& task = plan.tasks.task(plan.tasks.thread_map(u) + 1);
     const double work = Detail::LevelShares::work(
-        task.last_position - task.first_position,
-        double(plan.tasks.first_slot(task.last_position) -
-               plan.tasks.first_slot(task.first_position)));
+        task.last_permuted_row - task.first_permuted_row,
+        double(plan.tasks.first_slot(task.last_permuted_row) -
+               plan.tasks.first_slot(task.first_permuted_row)));
     EXPECT_NEAR(work, all / 8, 102) << "thread " << u;
   }
 }

@@ -120,7 +120,7 @@ int expect_merged(const Graph& graph, int k) {
   const auto coefficient_map = on_host(made.coefficient_map);
   const auto coefficient = on_host(made.coefficient);
   const auto row_status = on_host(made.row_status);
-  const auto position = on_host(made.order.position);
+  const auto permuted_row = on_host(made.order.permuted_row);
   const auto level = on_host(made.order.level_of);
   const auto vertex = on_host(made.order.vertex);
   const auto rows = rows_on_host(made.rows);
@@ -132,8 +132,8 @@ int expect_merged(const Graph& graph, int k) {
   int merged = 0;
   std::map<std::string, unsigned> place_of;  // of programs
   for (int v = 0; v < graph.num_vertices; ++v) {
-    EXPECT_EQ(vertex(position(v)), v);
-    const int p = position(v);
+    EXPECT_EQ(vertex(permuted_row(v)), v);
+    const int p = permuted_row(v);
     const auto row = rows.row(graph.row_of(v));
     EXPECT_EQ(row.diagonal < 0 ? -1 : rows(row.diagonal),
               graph.diagonal_value_index(v));
@@ -151,7 +151,7 @@ int expect_merged(const Graph& graph, int k) {
       last = j;
       found.dependencies.insert(j);
       EXPECT_LT(level(j), level(v)) << "of vertex " << v;
-      EXPECT_LT(position(j), position(v));
+      EXPECT_LT(permuted_row(j), permuted_row(v));
     }
     last = -1;
     for (auto t = coefficient_map(v); t < coefficient_map(v + 1); ++t) {
@@ -353,7 +353,7 @@ ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
   if (!made.exist()) return {};
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values(host), width, max_steps,
-      DependencyNumbering::position, pool, [](auto&, auto&) {},
+      DependencyNumbering::permuted_row, pool, [](auto&, auto&) {},
       RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
                               made.recipe_bytes});
   exec.fence();

@@ -48,14 +48,14 @@ int expect_merged(const Graph& graph, const Merge& merge) {
   std::vector<int> subgraph(n), vertex(n);
   for (int g = 0; g < host.num_subgraphs(); ++g)
     for (int i = 0; i < host.subgraph(g).rows; ++i)
-      subgraph[host.subgraph(g).first_position + i] = g;
+      subgraph[host.subgraph(g).first_permuted_row + i] = g;
   for (int p = 0; p < n; ++p) vertex[p] = graph.row_of(int(host.row(p)));
-  std::vector<int> position(n);
-  for (int p = 0; p < n; ++p) position[vertex[p]] = p;
+  std::vector<int> permuted_row(n);
+  for (int p = 0; p < n; ++p) permuted_row[vertex[p]] = p;
   const auto& level_of = builder.levels.level_of;
   // Groups: of one sub-graph, and of level sets that belong together.
   const auto same_group = [&](int u, int v) {
-    return subgraph[position[u]] == subgraph[position[v]] &&
+    return subgraph[permuted_row[u]] == subgraph[permuted_row[v]] &&
            level_of[u] / rows.levels == level_of[v] / rows.levels;
   };
 
@@ -72,7 +72,7 @@ int expect_merged(const Graph& graph, const Merge& merge) {
   // group that does not: others that need it wait for it.
   std::vector<bool> stays(n, false);
   for (int v = 0; v < n; ++v) {
-    const int p = position[v];
+    const int p = permuted_row[v];
     if (coefficient_map(p + 1) - coefficient_map(p) > 1) continue;
     for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
       const int from = graph.entries(k);
@@ -163,7 +163,7 @@ int expect_merged(const Graph& graph, const Merge& merge) {
       scratch[1 + i] = exported.at(host.import(mine.first_import + i));
     const int first_row = 1 + mine.imports;
     for (int i = 0; i < mine.rows; ++i) {
-      const int p = mine.first_position + i;
+      const int p = mine.first_permuted_row + i;
       auto& begin = scratch[first_row + i];
       for (int t = coefficient_map(p); t < coefficient_map(p + 1); ++t)
         begin += coefficients[t] *
@@ -195,7 +195,7 @@ int expect_merged(const Graph& graph, const Merge& merge) {
       }
     }
     for (int i = 0; i < mine.rows; ++i)
-      x[host.row(mine.first_position + i)] = scratch[first_row + i];
+      x[host.row(mine.first_permuted_row + i)] = scratch[first_row + i];
   }
   EXPECT_EQ(x, PackedSubgraphsTest::substitute(graph));
   return merged;

@@ -44,23 +44,24 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   origin.narrow = on_host(plan.value_index.narrow);
   diagonal.narrow = on_host(plan.diagonal_value_index.narrow);
 
-  // Positions are a permutation of the rows.
-  std::vector<int> position(n, -1);
+  // Each row has one permuted row.
+  std::vector<int> permuted_row(n, -1);
   for (int p = 0; p < n; ++p) {
     ASSERT_LT(row(p), static_cast<unsigned>(n));
-    ASSERT_EQ(position[row(p)], -1) << "row " << row(p) << " twice";
-    position[row(p)] = p;
+    ASSERT_EQ(permuted_row[row(p)], -1) << "row " << row(p) << " twice";
+    permuted_row[row(p)] = p;
     const int v = host.row_of(static_cast<int>(row(p)));
     ASSERT_EQ(diagonal(p), host.diagonal_value_index(v));
   }
   // Level sets begin where their first chunks do.
   std::vector<int> level_begin;
   for (int level = 0; level < levels.num_levels; ++level)
-    level_begin.push_back(chunk(plan.level_chunk_map[level]).first_position);
+    level_begin.push_back(
+        chunk(plan.level_chunk_map[level]).first_permuted_row);
   level_begin.push_back(n);
 
   std::int64_t next_slot = 0;
-  int next_position = 0;
+  int next_permuted_row = 0;
   for (int level = 0; level < levels.num_levels; ++level)
     for (int c = plan.level_chunk_map[level];
          c < plan.level_chunk_map[level + 1]; ++c) {
@@ -68,13 +69,13 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
       const int lanes = 1 << k.log_lanes;
       ASSERT_GE(k.rows, 1);
       ASSERT_LE(k.rows * lanes, width);
-      ASSERT_EQ(k.first_position, next_position);
+      ASSERT_EQ(k.first_permuted_row, next_permuted_row);
       ASSERT_EQ(k.first_slot, next_slot);
-      next_position += k.rows;
+      next_permuted_row += k.rows;
       next_slot += std::int64_t(k.rows) * lanes * k.steps;
       std::int64_t longest = 0;
       for (int r = 0; r < k.rows; ++r) {
-        const int p = k.first_position + r;
+        const int p = k.first_permuted_row + r;
         const int v = host.row_of(static_cast<int>(row(p)));
         ASSERT_EQ(levels.level_of[v], level) << "vertex " << v;
         const auto begin = host.row_map(v), end = host.row_map(v + 1);
@@ -91,10 +92,10 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
           const int from = host.row_of(host.entries(begin + e));
           ASSERT_EQ(dependency(slot), numbering == DependencyNumbering::row
                                           ? from
-                                          : position[from]);
+                                          : permuted_row[from]);
           ASSERT_EQ(origin(slot), host.value_index(begin + e));
-          ASSERT_LT(position[from], plan.num_rows);
-          ASSERT_LT(position[from], p) << "a dependency comes later";
+          ASSERT_LT(permuted_row[from], plan.num_rows);
+          ASSERT_LT(permuted_row[from], p) << "a dependency comes later";
         }
       }
       // Nothing waits for what is not long before it, and the last chunk of a
@@ -116,7 +117,7 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
       if (lanes * 2 <= width) ASSERT_LE(k.steps, max_steps);
       if (lanes > 1) ASSERT_GT(longest, std::int64_t(max_steps) * lanes / 2);
     }
-  EXPECT_EQ(next_position, n);
+  EXPECT_EQ(next_permuted_row, n);
   EXPECT_EQ(next_slot, plan.num_slots);
 }
 
@@ -138,7 +139,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   if (!made.exist()) return 0;
   const auto plan = Detail::make_row_chunks_with(
       exec, made.graph, made.order, num_values, width, max_steps,
-      DependencyNumbering::position, pool, [](auto&, auto&) {},
+      DependencyNumbering::permuted_row, pool, [](auto&, auto&) {},
       RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
                               made.recipe_bytes});
   const auto pieces = Detail::split_long_rows(
@@ -149,7 +150,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   const auto coefficient_map = on_host(made.coefficient_map);
   const auto coefficient = on_host(made.coefficient);
   const auto vertex = on_host(made.order.vertex);
-  const auto position = on_host(made.order.position);
+  const auto permuted_row = on_host(made.order.permuted_row);
   const auto dependency = on_host(plan.dependency);
   const auto chunk = on_host(plan.chunk);
   const auto split = on_host(pieces.chunk);
@@ -160,13 +161,13 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   for (int c = 0; c < plan.num_chunks(); ++c) {
     const RowChunk& own = chunk(c);
     EXPECT_EQ(own.begin(), slot);
-    EXPECT_EQ(own.first_position, next);
+    EXPECT_EQ(own.first_permuted_row, next);
     EXPECT_EQ(own.dependency_begin, word);
-    EXPECT_LT(own.throttle, own.first_position);
+    EXPECT_LT(own.throttle, own.first_permuted_row);
     const int lanes = 1 << own.log_lanes;
     bool far = false;
     for (int r = 0; r < own.rows; ++r) {
-      const int v = vertex(own.first_position + r), row = host.row_of(v);
+      const int v = vertex(own.first_permuted_row + r), row = host.row_of(v);
       std::vector<int> coefficients, dependencies, expected_coefficients,
           expected_dependencies;
       for (int i = r * lanes; i < own.num_slots(); ++i) {
@@ -183,8 +184,8 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
         far = far || v - 1 - coefficient(t) > RowChunk::most_distance;
       }
       for (auto e = row_map(v); e < row_map(v + 1); ++e) {
-        expected_dependencies.push_back(position(entries(e)));
-        far = far || own.first_position - 1 - position(entries(e)) >
+        expected_dependencies.push_back(permuted_row(entries(e)));
+        far = far || own.first_permuted_row - 1 - permuted_row(entries(e)) >
                          RowChunk::most_distance;
       }
       EXPECT_EQ(coefficients, expected_coefficients) << "of row " << row;
@@ -253,7 +254,7 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
     for (const int width : {1, 4, 32})
       for (const bool reversed : {false, true})
         for (const auto numbering :
-             {DependencyNumbering::row, DependencyNumbering::position}) {
+             {DependencyNumbering::row, DependencyNumbering::permuted_row}) {
           SCOPED_TRACE(name + ", width " + std::to_string(width) +
                        (reversed ? ", reversed" : ""));
           expect_chunks(TestGraphs::with_value_indices(graph, reversed), width,

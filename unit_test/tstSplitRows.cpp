@@ -109,7 +109,7 @@ TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
       ASSERT_LT(at, split.extent(0));
       EXPECT_EQ(split(at).part, RowChunk::whole_rows);
       EXPECT_EQ(split(at).first_slot, row.first_slot);
-      EXPECT_EQ(split(at).first_position, row.first_position);
+      EXPECT_EQ(split(at).first_permuted_row, row.first_permuted_row);
       EXPECT_EQ(split(at).rows, row.rows);
       EXPECT_EQ(split(at++).steps, row.steps);
       continue;
@@ -123,7 +123,7 @@ TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
       const RowChunk& piece = split(at);
       ASSERT_EQ(piece.part, sums);
       EXPECT_EQ(piece.first_slot, slot);
-      EXPECT_EQ(piece.first_position, row.first_position);
+      EXPECT_EQ(piece.first_permuted_row, row.first_permuted_row);
       EXPECT_EQ(piece.rows, 1);
       EXPECT_EQ(piece.log_lanes, row.log_lanes);
       EXPECT_EQ(piece.throttle, row.throttle);
@@ -135,7 +135,7 @@ TEST(SplitRows, PiecesHaveTheSlotsOfTheRow) {
     EXPECT_EQ(steps, row.steps);
     const RowChunk& adds = split(at++);
     EXPECT_EQ(adds.part, RowChunk::adds_pieces);
-    EXPECT_EQ(adds.first_position, row.first_position);
+    EXPECT_EQ(adds.first_permuted_row, row.first_permuted_row);
     EXPECT_EQ(adds.first_slot, first_sum);
     EXPECT_EQ(adds.steps, sums - first_sum);
   }

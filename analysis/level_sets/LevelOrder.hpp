@@ -21,8 +21,7 @@ namespace Strata {
 /// Sizes of the level sets, in host memory.
 struct LevelSizes {
   int num_levels = 0;
-  /// Level l has the positions level_map[l] to level_map[l + 1] - 1 of the
-  /// order.
+  /// Level l has the permuted rows level_map[l] to level_map[l + 1] - 1.
   std::vector<std::int64_t> level_map{0};
   /// No fewer diagonal blocks without edges does the graph have in the order of
   /// its vertices; there may be many more.
@@ -35,14 +34,15 @@ struct LevelSizes {
   }
 };
 
-/// The vertices of a dependency graph in the order of their levels.
+/// The vertices of a dependency graph in the order of their levels. A permuted
+/// row is the number of a vertex in this order.
 template <class MemorySpace>
 struct LevelOrder {
   LevelSizes sizes;
-  Kokkos::View<int*, MemorySpace> level_of;  // vertex -> level
-  Kokkos::View<int*, MemorySpace> vertex;    // position -> vertex
-  Kokkos::View<int*, MemorySpace> position;  // vertex -> position
-  Kokkos::View<int*, MemorySpace> length;    // position -> edges into it
+  Kokkos::View<int*, MemorySpace> level_of;      // vertex -> level
+  Kokkos::View<int*, MemorySpace> vertex;        // permuted row -> vertex
+  Kokkos::View<int*, MemorySpace> permuted_row;  // vertex -> permuted row
+  Kokkos::View<int*, MemorySpace> length;  // permuted row -> edges into it
   Kokkos::View<std::int64_t*, MemorySpace> level_map;  // as sizes.level_map
 
   int num_levels() const { return sizes.num_levels; }
@@ -123,14 +123,14 @@ struct LevelKeys {
 };
 
 /// What follows from the sorted order, by whole warps: a thread for each
-/// position, and idle ones at the end of the last warp.
+/// permuted row, and idle ones at the end of the last warp.
 template <class ExecutionSpace>
 struct LevelBounds {
   using MemorySpace = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
   CountedLengths<MemorySpace> lengths;
   Kokkos::View<const int*, MemorySpace> vertex;
-  Kokkos::View<int*, MemorySpace> position, length;
+  Kokkos::View<int*, MemorySpace> permuted_row, length;
   Kokkos::View<const std::uint64_t*, MemorySpace> key;
   LevelSizesView<MemorySpace> sizes;
   int length_bits;
@@ -148,7 +148,7 @@ struct LevelBounds {
       const int v = vertex(p);
       row_length = lengths.length(said_of(p, v));
       length(p) = static_cast<int>(row_length);
-      position(v) = static_cast<int>(p);
+      permuted_row(v) = static_cast<int>(p);
       if (p == 0 || level_at(p - 1) != level) {
         sizes.first(level) = p;
         // The longest row is the level set's first; by ranks, that is one of
@@ -217,7 +217,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
   const std::int64_t n = graph.num_vertices;
   LevelOrder<Memory> order;
   order.vertex = pool.template view<int>(n);
-  order.position = pool.template view<int>(n);
+  order.permuted_row = pool.template view<int>(n);
   order.length = pool.template view<int>(n);
   int found[LevelCounters::size];
   if (known.known) {
@@ -266,8 +266,8 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
   Kokkos::parallel_for("Strata::LevelOrder::bounds",
                        Range(exec, 0, (n + width - 1) / width * width),
                        LevelBounds<ExecutionSpace>{
-                           lengths, order.vertex, order.position, order.length,
-                           key, sizes, length_bits, longest});
+                           lengths, order.vertex, order.permuted_row,
+                           order.length, key, sizes, length_bits, longest});
   std::vector<std::int64_t> all(sizes.all.extent(0));
   copy_to_host(exec, sizes.all, all.data());
   order.level_map =
@@ -307,7 +307,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   };
   order.level_of = make("Strata::LevelOrder::level_of");
   order.vertex = make("Strata::LevelOrder::vertex");
-  order.position = make("Strata::LevelOrder::position");
+  order.permuted_row = make("Strata::LevelOrder::permuted_row");
   order.length = make("Strata::LevelOrder::length");
   order.level_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
       "Strata::LevelOrder::level_map", std::size_t(levels) + 1);
@@ -318,7 +318,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
     const std::int64_t edges = said.length(said(v));
     order.level_of(v) = level;
     order.vertex(p) = v;
-    order.position(v) = p;
+    order.permuted_row(v) = p;
     order.length(p) = static_cast<int>(edges);
     order.sizes.edges[level] += edges;
     order.sizes.longest_row[level] =
@@ -402,7 +402,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
     };
     own(order.level_of);
     own(order.vertex);
-    own(order.position);
+    own(order.permuted_row);
     own(order.length);
     own(order.level_map);
     exec.fence();

@@ -156,7 +156,7 @@ struct MergeSums {
 template <class MemorySpace>
 struct MergeStages {
   Kokkos::View<const std::int64_t*, MemorySpace> given_map;
-  Kokkos::View<const int*, MemorySpace> position, level_of;
+  Kokkos::View<const int*, MemorySpace> permuted_row, level_of;
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
   int num_vertices, levels, num_levels;
   std::int64_t num_numbers;  // groups * levels
@@ -196,7 +196,7 @@ struct MergeStages {
     const auto v = static_cast<int>(vertex);
     const int level = level_of(v);
     const auto own = static_cast<int>(given_map(v + 1) - given_map(v));
-    by_depth[level_begin[level] + (position(v) - level_map(level))] = v;
+    by_depth[level_begin[level] + (permuted_row(v) - level_map(level))] = v;
     row_status[v] =
         unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
     length[v] = own;

@@ -153,8 +153,8 @@ struct SubgraphSteps {
   }
 };
 
-/// The maps of MergedSubgraphRows, all in one scan: index i stands for position
-/// i % n of map i / n.
+/// The maps of MergedSubgraphRows, all in one scan: index i stands for permuted
+/// row i % n of map i / n.
 template <class MemorySpace>
 struct MergedMaps {
   SubgraphGroups<MemorySpace> groups;
@@ -187,7 +187,7 @@ template <class MemorySpace>
 struct WriteMergedInSubgraph {
   SubgraphGroups<MemorySpace> groups;
   MergedSubgraphRows<MemorySpace> rows;
-  const int* position_of;
+  const int* permuted_row_of;
   // Of the merged graph: by vertex, by edge, by vertex, and by task.
   const std::int64_t* dependency_map;
   const unsigned *rank, *place;
@@ -200,7 +200,7 @@ struct WriteMergedInSubgraph {
     constexpr int lanes = Eliminate::num_lanes;
     using Rows = MergedSubgraphRows<MemorySpace>;
     const int v = static_cast<int>(number);
-    const int p = v < 0 ? 0 : position_of[v];
+    const int p = v < 0 ? 0 : permuted_row_of[v];
     const int first_coefficient = rows.coefficient_map(p);
     const bool merged =
         v >= 0 && rows.coefficient_map(p + 1) - first_coefficient > 1;
@@ -238,7 +238,8 @@ struct WriteMergedInSubgraph {
     for (int t = lane; t < row.coefficients; t += lanes)
       rows.coefficient(first_coefficient + row.coefficients - 1 -
                        eliminate.rank_of_coefficient(t, row.coefficients)) =
-          static_cast<std::int16_t>(p - position_of[eliminate.coefficient(t)]);
+          static_cast<std::int16_t>(p -
+                                    permuted_row_of[eliminate.coefficient(t)]);
     notes_to_slots(
         row, eliminate, lane, recipe,
         [&](int its) { return row.coefficients - 1 - its; },

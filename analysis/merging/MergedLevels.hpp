@@ -124,7 +124,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   MergeStages<Memory> stages;
   using Stages = MergeStages<Memory>;
   stages.given_map = graph.row_map;
-  stages.position = order.position;
+  stages.permuted_row = order.permuted_row;
   stages.level_of = order.level_of;
   stages.level_map = order.level_map;
   stages.num_vertices = graph.num_vertices;

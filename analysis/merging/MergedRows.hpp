@@ -23,9 +23,9 @@ namespace Strata {
 /// other, the entries ascending by dependency. Where the user's values are in
 /// order (see DependencyGraph), rows are as in the matrix, the diagonal after a
 /// row's entries, and numbers stand for themselves: backwards if `reversed`.
-/// Else `value_index` has a place for each, by position, as most coefficients
-/// of neighbours are neighbours there, too, and the diagonal (-1: it is one)
-/// before the entries.
+/// Else `value_index` has a place for each, by permuted row, as most
+/// coefficients of neighbours are neighbours there, too, and the diagonal (-1:
+/// it is one) before the entries.
 template <class MemorySpace>
 struct MergedRows {
   /// The numbers of a row's first entry and of its diagonal, -1 if there is
@@ -33,9 +33,9 @@ struct MergedRows {
   struct Row {
     int first, diagonal;
   };
-  /// Position -> where its recipe begins, in words of four bytes, if any; and
-  /// the same in half as many bytes, if there are few recipes: a plan has one
-  /// of them.
+  /// Permuted row -> where its recipe begins, in words of four bytes, if any;
+  /// and the same in half as many bytes, if there are few recipes: a plan has
+  /// one of them.
   Kokkos::View<unsigned*, MemorySpace> recipe_of;
   Kokkos::View<unsigned short*, MemorySpace> near_recipe_of;
   Kokkos::View<unsigned char*, MemorySpace> recipe;
@@ -99,17 +99,18 @@ struct MergedRows {
   }
   /// Where a row's recipe begins, with what is before the slots; null: it has
   /// none.
-  KOKKOS_INLINE_FUNCTION const unsigned char* recipe_at(int position) const {
+  KOKKOS_INLINE_FUNCTION const unsigned char* recipe_at(
+      int permuted_row) const {
     const bool near = recipe_of.extent(0) == 0;
     const unsigned begin =
-        near ? near_recipe_of(position) : recipe_of(position);
+        near ? near_recipe_of(permuted_row) : recipe_of(permuted_row);
     return begin == (near ? no_near_recipe : no_recipe)
                ? nullptr
                : recipe.data() + std::size_t{begin} * word;
   }
   KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
-      int position) const {
-    const unsigned char* const at = recipe_at(position);
+      int permuted_row) const {
+    const unsigned char* const at = recipe_at(permuted_row);
     if (!at) return {};
     return {at + head + at[0], at[0], at[1]};
   }
@@ -126,7 +127,8 @@ struct MergedRows {
     return {begin, unit ? -1 : begin_of(v + 1) - 1};
   }
   /// The number after a row's last entry.
-  /// @param following  the user's row at the next position, -1: there is none
+  /// @param following  the user's row at the next permuted row, -1: there is
+  /// none
   KOKKOS_INLINE_FUNCTION int end(int user_row, int following) const {
     if (values_in_order) return begin_of(vertex(user_row) + 1) - (unit ? 0 : 1);
     return following < 0 ? static_cast<int>(value_index.size())

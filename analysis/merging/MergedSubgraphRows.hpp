@@ -13,8 +13,8 @@ namespace Strata {
 /// (see MergeGroups), and where the packed sub-graphs have them: what
 /// MergedRows is for the whole graph.
 ///
-/// All arrays are by position, the place of a row in the packed sub-graphs. A
-/// merged row has a MergedRecipe. Its slots are of coefficients of b, in the
+/// All arrays are by permuted row, the place of a row in the packed sub-graphs.
+/// A merged row has a MergedRecipe. Its slots are of coefficients of b, in the
 /// order in which their rows are eliminated, the row itself being the first,
 /// then of dependencies. A row that is not merged has one coefficient, itself.
 template <class MemorySpace>
@@ -25,20 +25,20 @@ struct MergedSubgraphRows {
   int max_coefficients = 0, max_slots = 0;
   /// What the following arrays are part of.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
-  /// A position's entries as the matrix has them. Without value_indices they
-  /// stand right before the row's diagonal in the user's values, or, if
+  /// A permuted row's entries as the matrix has them. Without value_indices
+  /// they stand right before the row's diagonal in the user's values, or, if
   /// `reversed`, after it in the opposite order (see
   /// DependencyGraph::values_in_order).
   Kokkos::View<int*, MemorySpace> row_map;
   Detail::ValueIndex<MemorySpace> value_index;
   bool has_value_indices = true, reversed = false;
   std::int64_t num_entries = 0;
-  /// Coefficients of b for a position, beginning with its own row: how many
-  /// positions the row of each stands before it (after it, if negative) in the
-  /// same sub-graph.
+  /// Coefficients of b for a permuted row, beginning with its own row: how many
+  /// permuted rows the row of each stands before it (after it, if negative) in
+  /// the same sub-graph.
   Kokkos::View<int*, MemorySpace> coefficient_map;
   Kokkos::View<std::int16_t*, MemorySpace> coefficient;
-  /// Words. Of a merged position: the number of its dependencies; where the
+  /// Words. Of a merged permuted row: the number of its dependencies; where the
   /// row's records begin (see byte_of); the recipe, four bytes a word, the
   /// first in the lowest bits. Of one with one coefficient: where its records
   /// begin, then a byte for each entry, its rank among the dependencies. A row
@@ -59,11 +59,11 @@ struct MergedSubgraphRows {
     return reversed ? diagonal + (end - k) : diagonal - (end - k);
   }
   KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
-      int position) const {
+      int permuted_row) const {
     const int coefficients =
-        coefficient_map(position + 1) - coefficient_map(position);
+        coefficient_map(permuted_row + 1) - coefficient_map(permuted_row);
     if (coefficients == 1) return {};
-    const unsigned* const words = word.data() + word_map(position);
+    const unsigned* const words = word.data() + word_map(permuted_row);
     const int dependencies = static_cast<int>(words[0]);
     return {reinterpret_cast<const unsigned char*>(words + 1 +
                                                    tasks_of(dependencies)),

@@ -35,7 +35,7 @@ struct ShareRecipes {
   int* shared = nullptr;
   /// Vertex -> where its own recipe is to begin.
   unsigned* begin = nullptr;
-  Kokkos::View<const int*, MemorySpace> vertex;  // by position
+  Kokkos::View<const int*, MemorySpace> vertex;  // by permuted row
   /// To be made: where recipes begin, the recipes, their bytes in all.
   Rows rows;
   std::int64_t* total = nullptr;
@@ -135,7 +135,7 @@ struct ShareRecipes {
     if (own) sum += size;
     if (final && v + 1 == num_rows) *total = sum * Rows::word;
   }
-  /// The recipe of vertex `i`, and where that of position `i` begins.
+  /// The recipe of vertex `i`, and where that of permuted row `i` begins.
   struct Copy {};
   KOKKOS_INLINE_FUNCTION void operator()(Copy, std::int64_t i) const {
     const int v = vertex(i);

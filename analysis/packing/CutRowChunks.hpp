@@ -17,7 +17,7 @@ namespace Detail {
 /// so chunks of equal lanes form *runs*, at most log2(width) + 1 a level set.
 template <class MemorySpace>
 struct CutLevels {
-  Kokkos::View<const int*, MemorySpace> length;  // position -> entries
+  Kokkos::View<const int*, MemorySpace> length;  // permuted row -> entries
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
   int width, max_steps;
 
@@ -28,7 +28,7 @@ struct CutLevels {
       ++lanes;
     return lanes;
   }
-  /// First position in [begin, end) with fewer lanes a row, or `end`.
+  /// First permuted row in [begin, end) with fewer lanes a row, or `end`.
   KOKKOS_INLINE_FUNCTION std::int64_t fewer_lanes(std::int64_t begin,
                                                   std::int64_t end,
                                                   int lanes) const {
@@ -44,25 +44,25 @@ struct CutLevels {
     }
     return begin;
   }
-  /// The first position and lanes of chunk `number` of a level set, or, if
+  /// The first permuted row and lanes of chunk `number` of a level set, or, if
   /// that has fewer chunks, their number.
   KOKKOS_INLINE_FUNCTION std::int64_t find(std::int64_t level,
                                            std::int64_t number,
-                                           std::int64_t& position,
+                                           std::int64_t& permuted_row,
                                            int& lanes) const {
     const std::int64_t end = level_map(level + 1);
     std::int64_t passed = 0;
-    for (position = level_map(level); position < end;) {
-      lanes = log_lanes(length(position));
+    for (permuted_row = level_map(level); permuted_row < end;) {
+      lanes = log_lanes(length(permuted_row));
       const std::int64_t rows = width >> lanes;
-      const std::int64_t last = fewer_lanes(position, end, lanes);
-      const std::int64_t chunks = (last - position + rows - 1) / rows;
+      const std::int64_t last = fewer_lanes(permuted_row, end, lanes);
+      const std::int64_t chunks = (last - permuted_row + rows - 1) / rows;
       if (number < passed + chunks) {
-        position += (number - passed) * rows;
+        permuted_row += (number - passed) * rows;
         return number;
       }
       passed += chunks;
-      position += chunks * rows;
+      permuted_row += chunks * rows;
     }
     return passed;
   }
@@ -78,8 +78,8 @@ struct ChunkStages {
   /// chunks, words of dependencies, bytes of recipes.
   std::int64_t* totals;
   static constexpr int num_totals = 5;
-  Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
-  Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
+  Kokkos::View<const int*, MemorySpace> vertex;        // permuted row -> vertex
+  Kokkos::View<const int*, MemorySpace> permuted_row;  // vertex -> permuted row
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   Kokkos::View<const int*, MemorySpace> entries;
   RowCoefficients<MemorySpace> coefficients;
@@ -92,9 +92,9 @@ struct ChunkStages {
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
                                          std::int64_t& sum, bool final) const {
     if (final && level == 0) level_chunk_map(0) = 0;
-    std::int64_t position;
+    std::int64_t permuted_row;
     int lanes;
-    sum += cut.find(level, 0x7fffffff, position, lanes);
+    sum += cut.find(level, 0x7fffffff, permuted_row, lanes);
     if (!final) return;
     level_chunk_map(level + 1) = static_cast<int>(sum);
     if (level + 2 == static_cast<std::int64_t>(level_chunk_map.extent(0))) {
@@ -150,7 +150,7 @@ struct ChunkStages {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         const int r = first + u < made.rows ? first + u : made.rows - 1;
-        const int v = vertex(made.first_position + r);
+        const int v = vertex(made.first_permuted_row + r);
         own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
         own[u][1] =
             static_cast<int>(coefficients.map(v + 1) - coefficients.map(v));
@@ -179,8 +179,9 @@ struct ChunkStages {
     const auto steps_for = [&](std::int64_t entries) {
       return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
     };
-    made.steps = steps_for(
-        coefficients.exist() ? lists[2 * c] : cut.length(made.first_position));
+    made.steps =
+        steps_for(coefficients.exist() ? lists[2 * c]
+                                       : cut.length(made.first_permuted_row));
     made.throttle = cut.width > 1 ? throttle_of(c, level, made.steps) : -1;
     made.coefficient_steps = 0;
     if (coefficients.exist()) {
@@ -203,8 +204,8 @@ struct ChunkStages {
     const RowChunk made = chunk(c);
     const int r = static_cast<int>(i % cut.width);
     if (r >= made.rows || load_relaxed(lists + 2 * c) != 0) return;
-    const int v = vertex(made.first_position + r);
-    const int nearest = made.first_position - 1 - RowChunk::most_distance;
+    const int v = vertex(made.first_permuted_row + r);
+    const int nearest = made.first_permuted_row - 1 - RowChunk::most_distance;
     bool far = false;
     constexpr int batch = 4;
     const std::int64_t end = row_map(v + 1);
@@ -215,7 +216,7 @@ struct ChunkStages {
       for (int u = 0; u < batch; ++u)
         from[u] = entries(k + u < end ? k + u : end - 1);
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) from[u] = position(from[u]);
+      for (int u = 0; u < batch; ++u) from[u] = permuted_row(from[u]);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
     }
@@ -249,17 +250,17 @@ struct ChunkStages {
                                           std::int64_t& level) const {
     // A chunk of one lane is a row.
     RowChunk made;
-    std::int64_t position = c, left = 1;
+    std::int64_t permuted_row = c, left = 1;
     level = 0;
     if (cut.width > 1) {
       level = level_of(c);
       int lanes = 0;
-      cut.find(level, c - level_chunk_map(level), position, lanes);
+      cut.find(level, c - level_chunk_map(level), permuted_row, lanes);
       made.log_lanes = static_cast<std::uint8_t>(lanes);
-      left = cut.level_map(level + 1) - position;
+      left = cut.level_map(level + 1) - permuted_row;
     }
     const int room = cut.width >> made.log_lanes;
-    made.first_position = static_cast<int>(position);
+    made.first_permuted_row = static_cast<int>(permuted_row);
     made.rows = static_cast<std::uint8_t>(left < room ? left : room);
     return made;
   }

@@ -19,9 +19,9 @@ struct FillRowChunks {
   Kokkos::View<int*, MemorySpace> dependency;
   ValueIndex<MemorySpace> value_index, diagonal_value_index;
   DependencyGraph<MemorySpace> graph;
-  Kokkos::View<const int*, MemorySpace> vertex;    // position -> vertex
-  Kokkos::View<const int*, MemorySpace> position;  // vertex -> position
-  bool by_position;
+  Kokkos::View<const int*, MemorySpace> vertex;        // permuted row -> vertex
+  Kokkos::View<const int*, MemorySpace> permuted_row;  // vertex -> permuted row
+  bool by_permuted_row;
   RowCoefficients<MemorySpace> coefficients;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t c) const {
@@ -37,7 +37,7 @@ struct FillRowChunks {
     const int per_row = 1 << chunk.log_lanes;
     const int active = chunk.rows * per_row;
     for (int l = lane; l < active; l += lanes) {
-      const int p = chunk.first_position + (l >> chunk.log_lanes);
+      const int p = chunk.first_permuted_row + (l >> chunk.log_lanes);
       const int v = vertex(p);
       const std::int64_t begin = graph.row_map(v);
       const std::int64_t end = graph.row_map(v + 1);
@@ -61,7 +61,8 @@ struct FillRowChunks {
                                    std::int64_t end) const {
     const bool used = k < end;
     const int j = used ? graph.entries(k) : -1;
-    dependency(slot) = used ? (by_position ? position(j) : user_row(j)) : -1;
+    dependency(slot) =
+        used ? (by_permuted_row ? permuted_row(j) : user_row(j)) : -1;
     value_index.set(slot, used ? graph.value_index(k) : -1);
   }
   /// Coefficients and dependencies of lane l, whose row is v.
@@ -96,7 +97,7 @@ struct FillRowChunks {
         from[u] = at < end ? graph.entries(at) : -1;
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (from[u] >= 0) from[u] = position(from[u]);
+        if (from[u] >= 0) from[u] = permuted_row(from[u]);
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (s + u < chunk.steps)

@@ -66,7 +66,7 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         found,
         head.data(),
         order.vertex,
-        order.position,
+        order.permuted_row,
         graph.row_map,
         graph.entries,
         coefficients,
@@ -118,8 +118,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
         FillRowChunks<Memory>{
             found, plan.chunk, plan.row, plan.dependency, plan.value_index,
-            plan.diagonal_value_index, graph, order.vertex, order.position,
-            numbering == DependencyNumbering::position, coefficients});
+            plan.diagonal_value_index, graph, order.vertex, order.permuted_row,
+            numbering == DependencyNumbering::permuted_row, coefficients});
   return plan;
 }
 

@@ -205,7 +205,7 @@ class SubgraphPacker {
       packed.merged = merger_.keep(num_values, packed.row,
                                    {{},
                                     {},
-                                    p.position_of,
+                                    p.permuted_row_of,
                                     p.graph.row_map.data(),
                                     p.value_rank,
                                     p.value_place,
@@ -280,7 +280,7 @@ class SubgraphPacker {
     pool_->take(p.order, n);
     pool_->take(p.subgraph_of, n);
     pool_->take(p.export_before, n + 1);
-    pool_->take(p.position_of, n);
+    pool_->take(p.permuted_row_of, n);
     pool_->take(p.time, n);
     pool_->take(p.first_task, n);
     pool_->take(p.exported, n);

@@ -66,7 +66,7 @@ struct PackedSubgraph {
   /// Lanes of a warp that work, a power of two.
   int lanes;
   int steps;
-  int first_position, rows;
+  int first_permuted_row, rows;
   int first_export, exports, imports;
   int padding;  // 0: no byte of a plan is left as it was
 };
@@ -98,13 +98,13 @@ struct PackedSubgraphs {
   /// Where level sets are merged; the next two and
   /// `value_index` have no elements then.
   MergedSubgraphRows<MemorySpace> merged;
-  /// Of each record, for packing: the row's position (-1: idle lane); the lane,
-  /// and in the three upper bits the logarithm of the stage's lanes.
+  /// Of each record, for packing: its permuted row (-1: idle lane); the
+  /// lane, and in the three upper bits the logarithm of the stage's lanes.
   Kokkos::View<int*, MemorySpace> record_row;
   Kokkos::View<unsigned char*, MemorySpace> record_lane;
   Kokkos::View<unsigned char*, MemorySpace> step_warps;
-  Kokkos::View<unsigned*, MemorySpace> row;  // position -> user's row
-  /// Of each position's diagonal; of entry e of a record, at
+  Kokkos::View<unsigned*, MemorySpace> row;  // permuted row -> user's row
+  /// Of each permuted row's diagonal; of entry e of a record, at
   /// number * entries + e.
   Detail::ValueIndex<MemorySpace> diagonal_value_index, value_index;
 

@@ -46,7 +46,7 @@ struct PackingArrays {
   // Vertices, in the order of sub-graphs (p) or by number (i).
   Key* band_key = nullptr;
   int *order = nullptr, *subgraph_of = nullptr, *export_before = nullptr;
-  int *position_of = nullptr, *time = nullptr, *first_task = nullptr;
+  int *permuted_row_of = nullptr, *time = nullptr, *first_task = nullptr;
   int* exported = nullptr;
   int *band_first = nullptr, *band_chunk = nullptr;
   // Sub-graphs.

@@ -16,13 +16,14 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
   using Base = SubgraphRecords<MemorySpace>;
   using Base::graph, Base::packed, Base::record, Base::num_subgraphs,
       Base::num_tasks, Base::num_steps, Base::num_uniques, Base::subgraph_of,
-      Base::export_before, Base::position_of, Base::first_task, Base::exported,
-      Base::first_vertex, Base::lanes_of, Base::subgraph, Base::unique_of,
-      Base::slot_of, Base::unique_dependency, Base::unique_subgraph,
-      Base::unique_local, Base::need_key, Base::need_unique, Base::value_place,
-      Base::value_rank, Base::task_place, Base::task_row, Base::place_of,
-      Base::step_subgraph, Base::record_of, Base::team, Base::entries_a_step,
-      Base::lane_at, Base::warps_of, Base::operator();
+      Base::export_before, Base::permuted_row_of, Base::first_task,
+      Base::exported, Base::first_vertex, Base::lanes_of, Base::subgraph,
+      Base::unique_of, Base::slot_of, Base::unique_dependency,
+      Base::unique_subgraph, Base::unique_local, Base::need_key,
+      Base::need_unique, Base::value_place, Base::value_rank, Base::task_place,
+      Base::task_row, Base::place_of, Base::step_subgraph, Base::record_of,
+      Base::team, Base::entries_a_step, Base::lane_at, Base::warps_of,
+      Base::operator();
   using typename Base::Index, typename Base::Key;
 
   /// First record of the stage that a place (step * team + lane of the team)
@@ -71,8 +72,8 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
     unique_local[u] =
         static_cast<int>(1 + p - subgraph[unique_subgraph[u]].first_import);
     const int from = subgraph_of[j];
-    packed.import(p) =
-        position_of[j] - first_vertex[from] + export_before[first_vertex[from]];
+    packed.import(p) = permuted_row_of[j] - first_vertex[from] +
+                       export_before[first_vertex[from]];
   }
   /// Idle lanes and unused entries of a stage.
   KOKKOS_INLINE_FUNCTION void clear_records(Index at) const {
@@ -105,7 +106,7 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
   struct BeginPacking {};
   KOKKOS_INLINE_FUNCTION void operator()(BeginPacking, Index at) const {
     if (at < graph.num_vertices) {
-      const int p = position_of[at];
+      const int p = permuted_row_of[at];
       packed.row(p) = static_cast<unsigned>(graph.row_of(static_cast<int>(at)));
       packed.diagonal_value_index.set(p, graph.diagonal_value_index(at));
     }
@@ -121,7 +122,7 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
   }
   KOKKOS_INLINE_FUNCTION int local_of(int i) const {
     const PackedSubgraph& s = subgraph[subgraph_of[i]];
-    return 1 + s.imports + position_of[i] - s.first_position;
+    return 1 + s.imports + permuted_row_of[i] - s.first_permuted_row;
   }
   struct FillOuts {};
   /// The same, and what is imported.
@@ -136,7 +137,8 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
     for (int l = 0; l < packed.row_lanes; ++l) {
       const Index place = place_of[t] + l;
       if (!value_place)
-        packed.record_row(stage_of(place) + lane_of(place)) = position_of[i];
+        packed.record_row(stage_of(place) + lane_of(place)) =
+            permuted_row_of[i];
       // All lanes that share the row know its sum, the first one stores it.
       put(place, record.out_at(),
           static_cast<unsigned>(local_of(i) * record.scalar_bytes) |

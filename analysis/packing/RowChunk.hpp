@@ -18,9 +18,9 @@ namespace Strata {
 ///
 /// Where rows have coefficients, dependencies are numbered by chunk, its
 /// coefficients first: from word dependency_begin on a word each or, where all
-/// of a chunk are near, two in a word. These say how many positions lie between
-/// the dependency and the chunk, or how many rows between the coefficient's row
-/// and the chunk's.
+/// of a chunk are near, two in a word. These say how many permuted rows lie
+/// between the dependency and the chunk, or how many rows between the
+/// coefficient's row and the chunk's.
 struct alignas(16) RowChunk {
   /// How many level sets back `throttle` lies, and how many more for each time
   /// that the lanes fetch `max_steps` entries after the first.
@@ -33,14 +33,14 @@ struct alignas(16) RowChunk {
   static constexpr int no_distance = 0xffff, most_distance = 0xfffe;
 
   std::int64_t first_slot = 0;
-  int first_position = 0;
+  int first_permuted_row = 0;
   int steps = 0;
   unsigned dependency_begin = 0;
   std::uint8_t rows = 0, log_lanes = 0, coefficient_steps = 0,
                dependencies = whole;
-  /// A position some level sets back, as far on in its level set as the chunk
-  /// is in its own: until that row is solved, there is no use in asking for
-  /// the chunk's dependencies. -1 where there are not as many level sets
+  /// A permuted row some level sets back, as far on in its level set as the
+  /// chunk is in its own: until that row is solved, there is no use in asking
+  /// for the chunk's dependencies. -1 where there are not as many level sets
   /// before, or a chunk is one lane wide.
   int throttle = -1;
   /// Whole rows; or a piece of one row that several chunks share, and the place
@@ -79,10 +79,10 @@ struct alignas(16) RowChunk {
       reinterpret_cast<unsigned short*>(to)[number] =
           static_cast<unsigned short>(value);
   }
-  /// A dependency's position, or -1, of what is stored.
+  /// A dependency's permuted row, or -1, of what is stored.
   KOKKOS_INLINE_FUNCTION int dependency_of(int value) const {
     if (dependencies == whole) return value;
-    return value == no_distance ? -1 : first_position - 1 - value;
+    return value == no_distance ? -1 : first_permuted_row - 1 - value;
   }
   /// A coefficient's row, or -1, of what is stored for `row`.
   KOKKOS_INLINE_FUNCTION int coefficient_of(int value, int row) const {
@@ -91,9 +91,10 @@ struct alignas(16) RowChunk {
     return dependencies == near_below ? row - 1 - value : row + 1 + value;
   }
   /// What stands for them in memory; -1: padding.
-  KOKKOS_INLINE_FUNCTION int to_store_dependency(int position) const {
-    if (dependencies == whole) return position;
-    return position < 0 ? no_distance : first_position - 1 - position;
+  KOKKOS_INLINE_FUNCTION int to_store_dependency(int permuted_row) const {
+    if (dependencies == whole) return permuted_row;
+    return permuted_row < 0 ? no_distance
+                            : first_permuted_row - 1 - permuted_row;
   }
   KOKKOS_INLINE_FUNCTION int to_store_coefficient(int coefficient,
                                                   int row) const {

@@ -17,17 +17,17 @@ template <class MemorySpace>
 struct RowChunks {
   int num_rows = 0;
   std::int64_t num_slots = 0;
-  /// Position in the order of use -> user's row.
+  /// Permuted row, in the order of use -> user's row.
   Kokkos::View<unsigned*, MemorySpace> row;
   Kokkos::View<RowChunk*, MemorySpace> chunk;
-  /// Slot -> user's row of the dependency, or its position (see
+  /// Slot -> user's row of the dependency, or its permuted row (see
   /// `make_row_chunks`); -1 in padding. Where rows have coefficients, words as
   /// RowChunk says.
   Kokkos::View<int*, MemorySpace> dependency;
   /// Slot -> index of its value among the user's values; -1 in padding. None
   /// where rows are merged.
   Detail::ValueIndex<MemorySpace> value_index;
-  /// Position -> index of its diagonal value; -1 where the diagonal is one.
+  /// Permuted row -> index of its diagonal value; -1 where the diagonal is one.
   /// None where rows are merged.
   Detail::ValueIndex<MemorySpace> diagonal_value_index;
   /// Level set -> first chunk; one more at the end.
@@ -44,12 +44,12 @@ struct RowChunks {
 };
 
 /// What a slot's `dependency` names.
-enum class DependencyNumbering { row, position };
+enum class DependencyNumbering { row, permuted_row };
 
 namespace Detail {
 template <>
 struct EnumeratorNames<DependencyNumbering> {
-  static constexpr const char* list[] = {"row", "position"};
+  static constexpr const char* list[] = {"row", "permuted_row"};
 };
 }  // namespace Detail
 

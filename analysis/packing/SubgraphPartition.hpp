@@ -15,7 +15,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   using Base::graph, Base::level, Base::band_levels, Base::bands,
       Base::max_rows, Base::num_subgraphs, Base::dependency_bits,
       Base::num_externals, Base::count, Base::band_key, Base::order,
-      Base::subgraph_of, Base::export_before, Base::position_of, Base::time,
+      Base::subgraph_of, Base::export_before, Base::permuted_row_of, Base::time,
       Base::exported, Base::band_first, Base::band_chunk, Base::first_vertex,
       Base::import_count, Base::unique_of, Base::external_key,
       Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
@@ -131,7 +131,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     Kokkos::atomic_fetch_max(&count[count_local], local);
   }
 
-  // --- Positions: by sub-graph, exported rows first --------------------------
+  // --- Permuted rows: by sub-graph, exported rows first ----------------------
 
   struct ExportScan {};
   KOKKOS_INLINE_FUNCTION void operator()(ExportScan, Index p, Index& sum,
@@ -143,14 +143,14 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       count[count_exports] = sum;
     }
   }
-  struct Positions {};
-  KOKKOS_INLINE_FUNCTION void operator()(Positions, Index p) const {
+  struct PermutedRows {};
+  KOKKOS_INLINE_FUNCTION void operator()(PermutedRows, Index p) const {
     const int i = order[p], g = subgraph_of[i], first = first_vertex[g];
     const int before = export_before[p] - export_before[first];
     const int at = exported[i] ? first + before
                                : first + exports_of(g) + static_cast<int>(p) -
                                      first - before;
-    position_of[i] = at;
+    permuted_row_of[i] = at;
   }
 };
 

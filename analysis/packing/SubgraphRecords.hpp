@@ -21,7 +21,7 @@ struct SubgraphRecords : StepsOfRows<MemorySpace> {
       Base::record_of, Base::count_tasks, Base::count_steps, Base::count_stages,
       Base::count_records, Base::count_most_steps, Base::team,
       Base::step_capacity, Base::tasks_of, Base::exports_of, Base::operator();
-  using typename Base::Index, typename Base::Key, typename Base::Positions;
+  using typename Base::Index, typename Base::Key, typename Base::PermutedRows;
 
   struct TaskScan {};
   KOKKOS_INLINE_FUNCTION void operator()(TaskScan, Index p, Index& sum,
@@ -46,10 +46,10 @@ struct SubgraphRecords : StepsOfRows<MemorySpace> {
       task_row[t] = static_cast<int>(i);
     }
   }
-  /// Positions and keys of all rows, and no runs yet.
+  /// The permuted row and the keys of each row; no runs yet.
   struct PrepareTasks {};
   KOKKOS_INLINE_FUNCTION void operator()(PrepareTasks, Index i) const {
-    (*this)(Positions(), i);
+    (*this)(PermutedRows(), i);
     (*this)(TaskKeys(), i);
     if (i < num_subgraphs) run_count[i] = 0;
   }
@@ -149,7 +149,7 @@ struct SubgraphRecords : StepsOfRows<MemorySpace> {
               : 0;
     }
     Kokkos::atomic_fetch_max(&count[count_most_steps], Index{s.steps});
-    s.first_position = first;
+    s.first_permuted_row = first;
     s.rows = first_vertex[g + 1] - first;
     s.first_export = export_before[first];
     s.exports = exports_of(g);

@@ -144,7 +144,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 const TriangularAnalysis<ExecutionSpace>& analysis)
       : Base(exec, analysis,
              on_device ? DependencyNumbering::row
-                       : DependencyNumbering::position,
+                       : DependencyNumbering::permuted_row,
              4, on_device ? 0 : 1) {
     if constexpr (on_device) {
       const auto& map = this->chunks_.level_chunk_map;

@@ -21,7 +21,7 @@ namespace Detail {
 /// What one thread solves without a wait in between: its part of a level set,
 /// or several narrow level sets that follow each other.
 struct LevelTask {
-  int first_position, last_position;
+  int first_permuted_row, last_permuted_row;
   /// Level sets of which this thread has done its part after this task.
   int levels;
   std::int64_t first_wait, last_wait;
@@ -67,7 +67,7 @@ struct LevelTasks {
   Kokkos::View<int*, Memory> thread_map;
   Kokkos::View<LevelTask*, Memory> task;
   Kokkos::View<LevelWait*, Memory> wait;
-  /// Position -> first slot; one more at the end.
+  /// Permuted row -> first slot; one more at the end.
   Kokkos::View<std::int64_t*, Memory> first_slot;
   /// Level sets that each thread has done its part of, in all solves by as many
   /// threads as have tasks.
@@ -82,7 +82,8 @@ struct LevelTasks {
   }
 };
 
-/// The first slots of rows, chunks of which are rows: an index is a position.
+/// The first slots of rows, chunks of which are rows: an index is a permuted
+/// row.
 template <class Memory>
 struct CopyFirstSlots {
   Kokkos::View<const RowChunk*, Memory> chunk;
@@ -103,7 +104,7 @@ struct FindLevelWaits {
   Kokkos::View<LevelTask*, Memory> task;
   Kokkos::View<LevelWait*, Memory> solved_by;  // by vertex
   DependencyGraph<Memory> graph;
-  Kokkos::View<const int*, Memory> vertex;  // by position
+  Kokkos::View<const int*, Memory> vertex;  // by permuted row
   /// Of each thread; and whether there was no memory for them.
   std::vector<LevelWait>* waits;
   char* no_memory;
@@ -111,7 +112,8 @@ struct FindLevelWaits {
   struct Mark {};
   void operator()(Mark, int thread) const {
     for (int t = thread_map(thread); t < thread_map(thread + 1); ++t)
-      for (int p = task(t).first_position; p < task(t).last_position; ++p)
+      for (int p = task(t).first_permuted_row; p < task(t).last_permuted_row;
+           ++p)
         solved_by(vertex(p)) = {thread, task(t).levels};
   }
 
@@ -133,7 +135,7 @@ struct FindLevelWaits {
     std::vector<int> needed(threads, 0), known(threads, 0);
     for (int t = thread_map(thread); t < thread_map(thread + 1); ++t) {
       LevelTask& own = task(t);
-      for (int p = own.first_position; p < own.last_position; ++p) {
+      for (int p = own.first_permuted_row; p < own.last_permuted_row; ++p) {
         const int v = vertex(p);
         for (std::int64_t k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
           const LevelWait dependency = solved_by(graph.entries(k));
@@ -176,8 +178,8 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   exec.fence();
   const auto& first_slot = made.first_slot;
   std::vector<std::vector<LevelTask>> tasks(threads);
-  const auto work_before = [&](int position) {
-    return LevelShares::work(position, double(first_slot(position)));
+  const auto work_before = [&](int permuted_row) {
+    return LevelShares::work(permuted_row, double(first_slot(permuted_row)));
   };
   int used = 1;
   bool open = false;  // the first thread's last task may go on
@@ -188,14 +190,14 @@ LevelTasks<ExecutionSpace> make_level_tasks(
         end - begin, double(first_slot(end) - first_slot(begin)), threads);
     used = std::max(used, parts);
     if (parts == 1 && open) {
-      tasks[0].back().last_position = end;
+      tasks[0].back().last_permuted_row = end;
       tasks[0].back().levels = level + 1;
       continue;
     }
     open = parts == 1;
     int from = begin;
     for (int part = 0; part < parts; ++part) {
-      // Up to the position before which there is this share of the work.
+      // Up to the permuted row before which there is this share of the work.
       const double share =
           work_before(begin) +
           (work_before(end) - work_before(begin)) * ((part + 1.) / parts);
@@ -262,7 +264,8 @@ LevelTasks<ExecutionSpace> make_level_tasks(
   return made;
 }
 
-/// Solves by a team of a host's threads. Dependencies are numbered by position.
+/// Solves by a team of a host's threads. Dependencies are numbered by permuted
+/// row.
 ///
 /// Why it can't deadlock: a task waits for tasks of earlier level sets only,
 /// and every thread takes its tasks in the order of level sets. So of all tasks
@@ -276,8 +279,8 @@ struct LevelTaskRun {
 
   RowSystem<Scalar, ExecutionSpace> system;
   LevelTasks<ExecutionSpace> tasks;
-  /// Position -> x, of a single right-hand side: dependencies of a level set
-  /// lie side by side there.
+  /// Permuted row -> x, of a single right-hand side: dependencies of a level
+  /// set lie side by side there.
   Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> x;
   int num_rows;
   std::int64_t columns;  // right-hand sides
@@ -298,7 +301,7 @@ struct LevelTaskRun {
       const LevelTask& task = tasks.task(t);
       for (std::int64_t w = task.first_wait; w < task.last_wait; ++w)
         await(tasks.wait(w), before);
-      solve(task.first_position, task.last_position);
+      solve(task.first_permuted_row, task.last_permuted_row);
       store_release(own, before + static_cast<unsigned>(task.levels));
     }
     store_release(own, before + static_cast<unsigned>(tasks.num_levels));
@@ -325,22 +328,22 @@ struct LevelTaskRun {
   }
   void solve_one(int first, int last) const {
     std::int64_t slot = tasks.first_slot(first);
-    for (int position = first; position < last; ++position) {
-      const std::int64_t end = tasks.first_slot(position + 1);
+    for (int permuted_row = first; permuted_row < last; ++permuted_row) {
+      const std::int64_t end = tasks.first_slot(permuted_row + 1);
       Scalar sum(0);
       for (; slot < end; ++slot)
         sum += system.value(slot) * x(system.dependency(slot));
-      const std::int64_t row = system.row(position);
-      x(position) = system.finish(system.b(row, 0) - sum, position);
-      system.x(row, 0) = x(position);
+      const std::int64_t row = system.row(permuted_row);
+      x(permuted_row) = system.finish(system.b(row, 0) - sum, permuted_row);
+      system.x(row, 0) = x(permuted_row);
     }
   }
   /// R right-hand sides while a row's entries are at hand.
   template <int R>
   void solve_some(int first, int last, std::int64_t column) const {
     std::int64_t slot = tasks.first_slot(first);
-    for (int position = first; position < last; ++position) {
-      const std::int64_t end = tasks.first_slot(position + 1);
+    for (int permuted_row = first; permuted_row < last; ++permuted_row) {
+      const std::int64_t end = tasks.first_slot(permuted_row + 1);
       Scalar sum[R];
       for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
       for (; slot < end; ++slot) {
@@ -349,10 +352,10 @@ struct LevelTaskRun {
         for (int r = 0; r < R; ++r)
           sum[r] += value * system.x(from, column + r);
       }
-      const std::int64_t row = system.row(position);
+      const std::int64_t row = system.row(permuted_row);
       for (int r = 0; r < R; ++r)
         system.x(row, column + r) =
-            system.finish(system.b(row, column + r) - sum[r], position);
+            system.finish(system.b(row, column + r) - sum[r], permuted_row);
     }
   }
 };

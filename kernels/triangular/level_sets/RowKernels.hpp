@@ -22,8 +22,9 @@ struct RowSystem {
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
 
-  KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& sum, int position) const {
-    return divide ? sum / diagonal(position) : sum * diagonal(position);
+  KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& sum,
+                                       int permuted_row) const {
+    return divide ? sum / diagonal(permuted_row) : sum * diagonal(permuted_row);
   }
 };
 
@@ -122,13 +123,13 @@ struct LevelSetRun {
       }
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
-    const int position = chunk.first_position + r0;
-    const std::int64_t row = leader ? system.row(position) : 0;
+    const int permuted_row = chunk.first_permuted_row + r0;
+    const std::int64_t row = leader ? system.row(permuted_row) : 0;
     for (int r = 0; r < columns; ++r) {
       const Scalar total = lane_group_sum(sum[r], 1 << chunk.log_lanes);
       if (leader)
-        x(row, r) =
-            system.finish(system.b(row, first_column + r) - total, position);
+        x(row, r) = system.finish(system.b(row, first_column + r) - total,
+                                  permuted_row);
     }
   }
 };

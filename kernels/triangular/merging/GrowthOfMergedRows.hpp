@@ -34,7 +34,7 @@ struct GrowthOfChunkRows {
     Row row{};
     row.lanes = 1 << found.log_lanes;
     if (r >= found.rows) return row;
-    const int p = found.first_position + r;
+    const int p = found.first_permuted_row + r;
     const MergedRecipe recipe = rows.recipe_of_row(p);
     if (!recipe.exists()) return row;
     row.chunk = found;
@@ -69,8 +69,8 @@ struct GrowthOfChunkRows {
   KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const { return row.user; }
 };
 
-/// Where CheckGrowth finds merged rows of sub-graphs: by position. A group has
-/// as many as `lanes` a row leave room for.
+/// Where CheckGrowth finds merged rows of sub-graphs: by permuted row. A group
+/// has as many as `lanes` a row leave room for.
 template <class Scalar, class MemorySpace>
 struct GrowthOfSubgraphRows {
   MergedSubgraphRows<MemorySpace> rows;
@@ -84,7 +84,7 @@ struct GrowthOfSubgraphRows {
     return (std::int64_t{num_rows} + group_rows - 1) / group_rows;
   }
   struct Row : CheckedRow {
-    int position, first_coefficient, first;
+    int permuted_row, first_coefficient, first;
   };
   KOKKOS_INLINE_FUNCTION Row find(std::int64_t group, int thread) const {
     Row row{};
@@ -96,7 +96,7 @@ struct GrowthOfSubgraphRows {
     if (!recipe.exists()) return row;
     row.coefficients = recipe.coefficients;
     row.slots = recipe.slots;
-    row.position = p;
+    row.permuted_row = p;
     row.first_coefficient = rows.coefficient_map(p);
     row.first = rows.row_map(p);
     row.entries = rows.row_map(p + 1) - row.first;
@@ -104,22 +104,24 @@ struct GrowthOfSubgraphRows {
   }
   KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
     return values(rows.value_index_of(row.first + q, row.first + row.entries,
-                                      diagonal_value_index(row.position)));
+                                      diagonal_value_index(row.permuted_row)));
   }
   KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
-    return values.or_one(diagonal_value_index(row.position));
+    return values.or_one(diagonal_value_index(row.permuted_row));
   }
-  KOKKOS_INLINE_FUNCTION int key(const Row& row) const { return row.position; }
+  KOKKOS_INLINE_FUNCTION int key(const Row& row) const {
+    return row.permuted_row;
+  }
   KOKKOS_INLINE_FUNCTION int key_of_coefficient(const Row& row,
                                                 int slot) const {
-    return row.position - rows.coefficient(row.first_coefficient + slot);
+    return row.permuted_row - rows.coefficient(row.first_coefficient + slot);
   }
   KOKKOS_INLINE_FUNCTION int vertex(const Row& row) const {
     const int user = user_row(row);
     return reversed ? num_rows - 1 - user : user;
   }
   KOKKOS_INLINE_FUNCTION int user_row(const Row& row) const {
-    return user_row_at(row_at, row.position);
+    return user_row_at(row_at, row.permuted_row);
   }
 };
 

@@ -43,14 +43,14 @@ struct MakeMergedValues {
 
   MergedRows<Memory> rows;
   Kokkos::View<const RowChunk*, Memory> chunk_of;
-  Kokkos::View<const unsigned*, Memory> row;    // by position
+  Kokkos::View<const unsigned*, Memory> row;    // by permuted row
   Kokkos::View<const int*, Memory> dependency;  // of RowChunks
   GivenValues<Scalar> values;
   /// Logarithm of the warps of a chunk; chunks of a team.
   int log_warps, team_chunks;
   /// Coefficients and dependencies of a chunk's rows at most, in scratch.
   int most_coefficients, most_slots;
-  // To pack into: by slot, and by position.
+  // To pack into: by slot, and by permuted row.
   Scalar *value, *diagonal;
   float* spread;  // by row
 
@@ -94,7 +94,7 @@ struct MakeMergedValues {
     unsigned reciprocals, first, length;  // of coefficients
     unsigned step;  // from a coefficient's word to the next one's
     int rank, lanes;
-    int position;
+    int permuted_row;
     int coefficients, dependencies, operations;  // 0 unless merged
     const unsigned char* recipe;
 
@@ -146,7 +146,7 @@ struct MakeMergedValues {
     const int room = width >> chunk.log_lanes;  // rows that scratch is for
     const int r = thread >> log_lanes;
     const bool any = r < chunk.rows;
-    const int p = chunk.first_position + r;
+    const int p = chunk.first_permuted_row + r;
     const unsigned char* const recipe = any ? rows.recipe_at(p) : nullptr;
     const bool merged = recipe != nullptr;
     const int user = any ? user_row_at(row, p) : -1;

@@ -28,10 +28,10 @@ struct GivenValues {
   }
 };
 
-/// The user's row at a position; the top bit may be a mark.
+/// The user's row at a permuted row; the top bit may be a mark.
 template <class Rows>
-KOKKOS_INLINE_FUNCTION int user_row_at(const Rows& row, int position) {
-  return static_cast<int>(row(position) & 0x7fffffffu);
+KOKKOS_INLINE_FUNCTION int user_row_at(const Rows& row, int permuted_row) {
+  return static_cast<int>(row(permuted_row) & 0x7fffffffu);
 }
 
 /// The step of every elimination of a merged row: x_t is replaced by

@@ -56,7 +56,7 @@ struct MergedSubgraphValues {
   // For a look.
   const unsigned* row;
   std::int64_t* faults;
-  float* spread;  // by position
+  float* spread;  // by permuted row
 
   int scratch_bytes() const {
     return team_rows * rows.max_slots * int(sizeof(Scalar)) + 16;
@@ -121,16 +121,17 @@ struct MergedSubgraphValues {
     int slot[held];
   };
 
-  KOKKOS_INLINE_FUNCTION int position_of_coefficient(int p, const Lane& lane,
-                                                     int t) const {
+  KOKKOS_INLINE_FUNCTION int permuted_row_of_coefficient(int p,
+                                                         const Lane& lane,
+                                                         int t) const {
     return t < lane.coefficients
                ? p - rows.coefficient(lane.first_coefficient + t)
                : -1;
   }
-  KOKKOS_INLINE_FUNCTION Range range_of(int position) const {
-    if (position < 0) return {0, 0, -1};
-    return {rows.row_map(position), rows.row_map(position + 1),
-            diagonal_value_index(position)};
+  KOKKOS_INLINE_FUNCTION Range range_of(int permuted_row) const {
+    if (permuted_row < 0) return {0, 0, -1};
+    return {rows.row_map(permuted_row), rows.row_map(permuted_row + 1),
+            diagonal_value_index(permuted_row)};
   }
   KOKKOS_INLINE_FUNCTION Entries
   entries_of(const Range& range, const Lane& lane,
@@ -179,17 +180,17 @@ struct MergedSubgraphValues {
     const auto* recipe = reinterpret_cast<const unsigned char*>(
         word + 1 + rows.tasks_of(dependencies));
     Numbers numbers = numbers_of(entries_of(
-        range_of(position_of_coefficient(p, lane, 0)), lane, recipe));
-    Entries entries =
-        entries_of(range_of(position_of_coefficient(p, lane, 1)), lane, recipe);
-    Range range = range_of(position_of_coefficient(p, lane, 2));
-    int position = position_of_coefficient(p, lane, 3);
+        range_of(permuted_row_of_coefficient(p, lane, 0)), lane, recipe));
+    Entries entries = entries_of(
+        range_of(permuted_row_of_coefficient(p, lane, 1)), lane, recipe);
+    Range range = range_of(permuted_row_of_coefficient(p, lane, 2));
+    int permuted_row = permuted_row_of_coefficient(p, lane, 3);
     for (int t = 0; lane_any(t < lane.coefficients); ++t) {
       const Numbers now = numbers;
       numbers = numbers_of(entries);
       entries = entries_of(range, lane, recipe);
-      range = range_of(position);
-      position = position_of_coefficient(p, lane, t + 4);
+      range = range_of(permuted_row);
+      permuted_row = permuted_row_of_coefficient(p, lane, t + 4);
       if (t < lane.coefficients) replace(t, now, lane, look);
       lane_barrier();
     }
@@ -323,7 +324,7 @@ struct MergedSubgraphValues {
       look.lost = true;
   }
 
-  /// @param p  the row's position, -1: there is none
+  /// @param p  permuted row, -1: there is none
   KOKKOS_INLINE_FUNCTION void report(int p, const Lane& lane, int warp_lane,
                                      Look& look) const {
     look.join_lanes(lanes);

@@ -73,7 +73,7 @@ class MergedValues {
         limit_(limit) {}
 
   /// Enqueues the making of new values, by slot, and of the diagonal as it is,
-  /// by position; returns what is found on the way, once that is done.
+  /// by permuted row; returns what is found on the way, once that is done.
   /// @param workspace  for as many keys as there are rows
   std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
                      const Scalar* values, Scalar* value, Scalar* diagonal,

@@ -27,7 +27,7 @@ struct FlaggedTileSolve {
   static constexpr int width = lane_width<ExecutionSpace>;
 
   RowSystem<Scalar, ExecutionSpace> system;
-  Kokkos::View<unsigned*, Memory> flag;  // position * capacity + tile
+  Kokkos::View<unsigned*, Memory> flag;  // permuted row * capacity + tile
   Kokkos::View<unsigned*, Memory> state;
   int capacity;     // tiles a row has flags for
   int num_columns;  // right-hand sides of this launch
@@ -102,18 +102,19 @@ struct FlaggedTileSolve {
       accumulate_chunk<R>(system, chunk, lane, read, sum);
       const int r0 = lane >> chunk.log_lanes;
       const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
-      const int position = chunk.first_position + r0;
-      const std::int64_t row = leader ? system.row(position) : 0;
+      const int permuted_row = chunk.first_permuted_row + r0;
+      const std::int64_t row = leader ? system.row(permuted_row) : 0;
       for (int r = 0; r < R; ++r) {
         const Scalar total = lane_group_sum(sum[r], 1 << chunk.log_lanes);
         if (leader && r < columns)
-          x(row, r) =
-              system.finish(system.b(row, first_column + r) - total, position);
+          x(row, r) = system.finish(system.b(row, first_column + r) - total,
+                                    permuted_row);
       }
       if (leader)
-        store_release(
-            flag.data() + static_cast<std::int64_t>(position) * capacity + tile,
-            epoch);
+        store_release(flag.data() +
+                          static_cast<std::int64_t>(permuted_row) * capacity +
+                          tile,
+                      epoch);
     }
 
     team.team_barrier();

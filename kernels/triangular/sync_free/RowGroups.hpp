@@ -49,7 +49,7 @@ struct TileShape {
 /// tile or a part of them.
 struct RowGroup {
   std::int64_t first_slot;  // of its first row
-  int position;             // of its first row
+  int permuted_row;         // of its first row
   int steps;                // of the chunk
   unsigned bits;            // rows, lanes of the chunk and TileShape
   int throttle;             // of the chunk
@@ -112,7 +112,7 @@ struct CutRowGroups {
         for (int part = 0; part < 1 << shape.log_parts; ++part)
           row_group(at++) = {
               c.first_slot + (static_cast<std::int64_t>(r) << c.log_lanes),
-              c.first_position + r, c.steps,
+              c.first_permuted_row + r, c.steps,
               RowGroup::pack(rows, c, shape, part), c.throttle};
       }
     }

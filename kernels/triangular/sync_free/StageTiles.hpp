@@ -26,7 +26,7 @@ struct StageTiles {
   static constexpr int rows = 32, team_size = 256;
 
   TileBuffers<Scalar> buffers;
-  const int* position;  // of each row
+  const int* permuted_row;  // of each row
   MultiVectorRef<std::conditional_t<before, const Scalar, Scalar>> vectors;
 
   std::size_t scratch_bytes() const {
@@ -61,7 +61,7 @@ struct StageTiles {
       const int k = i & ((1 << buffers.log_packets) - 1);
       if (first_row + r >= buffers.num_rows) continue;
       const std::int64_t at =
-          (static_cast<std::int64_t>(position[first_row + r])
+          (static_cast<std::int64_t>(permuted_row[first_row + r])
            << buffers.log_packets) +
           k;
       const bool on = first_column + k * scalars < buffers.columns;

@@ -264,10 +264,10 @@ struct SyncFreeSolve {
     const int stride = chunk.stride();
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
-    const int position = chunk.first_position + r0;
+    const int permuted_row = chunk.first_permuted_row + r0;
     const Dependencies<near> dependencies(system.dependency.data(), chunk);
     const auto dependency_of = [&](int distance) {
-      return chunk.first_position - 1 - distance;
+      return chunk.first_permuted_row - 1 - distance;
     };
     std::int64_t slot = chunk.first_slot + lane;
     int left = lane < stride ? chunk.steps : 0;
@@ -276,8 +276,8 @@ struct SyncFreeSolve {
     std::int64_t row = 0;
     Scalar right_hand_side(0), diagonal(0), sum(0);
     const bool finishes = leader && chunk.part < 0;
-    if (near ? lane < stride : finishes) row = system.row(position);
-    if (finishes) diagonal = system.diagonal(position);
+    if (near ? lane < stride : finishes) row = system.row(permuted_row);
+    if (finishes) diagonal = system.diagonal(permuted_row);
     turn.begin();
     if (finishes) right_hand_side = system.b(row, 0);
     turn.pass_on();
@@ -294,21 +294,21 @@ struct SyncFreeSolve {
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
     if (finishes)
-      return finish(position, row, right_hand_side - sum, diagonal, x);
+      return finish(permuted_row, row, right_hand_side - sum, diagonal, x);
     if (leader) publish_sum(num_rows + chunk.part, sum, x);
     return 0;
   }
   /// @return the row's part of the sum wanted
-  KOKKOS_INLINE_FUNCTION double finish(int position, std::int64_t row,
+  KOKKOS_INLINE_FUNCTION double finish(int permuted_row, std::int64_t row,
                                        const Scalar& rest,
                                        const Scalar& diagonal,
                                        const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
-    Value::publish(x.current + position, result);
+    Value::publish(x.current + permuted_row, result);
     // Rows with coefficients read other rows' elements of b, which x may be
     // instead.
     if (!coefficients || system.x.data) system.x(row, 0) = result;
-    Value::reset(x.other + position);
+    Value::reset(x.other + permuted_row);
     if constexpr (Sum::wanted) {
       return real_product(sum_of.u(row, 0), result);
     } else {
@@ -325,7 +325,7 @@ struct SyncFreeSolve {
   KOKKOS_INLINE_FUNCTION double add_pieces(const RowChunk& chunk, int lane,
                                            const Buffers& x) const {
     const Scalar* const sums = x.current + num_rows + chunk.first_slot;
-    const std::int64_t row = system.row(chunk.first_position);
+    const std::int64_t row = system.row(chunk.first_permuted_row);
     Scalar sum(0);
     for (int first = lane; first < chunk.steps; first += 4 * width) {
       Scalar part[4];
@@ -345,9 +345,10 @@ struct SyncFreeSolve {
       for (int u = 0; u < 4; ++u) sum += part[u];
     }
     sum = lane_group_sum(sum, width);
-    return lane == 0 ? finish(chunk.first_position, row, system.b(row, 0) - sum,
-                              system.diagonal(chunk.first_position), x)
-                     : 0;
+    return lane == 0
+               ? finish(chunk.first_permuted_row, row, system.b(row, 0) - sum,
+                        system.diagonal(chunk.first_permuted_row), x)
+               : 0;
   }
   template <class Turn>
   KOKKOS_INLINE_FUNCTION double take(const RowChunk& chunk, int lane,

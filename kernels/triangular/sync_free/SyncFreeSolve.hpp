@@ -39,8 +39,8 @@ struct NameRows {
   Kokkos::View<int*, MemorySpace> dependency;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
     const RowChunk chunk = chunks.chunk(c);
-    const int end = chunk.first_position + chunk.rows;
-    for (int p = chunk.first_position; p < end; ++p)
+    const int end = chunk.first_permuted_row + chunk.rows;
+    for (int p = chunk.first_permuted_row; p < end; ++p)
       row(p) = static_cast<unsigned>(name(chunks.row(p)));
     if (chunk_of.extent(0) == 0) return;
     RowChunk whole = chunk;
@@ -55,7 +55,7 @@ struct NameRows {
       if (i < num_coefficients) {
         const int r = i % stride >> chunk.log_lanes;
         const int coefficient = chunk.coefficient_of(
-            stored, static_cast<int>(chunks.row(chunk.first_position + r)));
+            stored, static_cast<int>(chunks.row(chunk.first_permuted_row + r)));
         from = coefficient < 0 ? -1 : name(coefficient);
       }
       whole.store(dependency.data(), i, from);
@@ -101,7 +101,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     int max_right_hand_sides)
-      : Base(exec, analysis, DependencyNumbering::position, max_steps, 2) {
+      : Base(exec, analysis, DependencyNumbering::permuted_row, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
   }
   /// With merged level sets, for one right-hand side a launch.
@@ -109,7 +109,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const MergedLevels<Memory>& levels)
       : Base(exec, analysis, levels.graph, levels.order,
-             DependencyNumbering::position, max_steps, 2,
+             DependencyNumbering::permuted_row, max_steps, 2,
              RowCoefficients<Memory>{levels.coefficient_map, levels.coefficient,
                                      levels.recipe_bytes},
              levels.rows) {

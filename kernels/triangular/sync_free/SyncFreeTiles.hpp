@@ -15,20 +15,20 @@ namespace Strata {
 namespace Detail {
 
 template <class MemorySpace>
-struct InvertPositions {
+struct InvertPermutation {
   Kokkos::View<const unsigned*, MemorySpace> row;
-  Kokkos::View<int*, MemorySpace> position;
+  Kokkos::View<int*, MemorySpace> permuted_row;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    position(row(p)) = static_cast<int>(p);
+    permuted_row(row(p)) = static_cast<int>(p);
   }
 };
 
 /// How far apart in the order of use rows are that lie next to each other.
 template <class MemorySpace>
 struct NeighbourDistance {
-  Kokkos::View<const int*, MemorySpace> position;
+  Kokkos::View<const int*, MemorySpace> permuted_row;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& sum) const {
-    const double d = double(position(i + 1)) - double(position(i));
+    const double d = double(permuted_row(i + 1)) - double(permuted_row(i));
     sum += d < 0 ? -d : d;
   }
 };
@@ -38,7 +38,7 @@ struct NeighbourDistance {
 /// CUDA, TileSolve.
 ///
 /// Chunks and values are the caller's: it passes them in a RowSystem whose
-/// dependencies are positions. Memory on CUDA, beside 24 bytes for each row
+/// dependencies are permuted rows. Memory on CUDA, beside 24 bytes for each row
 /// group and 4 for each row: two buffers of one scalar for each row and
 /// right-hand side of the capacity. That is the wanted number of right-hand
 /// sides (a multiple of 8, or of 32 above 16) as far as it fits in
@@ -74,15 +74,16 @@ class SyncFreeTiles {
         ResetNotReady<Scalar, Memory>{buffers_});
     state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
         "Strata::SyncFreeTiles::state", TileState::size);
-    position_ = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SyncFreeTiles::position", num_rows_);
-    Kokkos::parallel_for("Strata::SyncFreeTiles::position",
+    permuted_row_ = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::SyncFreeTiles::permuted_row", num_rows_);
+    Kokkos::parallel_for("Strata::SyncFreeTiles::permuted_row",
                          RangeOf<ExecutionSpace>(exec, 0, num_rows_),
-                         InvertPositions<Memory>{chunks.row, position_});
+                         InvertPermutation<Memory>{chunks.row, permuted_row_});
     if (num_rows_ > 1) {
       Kokkos::parallel_reduce("Strata::SyncFreeTiles::distance",
                               RangeOf<ExecutionSpace>(exec, 0, num_rows_ - 1),
-                              NeighbourDistance<Memory>{position_}, distance_);
+                              NeighbourDistance<Memory>{permuted_row_},
+                              distance_);
       distance_ /= num_rows_ - 1;
     }
     exec.fence();
@@ -120,7 +121,7 @@ class SyncFreeTiles {
     return (few_.extent(0) + many_.extent(0)) * sizeof(RowGroup) +
            buffers_.extent(0) * sizeof(Scalar) +
            state_.extent(0) * sizeof(unsigned) +
-           position_.extent(0) * sizeof(int);
+           permuted_row_.extent(0) * sizeof(int);
   }
 
  private:
@@ -217,7 +218,7 @@ class SyncFreeTiles {
 
     if (solve.staged_b)
       stage(exec, StageTiles<Scalar, ExecutionSpace, true>{
-                      solve.buffers, position_.data(), system.b});
+                      solve.buffers, permuted_row_.data(), system.b});
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
@@ -227,7 +228,7 @@ class SyncFreeTiles {
                          solve);
     if (solve.staged_x)
       stage(exec, StageTiles<Scalar, ExecutionSpace, false>{
-                      solve.buffers, position_.data(), system.x});
+                      solve.buffers, permuted_row_.data(), system.x});
   }
   /// As many as registers allow: what is far from the front waits at its
   /// throttle and takes nothing from the others.
@@ -255,7 +256,7 @@ class SyncFreeTiles {
   Kokkos::View<RowGroup*, Memory> few_, many_;
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned*, Memory> state_;
-  Kokkos::View<int*, Memory> position_;
+  Kokkos::View<int*, Memory> permuted_row_;
 };
 
 /// The same on a host.

@@ -21,7 +21,7 @@ struct TileState {
   };
 };
 
-/// The published values of tiles of right-hand sides: value r of position p
+/// The published values of tiles of right-hand sides: value r of permuted row p
 /// in tile k is in packet k * tile_packets + (p << log_packets) + r / scalars
 /// of a buffer. There are two buffers, of `capacity` packets each.
 template <class Scalar>

@@ -120,7 +120,7 @@ struct TileSolve {
       const std::int64_t in_tile =
           item.tile * tile_bytes + part.packet * int{sizeof(Packet)};
       const std::int64_t in_buffer =
-          in_tile + static_cast<std::int64_t>(item.row_group.position +
+          in_tile + static_cast<std::int64_t>(item.row_group.permuted_row +
                                               part.row_of_group) *
                         row_bytes;
       Packet* const from = forward(current, in_tile);
@@ -131,7 +131,8 @@ struct TileSolve {
       for (int v = 0; v < scalars; ++v) right[v] = sum[v] = Scalar(0);
       if (part.leads) {
         load_right_hand_side(part, row, forward(other, in_buffer), right);
-        diagonal_of_row = diagonal[item.row_group.position + part.row_of_group];
+        diagonal_of_row =
+            diagonal[item.row_group.permuted_row + part.row_of_group];
       }
 
       // Only what is near the front asks for its dependencies again and again:
@@ -234,7 +235,7 @@ struct TileSolve {
                                                 std::int64_t bytes) {
     return reinterpret_cast<Packet*>(reinterpret_cast<char*>(from) + bytes);
   }
-  /// The packet of a dependency, given that of position 0.
+  /// The packet of a dependency, given that of permuted row 0.
   KOKKOS_INLINE_FUNCTION Packet* at(Packet* from, int dependency) const {
     return forward(from, static_cast<std::int64_t>(dependency) * row_bytes);
   }
@@ -257,7 +258,8 @@ struct TileSolve {
   KOKKOS_INLINE_FUNCTION unsigned begin(const Item& item, const Part& part,
                                         Batch& entries) const {
     load_batch(item.row_group, part, 0, entries);
-    return part.leads ? rows[item.row_group.position + part.row_of_group] : 0;
+    return part.leads ? rows[item.row_group.permuted_row + part.row_of_group]
+                      : 0;
   }
   KOKKOS_INLINE_FUNCTION void load_batch(const RowGroup& u, const Part& part,
                                          int first, Batch& entries) const {

@@ -20,9 +20,9 @@ struct PackSubgraphValues {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t record) const {
     constexpr PackedRecord shape = PackedWork<Scalar>::shape;
-    const int position = packed.record_row(record);
-    if (position < 0) return;
-    const Scalar by = diagonal(position);
+    const int permuted_row = packed.record_row(record);
+    if (permuted_row < 0) return;
+    const Scalar by = diagonal(permuted_row);
     const int lane = packed.record_lane(record) & 31;
     const int lanes = 1 << (packed.record_lane(record) >> 5);
     unsigned char* const at =

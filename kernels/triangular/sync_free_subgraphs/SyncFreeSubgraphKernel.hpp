@@ -160,12 +160,12 @@ struct SyncFreeSubgraphSolve {
       scratch.store(Warp::local(1 + i), value);
     }
     for (int i = rank; i < rows; i += team_size) {
-      const int position = mine.first_position + i;
+      const int permuted_row = mine.first_permuted_row + i;
       // Nothing in scratch but outside values may look not ready.
-      scratch.store(
-          first_row + i * unsigned(sizeof(Scalar)),
-          NotReady<Scalar>::final(coefficient_map ? sum_terms(position, column)
-                                                  : scaled(position, column)));
+      scratch.store(first_row + i * unsigned(sizeof(Scalar)),
+                    NotReady<Scalar>::final(
+                        coefficient_map ? sum_terms(permuted_row, column)
+                                        : scaled(permuted_row, column)));
     }
     for (int e = rank; e < mine.exports; e += team_size)
       NotReady<Scalar>::reset(next + mine.first_export + e);
@@ -185,7 +185,7 @@ struct SyncFreeSubgraphSolve {
       fetch(rank - solvers, imports, list, scratch, current);
     team.team_barrier();
     for (int i = rank; i < rows; i += team_size)
-      x(row[mine.first_position + i], column) =
+      x(row[mine.first_permuted_row + i], column) =
           scratch.load<Scalar>(first_row + i * unsigned(sizeof(Scalar)));
 
     if (export_columns == 1 || rank != 0) return;
@@ -198,25 +198,25 @@ struct SyncFreeSubgraphSolve {
     for (int c = 0; c < columns; ++c) state[SyncFreeState::size + c] += 1;
   }
 
-  KOKKOS_INLINE_FUNCTION Scalar scaled(int position, int column) const {
-    const Scalar from = b(row[position], column);
-    const Scalar by = diagonal[position];
+  KOKKOS_INLINE_FUNCTION Scalar scaled(int permuted_row, int column) const {
+    const Scalar from = b(row[permuted_row], column);
+    const Scalar by = diagonal[permuted_row];
     return divide ? from / by : from * by;
   }
   /// The elements of b are of the row's own sub-graph: no team has written x
   /// over them yet.
-  KOKKOS_INLINE_FUNCTION Scalar sum_terms(int position, int column) const {
+  KOKKOS_INLINE_FUNCTION Scalar sum_terms(int permuted_row, int column) const {
     constexpr int batch = 4;
-    const int end = coefficient_map[position + 1];
+    const int end = coefficient_map[permuted_row + 1];
     Scalar sum(0);
-    for (int t = coefficient_map[position]; t < end; t += batch) {
+    for (int t = coefficient_map[permuted_row]; t < end; t += batch) {
       Scalar product[batch];
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         product[u] = Scalar(0);
         if (t + u < end)
           product[u] = coefficient_value[t + u] *
-                       b(row[position - coefficient[t + u]], column);
+                       b(row[permuted_row - coefficient[t + u]], column);
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) sum += product[u];

@@ -43,16 +43,19 @@ struct RecordRing : SubgraphTeam<Scalar, ExecutionSpace, team_kind> {
     memcpy(&work, packet, sizeof(Work));
     return work;
   }
+  /// The lane's part of the warp's records. `kernel` has the packed `bytes`.
+  template <class Kernel>
   KOKKOS_INLINE_FUNCTION static const unsigned char* packed_of(
-      const unsigned char* bytes, const PackedSubgraph& mine, int warp,
-      int lane) {
-    return bytes + mine.first_record[warp] * Work::shape.bytes + lane * 16;
+      const Kernel& kernel, const PackedSubgraph& mine, int warp, int lane) {
+    return kernel.bytes + mine.first_record[warp] * Work::shape.bytes +
+           lane * 16;
   }
-  KOKKOS_INLINE_FUNCTION static void start_ring(const unsigned char* bytes,
+  template <class Kernel>
+  KOKKOS_INLINE_FUNCTION static void start_ring(const Kernel& kernel,
                                                 const PackedSubgraph& mine,
                                                 int warp, int lane,
                                                 const ScratchBytes& scratch) {
-    const unsigned char* const from = packed_of(bytes, mine, warp, lane);
+    const unsigned char* const from = packed_of(kernel, mine, warp, lane);
     const int stage = mine.lanes * Work::shape.bytes;
     for (int s = 0; s < ring_stages; ++s) {
       const unsigned to = warp * ring_bytes + s * stage_bytes + lane * 16;

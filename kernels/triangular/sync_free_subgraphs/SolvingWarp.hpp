@@ -104,9 +104,10 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     }
   };
 
+  /// @param kernel has the packed `bytes` and `step_warps`
   /// @param steps where the steps' bytes are in scratch
-  KOKKOS_INLINE_FUNCTION static void solve(const unsigned char* bytes,
-                                           const unsigned char* step_warps,
+  template <class Kernel>
+  KOKKOS_INLINE_FUNCTION static void solve(const Kernel& kernel,
                                            const PackedSubgraph& mine, int warp,
                                            int lane,
                                            const ScratchBytes& scratch,
@@ -116,10 +117,11 @@ struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {
     state.ring = warp * ring_bytes + lane * 16;
     state.pitch = mine.lanes * 16;
     state.stage = mine.lanes * Work::shape.bytes;
-    state.from = packed_of(bytes, mine, warp, lane) + ring_stages * state.stage;
+    state.from =
+        packed_of(kernel, mine, warp, lane) + ring_stages * state.stage;
     state.ahead = lane < mine.lanes ? mine.stages[warp] - ring_stages : 0;
     state.steps_at = steps_in_scratch ? steps : mine.steps;
-    state.steps = step_warps + mine.first_step;
+    state.steps = kernel.step_warps + mine.first_step;
     state.warp = warp;
     state.zero = unsigned(mine.lanes) >> 6;  // at most 32
     state.published =

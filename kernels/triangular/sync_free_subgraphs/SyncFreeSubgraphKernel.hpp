@@ -144,7 +144,7 @@ struct SyncFreeSubgraphSolve {
     const ScratchBytes scratch(reinterpret_cast<void*>(address));
     const int rank = team.team_rank();
     const int warp = rank / width, lane = rank % width;
-    if (rank < solvers) Warp::start_ring(bytes, mine, warp, lane, scratch);
+    if (rank < solvers) Warp::start_ring(*this, mine, warp, lane, scratch);
     await_previous(team);
     if (rank == 0) release_next(team);
 
@@ -179,8 +179,8 @@ struct SyncFreeSubgraphSolve {
     team.team_barrier();
 
     if (rank < solvers)
-      Warp::solve(bytes, step_warps, mine, warp, lane, scratch, steps,
-                  first_row, current + mine.first_export);
+      Warp::solve(*this, mine, warp, lane, scratch, steps, first_row,
+                  current + mine.first_export);
     else
       fetch(rank - solvers, imports, list, scratch, current);
     team.team_barrier();

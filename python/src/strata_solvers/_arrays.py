@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._errors import OptionError, SizeMismatchError, TypeMismatchError
+from ._errors import (
+    NotSquareError,
+    OptionError,
+    SizeMismatchError,
+    TypeMismatchError,
+)
 
 scalars = ("float32", "float64", "complex64", "complex128")
 
@@ -109,8 +114,6 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -
     if len(shape) != 2:
         raise SizeMismatchError(argument, f"has {len(shape)} dimensions", "pass a matrix")
     if square and shape[0] != shape[1]:
-        from ._errors import NotSquareError
-
         raise NotSquareError(
             argument, f"has {shape[0]} rows and {shape[1]} columns",
             "pass a matrix with as many columns as rows",

@@ -247,12 +247,11 @@ def ic0(A: Any, *, order: str = "automatic", **options: Any) -> IncompletePrecon
 
 
 def _incomplete(A: Any, kind: str, order: str, options: dict[str, Any]) -> Any:
-    known = TriangularSolver.__init__.__kwdefaults__
+    known = set(TriangularSolver.__init__.__kwdefaults__ or {})
+    known -= {"trans", "take_triangle", "sort_rows"}
     for name in options:
-        if name not in known or name in ("trans", "take_triangle", "sort_rows"):
-            raise OptionError(
-                name, "is no option of a preconditioner",
-                "use " + ", ".join(sorted(set(known) - {"trans", "take_triangle",
-                                                        "sort_rows"})))
+        if name not in known:
+            raise OptionError(name, "is no option of a preconditioner",
+                              "use " + ", ".join(sorted(known)))
     matrix = _arrays.crs(A, csc=False)
     return _operator_class(matrix)(matrix, kind, order, dict(options))

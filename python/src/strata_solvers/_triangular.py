@@ -16,7 +16,7 @@ from ._errors import (
     TypeMismatchError,
 )
 
-_ops = {
+_ops: dict[str | int, str] = {
     "N": "none", "T": "transpose", "H": "conjugate_transpose",
     "C": "conjugate_transpose", 0: "none", 1: "transpose", 2: "conjugate_transpose",
 }
@@ -24,10 +24,10 @@ _conjugates = {"float64": "complex128", "float32": "complex64"}
 
 
 def op_of(trans: Any) -> str:
-    op = _ops.get(trans.upper() if isinstance(trans, str) else trans)
-    if op is None:
+    key = trans.upper() if isinstance(trans, str) else trans
+    if not isinstance(key, (str, int)) or key not in _ops:
         raise OptionError("trans", f"{trans!r} is unknown", "use 'N', 'T' or 'H'")
-    return op
+    return _ops[key]
 
 
 class TriangularSolver:
@@ -227,7 +227,8 @@ class TriangularSolver:
                 f"{self._matrix.dtype}, {self.report().algorithm}>")
 
 
-def _restore(kind: type, matrix: tuple[Any, ...], *rest: Any) -> TriangularSolver:
+def _restore(kind: type[TriangularSolver], matrix: tuple[Any, ...],
+             *rest: Any) -> TriangularSolver:
     solver = kind.__new__(kind)
     solver._make(_arrays.Crs(*matrix), *rest)
     return solver
@@ -264,7 +265,8 @@ def spsolve_triangular(
     Returns
     -------
     x : array, of b's shape
-        Of the type that SciPy's function returns.
+        Of the type of A and b together, at least float32: SciPy's from 1.15 on (those
+        before return 64 bits for shorter numbers, too).
 
     Raises
     ------

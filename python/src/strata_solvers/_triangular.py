@@ -265,8 +265,8 @@ def spsolve_triangular(
     Returns
     -------
     x : array, of b's shape
-        Of the type of A and b together, at least float32: SciPy's from 1.15 on (those
-        before return 64 bits for shorter numbers, too).
+        Of the type of A and b together, at least float32, as of SciPy 1.17.  (SciPy 1.12
+        returns 64 bits for shorter numbers, too.)
 
     Raises
     ------

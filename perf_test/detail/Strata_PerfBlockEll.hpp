@@ -40,7 +40,7 @@ class BlockEllProduct {
     const auto stored = static_cast<std::int64_t>(T.nnz());
     block_ = decltype(block_)("blocks", blocks_);
     row_ = decltype(row_)("rows", rows_);
-    source_ = decltype(source_)("sources", slots_);
+    dependency_ = decltype(dependency_)("dependencies", slots_);
     long_first_ = decltype(long_first_)("long_first", rows_);
     long_count_ = decltype(long_count_)("long_count", rows_);
     const Detail::ValueIndex<Memory> entry("entries", slots_, stored),
@@ -48,7 +48,7 @@ class BlockEllProduct {
     Detail::EllPlan<Memory> plan;
     plan.block = block_.data();
     plan.row = row_.data();
-    plan.source = source_.data();
+    plan.dependency = dependency_.data();
     plan.value_index = entry;
     plan.diagonal_value_index = diagonal;
     plan.long_first = long_first_.data();
@@ -75,7 +75,7 @@ class BlockEllProduct {
         "block_ell::multiply",
         Detail::RangeOf<Space>(exec, 0,
                                rows_ * static_cast<std::int64_t>(x.extent(1))),
-        MultiplyRow{block_, block_of_, source_, value_, diagonal_, long_first_,
+        MultiplyRow{block_, block_of_, dependency_, value_, diagonal_, long_first_,
                     long_count_, x, y, rows_, reversed_});
   }
 
@@ -89,7 +89,7 @@ class BlockEllProduct {
   };
   struct MultiplyRow {
     Kokkos::View<const Detail::EllBlock*, Memory> block;
-    Kokkos::View<const int*, Memory> block_of, source;
+    Kokkos::View<const int*, Memory> block_of, dependency;
     Kokkos::View<const Scalar*, Memory> value, diagonal;
     Kokkos::View<const std::int64_t*, Memory> long_first;
     Kokkos::View<const int*, Memory> long_count;
@@ -107,14 +107,14 @@ class BlockEllProduct {
       const Detail::EllBlock mine = block(block_of(v));
       std::int64_t slot = mine.first_slot + v - mine.first_row;
       Scalar sum = diagonal(v) * x(row_of(v), c);
-      if (mine.steps() > 0 && source(slot) == Detail::ell_long_row) {
+      if (mine.steps() > 0 && dependency(slot) == Detail::ell_long_row) {
         slot = long_first(v);
         for (int e = 0; e < long_count(v); ++e, ++slot)
-          sum += value(slot) * x(row_of(source(slot)), c);
+          sum += value(slot) * x(row_of(dependency(slot)), c);
       } else {
         for (int s = 0; s < mine.steps(); ++s, slot += mine.stride) {
-          if (source(slot) < 0) break;
-          sum += value(slot) * x(row_of(source(slot)), c);
+          if (dependency(slot) < 0) break;
+          sum += value(slot) * x(row_of(dependency(slot)), c);
         }
       }
       y(row_of(v), c) = sum;
@@ -127,7 +127,7 @@ class BlockEllProduct {
   bool reversed_;
   Kokkos::View<Detail::EllBlock*, Memory> block_;
   Kokkos::View<unsigned*, Memory> row_;
-  Kokkos::View<int*, Memory> source_, block_of_, long_count_;
+  Kokkos::View<int*, Memory> dependency_, block_of_, long_count_;
   Kokkos::View<std::int64_t*, Memory> long_first_;
   Kokkos::View<Scalar*, Memory> value_, diagonal_;
 };

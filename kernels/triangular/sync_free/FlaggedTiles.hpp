@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_FLAGGED_TILES_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_FLAGGED_TILES_HPP
 
+#include <analysis/packing/RowChunks.hpp>
 #include <algorithm>
 #include <core/device/Atomics.hpp>
 #include <core/device/NotReady.hpp>

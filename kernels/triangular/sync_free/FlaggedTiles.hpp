@@ -2,8 +2,8 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_FLAGGED_TILES_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_FLAGGED_TILES_HPP
 
-#include <analysis/packing/RowChunks.hpp>
 #include <algorithm>
+#include <analysis/packing/RowChunks.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>

@@ -128,10 +128,11 @@ struct CheckBand {
       finish(system, first + thread, sum, largest);
     } else {
       const std::int64_t end = first + lines < A.size ? first + lines : A.size;
-      if constexpr (by_rows)
+      if constexpr (by_rows) {
         rows_of_host(system, first, end);
-      else
+      } else {
         for (std::int64_t j = first; j < end; ++j) column_of_host(system, j);
+      }
     }
   }
 

@@ -70,6 +70,12 @@ class FailingAllocations {
 extern "C" void* __libc_malloc(std::size_t);
 #endif
 
+// nvcc takes operator new for a function of the device, too, where nothing is thrown.
+#ifdef __NVCC__
+#pragma nv_diag_suppress 20011, 20014
+#endif
+[[noreturn]] static void throw_bad_alloc() { throw std::bad_alloc(); }
+
 void* operator new(std::size_t size) {
 #ifdef STRATA_TEST_VIEWS_BY_MALLOC
   const auto allocate = __libc_malloc;
@@ -79,7 +85,7 @@ void* operator new(std::size_t size) {
   using Failing = Strata::SolverTest::FailingAllocations;
   void* const block =
       Failing::fails(size, false) ? nullptr : allocate(size > 0 ? size : 1);
-  if (!block) throw std::bad_alloc();
+  if (!block) throw_bad_alloc();
   Failing::count(1);
   return block;
 }
@@ -89,7 +95,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   void* const block = Failing::fails(size, true)
                           ? nullptr
                           : std::aligned_alloc(step, (size / step + 1) * step);
-  if (!block) throw std::bad_alloc();
+  if (!block) throw_bad_alloc();
   Failing::count(1);
   return block;
 }

@@ -182,7 +182,8 @@ struct MergedMaps {
   }
 };
 
-/// What new values need of each row, once it has its place in the stream.
+/// What new values need of each row, once its place among the packed
+/// records is known.
 template <class MemorySpace>
 struct WriteMergedInSubgraph {
   SubgraphGroups<MemorySpace> groups;

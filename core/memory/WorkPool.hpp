@@ -43,10 +43,10 @@ class WorkPool {
     for (const auto& block : blocks_)
       if (block != blocks_.back()) all += (block->extent(0) + 127) / 128 * 128;
     blocks_.clear();
-    if (!keeps || !several || all > Kept::most_bytes()) return;
+    if (!keeps || !several || all > Pool::most_bytes()) return;
     // Next time one is enough.
     try {
-      Kept::take(label, all);
+      Pool::take(label, all);
     } catch (...) {
       // Without memory there is nothing to keep.
     }
@@ -108,7 +108,7 @@ class WorkPool {
   }
 
  private:
-  using Kept = MemoryPool<Memory>;
+  using Pool = MemoryPool<Memory>;
   static constexpr bool keeps = is_gpu<ExecutionSpace>;
   static constexpr const char* label = "Strata::WorkPool";
 
@@ -125,7 +125,7 @@ class WorkPool {
 
   ExecutionSpace exec_;
   std::size_t expected_, offset_ = 0;
-  std::vector<typename Kept::Pointer> blocks_;
+  std::vector<typename Pool::Pointer> blocks_;
   std::int64_t* zeros_ = nullptr;
   int zeros_left_ = 0;
 };

@@ -61,16 +61,17 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   /// reading the factors once for each task costs more.
   static constexpr int block_width = sizeof(Scalar) > 8 ? 4 : 8;
   static constexpr int most_blocks = 16;
-  /// Right-hand sides of a pass where nobody has set a number: their workspace
-  /// is as large as they and the solutions.
+  /// Right-hand sides of one launch where the options set no number: the
+  /// workspace for them is as large as they and the solutions.
   static constexpr int most_columns = 1024;
 
-  /// @param max_right_hand_sides of a pass; 0: room is made as solves need it
+  /// @param max_right_hand_sides of one launch; 0: room is made as solves need
+  /// it
   TileAlgorithm(const ExecutionSpace& exec, std::int64_t size,
                 std::int64_t lower, std::int64_t upper, int batch,
                 int max_right_hand_sides)
       : size_(size),
-        units_(num_multiprocessors(exec)),
+        multiprocessors_(num_multiprocessors(exec)),
         below_(std::max(Factors::least_width,
                         static_cast<int>((lower + B - 1) / B))),
         above_(std::max(Factors::least_width,
@@ -106,7 +107,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::Band::factor",
         RunTileTasks<Scalar, ExecutionSpace, B, Factors, Pivots>{
             factors_, pivots, factor_flag_, factor_state_},
-        factors_.useful(), units_);
+        factors_.useful(), multiprocessors_);
   }
 
   void solve(const ExecutionSpace& exec, const BatchVectorRef<const Scalar>& b,
@@ -233,7 +234,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     launch_tile_tasks<B == 64 ? 2 : 4>(
         exec, "Strata::Band::solve",
         RunVectorTasks<Scalar, ExecutionSpace, B, width, Plan>{p, state},
-        p.useful(), units_);
+        p.useful(), multiprocessors_);
   }
   void solve_tiles(const ExecutionSpace& exec,
                    const BatchVectorRef<const Scalar>& b,
@@ -244,11 +245,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::Band::solve",
         RunTileTasks<Scalar, ExecutionSpace, B, Plan, NoPivots>{
             p, {}, solve_flag_, many_state_},
-        p.useful(), units_);
+        p.useful(), multiprocessors_);
   }
 
   std::int64_t size_;
-  int units_, below_, above_;
+  int multiprocessors_, below_, above_;
   Factors factors_;
   bool grows_;
   int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for

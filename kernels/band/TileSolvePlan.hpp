@@ -137,8 +137,9 @@ struct TileSolvePlan {
   KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
     const auto link = w.backward ? factors.backward_link(w.system, w.i, t)
                                  : factors.forward_link(w.system, w.i, t);
-    const std::int64_t source = place(w.system, w.group, link.block);
-    return {link.tile, tile(w.backward, source), -1, flag(w.backward, source)};
+    const std::int64_t dependency = place(w.system, w.group, link.block);
+    return {link.tile, tile(w.backward, dependency), -1,
+            flag(w.backward, dependency)};
   }
   /// Makes an element of the other set not ready; the last group does so for
   /// the groups that this launch has no tasks for.

@@ -41,7 +41,7 @@ struct JoinInspections {
 };
 
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
-/// at all values on the way.
+/// at all values.
 template <class Scalar>
 struct CopyIn {
   MultiVectorRef<const Scalar> a, b;
@@ -50,12 +50,13 @@ struct CopyIn {
 
   template <class Index>
   KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
-    const Scalar value = static_cast<std::int64_t>(j) < a_columns ? a(i, j)
-                         : b.data      ? b(i, j - a_columns)
-                                       : Scalar(static_cast<std::int64_t>(i) + a_columns ==
-                                               static_cast<std::int64_t>(j)
-                                           ? 1
-                                           : 0);
+    const Scalar value =
+        static_cast<std::int64_t>(j) < a_columns ? a(i, j)
+        : b.data                                 ? b(i, j - a_columns)
+                 : Scalar(static_cast<std::int64_t>(i) + a_columns ==
+                                  static_cast<std::int64_t>(j)
+                              ? 1
+                              : 0);
     to(i, j) = value;
     return is_finite_value(value);
   }
@@ -135,7 +136,7 @@ struct WriteEchelon {
 
   template <class Index>
   KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
-    const std::int64_t n = number     ? static_cast<std::int64_t>(number[j])
+    const std::int64_t n = number ? static_cast<std::int64_t>(number[j])
                            : static_cast<std::int64_t>(j) < rank
                                ? static_cast<std::int64_t>(j)
                                : rank - 1 - static_cast<std::int64_t>(j);
@@ -151,8 +152,8 @@ struct WriteEchelon {
   }
 };
 
-/// Calls visit(i, j) for the elements of a matrix, which are numbered by columns:
-/// a device's threads have one each, a host's a column.
+/// Calls visit(i, j) for the elements of a matrix, which are numbered by
+/// columns: a device's threads have one each, a host's a column.
 template <class ExecutionSpace, class Index, class Visit>
 struct ByElements : JoinInspections {
   Visit visit;

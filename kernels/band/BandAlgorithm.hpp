@@ -45,7 +45,7 @@ struct NoPivots {
 };
 
 /// Block factors in B x B tiles (LuTiles or CyclicTiles), made by one launch
-/// and used by one launch for each block of right-hand sides.
+/// and used by one launch for each max_right_hand_sides.
 template <class Scalar, class ExecutionSpace, int B,
           template <class, int> class FactorsOf>
 class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {

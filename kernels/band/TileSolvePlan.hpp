@@ -9,8 +9,8 @@
 namespace Strata {
 namespace Detail {
 
-/// A block of right-hand sides of every system, or their solutions, as a
-/// pointer and strides.
+/// The right-hand sides of every system, or their solutions, as a pointer and
+/// strides.
 template <class Scalar>
 struct BatchVectorRef {
   Scalar* data = nullptr;

@@ -47,9 +47,9 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int num_teams = Kernel<1>::different ? 2 : 1;
   using Builder = SubgraphPacker<ExecutionSpace>;
 
-  /// Of the values that sub-graphs hand on, for several right-hand sides.
+  /// For the values that other sub-graphs need, of several right-hand sides.
   static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
-  /// Room for a sub-graph's steps that is kept in any case.
+  /// Steps of a sub-graph that scratch always has room for.
   static constexpr int usual_steps = 1024;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.

@@ -183,7 +183,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     return blocks_for(columns) > max_blocks_ ||
            groups_for(columns) > max_groups_;
   }
-  /// The old workspace goes first, so that both need not fit.
+  /// Frees the old workspace first, as memory may not hold both.
   void make_room(const ExecutionSpace& exec, std::int64_t columns) {
     if (const int blocks = blocks_for(columns); blocks > max_blocks_) {
       several_ = Vector();

@@ -27,7 +27,7 @@ struct BatchVectorRef {
   }
 };
 
-/// Of where a view of rank 1 to 3 lies.
+/// The same from the place of a view of rank 1 to 3.
 template <class Scalar>
 BatchVectorRef<Scalar> batch_vector_ref(const StridedBlock& v) {
   return {reinterpret_cast<Scalar*>(v.first), v.stride[0], v.stride[1],

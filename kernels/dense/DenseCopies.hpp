@@ -11,7 +11,7 @@
 namespace Strata {
 namespace Detail {
 
-/// What is to be known of a dense matrix before it is worked on.
+/// What the check of a dense matrix finds.
 struct DenseInspection {
   static constexpr std::int64_t nowhere = INT64_MAX;
   /// Place i + j * rows of the first value that is not finite.
@@ -81,7 +81,7 @@ struct LargestColumnSum {
   }
 };
 
-/// The norm that belongs to sums of columns. Waits for exec.
+/// The largest sum of magnitudes of a column, the 1-norm. Waits for exec.
 template <class Scalar, class ExecutionSpace>
 double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
                           std::int64_t rows, std::int64_t columns) {
@@ -97,7 +97,7 @@ double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
   return largest;
 }
 
-/// Looks at rows x (some columns) of a matrix.
+/// Whether an element of a matrix is finite.
 template <class Scalar>
 struct Inspect {
   DenseRef<Scalar> a;

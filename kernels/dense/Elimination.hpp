@@ -57,7 +57,7 @@ class Elimination {
     };
     original_row_ = ints("Strata::Dense::original_row", max_rows);
     row_of_ = ints("Strata::Dense::row_of", max_rows);
-    // Copied to the host as far as there may be pivots.
+    // Only the part with pivots is copied to the host.
     info_ = make_zeroed<Kokkos::View<int*, Memory>>("Strata::Dense::info",
                                                     PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
@@ -175,7 +175,7 @@ class Elimination {
     return result;
   }
 
-  /// How the last `sweep` went. Waits for exec.
+  /// The pivots of the last `sweep`. Waits for exec.
   Pivots pivots(const ExecutionSpace& exec) const {
     Pivots result;
     const auto status = host_status(exec);

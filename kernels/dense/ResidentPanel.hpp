@@ -144,7 +144,7 @@ struct ResidentPanel {
       const PanelCandidate<Scalar>& best = candidates[from];
       const Scalar* const p = rows + from * width;
       const double size = as_magnitude(best.key);
-      // Not a number is no pivot either; see overflow.
+      // A NaN is no pivot either: EliminationStatus::overflow reports it.
       const bool pivot = size > task.tolerance;
       const bool mine = pivot && row == best.row;
       Scalar l(0);

@@ -226,7 +226,7 @@ struct SellEnds {
   std::int64_t slots = 0, columns = 0;
 };
 
-/// Places chunks one behind the other. Waits for `exec`.
+/// Sets the first slot and column of each chunk. Waits for `exec`.
 template <class ExecutionSpace, class Storage>
 SellEnds place_chunks(const ExecutionSpace& exec, const Storage& A) {
   using Memory = typename ExecutionSpace::memory_space;

@@ -288,7 +288,7 @@ struct SellRun {
     finish_rows(row, l, sum, part);
   }
 
-  /// The lanes of each row put together, and the row done.
+  /// Adds up the lanes of each row, and finishes the row.
   KOKKOS_INLINE_FUNCTION void finish_rows(int row, int l, Scalar (&sum)[R],
                                           double& part) const {
     if (A.log_lanes > 0)
@@ -332,7 +332,7 @@ struct SellRun {
     }
     if (lane == 0) {
       const double part = task.row(piece.row, sum);
-      // Not to the block's part: which block is last may change.
+      // Not added to the block's part, as which block is last may change.
       if constexpr (Task::reduces) {
         store_relaxed(grid_sum.extra_part(piece.long_row), part);
       }

@@ -48,7 +48,7 @@ struct ResetEll {
   Kokkos::View<int*, MemorySpace> strict;             // may be empty
   Kokkos::View<std::int64_t*, MemorySpace> diagonal;  // may be empty
   std::int64_t* head;
-  std::int64_t words;  // of the head, with the wide blocks
+  std::int64_t words;  // of the head, with the multi-team blocks
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i < static_cast<std::int64_t>(strict.extent(0))) {
       strict(i) = 0;
@@ -188,7 +188,7 @@ class EllAnalysis {
   int num_blocks() const {
     return static_cast<int>(found_[EllHead::num_blocks]);
   }
-  /// Wide blocks in their order.
+  /// Multi-team blocks in their order.
   const std::vector<WideBlock>& wide() const { return wide_; }
 
   /// Enqueues the filling of `plan`; this object has to live until it is done.

@@ -90,18 +90,18 @@ struct EllShape {
   }
 };
 
-/// A block that is more than one team should do alone.
+/// A multi-team block: more than one team should do alone.
 struct WideBlock {
   int block, first_row, rows, lanes;
 };
 
-/// Which blocks are wide: those of more lanes or of more entries.
+/// Which blocks are multi-team ones: those of more lanes or of more entries.
 struct EllLimits {
   int lanes = 1024, entries = 8192;
 };
 
-/// Results of the analysis, 8 bytes each, in device memory. The wide blocks
-/// follow.
+/// Results of the analysis, 8 bytes each, in device memory. The multi-team
+/// blocks follow.
 struct EllHead {
   enum : int {
     fault,  // as TriangleCheck's status
@@ -111,7 +111,8 @@ struct EllHead {
     num_slots,
     num_long,  // rows stored apart
     num_wide,
-    num_irregular,  // in narrow blocks: rows apart, and blocks of many steps
+    num_irregular,  // in single-team blocks: rows apart, and blocks of many
+                    // steps
     inspection,     // a ValuesInspection
     size = inspection + 7
   };

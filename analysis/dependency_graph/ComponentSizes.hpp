@@ -70,7 +70,7 @@ inline ComponentSizes component_sizes_on_host(
   return found;
 }
 
-/// Representatives that many threads merge at a time.
+/// Representatives of components, which many threads merge at once.
 ///
 /// A parent has a smaller number than its children, so every path ends; and a
 /// representative gets a parent by a compare-and-swap that succeeds once.

@@ -23,7 +23,7 @@ struct DependencyGraph {
   bool reversed = false;
   /// num_vertices + 1 offsets; none at all is allowed for the empty graph.
   Kokkos::View<std::int64_t*, MemorySpace> row_map;
-  /// Source vertex of each edge.
+  /// Source vertex of each edge: the dependency.
   Kokkos::View<int*, MemorySpace> entries;
   /// Where each edge's value stands in the user's values.
   Kokkos::View<std::int64_t*, MemorySpace> value_index;

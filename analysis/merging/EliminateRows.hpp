@@ -32,12 +32,12 @@ struct EliminatedRow {
   bool fits = true;
 };
 
-/// The largest of the values that threads come with: few find a smaller one.
+/// Raises a limit that many threads share: few of them find a smaller one.
 KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
   if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
 }
 
-/// Where entries went is not to be known.
+/// For an elimination that needs no notes of where entries went.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
 };

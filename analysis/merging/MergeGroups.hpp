@@ -64,7 +64,7 @@ struct MergeGroups {
   }
 };
 
-/// Found over all rows.
+/// Maxima over all rows.
 struct MergeLimits {
   enum : int {
     coefficients,  // most of a merged row, with the row itself
@@ -75,7 +75,7 @@ struct MergeLimits {
   };
 };
 
-/// Decides what becomes of rows, and hands on how long they are.
+/// Decides which rows are merged, and passes their lengths to `lengths`.
 ///
 /// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
 ///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes

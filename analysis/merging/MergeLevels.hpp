@@ -18,10 +18,10 @@ namespace Detail {
 template <class MemorySpace>
 using LevelGroups = MergeGroups<MemorySpace, false>;
 
-/// Lengths of rows, for CountMergedRows, and their depths in their groups once
-/// these are merged: of the vertices of one depth, those before it known; or of
-/// all depths together, if none of them stays: else what is found is nothing
-/// but that. Where none stays, merged rows have no dependencies in their group.
+/// Notes the lengths of rows and their depths in their groups, for
+/// CountMergedRows: of the rows of one depth, once those of smaller depths are
+/// known, or of all rows at once. Lengths of all rows at once hold only if no
+/// row stays as it is; merged rows then have no dependencies in their group.
 template <class MemorySpace>
 struct LevelRowLengths {
   const int* vertices;
@@ -137,7 +137,7 @@ struct FillMerged {
   }
 };
 
-/// What the host wants to know of all that.
+/// The sums that the host reads.
 struct MergeSums {
   enum : int {
     dependencies,
@@ -152,7 +152,7 @@ struct MergeSums {
   };
 };
 
-/// What there is to do before rows are counted, and after.
+/// The stages before rows are counted, and after.
 template <class MemorySpace>
 struct MergeStages {
   Kokkos::View<const std::int64_t*, MemorySpace> given_map;
@@ -190,7 +190,7 @@ struct MergeStages {
     if (final) level_begin[level] = static_cast<int>(sum);
     sum += level_map(level + 1) - level_map(level);
   }
-  /// Vertices by depth, and all that there is to know of those of depth 0.
+  /// Sorts vertices by depth, and sets all numbers of those of depth 0.
   struct Begin {};
   KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t vertex) const {
     const auto v = static_cast<int>(vertex);
@@ -223,8 +223,8 @@ struct MergeStages {
     recipes.word_of[v + 1] = static_cast<unsigned>(sum);
     sums[MergeSums::recipe] = sum;
   }
-  /// Level sets anew: of a group those that its vertices' depths make, numbered
-  /// without gaps.
+  /// Numbers the new level sets without gaps: those that the depths of a
+  /// group's vertices make.
   struct Mark {};
   KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
     mark_used(number + number_of(v));

@@ -15,10 +15,10 @@ namespace Detail {
 template <class MemorySpace>
 using SubgraphGroups = MergeGroups<MemorySpace, true>;
 
-/// Lengths of the merged rows, for CountMergedRows: of one depth in the groups,
-/// those before it known, or of all depths at once. What is found of all at
-/// once holds up to the first depth with a row that stays but is not one of
-/// those known before.
+/// Notes the lengths of the merged rows, for CountMergedRows: of the rows of
+/// one depth in the groups, once those of smaller depths are known, or of all
+/// rows at once. Lengths of all rows at once hold up to the first depth with a
+/// row that stays as it is and was not known to.
 template <class MemorySpace>
 struct SubgraphRowLengths {
   static constexpr int all_depths = -1;
@@ -80,7 +80,7 @@ struct FillMergedInSubgraph {
   }
 };
 
-/// What a sample of rows says of the steps that a candidate takes, for
+/// Counts the steps that a candidate takes for a sample of rows, for
 /// SampleMergedRows. With `d` groups from a row down to its dependency of rank
 /// r, newest first, and e dependencies a step, a group takes (1 + r / e) / d
 /// steps at least; a row that stays as it is takes a step for each of its level
@@ -182,7 +182,8 @@ struct MergedMaps {
   }
 };
 
-/// What new values need of each row, once it has its place in the stream.
+/// What new values need of each row, once its place among the packed
+/// records is known.
 template <class MemorySpace>
 struct WriteMergedInSubgraph {
   SubgraphGroups<MemorySpace> groups;

@@ -45,7 +45,7 @@ struct MergedLevels {
   bool exist() const { return levels > 1; }
 };
 
-/// A number of level sets that might be merged, and what would come of it.
+/// A candidate: a number of level sets to merge, and the rows that result.
 struct LevelsCandidate {
   int levels = 1;
   /// Means over a sample of rows: dependencies and other rows' coefficients of
@@ -93,8 +93,7 @@ std::vector<LevelsCandidate> sample_merged_levels(
 /// @param max_steps   of the chunks that are to be made, see make_row_chunks
 /// @param pool    for all arrays: it has to outlive them
 /// @param unmerged  by vertex, RowStatus::stays: the row stays as it is, and
-/// others
-///                  wait for it; null: no row has to
+///                  others wait for it; null: no row has to
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
 ///          slots or words of recipes

@@ -16,8 +16,8 @@ namespace Strata {
 /// of dependencies, and two for that of all entries, the lower first; then, in
 /// the order in which they are eliminated, a byte for the number of entries of
 /// each coefficient's row. Slots are of coefficients, ascending, then of
-/// dependencies, ascending. Rows that are as they were have no recipe, and rows
-/// alike share one (see ShareRecipes).
+/// dependencies, ascending. Rows that are not merged have no recipe, and rows
+/// of the same shape share one (see ShareRecipes).
 ///
 /// The values of the matrix are numbered so that those of a row follow each
 /// other, the entries ascending by dependency. Where the user's values are in

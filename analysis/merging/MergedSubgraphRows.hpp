@@ -47,7 +47,7 @@ struct MergedSubgraphRows {
   Kokkos::View<int*, MemorySpace> word_map;
   Kokkos::View<unsigned*, MemorySpace> word;
 
-  /// As in the stream.
+  /// As in PackedSubgraphs.
   int scalar_bytes = 8, record_entries = 1, row_lanes = 1;
 
   bool exist() const { return levels > 1; }
@@ -74,10 +74,10 @@ struct MergedSubgraphRows {
     const int a_task = record_entries * row_lanes;
     return (dependencies + a_task - 1) / a_task;
   }
-  /// Byte of the stream where the number of the dependency of that rank stands,
-  /// the newest first. `task` has a word for each of the row's records: the
-  /// place of its first lane, counted in 16 bytes, and in the four upper bits
-  /// the logarithm of the stage's lanes.
+  /// Byte of the packed sub-graphs that holds the number of the dependency of
+  /// that rank, the newest first. `task` has a word for each of the row's
+  /// records: the place of its first lane, counted in 16 bytes, and in the four
+  /// upper bits the logarithm of the stage's lanes.
   KOKKOS_FUNCTION std::size_t byte_of(const unsigned* task, int rank) const {
     const int a_task = record_entries * row_lanes;
     const unsigned word = task[rank / a_task];

@@ -9,12 +9,12 @@
 namespace Strata {
 namespace Detail {
 
-/// What EliminateRow does for MergedLevels, where there are fewer rows than a
-/// device has lanes: a warp works at a row, and replaces all x_j of the group
-/// that it has found since it looked last together. That takes a few reads of
-/// memory one after the other for each level set of a group, and not for each
-/// x_j, of which there are up to 60. What has been found is in a hash
-/// table in scratch. Hosts have no use for it.
+/// The elimination of EliminateRow for MergedLevels, where there are fewer rows
+/// than a device has lanes: a warp works at a row. In each turn, it replaces
+/// together all x_j of the group that the turn before has found. So a few reads
+/// of memory follow each other for each level set of a group, and not for each
+/// x_j, of which there are up to 60. A hash table in scratch has the vertices
+/// that were found. Hosts do not use this class.
 ///
 /// The lists are in no fixed order; their ranks are those of EliminateRow.
 class ReplaceBySets {

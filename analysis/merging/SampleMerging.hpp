@@ -28,8 +28,8 @@ struct MergeSample {
   };
 };
 
-/// The i-th of a sample of rows: anywhere in its part of them, as rows at equal
-/// distances are all alike on a grid.
+/// The i-th of a sample of rows: a random row of the i-th part of them, as rows
+/// at equal distances are all alike on a grid.
 KOKKOS_INLINE_FUNCTION std::int64_t sampled_row(std::int64_t i,
                                                 std::int64_t samples,
                                                 std::int64_t rows) {
@@ -38,7 +38,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t sampled_row(std::int64_t i,
   return first + below(mix64(static_cast<std::uint64_t>(i)), end - first);
 }
 
-/// Nothing but MergeSample is to be known.
+/// Adds no sums to MergeSample.
 struct NoMoreSums {
   static constexpr int size = 0;
   template <class Groups, class Eliminate>

@@ -9,16 +9,16 @@
 namespace Strata {
 namespace Detail {
 
-/// Recipes of rows (see MergedRows) as they are made, each in a place of
-/// its own, and what it takes to keep one of those that are equal: on grids a
-/// few dozen are left of millions.
+/// Finds equal recipes of rows (see MergedRows), of which the plan keeps one:
+/// on grids a few dozen are left of millions. Each recipe is first made in a
+/// place of its own.
 ///
-/// Recipes are looked up in a table by 64 bits made of their words; the first
-/// row of those that share these owns its place, and rows whose recipes are,
-/// word by word, the owner's share the recipe. What finds no place within a
-/// few steps, or others' bits there, keeps its own. What is shared, and the
-/// bytes of all, may depend on who comes first where the table overflows, but
-/// not what a row's recipe says.
+/// Recipes are looked up in a hash table by 64 bits made of their words. The
+/// first row with these bits owns the place in the table. Rows whose recipes
+/// equal the owner's, word by word, share it. A row that finds no place within
+/// a few steps keeps its own recipe. Where the table overflows, the order of
+/// threads decides which recipes are shared and how many bytes they take, but
+/// not the recipe of a row.
 template <class MemorySpace>
 struct ShareRecipes {
   using Rows = MergedRows<MemorySpace>;

@@ -108,7 +108,7 @@ struct ChunkStages {
     }
   }
 
-  /// The level set whose chunks c is one of: none is without.
+  /// The level set of chunk c. Each level set has a chunk.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
     std::int64_t level = 0;
     std::int64_t beyond =

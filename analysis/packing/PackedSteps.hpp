@@ -10,10 +10,10 @@
 namespace Strata {
 namespace Detail {
 
-/// Steps of all rows in one launch. Teams take tickets, in a valid sequence; a
-/// thread, or a warp, has a row and looks at its dependencies again and again
-/// until all are known. In the order of level sets, if that is known, rows
-/// under way wait for few others one after the other.
+/// Finds the steps of all rows in one launch. Teams draw tickets; rows are in a
+/// valid sequence. A thread, or a warp, has a row and looks at its dependencies
+/// again and again until all are known. Where the order of level sets is known,
+/// rows are in that order, in which rows under way seldom wait for each other.
 ///
 /// Why it can't deadlock: tickets are drawn in order by running teams, and a
 /// row's dependencies come before it. A thread never waits inside a turn of

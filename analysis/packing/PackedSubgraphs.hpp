@@ -77,9 +77,8 @@ struct PackedSubgraph {
 /// is one for the first step_warps(first_step + k) warps. A stage holds the
 /// records of the sub-graph's `lanes` first lanes, and those of a warp follow
 /// each other: stage s of warp w begins with record first_record[w] + s *
-/// lanes, and packet u (16 bytes) of lane l's record is at byte
-/// (first_record[w]
-/// + s * lanes) * record bytes + (u * lanes + l) * 16.
+/// lanes. Packet u (16 bytes) of lane l's record is at byte
+/// (first_record[w] + s * lanes) * record bytes + (u * lanes + l) * 16.
 template <class MemorySpace>
 struct PackedSubgraphs {
   int num_rows = 0, num_exports = 0;

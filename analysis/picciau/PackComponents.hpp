@@ -19,7 +19,7 @@ namespace Detail {
 /// work: `concurrency` runs, or a multiple of it where those have no room.
 /// Else, and with a `concurrency` of 1 or less, as tightly as first fit packs.
 /// @param sizes  vertices of each component
-/// @param work   of each component, in any unit
+/// @param work   of each component, to any scale
 inline std::vector<int> pack_components(const std::vector<int>& sizes,
                                         const std::vector<std::int64_t>& work,
                                         int max_rows, int concurrency) {

@@ -21,7 +21,7 @@
 namespace Strata {
 namespace Detail {
 
-/// One way to split the large components.
+/// A strategy that splits the large components.
 struct Strategy {
   /// Levels a band, or 0 for Picciau et al.'s Algorithm 3.
   int band_height = 0;
@@ -118,7 +118,7 @@ class SplitProblem {
  private:
   std::vector<Strategy> heuristic_strategies(SortCriterion criterion,
                                              bool as_printed) const {
-    // A single starting vertex can be dealt out in one way only, and starts one
+    // There is one choice for a single starting vertex, and it starts one
     // sub-graph however many are allowed.
     const bool one_deal = *std::max_element(roots_.begin(), roots_.end()) == 1;
     std::vector<Strategy> list;

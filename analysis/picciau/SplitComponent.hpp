@@ -28,7 +28,7 @@ enum class RootDeal {
 struct OrderedComponent {
   const int* vertices = nullptr;
   int size = 0;
-  /// How many of them, at the front, have no sources.
+  /// How many of them, at the front, have no dependencies.
   int num_roots = 0;
 };
 

@@ -53,11 +53,11 @@ inline std::pair<std::vector<int>, int> criterion_keys(
 /// The order in which Algorithm 3 meets the vertices of `component_of` >= 0:
 /// by component, generation, criterion, number.
 ///
-/// A vertex is put in V_next when the last of its sources has been given its
-/// sub-graph. That happens one generation after the last source's own, so the
+/// A vertex is put in V_next when the last of its dependencies has been given
+/// its sub-graph. That happens one generation after the last one's own, so the
 /// generations are the level sets, whatever the sub-graphs: neither the
-/// containers nor the tests for missing sources need be carried out, and one
-/// order serves every try. O(n + edges).
+/// containers nor the tests for missing dependencies need be carried out, and
+/// one order serves every try. O(n + edges).
 inline std::vector<int> split_order(
     const DependencyGraph<Kokkos::HostSpace>& graph, const LevelSets& levels,
     const std::vector<int>& component_of, int num_components,

@@ -36,8 +36,8 @@ struct PartitionOptions {
   SortCriterion criterion = SortCriterion::automatic;
   /// What the candidates are judged by.
   PerformanceParameters parameters;
-  /// Looks at a vertex or an edge, of all candidates together, after which no
-  /// other candidate is begun; the first is always completed.
+  /// Number of vertices and edges that all candidates together may visit before
+  /// no further candidate is begun; the first is always completed.
   std::int64_t work_limit = 200000000;
 };
 

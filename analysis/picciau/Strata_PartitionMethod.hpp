@@ -10,11 +10,12 @@ namespace Strata {
 
 /// How a component too large for one sub-graph is split.
 enum class PartitionMethod {
-  /// Whatever the performance model likes best.
+  /// The one with the smallest prediction of the performance model.
   automatic,
   /// Picciau et al.'s Algorithm 3 and variants of ours: as few sub-graphs as
-  /// possible, or half as many again, each vertex beside its sources. A graph
-  /// with one starting vertex, like a grid's, becomes a chain of sub-graphs.
+  /// possible, or half as many again, each vertex beside its dependencies. A
+  /// graph with one starting vertex, like a grid's, becomes a chain of
+  /// sub-graphs.
   heuristic,
   /// Bands of consecutive levels cut into chunks of consecutive rows, which
   /// run side by side in a grid as well.

@@ -23,26 +23,26 @@ struct PerformanceParameters {
   double alpha = 5.0;
   /// One slot of internal edges, all its operands in scratch.
   double tau = 0.05;
-  /// One slot of external edges (Picciau et al.'s tau'), sources in global
-  /// memory.
+  /// One slot of external edges (Picciau et al.'s tau'), whose dependencies are
+  /// in global memory.
   double tau_external = 0.6;
-  /// What one edge adds to a team's time when it is neither launch nor latency
-  /// that counts. Ours: without it a slot of one edge costs what one of
-  /// thousands does, and nothing is gained by spreading work over more teams;
-  /// 0 leaves (5) as Picciau et al. have it. The default is 16 bytes an edge at
-  /// a 132nd of 4.3 TB/s.
+  /// What one edge adds to a team's time, beside launches and slots. Ours:
+  /// without it a slot of one edge costs what one of thousands does, and
+  /// nothing is gained by spreading work over more teams; 0 leaves (5) as
+  /// Picciau et al. have it. The default is 16 bytes an edge at a 132nd of 4.3
+  /// TB/s.
   double tau_edge = 0.0005;
 
   // Ours, for the algorithms that Picciau et al. do not have.
   /// One narrow level set by one team of `level_sets`.
   double narrow_level = 1.0;
-  /// One level set of `sync_free`: a value handed on through memory; on a host
+  /// Latency of a dependency of `sync_free`, through memory; on a host
   /// with several threads, what a level set of `level_sets` that they share
   /// takes longer than its rows.
   double handover = 1.0;
   /// One step of `sync_free_subgraphs`, barrier included.
   double pass = 0.4;
-  /// One narrow block by one team of `blocks`.
+  /// One single-team block of `blocks`.
   double block = 0.2;
   /// Memory traffic, bytes a microsecond (megabytes a second).
   double bytes_per_us = 3.0e6;
@@ -86,7 +86,7 @@ inline void check_parameters(const PerformanceParameters& parameters) {
 ///   (tau' * external slots + tau * internal slots).
 ///
 /// (5) supposes that a level's sub-graphs all run at once. Ours: where the
-/// device runs only `concurrency` sub-graphs at a time (0: any number), a level
+/// device runs only `concurrency` sub-graphs at once (0: any number), a level
 /// takes no less than the sum of its sub-graphs' times over `concurrency`,
 /// which is what teams that start as others end come close to.
 /// Cost: O(sub-graphs).

@@ -16,7 +16,7 @@ namespace Strata {
 
 /// Whether `sets` is what find_level_sets promises of `graph`: every vertex
 /// listed once, under its own level, ascending, and every level just one above
-/// the highest of the vertex's sources. O(n + edges).
+/// the highest of the vertex's dependencies. O(n + edges).
 inline bool are_level_sets(const DependencyGraph<Kokkos::HostSpace>& graph,
                            const LevelSets& sets) {
   const int n = graph.num_vertices;

@@ -10,7 +10,7 @@ namespace Strata {
 
 /// The order in which Picciau et al.'s Algorithm 3 takes the vertices that are
 /// ready (its kappa); ties go by number. `automatic` tries them all, as far as
-/// the work limit allows, and keeps what the performance model likes best.
+/// the work limit allows, and keeps the one with the smallest prediction.
 enum class SortCriterion {
   automatic,
   /// By number.

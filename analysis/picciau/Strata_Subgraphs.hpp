@@ -45,7 +45,7 @@ struct Subgraphs {
   std::int64_t internal_edges = 0, external_edges = 0;
 
   /// Weakly connected components of two vertices or more, and the number of
-  /// vertices of the largest; as far as whoever made the partition knows.
+  /// vertices of the largest; 0 where the partition was made without them.
   int num_components = 0, largest_component = 0;
 
   int size(int g) const { return vertex_map[g + 1] - vertex_map[g]; }
@@ -116,7 +116,7 @@ inline Subgraphs subgraphs_from_map(
   }
 
   // Numbers never decrease along an edge, so one sweep over the sub-graphs in
-  // their order sees every source before its targets.
+  // their order sees every dependency before the vertices that need it.
   s.level_of.assign(s.count, 0);
   for (int i : s.isolated)
     if (graph.row_map(i) != graph.row_map(i + 1))

@@ -40,15 +40,15 @@ class Made {
   bool made_ = false;
 };
 
-/// The way of the library's own kernels to what public classes keep private.
+/// Gives the library's own kernels access to private members of public classes.
 struct Internals {
   /// Null unless the algorithm is `sync_free`.
   template <class Solver>
   static auto sync_free(const Solver& solver) {
     return solver.sync_free();
   }
-  /// What the doors of a solver of triangles hand on: a matrix as CrsArrays,
-  /// vectors as StridedBlock.
+  /// The arguments that TriangularSolver's interface passes on: a matrix as
+  /// CrsArrays, vectors as StridedBlock.
   template <class Solver, class... Arguments>
   static void analyse(Solver& solver, const Arguments&... arguments) {
     solver.analyse(arguments...);

@@ -213,15 +213,15 @@ struct InspectValues {
       }
     }
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t position) const {
-    return diagonal.row.extent(0) ? diagonal.row(position) & 0x7fffffffu
-                                  : position;
+  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t permuted_row) const {
+    return diagonal.row.extent(0) ? diagonal.row(permuted_row) & 0x7fffffffu
+                                  : permuted_row;
   }
   KOKKOS_INLINE_FUNCTION void inspect_record(std::int64_t record,
                                              ValuesInspection& found) const {
-    const int position = scaled.record_row(record);
-    if (position < 0) return;
-    const std::int64_t at = diagonal.value_index(position);
+    const int permuted_row = scaled.record_row(record);
+    if (permuted_row < 0) return;
+    const std::int64_t at = diagonal.value_index(permuted_row);
     const Scalar by = at < 0 ? Scalar(1) : values[at];
     if (!is_finite(by)) return;
     for (int e = 0; e < scaled.entries; ++e) {
@@ -230,7 +230,7 @@ struct InspectValues {
       const Scalar v = values[k];
       if (v == Scalar(0) || !is_finite(v)) continue;
       if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
-        const std::int64_t row = row_at(position);
+        const std::int64_t row = row_at(permuted_row);
         if (row < found.unscalable_row) found.unscalable_row = row;
       }
     }
@@ -255,7 +255,7 @@ struct InspectValues {
 /// the host can read. Where there are MergeFaults, only these are read after
 /// the wait for the launch that finds them. Values and pattern are older than
 /// that launch, which has waited for all older work before it lets this one
-/// begin (see TriangularAlgorithm::probe).
+/// begin (see TriangularAlgorithm::pack_on_trial).
 template <class Look>
 struct InspectByBlocks {
   static constexpr bool awaits_previous = true;

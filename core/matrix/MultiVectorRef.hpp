@@ -46,6 +46,20 @@ MultiVectorRef<Scalar> multi_vector_ref(const StridedBlock& v) {
   return {reinterpret_cast<Scalar*>(v.first), v.stride[0], v.stride[1]};
 }
 
+/// A vector of rank 1 as a view, for Kokkos' copies and fills.
+template <class Scalar, class ExecutionSpace>
+using StridedVector = Kokkos::View<Scalar*, Kokkos::LayoutStride,
+                                   typename ExecutionSpace::memory_space,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class Scalar, class ExecutionSpace>
+StridedVector<Scalar, ExecutionSpace> strided_vector(const StridedBlock& v) {
+  // A vector of one element counts as one without gaps.
+  const auto count = static_cast<std::size_t>(v.extent[0]);
+  const auto stride = static_cast<std::size_t>(count > 1 ? v.stride[0] : 1);
+  return StridedVector<Scalar, ExecutionSpace>(
+      reinterpret_cast<Scalar*>(v.first), Kokkos::LayoutStride(count, stride));
+}
+
 template <class View>
 std::int64_t num_columns(const View& v) {
   return View::rank == 1 ? 1 : static_cast<std::int64_t>(v.extent(1));

@@ -17,14 +17,15 @@
 namespace Strata {
 namespace Detail {
 
-/// What memory is kept for: arrays whose user has waited for all work with them
-/// before it lets go of them. The largest block is kept.
+/// A pool of scratch: arrays whose user waits for all work with them before it
+/// releases them. The pool holds the largest block.
 struct ScratchUse {
   static constexpr bool may_be_in_use = false, keeps_largest = true;
   static constexpr std::size_t most_blocks = 1;
 };
-/// Plans, which may be let go of while solves are under way. The last blocks
-/// are kept: those of the next plan are likely to be of about their sizes.
+/// A pool of persistent memory: plans, which may be released while solves are
+/// under way. The pool holds the last blocks, as those of the next plan are
+/// likely to be of about their sizes.
 struct PersistentUse {
   static constexpr bool may_be_in_use = true, keeps_largest = false;
   static constexpr std::size_t most_blocks = 4;
@@ -35,18 +36,18 @@ inline std::mutex& finalize_hooks_mutex() {
   return mutex;
 }
 
-/// Memory that outlives its user, for the next one: beyond some hundred
-/// kilobytes, a device takes longer to allocate and to free than all the
-/// kernels of a short analysis. Up to `most_blocks` of at most most_bytes()
-/// together are kept for each memory space and use until Kokkos is finalized.
-/// Users take them out, so two users do not share one: the second allocates its
-/// own.
+/// Blocks of memory that outlive their users: beyond some hundred kilobytes, a
+/// device takes longer to allocate and to free than all the kernels of a short
+/// analysis. A pool holds up to `most_blocks` blocks of at most most_bytes()
+/// together, for each memory space and use, until Kokkos is finalized. A user
+/// takes a block out of the pool, so two users do not share one: the second
+/// allocates its own.
 template <class MemorySpace, class Use = ScratchUse>
 class MemoryPool {
  public:
   using Block = Kokkos::View<char*, MemorySpace>;
-  /// A block that goes back when it is let go of: nothing may work with it any
-  /// more.
+  /// A block that goes back to the pool with the last copy of the pointer: no
+  /// kernel may use it then.
   using Pointer = std::shared_ptr<const Block>;
   /// A sixty-fourth of the device's memory, and 128 MiB at least.
   static std::size_t most_bytes() {
@@ -64,32 +65,32 @@ class MemoryPool {
         try {
           give_back(*mine);
         } catch (...) {
-          // Of a device that has failed: nothing is kept.
+          // A device that has failed: the pool gets nothing.
         }
         delete mine;
       });
     };
-    Kept& kept = instance();
+    State& state = instance();
     {
-      const std::lock_guard<std::mutex> lock(kept.mutex);
-      for (auto it = kept.blocks.begin(); it != kept.blocks.end(); ++it)
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      for (auto it = state.blocks.begin(); it != state.blocks.end(); ++it)
         if (it->extent(0) >= bytes && it->extent(0) <= most) {
           const Block block = *it;
-          kept.blocks.erase(it);
+          state.blocks.erase(it);
           return wrapped(block);
         }
     }
     return wrapped(allocate_block(label, bytes));
   }
-  /// A block that is not kept afterwards.
+  /// A block that does not go to the pool afterwards.
   static Block allocate_block(const std::string& label, std::size_t bytes);
 
-  /// Frees what is kept; returns whether there was anything.
+  /// Frees the blocks of the pool; returns whether there were any.
   static bool release() {
     Blocks freed;  // out of the lock
-    Kept& kept = instance();
-    const std::lock_guard<std::mutex> lock(kept.mutex);
-    freed.swap(kept.blocks);
+    State& state = instance();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    freed.swap(state.blocks);
     return !freed.empty();
   }
 
@@ -102,53 +103,53 @@ class MemoryPool {
       return;
     // The code that throws has not waited.
     if (Use::may_be_in_use || std::uncaught_exceptions() > 0) Kokkos::fence();
-    Kept& kept = instance();
+    State& state = instance();
     Blocks dropped;  // freed out of the lock
-    const std::lock_guard<std::mutex> lock(kept.mutex);
+    const std::lock_guard<std::mutex> lock(state.mutex);
     // Hooks pushed before this one run after it.
-    if (kept.closed) return;
-    if (Use::keeps_largest && !kept.blocks.empty() &&
-        block.extent(0) <= kept.blocks.back().extent(0))
+    if (state.closed) return;
+    if (Use::keeps_largest && !state.blocks.empty() &&
+        block.extent(0) <= state.blocks.back().extent(0))
       return;
-    if (!kept.hooked) {
+    if (!state.hooked) {
       const std::lock_guard<std::mutex> of_hooks(finalize_hooks_mutex());
       Kokkos::push_finalize_hook([] { close(); });
-      kept.hooked = true;
+      state.hooked = true;
     }
-    kept.blocks.push_back(block);
+    state.blocks.push_back(block);
     std::size_t bytes = 0, keep = 0;
-    while (keep < std::min(Use::most_blocks, kept.blocks.size())) {
-      bytes += kept.blocks[kept.blocks.size() - 1 - keep].extent(0);
+    while (keep < std::min(Use::most_blocks, state.blocks.size())) {
+      bytes += state.blocks[state.blocks.size() - 1 - keep].extent(0);
       if (bytes > most_bytes()) break;
       ++keep;
     }
-    const auto first = kept.blocks.end() - static_cast<std::ptrdiff_t>(keep);
-    dropped.assign(kept.blocks.begin(), first);
-    kept.blocks.erase(kept.blocks.begin(), first);
+    const auto first = state.blocks.end() - static_cast<std::ptrdiff_t>(keep);
+    dropped.assign(state.blocks.begin(), first);
+    state.blocks.erase(state.blocks.begin(), first);
   }
 
-  struct Kept {
+  struct State {
     std::mutex mutex;
     Blocks blocks;
     bool hooked = false, closed = false;
   };
   static void close() {
-    Kept& kept = instance();
+    State& state = instance();
     {
-      const std::lock_guard<std::mutex> lock(kept.mutex);
-      kept.closed = true;
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      state.closed = true;
     }
     release();
   }
-  static Kept& instance() {
+  static State& instance() {
     // Never destroyed: the hook has emptied it by then.
-    static Kept* const kept = new Kept;
-    return *kept;
+    static State* const state = new State;
+    return *state;
   }
 };
 
-/// As try_to_allocate, after another try without the memory that is kept: it
-/// may be what is missing.
+/// As try_to_allocate. Where that fails, frees the pools, whose memory may be
+/// what is missing, and tries again.
 template <class MemorySpace, class Make>
 auto allocate_or_release(const std::string& label, std::size_t bytes,
                          const Make& make) {
@@ -171,16 +172,16 @@ MemoryPool<MemorySpace, Use>::allocate_block(const std::string& label,
   });
 }
 
-/// Memory for work of an analysis, of which a host keeps none.
+/// A block for the work of an analysis. A host has no pool for these.
 template <class ExecutionSpace>
 typename MemoryPool<typename ExecutionSpace::memory_space>::Pointer
 take_workspace(const std::string& label, std::size_t bytes) {
-  using Kept = MemoryPool<typename ExecutionSpace::memory_space>;
+  using Pool = MemoryPool<typename ExecutionSpace::memory_space>;
   if constexpr (is_gpu<ExecutionSpace>) {
-    return Kept::take(label, bytes);
+    return Pool::take(label, bytes);
   } else {
-    return std::make_shared<const typename Kept::Block>(
-        Kept::allocate_block(label, bytes));
+    return std::make_shared<const typename Pool::Block>(
+        Pool::allocate_block(label, bytes));
   }
 }
 

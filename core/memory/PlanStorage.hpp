@@ -59,14 +59,14 @@ typename PlanStorage<MemorySpace>::Block make_plan_storage(
     const Request& request) {
   PlanStorage<MemorySpace> measure;
   request(measure);
-  using Kept = MemoryPool<MemorySpace, PersistentUse>;
+  using Pool = MemoryPool<MemorySpace, PersistentUse>;
   const std::size_t bytes = measure.bytes();
-  typename Kept::Pointer block;
+  typename Pool::Pointer block;
   if constexpr (is_gpu<ExecutionSpace>) {
-    block = Kept::take(label, bytes, bytes + bytes / 8);
+    block = Pool::take(label, bytes, bytes + bytes / 8);
   } else {
-    block = std::make_shared<const typename Kept::Block>(
-        make_unfilled<typename Kept::Block>(exec, label, bytes));
+    block = std::make_shared<const typename Pool::Block>(
+        make_unfilled<typename Pool::Block>(exec, label, bytes));
   }
   // Where there is nothing to hold, views have their sizes all the same.
   static unsigned char nothing[16];

@@ -14,10 +14,9 @@ namespace Detail {
 
 /// Memory for the temporary arrays of one analysis, given back as a whole: on a
 /// device, to allocate and to free an array costs as much as several launches.
-/// There, arrays come out of one block, or a few where that is too small, and a
-/// block of up to a sixty-fourth of the device's memory is kept for the next
-/// analysis (MemoryPool). A host allocates arrays by themselves, unless they
-/// are small.
+/// There, arrays come out of one block, or a few where that is too small, and
+/// the block goes back to a MemoryPool for the next analysis. A host allocates
+/// arrays by themselves, unless they are small.
 ///
 /// Kernels must be done with the arrays before the pool ends, unless an
 /// exception ends it.
@@ -35,20 +34,21 @@ class WorkPool {
     try {
       if (std::uncaught_exceptions() > 0) exec_.fence();
     } catch (...) {
-      // Of a device that has failed: nothing works with the arrays any more.
+      // A device that has failed: no kernel uses the arrays any more.
     }
-    // What would have been enough: arrays begin on cache lines.
+    // One block of this size would have been enough: arrays begin on cache
+    // lines.
     std::size_t all = offset_;
     const bool several = blocks_.size() > 1;
     for (const auto& block : blocks_)
       if (block != blocks_.back()) all += (block->extent(0) + 127) / 128 * 128;
     blocks_.clear();
-    if (!keeps || !several || all > Kept::most_bytes()) return;
-    // Next time one is enough.
+    if (!keeps || !several || all > Pool::most_bytes()) return;
+    // The pool gets one, so that next time one is enough.
     try {
-      Kept::take(label, all);
+      Pool::take(label, all);
     } catch (...) {
-      // Without memory there is nothing to keep.
+      // Without memory the pool gets nothing.
     }
   }
   WorkPool(const WorkPool&) = delete;
@@ -83,7 +83,7 @@ class WorkPool {
       blocks_.resize(mark.blocks);
     }
     offset_ = mark.offset;
-    // They may be among what is given back.
+    // The zeros may be among what is given back.
     zeros_left_ = 0;
   }
   /// The same as a view, which must not outlive the pool.
@@ -108,7 +108,7 @@ class WorkPool {
   }
 
  private:
-  using Kept = MemoryPool<Memory>;
+  using Pool = MemoryPool<Memory>;
   static constexpr bool keeps = is_gpu<ExecutionSpace>;
   static constexpr const char* label = "Strata::WorkPool";
 
@@ -125,7 +125,7 @@ class WorkPool {
 
   ExecutionSpace exec_;
   std::size_t expected_, offset_ = 0;
-  std::vector<typename Kept::Pointer> blocks_;
+  std::vector<typename Pool::Pointer> blocks_;
   std::int64_t* zeros_ = nullptr;
   int zeros_left_ = 0;
 };

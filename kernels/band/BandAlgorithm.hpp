@@ -45,7 +45,7 @@ struct NoPivots {
 };
 
 /// Block factors in B x B tiles (LuTiles or CyclicTiles), made by one launch
-/// and used by one launch for each block of right-hand sides.
+/// and used by one launch for each max_right_hand_sides.
 template <class Scalar, class ExecutionSpace, int B,
           template <class, int> class FactorsOf>
 class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
@@ -61,16 +61,17 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   /// reading the factors once for each task costs more.
   static constexpr int block_width = sizeof(Scalar) > 8 ? 4 : 8;
   static constexpr int most_blocks = 16;
-  /// Right-hand sides of a pass where nobody has set a number: their workspace
-  /// is as large as they and the solutions.
+  /// Right-hand sides of one launch where the options set no number: the
+  /// workspace for them is as large as they and the solutions.
   static constexpr int most_columns = 1024;
 
-  /// @param max_right_hand_sides of a pass; 0: room is made as solves need it
+  /// @param max_right_hand_sides of one launch; 0: room is made as solves need
+  /// it
   TileAlgorithm(const ExecutionSpace& exec, std::int64_t size,
                 std::int64_t lower, std::int64_t upper, int batch,
                 int max_right_hand_sides)
       : size_(size),
-        units_(num_multiprocessors(exec)),
+        multiprocessors_(num_multiprocessors(exec)),
         below_(std::max(Factors::least_width,
                         static_cast<int>((lower + B - 1) / B))),
         above_(std::max(Factors::least_width,
@@ -106,7 +107,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::Band::factor",
         RunTileTasks<Scalar, ExecutionSpace, B, Factors, Pivots>{
             factors_, pivots, factor_flag_, factor_state_},
-        factors_.useful(), units_);
+        factors_.useful(), multiprocessors_);
   }
 
   void solve(const ExecutionSpace& exec, const BatchVectorRef<const Scalar>& b,
@@ -182,7 +183,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     return blocks_for(columns) > max_blocks_ ||
            groups_for(columns) > max_groups_;
   }
-  /// The old workspace goes first, so that both need not fit.
+  /// Frees the old workspace first, as memory may not hold both.
   void make_room(const ExecutionSpace& exec, std::int64_t columns) {
     if (const int blocks = blocks_for(columns); blocks > max_blocks_) {
       several_ = Vector();
@@ -233,7 +234,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     launch_tile_tasks<B == 64 ? 2 : 4>(
         exec, "Strata::Band::solve",
         RunVectorTasks<Scalar, ExecutionSpace, B, width, Plan>{p, state},
-        p.useful(), units_);
+        p.useful(), multiprocessors_);
   }
   void solve_tiles(const ExecutionSpace& exec,
                    const BatchVectorRef<const Scalar>& b,
@@ -244,11 +245,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         exec, "Strata::Band::solve",
         RunTileTasks<Scalar, ExecutionSpace, B, Plan, NoPivots>{
             p, {}, solve_flag_, many_state_},
-        p.useful(), units_);
+        p.useful(), multiprocessors_);
   }
 
   std::int64_t size_;
-  int units_, below_, above_;
+  int multiprocessors_, below_, above_;
   Factors factors_;
   bool grows_;
   int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for

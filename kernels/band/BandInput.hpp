@@ -32,7 +32,7 @@ struct BandRef {
   }
 };
 
-/// What a factorisation finds on its way, one word each in device memory:
+/// What a factorisation finds, one word each in device memory:
 /// numbers of rows (system * size + row), or `none`.
 struct BandFaults {
   enum : int { not_finite, pivot, overflow, row, column };
@@ -91,7 +91,7 @@ struct CheckBand {
     // all of them.
     if (by_rows && !(largest - largest == Real(0)))
       note(BandFaults::not_finite, number);
-    // As many roundings as terms were added up.
+    // The sum has as many roundings as terms.
     const Real slack = static_cast<Real>(A.lower + A.upper + 1) * roundoff;
     if (!(sum <= diagonal * (Real(1) + slack)))
       note(BandFaults::place(by_rows ? BandFaults::row : BandFaults::column,
@@ -183,7 +183,7 @@ struct CheckBand {
   }
 
   KOKKOS_INLINE_FUNCTION void column_of_host(int system, std::int64_t j) const {
-    // Several sums, as an addition waits for the one before it.
+    // Several sums, because an addition waits for the one before it.
     constexpr int parts = 4;
     Real sum[parts] = {0, 0, 0, 0}, largest[parts] = {0, 0, 0, 0};
     const auto take = [&](std::int64_t from, std::int64_t to) {

@@ -84,7 +84,7 @@ KOKKOS_INLINE_FUNCTION Real pivot_size(const Kokkos::complex<Real>& value) {
 }
 
 /// LU with partial pivoting of the 32 columns from `first` on, by one team.
-/// Each column's update finds the next pivot on its way.
+/// The update of a column also finds the pivot of the next one.
 template <class Scalar, class ExecutionSpace>
 struct FactorPanel {
   using Memory = typename ExecutionSpace::memory_space;

@@ -26,7 +26,7 @@ struct FillPivotedBand {
 };
 
 /// Applies a panel to a strip of columns to the right of it: exchanges, U =
-/// L11^-1 A, and A -= L21 U below, 32 rows at a time.
+/// L11^-1 A, and A -= L21 U below, in groups of 32 rows.
 template <class Scalar, class ExecutionSpace>
 struct ApplyBandPanel {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;

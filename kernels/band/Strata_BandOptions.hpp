@@ -13,9 +13,10 @@ namespace Strata {
 
 /// How a band matrix is factorised.
 enum class BandMethod {
-  /// On a host one system whose dominance is required is solved by LAPACK, as
-  /// with `partial_pivoting`, where the build has it. Else `cyclic_reduction`
-  /// for bands of up to 64 diagonals on a side and few systems, else `tiles`.
+  /// On a host, LAPACK solves one system whose dominance is required, as with
+  /// `partial_pivoting`, where the build has LAPACK. Else `cyclic_reduction`
+  /// on a GPU for bands of up to 64 diagonals on a side and few systems, else
+  /// `tiles`.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,
@@ -39,9 +40,9 @@ inline const char* to_string(BandMethod method) {
 
 struct BandOptions {
   BandMethod method = BandMethod::automatic;
-  /// Right-hand sides that one pass, a launch, solves for; more take more
-  /// passes.
-  ///   0: what solves ask for, up to 1024. The workspace grows with the first
+  /// Right-hand sides that one launch solves for; more take more launches.
+  ///   0: as many as a solve has, up to 1024. The workspace grows with the
+  ///   first
   ///      solve that has more of them than those before, or by reserve(); that
   ///      solve waits and allocates, no other does.
   ///   1 or more: that many. The workspace is made with the solver and stays.

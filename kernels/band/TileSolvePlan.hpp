@@ -9,8 +9,8 @@
 namespace Strata {
 namespace Detail {
 
-/// A block of right-hand sides of every system, or their solutions, as a
-/// pointer and strides.
+/// The right-hand sides of every system, or their solutions, as a pointer and
+/// strides.
 template <class Scalar>
 struct BatchVectorRef {
   Scalar* data = nullptr;
@@ -27,7 +27,7 @@ struct BatchVectorRef {
   }
 };
 
-/// Of where a view of rank 1 to 3 lies.
+/// The same from the place of a view of rank 1 to 3.
 template <class Scalar>
 BatchVectorRef<Scalar> batch_vector_ref(const StridedBlock& v) {
   return {reinterpret_cast<Scalar*>(v.first), v.stride[0], v.stride[1],
@@ -137,8 +137,9 @@ struct TileSolvePlan {
   KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
     const auto link = w.backward ? factors.backward_link(w.system, w.i, t)
                                  : factors.forward_link(w.system, w.i, t);
-    const std::int64_t source = place(w.system, w.group, link.block);
-    return {link.tile, tile(w.backward, source), -1, flag(w.backward, source)};
+    const std::int64_t dependency = place(w.system, w.group, link.block);
+    return {link.tile, tile(w.backward, dependency), -1,
+            flag(w.backward, dependency)};
   }
   /// Makes an element of the other set not ready; the last group does so for
   /// the groups that this launch has no tasks for.

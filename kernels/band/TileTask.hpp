@@ -58,7 +58,7 @@ struct TaskState {
 /// for each. Tickets are given out in the order of the tasks, to teams that are
 /// running: a task waits for tasks with lower tickets only, and of the
 /// unfinished ones the lowest waits for none. So nothing waits for ever,
-/// however few teams run at a time. (Every task has a tile of its own in
+/// however few teams run at once. (Every task has a tile of its own in
 /// memory, so that 32 bits are enough to count them.)
 template <class Team, class State, class Execute>
 KOKKOS_INLINE_FUNCTION void run_tickets(const Team& team, const State& state,
@@ -221,15 +221,16 @@ struct RunTileTasks {
   }
 };
 
-/// Launches as many teams as can run at a time and find work.
+/// Launches as many teams as can run at once and find work.
 /// @param useful tasks that can be under way at once, at most
 template <int teams_per_multiprocessor, class ExecutionSpace, class Kernel>
 void launch_tile_tasks(const ExecutionSpace& exec, const char* label,
-                       const Kernel& kernel, std::int64_t useful, int units) {
+                       const Kernel& kernel, std::int64_t useful,
+                       int multiprocessors) {
   const auto teams = static_cast<int>(std::max<std::int64_t>(
       1, std::min<std::int64_t>(
              useful,
-             std::int64_t{units} *
+             std::int64_t{multiprocessors} *
                  (is_gpu<ExecutionSpace> ? teams_per_multiprocessor : 1))));
   Kokkos::TeamPolicy<
       ExecutionSpace,

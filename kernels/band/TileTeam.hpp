@@ -31,7 +31,7 @@ struct TileTerm {
 /// array), and what it can do to it. Tiles in memory are stored column by
 /// column without gaps, aligned to 16 bytes.
 ///
-/// Products stream their factors through scratch in two stages of `depth`
+/// Products read their factors through scratch in two stages of `depth`
 /// columns of a and rows of b. Doubles are multiplied in the tensor units;
 /// other scalars by 4 x (B / 16) elements a thread, whose operands of one step
 /// come in (4 + B / 16) reads for B / 4 multiply-adds.
@@ -150,8 +150,8 @@ class TileTeam {
     }
   }
 
-  /// c = c^-1 by Gauss-Jordan elimination without exchanges, four pivots at a
-  /// time: B / 4 steps of one barrier. Every thread inverts the 4 x 4 block W
+  /// c = c^-1 by Gauss-Jordan elimination without exchanges, four pivots in a
+  /// step: B / 4 steps of one barrier. Every thread inverts the 4 x 4 block W
   /// of the pivots K by itself, and then
   ///   c_ij = base_ij - sum over q of F_iq E_qj,
   /// base = 0 and F = -W in the rows of K, F = c_iK W elsewhere; base = 0 and

@@ -12,11 +12,11 @@ namespace Detail {
 
 /// Runs the tasks of a solve for `width` right-hand sides at once, B rows each.
 ///
-/// Results are their own flags (NotReady): a value goes from team to team in
-/// one trip through the L2 cache. There are two sets of results, used in turn;
-/// each launch makes the other one not ready again. Thread r + B q of a team
-/// multiplies quarter q of row r of a tile, which it reads before it waits for
-/// the vector.
+/// Results are published as not-ready values that become final (NotReady): a
+/// value goes from team to team in one trip through the L2 cache. There are two
+/// sets of results, used in turn; each launch makes the other one not ready
+/// again. Thread r + B q of a team multiplies quarter q of row r of a tile,
+/// which it reads before it waits for the vector.
 ///
 /// Plan: as for RunTileTasks, and select(epoch), which chooses the set;
 /// reset(where, element), which makes an element of the other set not ready.
@@ -61,7 +61,7 @@ struct RunVectorTasks {
     KOKKOS_INLINE_FUNCTION void multiply(const Scalar* vector, int thread,
                                          Scalar* sums) const {
       if constexpr (on_device) {
-        // Two at a time, which one read brings.
+        // In pairs, which one read brings.
         struct alignas(2 * sizeof(Scalar)) Pair {
           Scalar even, odd;
         };
@@ -146,7 +146,7 @@ struct RunVectorTasks {
       part.load(task.factor, thread);
     }
     for (int t = 0; t < task.terms; ++t) {
-      const Scalar* const source = term.b;
+      const Scalar* const dependency = term.b;
       if (t + 1 < task.terms) {
         term = now.term(where, t + 1);
         next.load(term.a, thread);
@@ -155,7 +155,7 @@ struct RunVectorTasks {
       }
       Scalar* const vector = vectors + (t & 1) * size;
       for (int e = thread; e < size; e += team_size)
-        vector[e] = wait(source + e);
+        vector[e] = wait(dependency + e);
       team.team_barrier();
       part.multiply(vector, thread, sums);
       part = next;

@@ -25,7 +25,7 @@ inline void check_gauss_jordan_options(const GaussJordanOptions& options) {
                       "suits");
 }
 
-/// That sizes fit. @throws IndexOverflowError
+/// Checks that the sizes of a matrix fit. @throws IndexOverflowError
 inline void check_dense_matrix(const StridedBlock& A, const char* name) {
   // Columns of the workspace and of products are counted in int.
   constexpr std::int64_t most = 1 << 30;

@@ -11,7 +11,7 @@
 namespace Strata {
 namespace Detail {
 
-/// What is to be known of a dense matrix before it is worked on.
+/// What the check of a dense matrix finds.
 struct DenseInspection {
   static constexpr std::int64_t nowhere = INT64_MAX;
   /// Place i + j * rows of the first value that is not finite.
@@ -41,7 +41,7 @@ struct JoinInspections {
 };
 
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
-/// at all values on the way.
+/// at all values.
 template <class Scalar>
 struct CopyIn {
   MultiVectorRef<const Scalar> a, b;
@@ -50,12 +50,13 @@ struct CopyIn {
 
   template <class Index>
   KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
-    const Scalar value = static_cast<std::int64_t>(j) < a_columns ? a(i, j)
-                         : b.data      ? b(i, j - a_columns)
-                                       : Scalar(static_cast<std::int64_t>(i) + a_columns ==
-                                               static_cast<std::int64_t>(j)
-                                           ? 1
-                                           : 0);
+    const Scalar value =
+        static_cast<std::int64_t>(j) < a_columns ? a(i, j)
+        : b.data                                 ? b(i, j - a_columns)
+                 : Scalar(static_cast<std::int64_t>(i) + a_columns ==
+                                  static_cast<std::int64_t>(j)
+                              ? 1
+                              : 0);
     to(i, j) = value;
     return is_finite_value(value);
   }
@@ -80,7 +81,7 @@ struct LargestColumnSum {
   }
 };
 
-/// The norm that belongs to sums of columns. Waits for exec.
+/// The largest sum of magnitudes of a column, the 1-norm. Waits for exec.
 template <class Scalar, class ExecutionSpace>
 double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
                           std::int64_t rows, std::int64_t columns) {
@@ -96,7 +97,7 @@ double largest_column_sum(const ExecutionSpace& exec, const DenseRef<Scalar>& a,
   return largest;
 }
 
-/// Looks at rows x (some columns) of a matrix.
+/// Whether an element of a matrix is finite.
 template <class Scalar>
 struct Inspect {
   DenseRef<Scalar> a;
@@ -135,7 +136,7 @@ struct WriteEchelon {
 
   template <class Index>
   KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
-    const std::int64_t n = number     ? static_cast<std::int64_t>(number[j])
+    const std::int64_t n = number ? static_cast<std::int64_t>(number[j])
                            : static_cast<std::int64_t>(j) < rank
                                ? static_cast<std::int64_t>(j)
                                : rank - 1 - static_cast<std::int64_t>(j);
@@ -151,8 +152,8 @@ struct WriteEchelon {
   }
 };
 
-/// Calls visit(i, j) for the elements of a matrix, which are numbered by columns:
-/// a device's threads have one each, a host's a column.
+/// Calls visit(i, j) for the elements of a matrix, which are numbered by
+/// columns: a device's threads have one each, a host's a column.
 template <class ExecutionSpace, class Index, class Visit>
 struct ByElements : JoinInspections {
   Visit visit;

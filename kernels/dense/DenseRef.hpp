@@ -51,8 +51,8 @@ KOKKOS_INLINE_FUNCTION bool is_finite_value(const Kokkos::complex<R>& x) {
   return is_finite_value(x.real()) && is_finite_value(x.imag());
 }
 
-/// store(k, load(k)) for k = begin, begin + step, ... below `end`, `together`
-/// at a time: all loads of a group are under way before its first store, which
+/// store(k, load(k)) for k = begin, begin + step, ... below `end`, in groups of
+/// `together`: all loads of a group are under way before its first store, which
 /// a compiler can't arrange where the two might meet in memory.
 template <int together, class Load, class Store>
 KOKKOS_INLINE_FUNCTION void copy_together(int begin, int end, int step,

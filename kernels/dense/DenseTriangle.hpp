@@ -237,8 +237,9 @@ void solve_rows(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
 
 /// B = T^-1 B for a triangular T, rows x rows, unit where lower, and B rows x
 /// columns: halves, so that most of it are products of large matrices.
-/// On a host with `use_blas` by BLAS. Substitution and not a product with an inverse in the tiles: the residual
-/// stays small for any T. Asynchronous.
+/// On a host with `use_blas` by BLAS. The tiles are solved by substitution and
+/// not by a product with an inverse, so the residual stays small for any T.
+/// Asynchronous.
 template <Uplo uplo, class Scalar, class ExecutionSpace>
 void solve_triangle(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
                     const DenseRef<Scalar>& b, std::int64_t rows,

@@ -20,14 +20,14 @@ namespace Detail {
 
 /// Begins an elimination: rows are where they were, nothing is counted yet.
 struct BeginElimination {
-  int* origin;
+  int* original_row;
   int* row_of;
   int* counts;
   std::int64_t rows, num_counts;
   EliminationStatus* status;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < rows) origin[i] = row_of[i] = static_cast<int>(i);
+    if (i < rows) original_row[i] = row_of[i] = static_cast<int>(i);
     if (i < num_counts) counts[i] = 0;
     if (i == 0) status->lacking = status->overflow = EliminationStatus::none;
   }
@@ -55,9 +55,9 @@ class Elimination {
     const auto ints = [&](const char* label, std::int64_t count) {
       return make_unfilled<Kokkos::View<int*, Memory>>(exec, label, count);
     };
-    origin_ = ints("Strata::Dense::origin", max_rows);
+    original_row_ = ints("Strata::Dense::original_row", max_rows);
     row_of_ = ints("Strata::Dense::row_of", max_rows);
-    // Copied to the host as far as there may be pivots.
+    // Only the part with pivots is copied to the host.
     info_ = make_zeroed<Kokkos::View<int*, Memory>>("Strata::Dense::info",
                                                     PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
@@ -84,7 +84,7 @@ class Elimination {
 
   /// Bytes held.
   std::size_t bytes() const {
-    return sizeof(int) * (origin_.extent(0) + row_of_.extent(0) +
+    return sizeof(int) * (original_row_.extent(0) + row_of_.extent(0) +
                           info_.extent(0) + moves_.extent(0)) +
            sizeof(Packet) * keys_.extent(0) +
            sizeof(Scalar) * (values_.extent(0) + tile_.extent(0));
@@ -122,7 +122,7 @@ class Elimination {
           "Strata::Dense::ListStripeMoves",
           Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>>(
               exec, static_cast<int>(c), static_cast<int>(rows)),
-          ListStripeMoves{origin_.data(), count, source, target});
+          ListStripeMoves{original_row_.data(), count, source, target});
       // The identity's columns of this stripe have their pivots in place.
       const std::int64_t moved = columns + (identity ? c : further) - end;
       move_rows<Scalar>(exec, a.from(0, end), moved, max_stripe_moves(stripe_),
@@ -175,7 +175,7 @@ class Elimination {
     return result;
   }
 
-  /// How the last `sweep` went. Waits for exec.
+  /// The pivots of the last `sweep`. Waits for exec.
   Pivots pivots(const ExecutionSpace& exec) const {
     Pivots result;
     const auto status = host_status(exec);
@@ -207,8 +207,8 @@ class Elimination {
     Kokkos::parallel_for(
         "Strata::Dense::BeginElimination",
         entries(exec, std::max(rows, num_counts)),
-        BeginElimination{origin_.data(), row_of_.data(), moves_.data(), rows,
-                         num_counts, status_.data()});
+        BeginElimination{original_row_.data(), row_of_.data(), moves_.data(),
+                         rows, num_counts, status_.data()});
     if (values_.extent(0) > 0)
       Kokkos::parallel_for(
           "Strata::Dense::ResetMessages",
@@ -279,7 +279,7 @@ class Elimination {
         column_teams<typename Apply::Policy>(exec, left + end - next + 1,
                                              Apply::scratch_bytes()),
         Apply{Ref{tile_.data(), width}, a.from(row, first), a.from(row, next),
-              left, end - next, origin_.data() + row, info});
+              left, end - next, original_row_.data() + row, info});
   }
 
   int stripe_, max_teams_ = 0, set_ = 0;
@@ -287,10 +287,11 @@ class Elimination {
   std::int64_t expected_ = 0;
   /// Whether the latest panel's rows have changed places in the panel itself.
   bool exchanged_ = false;
-  /// origin: the row of the current stripe's beginning that is here now.
+  /// original_row: which row, as counted when the current stripe began, is here
+  /// now.
   /// moves: sources and targets of a stripe's exchanges, and their number for
   /// every stripe.
-  Kokkos::View<int*, Memory> origin_, row_of_, info_, moves_;
+  Kokkos::View<int*, Memory> original_row_, row_of_, info_, moves_;
   Kokkos::View<EliminationStatus*, Memory> status_;
   Kokkos::View<ColumnPanelState*, Memory> state_;
   Kokkos::View<Packet*, Memory> keys_;

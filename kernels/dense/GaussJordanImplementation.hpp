@@ -44,7 +44,7 @@ class GaussJordanState {
     if (size.rows == 0 || size.columns == 0) return form;
     copy_in(exec, A, nothing, size);
     form.norm = largest_column_sum(exec, work_ref(), size.rows, candidates);
-    // No tolerance can be told from a sum that overflows.
+    // A sum that overflows yields no tolerance.
     if (options_.tolerance < 0 && form.norm - form.norm != 0)
       throw FactorizationError(
           "A", "has columns whose sums are beyond the range of numbers",
@@ -59,10 +59,9 @@ class GaussJordanState {
       copy_in(exec, A, nothing, size);
       const std::int64_t ld = leading_dimension(size.rows);
       reserve(exec, spare_, ld * Elimination::width);
-      pivots = elimination_->sweep_with_gaps(exec, work_ref(), size.rows,
-                                             candidates, further,
-                                             form.tolerance,
-                                             Ref{spare_.data(), ld});
+      pivots = elimination_->sweep_with_gaps(
+          exec, work_ref(), size.rows, candidates, further, form.tolerance,
+          Ref{spare_.data(), ld});
     }
     require_no_overflow(pivots.overflow);
     form.rank = static_cast<std::int64_t>(pivots.columns.size());
@@ -140,7 +139,7 @@ class GaussJordanState {
     std::int64_t rows, columns, further;
   };
 
-  /// In the place of right-hand sides.
+  /// Stands for right-hand sides where there are none.
   static constexpr MultiVectorRef<const Scalar> nothing{};
 
   /// Columns begin at multiples of 128 bytes for all scalars.
@@ -152,7 +151,7 @@ class GaussJordanState {
   static void reserve(const ExecutionSpace& exec, Buffer& buffer,
                       std::int64_t elements) {
     if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
-    buffer = Buffer();  // first, so that both need not fit
+    buffer = Buffer();  // freed first, as memory may not hold both
     buffer = make_unfilled<Buffer>(exec, "Strata::GaussJordan::work", elements);
   }
 
@@ -190,7 +189,7 @@ class GaussJordanState {
     require_finite_input(found, size.rows, size.columns);
   }
 
-  /// From the right-hand sides in its place.
+  /// Computes the solution, from the right-hand sides that stand in its place.
   void find_solution(const ExecutionSpace& exec, const Ref& solution,
                      const Sizes& size) {
     if constexpr (has_lapack<ExecutionSpace>) {
@@ -208,7 +207,7 @@ class GaussJordanState {
   bool by_lapack() const {
     return has_lapack<ExecutionSpace> && options_.use_lapack;
   }
-  /// What pivots of solutions and inverses have to exceed.
+  /// The tolerance of solutions and inverses.
   double least_pivot() const { return std::max(options_.tolerance, 0.0); }
 
   /// The sweep down of the workspace, as Elimination::sweep.
@@ -222,7 +221,7 @@ class GaussJordanState {
     }
     elimination_->sweep(exec, work_ref(), rows, columns, further, tolerance);
   }
-  /// How it went. Waits for exec.
+  /// The pivots that the sweep down has found. Waits for exec.
   Pivots swept(const ExecutionSpace& exec) const {
     return by_lapack() ? lapack_.pivots() : elimination_->pivots(exec);
   }
@@ -243,11 +242,11 @@ class GaussJordanState {
   void copy_out(const ExecutionSpace& exec, const Ref& from,
                 const MultiVectorRef<Scalar>& to, const Sizes& size,
                 const int* column_of) const {
-    for_elements("Strata::GaussJordan::copy_out", exec, size.rows,
-                 size.further, CopyOut<Scalar>{from, to, column_of});
+    for_elements("Strata::GaussJordan::copy_out", exec, size.rows, size.further,
+                 CopyOut<Scalar>{from, to, column_of});
   }
 
-  /// The sweep up, and the result into A.
+  /// Sweeps up, and writes the result into A.
   void finish_reduction(const ExecutionSpace& exec, const StridedBlock& A,
                         const Sizes& size, std::int64_t candidates,
                         const Pivots& pivots) {

@@ -12,8 +12,8 @@
 namespace Strata {
 namespace Detail {
 
-/// What Elimination does where each column has a pivot, by a host's LAPACK. The
-/// host waits in each call.
+/// Does by a host's LAPACK what Elimination does where each column has a pivot.
+/// The host waits in each call.
 template <class Scalar, class MemorySpace>
 class LapackElimination {
  public:
@@ -43,10 +43,10 @@ class LapackElimination {
                                        ld, right.data, ld,
                                        right.from(steps, 0).data, ld);
   }
-  /// How the last sweep went.
+  /// The pivots of the last sweep.
   const Pivots& pivots() const { return pivots_; }
 
-  /// The solutions of a regular system in the place of its right-hand sides.
+  /// Writes the solutions of a regular system over its right-hand sides.
   void solve(const Ref& a, const Ref& b, std::int64_t rows,
              std::int64_t columns) const {
     Lapack<Scalar>::getrs(static_cast<int>(rows), static_cast<int>(columns),
@@ -54,7 +54,7 @@ class LapackElimination {
                           b.data, static_cast<int>(b.ld));
   }
 
-  /// The inverse in the place of the factors of a regular matrix.
+  /// Writes the inverse of a regular matrix over its factors.
   void invert(const Ref& a, std::int64_t rows) {
     // Blocks of 64 columns: as wide as LAPACK's own, or wider.
     reserve(work_, "Strata::Dense::lapack_work", 64 * rows);

@@ -141,7 +141,7 @@ struct ListPanelMoves {
       content[q] = content[t];
       content[t] = old;
     }
-    // Places below the pivots hold what they held, or a row that made way.
+    // Places below the pivots hold what they held, or a displaced row.
     for (int t = 0; t < touched; ++t) {
       info.source(t) = content[t];
       info.target(t) = place[t];

@@ -25,8 +25,8 @@ struct PanelInfo {
   /// Column of pivot q.
   KOKKOS_INLINE_FUNCTION int& column(int q) const { return data[2 + q]; }
   /// Move q takes row source(q) to row target(q). The first found() moves are
-  /// those of the pivots, to rows 0, 1, ...; later ones bring the rows that
-  /// made way to where a pivot came from, below the pivots.
+  /// those of the pivots, to rows 0, 1, ...; later ones bring the displaced
+  /// rows to where a pivot came from, below the pivots.
   KOKKOS_INLINE_FUNCTION int& source(int q) const {
     return data[2 + width + q];
   }

@@ -39,8 +39,8 @@ struct PanelCandidate {
 /// What the teams of a panel tell each other: for every team and column the
 /// largest entry's magnitude and row number, its reciprocal and its row. Words
 /// are their own flags (see NotReady). There are two sets: a panel writes one
-/// and makes the other not ready again for the next panel, whose teams are no
-/// more.
+/// and makes the other not ready again for the next panel, which has as many
+/// teams or fewer.
 template <class Scalar>
 struct PanelMessages {
   static constexpr int width = panel_width<Scalar>;
@@ -131,7 +131,7 @@ struct ResidentPanel {
       v[k] = active && k < task.columns ? task.a(row, k) : Scalar(0);
     forget_other_set(team);
 
-    // Only one thread needs its reciprocal, but nobody knows which in time.
+    // Only one thread needs its reciprocal; which one is known too late.
     Scalar reciprocal = fast_reciprocal(v[0]);
     propose(scratch, lane, warp, active, v[0]);
     int found = 0, own_pivot = -1;
@@ -144,7 +144,7 @@ struct ResidentPanel {
       const PanelCandidate<Scalar>& best = candidates[from];
       const Scalar* const p = rows + from * width;
       const double size = as_magnitude(best.key);
-      // Not a number is no pivot either; see overflow.
+      // A NaN is no pivot either: EliminationStatus::overflow reports it.
       const bool pivot = size > task.tolerance;
       const bool mine = pivot && row == best.row;
       Scalar l(0);

@@ -25,9 +25,9 @@ class GaussJordanState;
 /// docs/algorithms/gauss_jordan.md has design, costs and measurements.
 ///
 /// An object keeps its workspace from call to call and enlarges it when
-/// needed; one call at a time. Matrices are views of rank 2 of any layout; an
-/// argument is written last, after all errors that there can be, so it may
-/// also be an input.
+/// needed, so its calls must not overlap in time. Matrices are views of rank 2
+/// of any layout; an argument is written last, after all errors that there can
+/// be, so it may also be an input.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
@@ -51,13 +51,13 @@ class GaussJordan {
   /// (`pivot_columns`) the rows below the rank keep what elimination left: not
   /// zero where a system has no solution.
   ///
-  /// @throws NotFiniteError, FactorizationError (an overflow on the way),
-  ///   OptionError, IndexOverflowError, AliasError for strides that lead to one
-  ///   element twice, MemoryError
+  /// @throws NotFiniteError, FactorizationError (an overflow during the
+  ///   elimination), OptionError, IndexOverflowError, AliasError for strides
+  ///   that lead to one element twice, MemoryError
   /// Cost, r being the rank: r^2 (n - r/3) + ... operations downwards, half a
   /// gemm of r x r by r x (n - r) upwards. Twice the first where a column
-  /// before the r-th has no pivot, which is noticed underway. Workspace m x n,
-  /// and r x n more in that case. Waits for exec.
+  /// before the r-th has no pivot, which is noticed during the sweep. Workspace
+  /// m x n, and r x n more in that case. Waits for exec.
   template <class Matrix>
   RowEchelonForm reduce(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (!Detail::ExpectWritableDense<Scalar, ExecutionSpace,
@@ -124,7 +124,7 @@ class GaussJordan {
                       const Detail::StridedBlock& X);
 
   GaussJordanOptions options_;
-  /// Made when it is needed: one that was moved from has none.
+  /// Made when it is needed: an object that was moved from has none.
   std::unique_ptr<State, void (*)(State*)> state_{nullptr, nullptr};
 };
 

@@ -14,7 +14,7 @@ namespace Detail {
 /// rows, to other columns of the same rows. Columns are numbered through
 /// `left`, which only have their rows exchanged (multipliers of earlier panels
 /// and the panel's own), and on through `right` (tiles IK). A column a thread;
-/// one more for `origin`, the numbers of the rows.
+/// one more for `original_row`.
 template <class Scalar, class ExecutionSpace>
 struct ApplyPanel {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
@@ -24,7 +24,7 @@ struct ApplyPanel {
   DenseRef<Scalar> tile;         ///< PanelTask::tile
   DenseRef<Scalar> left, right;  ///< from the first active row
   std::int64_t left_columns, right_columns;
-  int* origin;
+  int* original_row;
   PanelInfo info;
 
   static constexpr int scratch_bytes() {
@@ -36,7 +36,7 @@ struct ApplyPanel {
     Scalar* const t =
         static_cast<Scalar*>(team.team_shmem().get_shmem(scratch_bytes()));
     int* const source = reinterpret_cast<int*>(t + width * width);
-    int* const target = source + 2 * width;  // of the rows that make way
+    int* const target = source + 2 * width;  // of the displaced rows
     const int found = info.found(), others = info.moves() - found;
     const int rank = team.team_rank(), threads = team.team_size();
     for (int q = rank; q < found + others; q += threads)
@@ -61,18 +61,18 @@ struct ApplyPanel {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int place) {
       const std::int64_t number = first + place;
       if (number == all - 1) {
-        int held[width], way[width];
-        exchange(origin, source, target, found, others, held, way);
+        int held[width], displaced[width];
+        exchange(original_row, source, target, found, others, held, displaced);
         STRATA_IMPL_UNROLL
         for (int q = 0; q < width; ++q)
-          if (q < found) origin[q] = held[q];
+          if (q < found) original_row[q] = held[q];
         return;
       }
       const bool is_right = number >= left_columns;
       Scalar* const column =
           is_right ? &right(0, number - left_columns) : &left(0, number);
-      Scalar x[width], way[width];
-      exchange(column, source, target, found, others, x, way);
+      Scalar x[width], displaced[width];
+      exchange(column, source, target, found, others, x, displaced);
       if (is_right) substitute_forward(t, x);
       STRATA_IMPL_UNROLL
       for (int q = 0; q < width; ++q)
@@ -81,39 +81,39 @@ struct ApplyPanel {
   }
 
  private:
-  /// Reads the pivot rows into x, and takes the rows that make way to their
-  /// new places.
+  /// Reads the pivot rows into x, and moves the displaced rows to their new
+  /// places.
   template <class T>
   KOKKOS_INLINE_FUNCTION static void exchange(T* column, const int* source,
                                               const int* target, int found,
                                               int others, T (&x)[width],
-                                              T (&way)[width]) {
+                                              T (&displaced)[width]) {
     STRATA_IMPL_UNROLL
     for (int q = 0; q < width; ++q) x[q] = q < found ? column[source[q]] : T(0);
     STRATA_IMPL_UNROLL
     for (int q = 0; q < width; ++q)
-      way[q] = q < others ? column[source[found + q]] : T(0);
+      displaced[q] = q < others ? column[source[found + q]] : T(0);
     STRATA_IMPL_UNROLL
     for (int q = 0; q < width; ++q)
-      if (q < others) column[target[q]] = way[q];
+      if (q < others) column[target[q]] = displaced[q];
   }
 };
 
-/// Lists the rows that a stripe's panels exchanged, and clears `origin` for
-/// the next stripe. The order of the list has no influence on any value.
+/// Lists the rows that a stripe's panels exchanged, and clears `original_row`
+/// for the next stripe. The order of the list has no influence on any value.
 struct ListStripeMoves {
-  int* origin;
+  int* original_row;
   int* count;
   int* source;
   int* target;
 
   KOKKOS_INLINE_FUNCTION void operator()(int row) const {
-    const int from = origin[row];
+    const int from = original_row[row];
     if (from == row) return;
     const int place = Kokkos::atomic_fetch_add(count, 1);
     source[place] = from;
     target[place] = row;
-    origin[row] = row;
+    original_row[row] = row;
   }
 };
 

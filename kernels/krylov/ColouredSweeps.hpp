@@ -3,9 +3,10 @@
 #define STRATA_KERNELS_KRYLOV_COLOURED_SWEEPS_HPP
 
 #include <array>
+#include <core/matrix/MultiVectorRef.hpp>
+#include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/ColouredFactor.hpp>
-#include <kernels/krylov/VectorCopies.hpp>
 #include <kernels/spmv/SellBuild.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 
@@ -218,7 +219,8 @@ class ColouredSweeps {
       return ChunkRange{parts.first_chunk[group], parts.first_chunk[group + 1]};
     };
     if (k > 2 && (made.data != given.data || made.stride != given.stride))
-      copy_vector<Scalar>(exec, r, z);
+      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(z),
+                        strided_vector<const Scalar, ExecutionSpace>(r));
     const auto& b = k > 2 ? made : given;
     for (int c = 1; c < k - 1; ++c)
       run_sell(label, exec, lower_.storage,

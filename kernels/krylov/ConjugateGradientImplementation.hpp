@@ -7,6 +7,7 @@
 
 #include <Strata_ConjugateGradient.hpp>
 #include <core/device/Profiling.hpp>
+#include <core/matrix/MultiVectorRef.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -15,7 +16,6 @@
 #include <kernels/krylov/CgMonitor.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
-#include <kernels/krylov/VectorCopies.hpp>
 #include <kernels/spmv/SellVectors.hpp>
 #include <limits>
 
@@ -92,7 +92,8 @@ class ConjugateGradientState {
 
     /// r = b - A x
     void residual(bool verify) const {
-      copy_vector<Scalar>(exec, x, strided_block(cg.p_[0]));
+      Kokkos::deep_copy(exec, cg.p_[0],
+                        strided_vector<const Scalar, ExecutionSpace>(x));
       A.apply(exec, cg.p_[0], cg.w_);
       run("Strata::ConjugateGradient::start",
           CgStart<Scalar>{shared(), multi_vector_ref<const Scalar>(b),
@@ -322,7 +323,9 @@ class ConjugateGradientState {
       result.iterations = done = state.iterations;
       result.rhs_norm = std::sqrt(state.squared_b);
       // Kernels have left x alone.
-      if (state.zero_b) fill_vector(exec, x, Scalar(0));
+      if (state.zero_b)
+        Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
+                          Scalar(0));
       if (result.status == CgStatus::not_finite) {
         result.residual_norm = std::numeric_limits<double>::quiet_NaN();
         break;

@@ -101,8 +101,8 @@ struct SellGroups {
   std::vector<std::int64_t> first;
 };
 
-/// The order of positions for groups, each filled up to whole chunks with
-/// positions without a row (-1).
+/// The order of permuted rows for groups, each filled up to whole chunks with
+/// permuted rows that stand for no row (-1).
 template <class ExecutionSpace>
 Kokkos::View<int*, typename ExecutionSpace::memory_space> order_by_groups(
     const ExecutionSpace& exec,
@@ -163,10 +163,9 @@ SellLongRows<typename ExecutionSpace::memory_space> find_long_rows(
   const auto list = make_unfilled<Kokkos::View<int*, Memory>>(
       "Strata::SellMatrix::long_rows",
       std::min(report.rows, report.entries / shape.long_row));
-  Kokkos::parallel_scan("Strata::SellMatrix::long_rows",
-                        Range(exec, 0, report.rows),
-                        ListLongRows<Memory>{length, list, shape.long_row},
-                        found.count);
+  Kokkos::parallel_scan(
+      "Strata::SellMatrix::long_rows", Range(exec, 0, report.rows),
+      ListLongRows<Memory>{length, list, shape.long_row}, found.count);
   exec.fence();
   Kokkos::parallel_reduce(
       "Strata::SellMatrix::long_entries", Range(exec, 0, found.count),
@@ -227,15 +226,15 @@ struct SellEnds {
   std::int64_t slots = 0, columns = 0;
 };
 
-/// Places chunks one behind the other. Waits for `exec`.
+/// Sets the first slot and column of each chunk. Waits for `exec`.
 template <class ExecutionSpace, class Storage>
 SellEnds place_chunks(const ExecutionSpace& exec, const Storage& A) {
   using Memory = typename ExecutionSpace::memory_space;
   SellEnds end;
   const RangeOf<ExecutionSpace> chunks(exec, 0, A.num_chunks());
-  Kokkos::parallel_scan("Strata::SellMatrix::place", chunks,
-                        PlaceSellChunks<Memory, false>{A.chunk, A.chunk_lanes()},
-                        end.slots);
+  Kokkos::parallel_scan(
+      "Strata::SellMatrix::place", chunks,
+      PlaceSellChunks<Memory, false>{A.chunk, A.chunk_lanes()}, end.slots);
   Kokkos::parallel_scan("Strata::SellMatrix::place", chunks,
                         PlaceSellChunks<Memory, true>{A.chunk, A.chunk_lanes()},
                         end.columns);
@@ -289,8 +288,8 @@ void cut_long_rows(
       "Strata::SellMatrix::pieces_done", rows.count);
   const bool was_empty = A.order.extent(0) == 0;
   if (was_empty)
-    A.order = make_unfilled<decltype(A.order)>("Strata::SellMatrix::order",
-                                               A.rows);
+    A.order =
+        make_unfilled<decltype(A.order)>("Strata::SellMatrix::order", A.rows);
   Kokkos::parallel_for(
       "Strata::SellMatrix::drop_long_rows", Range(exec, 0, A.rows),
       DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
@@ -345,8 +344,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
         make_chunks(exec, pattern, options.use_diagonals && ascending,
                     static_cast<int>(sizeof(Scalar)), A);
     // Chunks with columns cost a host more than rows do.
-    rows_alone = may_stand_alone &&
-                 10 * report.diagonal_chunks < 9 * A.num_chunks();
+    rows_alone =
+        may_stand_alone && 10 * report.diagonal_chunks < 9 * A.num_chunks();
   }
   SellEnds end;
   if (rows_alone) {

@@ -21,11 +21,11 @@ struct MergeDiagonals {
   SellShape shape;
   std::int64_t rows;
 
-  KOKKOS_INLINE_FUNCTION void span(std::int64_t position, std::int64_t& row,
+  KOKKOS_INLINE_FUNCTION void span(std::int64_t permuted_row, std::int64_t& row,
                                    std::int64_t& k, std::int64_t& end) const {
     row = k = end = 0;
-    if (position >= rows) return;
-    row = order.extent(0) ? order(position) : position;
+    if (permuted_row >= rows) return;
+    row = order.extent(0) ? order(permuted_row) : permuted_row;
     if (row < 0) return;
     if (length(row) > shape.long_row) return;
     k = row_map(row);

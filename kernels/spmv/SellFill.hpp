@@ -41,7 +41,7 @@ struct ListLongRows {
 };
 
 /// First piece and first slot of each long row; the sum counts pieces, or slots
-/// in units of a warp.
+/// in multiples of a warp's lanes.
 template <class MemorySpace, bool slots>
 struct PlaceLongRows {
   Kokkos::View<const int*, MemorySpace> length, long_row;
@@ -50,8 +50,8 @@ struct PlaceLongRows {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& sum,
                                          bool final) const {
     if (final) first(i) = sum;
-    const std::int64_t unit = slots ? width : piece_entries;
-    sum += (length(long_row(i)) + unit - 1) / unit;
+    const std::int64_t divisor = slots ? width : piece_entries;
+    sum += (length(long_row(i)) + divisor - 1) / divisor;
   }
 };
 
@@ -82,7 +82,7 @@ struct CutLongRows {
   }
 };
 
-/// Takes long rows out of the order of positions.
+/// Takes long rows out of the order of permuted rows.
 template <class MemorySpace>
 struct DropLongRows {
   Kokkos::View<const int*, MemorySpace> length;
@@ -95,31 +95,31 @@ struct DropLongRows {
   }
 };
 
-/// First slot of the row at each position and, with one position more, their
-/// number, where rows stand alone.
+/// First slot of each permuted row and, behind the last, the number of slots,
+/// where rows stand alone.
 template <class MemorySpace>
 struct PlaceSellRows {
   MergeDiagonals<MemorySpace> pattern;
   ValueIndex<MemorySpace> row_first;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position,
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row,
                                          std::int64_t& sum, bool final) const {
-    if (final) row_first.set(position, sum);
+    if (final) row_first.set(permuted_row, sum);
     std::int64_t row, k, end;
-    pattern.span(position, row, k, end);
+    pattern.span(permuted_row, row, k, end);
     sum += end - k;
   }
 };
 
-/// Columns of the row at each position, where rows stand alone.
+/// Columns of each permuted row, where rows stand alone.
 template <class MemorySpace>
 struct FillRowColumns {
   MergeDiagonals<MemorySpace> pattern;
   ValueIndex<MemorySpace> row_first;
   Kokkos::View<int*, MemorySpace> column;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row) const {
     std::int64_t row, k, end;
-    pattern.span(position, row, k, end);
-    for (std::int64_t to = row_first(position); k < end; ++k, ++to)
+    pattern.span(permuted_row, row, k, end);
+    for (std::int64_t to = row_first(permuted_row); k < end; ++k, ++to)
       column(to) = static_cast<int>(pattern.entries(k));
   }
 };
@@ -131,12 +131,13 @@ struct FillRowValues {
   Scalar* to;
   ValueIndex<MemorySpace> row_begin;
   const Scalar* values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position) const {
-    const int row = A.row_at(position);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row) const {
+    const int row = A.row_at(permuted_row);
     if (row < 0) return;
-    const std::int64_t first = A.row_first_at(position);
+    const std::int64_t first = A.row_first_at(permuted_row);
     const Scalar* const from = values + row_begin(row);
-    for (std::int64_t k = A.row_first_at(position + 1) - first - 1; k >= 0; --k)
+    for (std::int64_t k = A.row_first_at(permuted_row + 1) - first - 1; k >= 0;
+         --k)
       to[first + k] = from[k];
   }
 };

@@ -46,11 +46,12 @@ struct SellHostRun {
   }
 
  private:
-  /// What the rows before `position` cost: a row as much as three entries.
-  KOKKOS_INLINE_FUNCTION std::int64_t cost_before(std::int64_t position) const {
-    return A.row_first_at(position) + 3 * position;
+  /// What the rows before `permuted_row` cost: a row as much as three entries.
+  KOKKOS_INLINE_FUNCTION std::int64_t cost_before(
+      std::int64_t permuted_row) const {
+    return A.row_first_at(permuted_row) + 3 * permuted_row;
   }
-  /// The first position of a thread's share.
+  /// The first permuted row of a thread's share.
   KOKKOS_INLINE_FUNCTION std::int64_t boundary(std::int64_t first,
                                                std::int64_t end,
                                                std::int64_t thread,
@@ -142,8 +143,7 @@ struct SellHostRun {
       }
     }
     for (int u = 0; u < C; ++u)
-      if (row + u < A.rows)
-        part += task.row(static_cast<int>(row) + u, sum[u]);
+      if (row + u < A.rows) part += task.row(static_cast<int>(row) + u, sum[u]);
   }
 };
 

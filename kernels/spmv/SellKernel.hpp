@@ -74,11 +74,11 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
 /// One pass over a SELL-C-sigma matrix. What a task returns for its rows is
 /// added up where it `reduces`, and the sum handed to finish(), or, where it is
 /// `late`, left for a later launch to add up. Warps (threads of a host) have
-/// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each (on
-/// a host a share of the chunks, see SellHostRun).
+/// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each
+/// (on a host a share of the chunks, see SellHostRun).
 ///
-/// Nobody waits: the last of a long row's pieces to be done adds up all of
-/// them, in their order.
+/// No warp waits for another: the warp that finishes the last piece of a long
+/// row adds up all of its pieces, in their order.
 ///
 /// @tparam in_pairs a warp takes two chunks at once: see pairs_of_chunks()
 template <class Scalar, class ExecutionSpace, class Task, bool in_pairs = false>
@@ -228,7 +228,7 @@ struct SellRun {
   }
 
   /// Chunks on diagonals of at most `pair_steps` steps each, all alike, from c
-  /// on, `stride` apart, two at a time: with scalars of 4 bytes the loads of
+  /// on, `stride` apart, in pairs: with scalars of 4 bytes the loads of
   /// one are too few to keep memory busy until they are back.
   KOKKOS_INLINE_FUNCTION void pairs_of_chunks(std::int64_t c,
                                               std::int64_t stride,
@@ -288,7 +288,7 @@ struct SellRun {
     finish_rows(row, l, sum, part);
   }
 
-  /// The lanes of each row put together, and the row done.
+  /// Adds up the lanes of each row, and finishes the row.
   KOKKOS_INLINE_FUNCTION void finish_rows(int row, int l, Scalar (&sum)[R],
                                           double& part) const {
     if (A.log_lanes > 0)
@@ -332,7 +332,7 @@ struct SellRun {
     }
     if (lane == 0) {
       const double part = task.row(piece.row, sum);
-      // Not to the block's part: which block is last may change.
+      // Not added to the block's part, as which block is last may change.
       if constexpr (Task::reduces) {
         store_relaxed(grid_sum.extra_part(piece.long_row), part);
       }

@@ -19,9 +19,9 @@ int resident_blocks(const ExecutionSpace& exec, int blocks_at_once) {
 }
 /// The most of them that any kernel here has.
 constexpr int most_blocks_at_once = 8;
-/// How many times as many blocks a pass over uneven chunks has: which chunks a
-/// multiprocessor takes is then settled as blocks end. Other chunks do without,
-/// and save the beginning of each block.
+/// How many times as many blocks a pass over uneven chunks has: multiprocessors
+/// whose blocks end early then take more of them. Other chunks do without, and
+/// save the beginning of each block.
 constexpr int uneven_blocks = 4;
 
 /// Some chunks of a matrix: all of them from `first` on where there is no end.

@@ -151,7 +151,7 @@ struct SumChunkSteps {
 /// Order of rows within the chunks.
 template <class MemorySpace>
 struct SellOrder {
-  Kokkos::View<int*, MemorySpace> row;  // by position; empty: unchanged
+  Kokkos::View<int*, MemorySpace> row;  // by permuted row; empty: unchanged
   std::int64_t sigma = 1;
   std::int64_t chunk_slots = 0;
 };

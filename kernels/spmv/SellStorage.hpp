@@ -58,17 +58,17 @@ struct SellStorage {
   /// else): kernels then know where a chunk is without reading it.
   int uniform_steps = 0;
   bool uniform_diagonals = false;
-  /// The longest chunk has over 1.5 times as many steps as the mean.
+  /// Whether the longest chunk has over 1.5 times as many steps as the mean.
   bool uneven = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
   /// In place of `chunk` where a host's rows stand alone (C = 1): the first
-  /// slot of each position, and the one behind the last. A slot's column then
-  /// has the slot's number.
+  /// slot of each permuted row, and the one behind the last. A slot's column
+  /// then has the slot's number.
   ValueIndex<MemorySpace> row_first;
   Kokkos::View<int*, MemorySpace> column;
   Kokkos::View<Scalar*, MemorySpace> value;
-  /// Position in the order of chunks -> row, -1 for long rows; empty where
-  /// positions are rows.
+  /// Permuted row, in the order of chunks, -> row, -1 for long rows; empty
+  /// where rows are not permuted.
   Kokkos::View<int*, MemorySpace> order;
   Kokkos::View<SellPiece*, MemorySpace> piece;
   /// Sums of the pieces of long rows, sell_max_block of each; and for each long
@@ -101,7 +101,7 @@ struct SellRef {
   const void* row_first;  // null where rows are in chunks
   const int* column;
   const Scalar* value;
-  const int* order;  // null where positions are rows
+  const int* order;  // null where rows are not permuted
   const SellPiece* piece;
   Scalar* piece_sum;
   unsigned* pieces_done;
@@ -143,17 +143,17 @@ struct SellRef {
             c * sell_columns(slots, uniform_steps, uniform_diagonals),
             uniform_steps, uniform_diagonals};
   }
-  /// First slot of the row at `position`, where rows stand alone.
+  /// First slot of a permuted row, where rows stand alone.
   KOKKOS_INLINE_FUNCTION std::int64_t row_first_at(
-      std::int64_t position) const {
+      std::int64_t permuted_row) const {
     return wide_row_first
-               ? static_cast<const std::int64_t*>(row_first)[position]
-               : static_cast<const std::uint32_t*>(row_first)[position];
+               ? static_cast<const std::int64_t*>(row_first)[permuted_row]
+               : static_cast<const std::uint32_t*>(row_first)[permuted_row];
   }
-  /// Row at `position`; -1 past the last, and for a long row.
-  KOKKOS_INLINE_FUNCTION int row_at(std::int64_t position) const {
-    if (position >= rows) return -1;
-    return order ? order[position] : static_cast<int>(position);
+  /// Row of a permuted row; -1 past the last, and for a long row.
+  KOKKOS_INLINE_FUNCTION int row_at(std::int64_t permuted_row) const {
+    if (permuted_row >= rows) return -1;
+    return order ? order[permuted_row] : static_cast<int>(permuted_row);
   }
   KOKKOS_INLINE_FUNCTION const DiagonalStep* diagonal_steps(
       const SellChunk& c) const {

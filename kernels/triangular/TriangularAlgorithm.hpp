@@ -151,8 +151,8 @@ class TriangularAlgorithm {
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// `probe`. Where an exception has kept the faults of the last one from being
-  /// looked at, they are cleared first.
+  /// `pack_on_trial`. Where an exception has kept the faults of the last one
+  /// from being looked at, they are cleared first.
   std::int64_t* begin_trial_packing(const ExecutionSpace& exec,
                                     const Scalar* values) {
     if (faults_left_) {
@@ -165,18 +165,18 @@ class TriangularAlgorithm {
     }
     // Before it enqueues: what throws after that has enqueued.
     faults_left_ = merge_faults() != nullptr;
-    return probe(exec, values);
+    return pack_on_trial(exec, values);
   }
   /// What `begin_trial_packing` returned has been looked at, which has cleared
   /// it.
   void faults_were_taken() { faults_left_ = false; }
-  /// MergeFaults of `probe`, null: there are none.
+  /// MergeFaults of `pack_on_trial`, null: there are none.
   virtual std::int64_t* merge_faults() const { return nullptr; }
   /// Where rows are merged: enqueues that with these values, which leaves
   /// the solver's as they are, if it has any, and returns what inspect_values
   /// is to take along. Else null. What it enqueues last lets no later kernel
   /// begin before all of its threads have waited for what is before it.
-  virtual std::int64_t* probe(const ExecutionSpace&, const Scalar*) {
+  virtual std::int64_t* pack_on_trial(const ExecutionSpace&, const Scalar*) {
     return nullptr;
   }
   /// Whether that has left something, and letting go of it, once all work with
@@ -184,8 +184,8 @@ class TriangularAlgorithm {
   virtual bool holds_trial_packing() const { return false; }
   virtual void forget_trial_packing() {}
   /// Marks merged rows that are too inaccurate with the values of the last
-  /// `probe`, or the first ones of each group, for the next plan to leave them
-  /// as they are: by vertex, with RowStatus::stays. The host waits.
+  /// `pack_on_trial`, or the first ones of each group, for the next plan to
+  /// leave them as they are: by vertex, with RowStatus::stays. The host waits.
   /// @returns how many there are
   virtual int mark_unmerged(const ExecutionSpace&, const Scalar*, int*,
                             bool first_only) {
@@ -195,18 +195,19 @@ class TriangularAlgorithm {
   /// How much rounding errors of merged rows may grow; rows that are not
   /// merged need no check.
   virtual GrowthLimit growth_limit() const { return {}; }
-  /// The growth of merged rows with the values of the last `probe`. The host
-  /// waits.
+  /// The growth of merged rows with the values of the last `pack_on_trial`. The
+  /// host waits.
   virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
     return {};
   }
   /// Why this algorithm can't take values of which inspect_values, with
-  /// `probe`, has found this.
+  /// `pack_on_trial`, has found this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
   /// Enqueues the packing of new values on `exec`: the caller waits for it
-  /// before it frees or changes them, or forgets what `probe` has made of them.
+  /// before it frees or changes them, or forgets what `pack_on_trial` has made
+  /// of them.
   /// @param divide as inspect_values says: some diagonal value has no usable
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,
@@ -218,7 +219,7 @@ class TriangularAlgorithm {
                     divide);
     pack_entries(exec, values);
     // Solves may read their values before they wait for what is before them;
-    // the caller waits for all before it forgets a probe.
+    // the caller waits for all before it forgets a trial packing.
     if (!holds_trial_packing()) publish_writes(exec);
     has_values_ = true;
   }
@@ -255,8 +256,8 @@ class TriangularAlgorithm {
     conjugated_ = conjugated;
     diagonal_ = diagonal;
   }
-  /// The diagonal along with them, if that is so (`diagonal_along_`); `probe`
-  /// looks at it then.
+  /// The diagonal along with them, if that is so (`diagonal_along_`);
+  /// `pack_on_trial` looks at it then.
   virtual void pack_entries(const ExecutionSpace& exec,
                             const Scalar* values) = 0;
   virtual std::size_t entry_bytes() const = 0;

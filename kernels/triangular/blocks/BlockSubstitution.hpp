@@ -15,17 +15,18 @@ namespace Detail {
 /// Consecutive blocks that one launch solves.
 struct BlockRun {
   int first_block, last_block;
-  bool wide;
+  bool wide;  // multi-team blocks
   int rows;
-  int most_lanes;  // of a wide one's blocks
+  int most_lanes;  // of a multi-team run's blocks
 
   int blocks() const { return last_block - first_block; }
   int mean_rows() const { return rows / blocks(); }
 };
 
-/// Cuts the blocks into runs of narrow and of wide ones. Up to `gap` narrow
-/// ones between wide ones go with those: two launches would cost more. Where
-/// narrow ones are `irregular`, all blocks go as wide ones.
+/// Cuts the blocks into runs of single-team and of multi-team blocks (`wide`).
+/// Up to `gap` single-team blocks between multi-team ones go with those: two
+/// launches would cost more. Where single-team blocks are `irregular`, all
+/// blocks go as multi-team ones.
 inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
                                              int blocks, int rows,
                                              bool irregular, int gap = 3) {
@@ -37,7 +38,7 @@ inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
     return runs;
   }
   int next_block = 0, next_row = 0;
-  const auto narrow = [&](int block, int row) {
+  const auto add_single_team = [&](int block, int row) {
     if (block > next_block)
       runs.push_back({next_block, block, false, row - next_row, 0});
   };
@@ -47,13 +48,13 @@ inline std::vector<BlockRun> make_block_runs(const std::vector<WideBlock>& wide,
       runs.back().most_lanes = std::max(runs.back().most_lanes, w.lanes);
       runs.back().rows += w.first_row + w.rows - next_row;
     } else {
-      narrow(w.block, w.first_row);
+      add_single_team(w.block, w.first_row);
       runs.push_back({w.block, w.block + 1, true, w.rows, w.lanes});
     }
     next_block = w.block + 1;
     next_row = w.first_row + w.rows;
   }
-  narrow(blocks, rows);
+  add_single_team(blocks, rows);
   return runs;
 }
 
@@ -69,15 +70,16 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  public:
   using typename Base::Memory;
 
-  /// What makes a block wide. On CUDA, one team takes longer then than all do
-  /// to wait for each other; on a host, threads are woken for it.
+  /// From what size on a block is a multi-team one. On CUDA, one team takes
+  /// longer then than all do to wait for each other; on a host, threads are
+  /// woken for it.
   static EllLimits limits() {
     EllLimits limits;
     if (!is_gpu<ExecutionSpace>) limits.lanes = 2048;
     return limits;
   }
 
-  /// Whether narrow blocks are not for the kernel of narrow runs.
+  /// Whether some single-team blocks are not for SingleTeamBlocks.
   static bool is_irregular(const EllAnalysis<ExecutionSpace>& analysis) {
     return is_gpu<ExecutionSpace> && analysis.found(EllHead::num_irregular) > 0;
   }
@@ -99,7 +101,8 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                               is_irregular(analysis))) {
     for (const BlockRun& run : runs_)
       if (run.wide && run.blocks() > 1)
-        num_counters_ = std::max(num_counters_, WideState::done + run.blocks());
+        num_counters_ =
+            std::max(num_counters_, MultiTeamState::done + run.blocks());
     const std::int64_t n = num_rows_;
     const bool narrow = ValueIndex<Memory>::is_narrow(num_values);
     Scalar *packed, *packed_diagonal;
@@ -189,32 +192,34 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
               const BlockRun& run, int columns) const {
     if (run.wide) {
       if (columns == 1)
-        launch_wide<1>(exec, system, run, 1);
+        launch_multi_team<1>(exec, system, run, 1);
       else
-        launch_wide<8>(exec, system, run, columns);
+        launch_multi_team<8>(exec, system, run, columns);
     } else if (run.mean_rows() <= few_rows) {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 128, 4>>(exec, system,
-                                                                  run, columns);
+      launch_single_team<SingleTeamBlocks<Scalar, ExecutionSpace, 128, 4>>(
+          exec, system, run, columns);
     } else {
-      launch_narrow<NarrowBlocks<Scalar, ExecutionSpace, 512, 2>>(exec, system,
-                                                                  run, columns);
+      launch_single_team<SingleTeamBlocks<Scalar, ExecutionSpace, 512, 2>>(
+          exec, system, run, columns);
     }
   }
   template <class Kernel>
-  static void launch_narrow(const ExecutionSpace& exec,
-                            const EllSystem<Scalar>& system,
-                            const BlockRun& run, int columns) {
+  static void launch_single_team(const ExecutionSpace& exec,
+                                 const EllSystem<Scalar>& system,
+                                 const BlockRun& run, int columns) {
     Kokkos::TeamPolicy<ExecutionSpace,
                        Kokkos::LaunchBounds<Kernel::team_size, 1>>
         policy(exec, columns, Kernel::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
-    Kokkos::parallel_for("Strata::Triangular::solve::narrow_blocks", policy,
+    Kokkos::parallel_for("Strata::Triangular::solve::single_team_blocks",
+                         policy,
                          Kernel{system, run.first_block, run.last_block});
   }
   template <int R>
-  void launch_wide(const ExecutionSpace& exec, const EllSystem<Scalar>& system,
-                   const BlockRun& run, int columns) const {
+  void launch_multi_team(const ExecutionSpace& exec,
+                         const EllSystem<Scalar>& system, const BlockRun& run,
+                         int columns) const {
     using Kernel = MultiTeamBlocks<Scalar, ExecutionSpace, R>;
     const int groups = (columns + R - 1) / R;
     const std::int64_t tickets =
@@ -235,7 +240,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         policy(exec, static_cast<int>(teams), Kernel::team_size);
     policy.set_scratch_size(
         0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
-    Kokkos::parallel_for("Strata::Triangular::solve::wide_blocks", policy,
+    Kokkos::parallel_for("Strata::Triangular::solve::multi_team_blocks", policy,
                          Kernel{system, state_, run.first_block, run.last_block,
                                 columns, groups});
   }
@@ -246,14 +251,14 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       for (int b = run.first_block; b < run.last_block; ++b) {
         const int rows = plan_.block[b].rows;
         Kokkos::parallel_for(
-            "Strata::Triangular::solve::wide_blocks",
+            "Strata::Triangular::solve::multi_team_blocks",
             RangeOf<ExecutionSpace>(exec, 0, std::int64_t{rows} * columns),
             EllRows<Scalar>{{system}, b, rows});
       }
       return;
     }
     const EllRun<Scalar> kernel{{system}, run.first_block, run.last_block};
-    const char* const label = "Strata::Triangular::solve::narrow_blocks";
+    const char* const label = "Strata::Triangular::solve::single_team_blocks";
     // Everything enqueued on `exec` is done where it runs at once, and waking
     // threads for one right-hand side would cost more than most runs.
     if (runs_at_once<ExecutionSpace> && columns == 1) {

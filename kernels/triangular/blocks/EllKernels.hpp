@@ -76,8 +76,8 @@ struct EllRows {
   }
 };
 
-/// A run of narrow blocks by one team for each right-hand side, with a barrier
-/// after each block.
+/// A run of single-team blocks by one team for each right-hand side, with a
+/// barrier after each block.
 ///
 /// What does not depend on x is fetched `depth` blocks ahead into registers, as
 /// far as a block has no more lanes than the team. The latest x are kept in
@@ -85,7 +85,7 @@ struct EllRows {
 /// other: so there are no others here, blocks with rows stored apart or of more
 /// than `batch` steps are not for this kernel.
 template <class Scalar, class ExecutionSpace, int threads, int depth>
-struct NarrowBlocks {
+struct SingleTeamBlocks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int team_size = threads;
   static constexpr int width = lane_width<ExecutionSpace>;
@@ -93,7 +93,7 @@ struct NarrowBlocks {
   /// Values of x in scratch: row v is at v % window.
   static constexpr int window = 1024;
   static_assert(window >= EllLimits().lanes,
-                "rows of a narrow block have places of their own");
+                "rows of a single-team block have places of their own");
   static constexpr unsigned scratch_bytes =
       window * unsigned(sizeof(Scalar)) + 16;
 

@@ -13,7 +13,7 @@ namespace Detail {
 
 /// Places of the counters of a launch of multi-team blocks, in device memory;
 /// from `done` on one for each block.
-struct WideState {
+struct MultiTeamState {
   enum : int { ticket = 0, finished = 1, done = 2 };
 };
 
@@ -92,7 +92,7 @@ struct MultiTeamBlocks {
   KOKKOS_INLINE_FUNCTION void wait_for(int number, unsigned tickets,
                                        bool far) const {
     const unsigned* const done =
-        state + WideState::done + (number - first_block);
+        state + MultiTeamState::done + (number - first_block);
     for (int turn = 0; load_acquire(done) < tickets; ++turn)
       if (far) pause_while_waiting(turn + 9);
   }
@@ -111,7 +111,7 @@ struct MultiTeamBlocks {
     auto* const scratch = static_cast<Scratch*>(
         team.team_scratch(0).get_shmem_aligned(scratch_bytes - 16, 16));
     const auto draw = [&]() {
-      return Kokkos::atomic_fetch_add(&state[WideState::ticket], 1u);
+      return Kokkos::atomic_fetch_add(&state[MultiTeamState::ticket], 1u);
     };
     unsigned ticket = static_cast<unsigned>(team.league_rank());
     if (!alone()) {
@@ -205,7 +205,8 @@ struct MultiTeamBlocks {
       if (!alone() && number + 1 < last_block) {
         team.team_barrier();
         if (rank == 0)
-          increment_release(state + WideState::done + (number - first_block));
+          increment_release(state + MultiTeamState::done +
+                            (number - first_block));
       }
     }
     if (!alone()) leave(team);
@@ -227,10 +228,10 @@ struct MultiTeamBlocks {
   KOKKOS_INLINE_FUNCTION void leave(const Member& team) const {
     unsigned finished = 0;
     if (team.team_rank() == 0)
-      finished = Kokkos::atomic_fetch_add(&state[WideState::finished], 1u);
+      finished = Kokkos::atomic_fetch_add(&state[MultiTeamState::finished], 1u);
     team.team_broadcast(finished, 0);
     if (finished + 1 != static_cast<unsigned>(team.league_size())) return;
-    const int counters = WideState::done + last_block - first_block;
+    const int counters = MultiTeamState::done + last_block - first_block;
     for (int i = team.team_rank(); i < counters; i += team.team_size())
       state[i] = 0;
   }

@@ -23,27 +23,27 @@ struct BlockCosts {
   const SolveFeatures& f;
 
   /// All teams wait for the block before: two dependencies and the last row.
-  double wide() const { return 2.4 * f.p.handover; }
+  double multi_team() const { return 2.4 * f.p.handover; }
   /// Four teams of 512 threads, one a right-hand side, fill a multiprocessor.
-  double narrow() const {
-    return f.p.block * std::max(1., f.columns / (4. * f.units));
+  double single_team() const {
+    return f.p.block * std::max(1., f.columns / (4. * f.processors));
   }
   /// Of a host, whose threads share right-hand sides or rows. `alone`: one
   /// right-hand side by one thread in the order of a CRS matrix, which reads
   /// entries one after the other: columns of a block take 1.6 to 2.3 times as
-  /// long where it is narrow, three times and more where it is wide.
-  double narrow_on_host(double alone) const {
-    return 2 * alone * ((f.columns + f.units - 1) / f.units);
+  /// long for a single team, three times and more for all threads.
+  double single_team_on_host(double alone) const {
+    return 2 * alone * ((f.columns + f.processors - 1) / f.processors);
   }
-  double wide_on_host(double alone) const {
-    return 3.2 * alone * f.columns / f.units;
+  double multi_team_on_host(double alone) const {
+    return 3.2 * alone * f.columns / f.processors;
   }
 };
 
-/// A block of a narrow run takes as long as another one until it fills the
-/// team; wide ones wait for each other. Later launches overlap with the end of
+/// A single-team block takes as long as another one until it fills the team;
+/// multi-team ones wait for each other. Later launches overlap with the end of
 /// the one before. `slots` is what the storage holds, padding included.
-/// Right-hand sides of narrow runs go to a team each, those of wide ones to
+/// Right-hand sides of single-team runs go to a team each, others to
 /// teams that run side by side.
 template <class Runs>
 double predict_blocks(const SolveFeatures& f, const Runs& runs,
@@ -55,8 +55,9 @@ double predict_blocks(const SolveFeatures& f, const Runs& runs,
     for (const auto& run : runs) {
       const double alone =
           f.rows > 0 ? run.rows / f.rows * f.substitution_on_host() : 0.;
-      total += run.wide ? p.alpha * run.blocks() + block.wide_on_host(alone)
-                        : block.narrow_on_host(alone);
+      total += run.wide
+                   ? p.alpha * run.blocks() + block.multi_team_on_host(alone)
+                   : block.single_team_on_host(alone);
     }
     // A thread reads the longest row alone.
     return total + 1.5 * p.serial_entry * f.longest_row();
@@ -70,9 +71,9 @@ double predict_blocks(const SolveFeatures& f, const Runs& runs,
   for (const auto& run : runs)
     total +=
         p.alpha / 2 +
-        run.blocks() *
-            (run.wide ? block.wide()
-                      : block.narrow() * std::max(1., run.mean_rows() / 400.));
+        run.blocks() * (run.wide ? block.multi_team()
+                                 : block.single_team() *
+                                       std::max(1., run.mean_rows() / 400.));
   return total;
 }
 /// No blocks can do better than this.
@@ -85,13 +86,14 @@ inline double blocks_at_least(const SolveFeatures& f) {
     for (int l = 0; l < f.sizes.num_levels; ++l) {
       const double alone =
           longer * f.serial(f.sizes.rows(l), double(f.sizes.edges[l]));
-      total += std::min(block.narrow_on_host(alone),
-                        p.alpha + block.wide_on_host(alone));
+      total += std::min(block.single_team_on_host(alone),
+                        p.alpha + block.multi_team_on_host(alone));
     }
     return total;
   }
   return p.alpha + f.bytes_us + f.more_vectors(4) +
-         f.sizes.least_blocks * std::min(block.narrow(), block.wide());
+         f.sizes.least_blocks *
+             std::min(block.single_team(), block.multi_team());
 }
 
 }  // namespace Detail

@@ -75,10 +75,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         exec, graph, order, analysis.num_values, width, max_steps, numbering,
         analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {
-          // Scalars of 16 bytes follow.
+          // The arrays of merged rows; scalars of 16 bytes follow.
           const std::size_t bytes =
               coefficients.exist() ? rows.extent(plan.recipe_bytes) : 0;
-          storage.take(kept_, static_cast<std::int64_t>((bytes + 15) / 16 * 2));
+          storage.take(merged_storage_,
+                       static_cast<std::int64_t>((bytes + 15) / 16 * 2));
           storage.take(buffers_, std::int64_t{buffers} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(diagonal, plan.num_rows);
@@ -123,7 +124,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   RowChunks<Memory> chunks_;
   Kokkos::View<Scalar*, Memory> value_, buffers_;
   Kokkos::View<unsigned*, Memory> counter_;
-  Kokkos::View<std::int64_t*, Memory> kept_;
+  /// The arrays of MergedRows, where rows are merged.
+  Kokkos::View<std::int64_t*, Memory> merged_storage_;
 };
 
 /// On a device a launch a level set, except that neighbouring narrow ones are

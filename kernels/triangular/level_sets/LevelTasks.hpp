@@ -238,8 +238,8 @@ LevelTasks<ExecutionSpace> make_level_tasks(
                   order.vertex,
                   waits.data(),
                   no_memory.data()};
-  const auto for_each_thread = [&](const auto& phase) {
-    using Stage = std::decay_t<decltype(phase)>;
+  const auto for_each_thread = [&](const auto& stage) {
+    using Stage = std::decay_t<decltype(stage)>;
     Kokkos::parallel_for(
         label,
         Kokkos::RangePolicy<ExecutionSpace, Stage, Kokkos::IndexType<int>>(

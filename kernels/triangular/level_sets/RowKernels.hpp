@@ -86,7 +86,7 @@ struct LevelSetRun {
   RowSystem<Scalar, ExecutionSpace> system;
   Kokkos::View<const int*, Memory> level_chunk_map;
   int first_level, last_level;
-  int teams;        // teams a block of right-hand sides is spread over
+  int teams;        // teams that share a tile of right-hand sides
   int num_columns;  // right-hand sides
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {

@@ -67,31 +67,36 @@ class AlgorithmRegistration {
   /// @name Candidates
   /// @{
   /// Adds none, one or several candidates to the automatic choice, each with
-  /// the predicted microseconds of a solve (Selection::consider). What takes
-  /// long to find out is worth it only where it may become the best.
+  /// the predicted microseconds of a solve (Selection::consider). Analysis that
+  /// takes long is worth it only where the candidate may become the best.
   virtual void consider(Selection& selection) = 0;
-  /// Adds what is made where it was asked for by name (Selection::add).
+  /// Adds the candidates of an algorithm that the options name
+  /// (Selection::add).
   virtual void consider_named(Selection& selection) { selection.add(*this); }
-  /// `dropped`, whose plan was too large, is ruled out: adds a candidate with a
-  /// smaller plan, if there is one, and lets go of what `dropped` needed.
+  /// Called when `dropped` is ruled out because its plan is too large. Adds a
+  /// candidate with a smaller plan, if there is one, and frees what `dropped`
+  /// needed.
   virtual void consider_smaller(Selection&, const Candidate&) {}
-  /// All its candidates are ruled out: lets go of what they needed.
+  /// Called when all candidates of the algorithm are ruled out. Frees what they
+  /// needed.
   virtual void forget(Selection&) {}
   /// @}
 
   /// @name Merged level sets, for an algorithm whose plans may have them
   /// @{
-  /// `analysis.unmerged` has more rows than before: its plan is to be made
-  /// again, with as many merged level sets.
+  /// Called when `analysis.unmerged` has more rows than before. Adds a
+  /// candidate with as many merged level sets, whose plan leaves these rows
+  /// unmerged.
   virtual void consider_again(Selection&, int /*merged_levels*/) {}
-  /// Rules `inaccurate` out, of which `why` tells, and adds a candidate with
+  /// Rules `inaccurate` out for the reason `why`, and adds a candidate with
   /// `most` merged level sets at most in its place; false where there is none.
   virtual bool consider_fewer_levels(Selection&, Candidate& /*inaccurate*/,
                                      int /*most*/, const std::string& /*why*/) {
     return false;
   }
-  /// Rules out what merges level sets, which these values don't allow.
-  /// @param chosen  whether its plan has shown that
+  /// Rules out the candidates with merged level sets: the values don't allow
+  /// them.
+  /// @param chosen  whether the plan of this algorithm has shown that
   virtual void forbid_merging(Selection&, bool /*chosen*/,
                               const std::string& /*why*/) {}
   /// @}

@@ -25,7 +25,7 @@ class AlgorithmChoice {
  public:
   using Pointer = AlgorithmPointer<Scalar, ExecutionSpace>;
 
-  /// @throws OptionError for an algorithm that can't be had for these types
+  /// @throws OptionError for an algorithm that does not serve these types
   AlgorithmChoice(const ExecutionSpace& exec,
                   TriangularAnalysis<ExecutionSpace>& analysis,
                   const TriangularOptions& options, TriangularReport& report)
@@ -220,7 +220,7 @@ class AlgorithmChoice {
 
   void say_why(const Candidate& made) {
     auto& report = selection_.report;
-    // What the algorithm has told itself, its partition for example.
+    // What the algorithm has written itself, its partition for example.
     const std::string own = report.reason;
     report.algorithm = made.registration->algorithm();
     if (!selection_.instead.empty())

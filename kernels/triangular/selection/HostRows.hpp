@@ -15,15 +15,15 @@ struct HostRows {
   /// Rows that need the row just before them, as do the sixteen before: of
   /// shorter chains, several are under way at once.
   double in_chains = 0;
-  /// Rows of a length that the lengths of the twelve rows before did not
-  /// foretell: the loop over their entries ends with a wrong guess.
+  /// Rows whose length the lengths of the twelve rows before did not predict:
+  /// the loop over their entries ends with a mispredicted branch.
   double unforeseen = 0;
 };
 
-/// Of some 131,072 rows at most. The processor is taken to remember what length
-/// came after each of 8192 histories, from one solve to the next.
-/// Cost: two passes over these rows by one thread, a few nanoseconds a row and
-/// in the second a line of a cache.
+/// The shares in a sample of at most some 131,072 rows. The processor is
+/// assumed to remember what length came after each of 8192 histories, from one
+/// solve to the next. Cost: two passes over these rows by one thread, a few
+/// nanoseconds for each row; the second pass reads a cache line for each row.
 template <class MemorySpace>
 HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
   constexpr int of_run = 1 << 14, most_runs = 8, log_histories = 13,
@@ -52,7 +52,7 @@ HostRows sample_host_rows(const DependencyGraph<MemorySpace>& graph) {
             next[history * 0x9e3779b97f4a7c15u >> (64 - log_histories)];
         if (pass == 1) {
           found.unforeseen += guess != length;
-          // Sources are in ascending order.
+          // Dependencies are in ascending order.
           const bool goes_on = last > first && graph.entries(last - 1) == v - 1;
           chain = goes_on ? chain + 1 : 0;
           found.in_chains += chain > short_chain;

@@ -84,15 +84,15 @@ class ParameterMeasurement {
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
     // One row that needs many of another sub-graph: a slot for each.
-    const auto time_star = [this](int sources) {
-      std::vector<int> apart(sources + 1, 0);
+    const auto time_star = [this](int dependencies) {
+      std::vector<int> apart(dependencies + 1, 0);
       apart.back() = 1;
-      return time_subgraphs(star(sources), apart);
+      return time_subgraphs(star(dependencies), apart);
     };
-    const int sources = on_host ? std::min(8192, most) : 255;
-    p.tau_external =
-        positive((time_star(sources) - (on_host ? time_star(1) : 2 * p.alpha)) /
-                 sources);
+    const int dependencies = on_host ? std::min(8192, most) : 255;
+    p.tau_external = positive(
+        (time_star(dependencies) - (on_host ? time_star(1) : 2 * p.alpha)) /
+        dependencies);
     // On a host, rows that need nothing recent: what they cost, not how long
     // they wait. A device's single thread does wait.
     const int rows = 1024, apart_by = on_host ? 256 : 0;
@@ -102,7 +102,7 @@ class ParameterMeasurement {
         time(Substitution(exec_, band(rows, 17, apart_by)), rows);
     p.serial_entry = positive((wide - narrow) / (16. * (rows - apart_by)));
     p.serial_row = positive(narrow / rows - p.serial_entry);
-    // What `level_sets` has in place of a hand-over on a host.
+    // On a host `level_sets` has this in place of a dependency's latency.
     const int threads = on_host ? LevelSetsOf::team_warps(exec_) : 1;
     p.handover =
         threads > 1
@@ -125,11 +125,11 @@ class ParameterMeasurement {
     return analysis(row_map, entries);
   }
   /// The last row needs all the others.
-  Analysis star(int sources) const {
-    std::vector<std::int64_t> row_map(sources + 1, 0);
+  Analysis star(int dependencies) const {
+    std::vector<std::int64_t> row_map(dependencies + 1, 0);
     std::vector<int> entries;
-    for (int j = 0; j < sources; ++j) entries.push_back(j);
-    row_map.push_back(sources);
+    for (int j = 0; j < dependencies; ++j) entries.push_back(j);
+    row_map.push_back(dependencies);
     return analysis(row_map, entries);
   }
   Analysis analysis(const std::vector<std::int64_t>& row_map,
@@ -153,9 +153,10 @@ class ParameterMeasurement {
     return result;
   }
 
-  /// What a level set that the threads of a host share takes longer than its
-  /// rows (see predict_shared_level_sets): of as few as all threads share, each
-  /// of which needs one that another thread has solved.
+  /// How much longer a level set that the threads of a host share takes than
+  /// its rows (see predict_shared_level_sets). The level sets have as few rows
+  /// as all threads share, and each row needs one that another thread has
+  /// solved.
   double time_shared_level(int threads, const PerformanceParameters& p) const {
     const int levels = 64;
     const int part = static_cast<int>(
@@ -200,10 +201,10 @@ class ParameterMeasurement {
   }
 
   /// Time of a solve, in microseconds, in the fastest of some batches without a
-  /// wait in between: others may use the machine. Small values keep every
-  /// solution finite. Throws TimeIsOver; a host, whose solves are over when
-  /// they return, looks after each of them.
-  /// @param row_values  values a row that the system's matrix has at most
+  /// wait in between, as other programs may use the machine. Small values keep
+  /// every solution finite. Throws TimeIsOver; on a host, where a solve is over
+  /// when it returns, the time is checked after each solve.
+  /// @param row_values  most values in a row of the system's matrix
   template <class Solve>
   double time(Solve&& solve, int n, int row_values = 64) const {
     using Vector = Kokkos::View<Scalar*, Memory>;
@@ -257,7 +258,8 @@ class ParameterMeasurement {
   Clock::time_point deadline_;
 };
 
-/// Where they can't be measured: the defaults, or what a server's cores take.
+/// The parameters where they can't be measured: the defaults, or those of a
+/// server's cores.
 template <class ExecutionSpace>
 PerformanceParameters unmeasured_parameters() {
   PerformanceParameters p;

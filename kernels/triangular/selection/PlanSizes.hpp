@@ -30,7 +30,8 @@ struct PlanSizes {
   std::size_t of_chunks() const {
     return (count(rows) + lanes - 1) / lanes * sizeof(RowChunk);
   }
-  /// Of `substitution`, exactly: the smallest plan that takes every matrix.
+  /// Bytes of `substitution`, exactly: the smallest plan that takes every
+  /// matrix.
   std::size_t of_substitution() const {
     return of_rows() + of_entries() + (count(rows) + 1) * 8;
   }

@@ -31,16 +31,16 @@ struct Candidate {
   static constexpr std::size_t not_reported = ~std::size_t{0};
 
   AlgorithmRegistration<Scalar, ExecutionSpace>* registration;
-  double predicted_us = 0;  ///< 0: it was asked for
+  double predicted_us = 0;  ///< 0: the options name it
   /// Its place among the report's candidates.
   std::size_t place = not_reported;
   bool ruled_out = false;
-  std::size_t bytes = 0;  ///< that the plan takes, once that is known
-  bool made = false;      ///< to know it: else it is a lower bound
+  std::size_t bytes = 0;  ///< of the plan, or a lower bound on them
+  bool made = false;  ///< whether the plan was made, and `bytes` are its own
   int merged_levels = 1;  ///< of `sync_free`
 };
 
-/// One matrix and the candidates for it: what the algorithms' registrations
+/// One matrix and the candidates for it, which the algorithms' registrations
 /// read and add to. Refers to the arguments that it is made from, and keeps the
 /// report's candidates up to date.
 template <class Scalar, class ExecutionSpace>
@@ -67,7 +67,7 @@ class Selection {
   PlanSizes sizes{};
   PerformanceParameters parameters;  ///< see needs_parameters
   HostRows host_rows;
-  /// Why the first choice was not to be had.
+  /// Why the first choice could not be made.
   std::string instead;
 
   bool is_automatic() const {
@@ -147,7 +147,7 @@ class Selection {
     rule_out(candidate, needs(candidate) + " of " +
                             std::to_string(budget.bytes()) + " allowed");
   }
-  /// All of an algorithm that `is_meant` holds for.
+  /// Rules out the candidates of an algorithm for which `is_meant` is true.
   template <class Condition>
   void rule_out_all(const Registration& registration, const std::string& why,
                     const Condition& is_meant) {
@@ -158,7 +158,7 @@ class Selection {
   void rule_out_all(const Registration& registration, const std::string& why) {
     rule_out_all(registration, why, [](const Candidate&) { return true; });
   }
-  /// Whether some were for their bytes.
+  /// Whether some candidates were ruled out for their bytes.
   bool any_over_budget() const {
     for (const Candidate& candidate : candidates_)
       if (candidate.ruled_out && !budget.allows(candidate.bytes)) return true;
@@ -168,17 +168,17 @@ class Selection {
     return bytes_needed(candidate.bytes, candidate.made);
   }
 
-  /// `sync_free` with all level sets apart, which takes all values: where no
-  /// other candidate is left. Its registration is known to the chooser.
+  /// Adds `sync_free` without merged level sets, which takes all values, where
+  /// no other candidate is left. ChooseAlgorithm sets its registration.
   void add_last_resort() { add(*last_resort); }
   Registration* last_resort = nullptr;
 
-  /// Plans are made in the analysis' memory from its `mark` on: what was taken
-  /// before that stays when a plan is dropped.
+  /// Plans are made in the memory of the analysis from a `mark` on: memory that
+  /// was taken before the mark stays when a plan is dropped.
   using Mark = typename WorkPool<ExecutionSpace>::Mark;
   Mark mark() const { return analysis.work(exec).mark(); }
   void plans_begin_at(const Mark& mark) { plans_begin_ = mark; }
-  /// A plan is dropped: gives back the memory it was made in, and clears what
+  /// Drops a plan: gives back the memory that it was made in, and clears what
   /// it has put into the report.
   void forget_plan() {
     give_back_plans();

@@ -18,19 +18,19 @@ namespace Detail {
 /// they do.
 struct SolveFeatures {
   /// `level_sizes` are referred to as long as predictions are made.
-  /// @param units  multiprocessors of a device, cores of a host
+  /// @param num_processors  multiprocessors of a device, cores of a host
   /// @param lanes  lane_width: more than 1 on a GPU with warps
   /// @param rows_of_host  of a host, for the automatic choice
   SolveFeatures(const PerformanceParameters& parameters, std::int64_t num_edges,
                 const LevelSizes& level_sizes, std::size_t scalar_bytes,
-                int num_units, int lanes, int right_hand_sides,
+                int num_processors, int lanes, int right_hand_sides,
                 const HostRows& rows_of_host = {})
       : p(parameters),
         sizes(level_sizes),
         rows(double(level_sizes.level_map.back())),
         edges(double(num_edges)),
         scalar(double(scalar_bytes)),
-        units(num_units),
+        processors(num_processors),
         width(lanes),
         columns(right_hand_sides),
         host_rows(rows_of_host) {
@@ -41,7 +41,7 @@ struct SolveFeatures {
   PerformanceParameters p;
   const LevelSizes& sizes;
   double rows, edges, scalar;  ///< counts, and bytes of a scalar
-  int units, width, columns;
+  int processors, width, columns;
   HostRows host_rows;
   /// Packed entries and rows through memory: values, columns, b, x and two
   /// copies of x.
@@ -52,11 +52,12 @@ struct SolveFeatures {
 
   /// A launch that may begin while the one before it ends (see run_teams).
   double begin() const { return (columns == 1 ? 0.45 : 1.) * p.alpha; }
-  /// So many rows and entries by one thread.
+  /// Time of so many rows and entries by one thread.
   double serial(double num_rows, double entries) const {
     return num_rows * p.serial_row + entries * p.serial_entry;
   }
-  /// So many vectors of each right-hand side but the first through memory.
+  /// Time of so many vectors of each right-hand side but the first, through
+  /// memory.
   double more_vectors(int vectors) const {
     return (columns - 1) * rows * vectors * scalar / p.bytes_per_us;
   }
@@ -69,18 +70,18 @@ struct SolveFeatures {
       longest = std::max(longest, row);
     return double(longest);
   }
-  /// Right-hand sides that a host's thread takes four at a time, relative to
-  /// one.
+  /// Time of right-hand sides that a host's thread takes in groups of four,
+  /// relative to that of one.
   static double side_by_side(int right_hand_sides) {
     return right_hand_sides / 4 * 2.2 + right_hand_sides % 4;
   }
-  /// So many of the system's rows and entries by one thread of a host, which
-  /// finds them in its caches.
+  /// Time of so many of the system's rows and entries by one thread of a host,
+  /// which finds them in its caches.
   double one_thread(double num_rows, double entries) const {
     const double apart = serial(num_rows, entries);
     if (num_rows == 0) return apart;
-    // What a row of a chain takes is how long it waits for the row before; to
-    // recover from a wrong guess takes longer.
+    // A row of a chain takes as long as it waits for the row before; to recover
+    // from a mispredicted branch takes longer.
     const double longer = 0.8 * host_rows.in_chains *
                               std::max(0., p.narrow_level - apart / num_rows) +
                           1.2 * host_rows.unforeseen * p.narrow_level;
@@ -92,7 +93,7 @@ struct SolveFeatures {
     // the bandwidth.
     const double bytes = bytes_us * p.bytes_per_us;
     const double through_memory =
-        bytes > 2 * 1024 * 1024 ? bytes_us * std::min(units, 16) : 0.;
+        bytes > 2 * 1024 * 1024 ? bytes_us * std::min(processors, 16) : 0.;
     return std::max(one_thread(rows, edges), through_memory);
   }
 };

@@ -30,8 +30,8 @@ inline std::optional<Subgraphs> keep_partition(
     subgraph_of[v] = kept.subgraph_of_row[graph.row_of(v)];
   for (int i = 0; i < n; ++i)
     for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-      const int source = subgraph_of[graph.entries(k)];
-      if (source < 0 || source > subgraph_of[i]) return std::nullopt;
+      const int from = subgraph_of[graph.entries(k)];
+      if (from < 0 || from > subgraph_of[i]) return std::nullopt;
     }
   Subgraphs subgraphs = subgraphs_from_map(graph, std::move(subgraph_of));
   if (subgraphs.num_levels > kept.num_levels || subgraphs.largest() > max_rows)

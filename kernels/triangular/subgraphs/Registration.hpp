@@ -37,18 +37,18 @@ class SubgraphsRegistration
   }
   bool needs_parameters(const Selection&) const override { return true; }
 
-  /// Where each component fits a sub-graph, there is no sub-graph level but the
-  /// first: that is what the algorithm is best at, and its partition cheap.
-  /// What costs more to find out is looked at later, and only where the
-  /// algorithm may still be the fastest: whether components can fit, by the
-  /// number of starting vertices, of which each has one at least; the least
-  /// time that any partition takes; the components; the partition, on the host.
+  /// Where each component fits a sub-graph, there is one sub-graph level: the
+  /// algorithm is at its best, and its partition is cheap. The tests are in the
+  /// order of their cost, and each is made only where the algorithm may still
+  /// be the fastest: whether components can fit, by the number of starting
+  /// vertices, of which each component has one at least; the least time that
+  /// any partition takes; the components; the partition, on the host.
   void consider(Selection& selection) override {
     const auto& sizes = selection.analysis.order.sizes;
     const PartitionOptions allowed = limits(selection);
     const std::int64_t rows = selection.analysis.graph.num_vertices;
     if (rows == 0 || sizes.level_map[1] * allowed.max_rows < rows) return;
-    // One thread of a host has nothing to run side by side.
+    // One thread of a host runs no sub-graphs side by side.
     if (!is_gpu<ExecutionSpace> && allowed.concurrency < 2) return;
     const bool in_one = is_gpu<ExecutionSpace> && rows <= allowed.max_rows &&
                         !selection.best_of(Algorithm::sync_free_subgraphs);
@@ -147,7 +147,7 @@ class SubgraphsRegistration
     return partition(host.graph, host.levels, allowed);
   }
 
-  /// Of the candidate, until its plan is made.
+  /// The partition of the candidate, until its plan is made.
   std::optional<Partition> found_;
 };
 

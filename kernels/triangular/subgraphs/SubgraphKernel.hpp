@@ -12,12 +12,12 @@ namespace Detail {
 /// team a sub-graph and right-hand side, x_loc in level-0 scratch; external
 /// slots, internal slots, write-back.
 ///
-/// The document's matrices have ones on the diagonal. Here the last edge into
-/// a vertex carries a mark, and whoever applies it also multiplies by the
-/// reciprocal of the diagonal; vertices without edges are finished when they
-/// are loaded. A slot holds at most one edge into a vertex, so no two threads
-/// write one element of x_loc between two barriers, and edges out of a vertex
-/// lie in later slots than those into it.
+/// The matrices of the paper have ones on the diagonal. Here the last edge into
+/// a vertex carries a mark, and the thread that applies it also multiplies by
+/// the reciprocal of the diagonal; vertices without edges are finished when
+/// they are loaded. A slot holds at most one edge into a vertex, so no two
+/// threads write one element of x_loc between two barriers, and edges out of a
+/// vertex lie in later slots than those into it.
 ///
 /// Edges are fetched `ahead` slots before they are applied; so are, for
 /// external edges, the finished values of x they refer to.
@@ -190,10 +190,10 @@ struct IsolatedRows {
   MultiVectorRef<Scalar> x;
   int first, num_columns;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t position) const {
-    const unsigned marked = row(first + position);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    const unsigned marked = row(first + place);
     const std::int64_t i = marked & ~SubgraphPlan<Memory>::root_mark;
-    const Scalar d = diagonal(first + position);
+    const Scalar d = diagonal(first + place);
     for (int c = 0; c < num_columns; ++c)
       x(i, c) = divide ? b(i, c) / d : b(i, c) * d;
   }

@@ -35,10 +35,10 @@ struct SubgraphPlan {
   };
   Edges external, internal;
   Kokkos::View<int*, MemorySpace> order, vertex_map;
-  /// Position (sub-graph by sub-graph, isolated vertices last) -> user's row
-  /// and root_mark.
+  /// Permuted row (sub-graph by sub-graph, isolated vertices last) -> user's
+  /// row and root_mark.
   Kokkos::View<unsigned*, MemorySpace> row;
-  ValueIndex<MemorySpace> diagonal_value_index;  // per position
+  ValueIndex<MemorySpace> diagonal_value_index;  // per permuted row
 
   std::size_t bytes() const {
     return external.bytes() + internal.bytes() +
@@ -57,16 +57,16 @@ SubgraphPlan<MemorySpace> make_subgraph_plan(
   using Plan = SubgraphPlan<MemorySpace>;
   Plan plan;
   const int n = graph.num_vertices;
-  std::vector<int> positions(subgraphs.vertices);
-  positions.insert(positions.end(), subgraphs.isolated.begin(),
-                   subgraphs.isolated.end());
+  std::vector<int> vertex_order(subgraphs.vertices);
+  vertex_order.insert(vertex_order.end(), subgraphs.isolated.begin(),
+                      subgraphs.isolated.end());
   std::vector<unsigned> row(n);
   std::vector<std::int64_t> diagonal(n);
   // Where the mark of each vertex goes: its last internal edge, else its last
   // external one.
   std::vector<char> marked(n, 0);
   for (int p = 0; p < n; ++p) {
-    const int v = positions[p];
+    const int v = vertex_order[p];
     const bool root = graph.row_map(v) == graph.row_map(v + 1);
     row[p] =
         static_cast<unsigned>(graph.row_of(v)) | (root ? Plan::root_mark : 0u);

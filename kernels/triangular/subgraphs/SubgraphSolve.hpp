@@ -10,7 +10,7 @@
 namespace Strata {
 namespace Detail {
 
-/// Picciau et al.'s solve phase: a launch a sub-graph level.
+/// Algorithm 1 of Picciau et al.: a launch for each sub-graph level.
 template <class Scalar, class ExecutionSpace>
 class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;

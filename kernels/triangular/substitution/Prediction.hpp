@@ -12,9 +12,10 @@ inline double predict_substitution(const SolveFeatures& f) {
   // A device has a thread for each; a host's threads share them.
   if (f.width > 1)
     return f.serial(f.rows, f.edges) *
-           std::max(1., f.columns / (32. * f.units));
+           std::max(1., f.columns / (32. * f.processors));
   return f.substitution_on_host() *
-         SolveFeatures::side_by_side((f.columns + f.units - 1) / f.units);
+         SolveFeatures::side_by_side((f.columns + f.processors - 1) /
+                                     f.processors);
 }
 
 }  // namespace Detail

@@ -71,7 +71,7 @@ void substitute(const SubstitutionKernel<Scalar, ExecutionSpace>& kernel,
   }
 }
 
-/// A block of right-hand sides a work item, on a host.
+/// On a host, a tile of right-hand sides for each index.
 template <class Scalar, class ExecutionSpace>
 struct SubstituteBlocks {
   /// Right-hand sides whose partial results fit in registers.

@@ -19,13 +19,14 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
            4 * std::max(1., 0.5 * f.columns) * f.substitution_on_host();
   const double of_bytes = f.columns > 1 ? 1. : SolveFeatures::beside_waiting;
   double total = f.begin() + of_bytes * f.bytes_us + f.more_vectors(6);
-  // A block of right-hand sides takes longer from hand to hand than one.
+  // The latency of a dependency is longer for a tile of right-hand sides.
   const double of_block = f.columns > 1 ? 0.75 : 0.;
   for (int l = 0; l < f.sizes.num_levels; ++l) {
     const double longest = f.longest_row(l);
-    // A value handed on; rows that lanes share take their sum as well. A very
-    // long row may be all there is to wait for: its pieces hand on their
-    // sums, and with several right-hand sides it takes a warp many turns.
+    // The latency of a dependency; rows that lanes share take their sum as
+    // well. A very long row may be all there is to wait for: the sums of its
+    // pieces take further latencies, and with several right-hand sides it takes
+    // a warp many turns.
     const double turns = 1.8 * std::max(0., longest - 2000) / (8. * f.width);
     total += (f.columns > 1 ? 1. : 1.2) * p.handover *
              (1 + of_block + (longest > 8 ? 0.25 : 0.) +

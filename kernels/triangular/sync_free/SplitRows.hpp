@@ -19,7 +19,7 @@ namespace Detail {
 struct SplitRow {
   /// Steps of a whole warp (32 entries each) that a piece has at most, and from
   /// which on a row is split: what is read of one row in a few turns of a warp
-  /// is not worth a hand-over more.
+  /// is not worth the latency of one more dependency.
   static constexpr int piece_steps = 32, split_above = 64;
 
   /// Pieces of a chunk; 0: stays as it is.

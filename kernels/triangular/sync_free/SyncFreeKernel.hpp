@@ -60,7 +60,7 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// out in order, so all smaller ones have been drawn and are finished; if this
 /// one has not been drawn, some team has finished all it had and draws it. The
 /// team that has it finished the tickets it drew before, so each of its warps
-/// works on this one. Dependencies and gates of a chunk lie in earlier level
+/// works on this one. Dependencies and throttle of a chunk lie in earlier level
 /// sets, and the pieces whose sums it adds up right before it: in earlier
 /// chunks, which are finished; so this one is finished, too, and so on. A
 /// host's thread takes the chunks of a ticket in order. Warps of a team wait

@@ -121,8 +121,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     growth_.borrow(analysis.work(exec), this->chunks_.num_rows);
   }
 
-  std::int64_t* probe(const ExecutionSpace& exec,
-                      const Scalar* values) override {
+  std::int64_t* pack_on_trial(const ExecutionSpace& exec,
+                              const Scalar* values) override {
     if (!merged_) return nullptr;
     // No solve begins before the first values are there.
     Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
@@ -255,7 +255,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                           std::int64_t num_values) const {
     using Bytes = Kokkos::View<unsigned char*, Memory,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    auto* const to = reinterpret_cast<unsigned char*>(this->kept_.data());
+    auto* const to =
+        reinterpret_cast<unsigned char*>(this->merged_storage_.data());
     const std::int64_t recipes = this->chunks_.recipe_bytes;
     Kokkos::deep_copy(exec, Bytes(to, rows.extent(recipes)),
                       Bytes(rows.first(recipes), rows.extent(recipes)));
@@ -397,9 +398,10 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
   bool has_old_values_ = false;
-  typename MemoryPool<Memory>::Pointer made_in_;  // what `probe` has made
-  GrowthWorkspace<Memory> growth_;                // and found
-  Kokkos::View<unsigned*, Memory> named_row_;     // see name_rows; or empty
+  /// What `pack_on_trial` has made and found.
+  typename MemoryPool<Memory>::Pointer made_in_;
+  GrowthWorkspace<Memory> growth_;
+  Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
   Kokkos::View<int*, Memory> named_dependency_;
 };
 

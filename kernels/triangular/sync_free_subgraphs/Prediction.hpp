@@ -45,7 +45,8 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
   // Others go side by side with the first, and hold up the teams: one lasts
   // about 35 times a dependency's latency, most of it prologue and waiting, and
   // four of them run on a multiprocessor at once.
-  return one + (f.columns - 1) * subgraphs * 35 * p.handover / (4. * f.units);
+  return one +
+         (f.columns - 1) * subgraphs * 35 * p.handover / (4. * f.processors);
 }
 
 }  // namespace Detail

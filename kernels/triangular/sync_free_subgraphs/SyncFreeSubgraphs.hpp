@@ -47,9 +47,9 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int num_teams = Kernel<1>::different ? 2 : 1;
   using Builder = SubgraphPacker<ExecutionSpace>;
 
-  /// Of the values that sub-graphs hand on, for several right-hand sides.
+  /// For the values that other sub-graphs need, of several right-hand sides.
   static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
-  /// Room for a sub-graph's steps that is kept in any case.
+  /// Steps of a sub-graph that scratch always has room for.
   static constexpr int usual_steps = 1024;
 
   /// Scalars that a sub-graph may keep in the scratch of `exec`'s device.
@@ -138,8 +138,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ScaledEntries<Memory> scaled_entries() const override {
     return {packed_.record_row, packed_.value_index, packed_.entries};
   }
-  std::int64_t* probe(const ExecutionSpace& exec,
-                      const Scalar* values) override {
+  std::int64_t* pack_on_trial(const ExecutionSpace& exec,
+                              const Scalar* values) override {
     if (!packed_.merged.exist()) return nullptr;
     if (!growth_.borrowed()) growth_.take(packed_.num_rows);
     run_recipes<false>("Strata::SyncFreeSubgraphs::trial_packing", exec,
@@ -294,7 +294,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true, reversed_;
   GrowthLimit limit_;
-  GrowthWorkspace<Memory> growth_;  // what `probe` has found
+  GrowthWorkspace<Memory> growth_;  // what `pack_on_trial` has found
   Kokkos::View<Scalar*, Memory> exports_, coefficient_value_;
   Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are merged
   Kokkos::View<unsigned*, Memory> state_;

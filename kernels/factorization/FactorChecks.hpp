@@ -53,11 +53,9 @@ struct FactorInputCheck {
 };
 
 /// Looks for rows of the factors that are not finite, or whose pivot vanished.
-/// spiluk stores 1e6 for a pivot of zero; where U has that number on its
-/// diagonal, the pivot is worked out again.
 template <class Scalar>
 struct FactorOutputCheck {
-  CrsArrays<Scalar> A, L, U;
+  CrsArrays<Scalar> L, U;
 
   KOKKOS_INLINE_FUNCTION static bool all_finite(const CrsArrays<Scalar>& factor,
                                                 std::int64_t row) {
@@ -68,43 +66,12 @@ struct FactorOutputCheck {
     return true;
   }
 
-  KOKKOS_INLINE_FUNCTION Scalar entry(const CrsArrays<Scalar>& matrix,
-                                      std::int64_t row,
-                                      std::int64_t column) const {
-    const std::int64_t end = matrix.row_map(row + 1);
-    for (std::int64_t k = matrix.row_map(row); k < end; ++k)
-      if (matrix.entries(k) == column) return matrix.values[k];
-    return Scalar(0);
-  }
-
-  KOKKOS_INLINE_FUNCTION bool lost_pivot(std::int64_t row) const {
-    const Scalar stand_in(1e6);
-    if (!(U.values[U.row_map(row)] == stand_in)) return false;
-    Scalar pivot = entry(A, row, row);
-    const std::int64_t end = L.row_map(row + 1);
-    for (std::int64_t k = L.row_map(row); k + 1 < end; ++k)
-      pivot -= L.values[k] * entry(U, L.entries(k), row);
-    // Rounding moves a pivot of zero, but not half of the way to 1e6.
-    const Scalar distance = pivot - stand_in;
-    return squared(distance) > 0.25e12;
-  }
-
-  template <class Real>
-  KOKKOS_INLINE_FUNCTION static double squared(const Real& value) {
-    return static_cast<double>(value) * static_cast<double>(value);
-  }
-  template <class Real>
-  KOKKOS_INLINE_FUNCTION static double squared(
-      const Kokkos::complex<Real>& value) {
-    return squared(value.real()) + squared(value.imag());
-  }
-
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
     int found;
     if (!all_finite(L, row) || !all_finite(U, row))
       found = factor_not_finite;
-    else if (lost_pivot(row))
+    else if (U.values[U.row_map(row)] == Scalar(0))
       found = factor_zero_pivot;
     else
       return;

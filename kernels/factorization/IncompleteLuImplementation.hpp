@@ -3,11 +3,14 @@
 #define STRATA_KERNELS_FACTORIZATION_INCOMPLETE_LU_IMPLEMENTATION_HPP
 
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_TriangleGraph.hpp>
 #include <algorithm>
-#include <core/matrix/IndicesAs.hpp>
-#include <core/matrix/KernelsCompat.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <kernels/factorization/EliminateRowsOnHost.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <vector>
 
@@ -17,130 +20,164 @@ namespace Detail {
 template <>
 struct HasImplementation<IncompleteFactorization> : std::true_type {};
 
-/// Rows in an order in which they can be eliminated, in steps of rows that do
-/// not depend on each other.
-template <class Ordinal>
-struct EliminationSteps {
-  std::vector<Ordinal> order, step_start;
-  std::int64_t longest_step = 0;
+template <class Scalar>
+struct LongestRow {
+  CrsArrays<Scalar> A;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& most) const {
+    const std::int64_t length = A.row_map(row + 1) - A.row_map(row);
+    if (length > most) most = length;
+  }
 };
 
-/// Level sets of L, each cut into steps of at most `rows_at_once` rows. Works
-/// on the host, as Kokkos Kernels' symbolic phase does. Cost: one pass over the
-/// entries.
-template <class RowMap, class Entries>
-auto elimination_steps(const RowMap& row_map_of_l, const Entries& entries_of_l,
-                       std::int64_t rows_at_once) {
-  using Ordinal = typename Entries::non_const_value_type;
-  const auto row_map =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), row_map_of_l);
-  const auto entries =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), entries_of_l);
-  const std::size_t rows = row_map.extent(0) - 1;
-  std::vector<Ordinal> level(rows), level_start(1, 0);
-  for (std::size_t row = 0; row < rows; ++row) {
-    Ordinal deepest = 0;
-    for (auto k = row_map(row); k + 1 < row_map(row + 1); ++k)
-      deepest = std::max<Ordinal>(deepest, level[entries(k)] + 1);
-    level[row] = deepest;
-    if (static_cast<std::size_t>(deepest) + 1 == level_start.size())
-      level_start.push_back(0);
-    ++level_start[deepest + 1];
-  }
-  for (std::size_t l = 1; l < level_start.size(); ++l)
-    level_start[l] += level_start[l - 1];
-
-  EliminationSteps<Ordinal> steps;
-  for (std::size_t l = 0; l + 1 < level_start.size(); ++l)
-    for (std::int64_t row = level_start[l]; row < level_start[l + 1];
-         row += rows_at_once)
-      steps.step_start.push_back(static_cast<Ordinal>(row));
-  steps.step_start.push_back(static_cast<Ordinal>(rows));
-  for (std::size_t s = 1; s < steps.step_start.size(); ++s)
-    steps.longest_step = std::max<std::int64_t>(
-        steps.longest_step, steps.step_start[s] - steps.step_start[s - 1]);
-  steps.order.resize(rows);
-  for (std::size_t row = 0; row < rows; ++row)
-    steps.order[level_start[level[row]]++] = static_cast<Ordinal>(row);
-  return steps;
-}
-
-/// Copies a host vector to the beginning of a view.
-template <class View, class T>
-void copy_to_front(const View& view, const std::vector<T>& from) {
-  Kokkos::deep_copy(
-      Kokkos::subview(view, Kokkos::make_pair(std::size_t{0}, from.size())),
-      Kokkos::View<const T*, Kokkos::HostSpace,
-                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(),
-                                                            from.size()));
-}
-
-/// Has Kokkos Kernels fill in the values of L and U, whose patterns are those
-/// of A's triangles, with indices that can count all entries.
-template <class Index, class Scalar, class ExecutionSpace>
-void eliminate_incompletely(const ExecutionSpace& exec,
-                            const CrsArrays<Scalar>& A,
-                            const NewTriangle<Scalar>& new_l,
-                            const NewTriangle<Scalar>& new_u,
-                            std::int64_t work_bytes) {
+/// The order in which rows are eliminated, that of their numbers for one thread
+/// and by level sets of L for many; and who takes which.
+template <class ExecutionSpace>
+class EliminationPlan {
   using Memory = typename ExecutionSpace::memory_space;
-  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
-      Index, Index, Scalar, ExecutionSpace, Memory, Memory>;
-  using Device = DeviceOf<ExecutionSpace>;
-  using Offsets = Kokkos::View<const Index*, Device>;
-  using Columns = Kokkos::View<Index*, Device>;
-  using Values = Kokkos::View<Scalar*, Device>;
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
-  const std::int64_t rows = A.rows();
-  const CrsArrays<Scalar>&L = new_l.arrays, &U = new_u.arrays;
-  const auto longest =
-      static_cast<std::int64_t>(std::max(L.num_values, U.num_values));
-  Offsets a_rows = indices_as<Index>(exec, A.row_map),
-          l_rows = indices_as<Index>(exec, L.row_map),
-          u_rows = indices_as<Index>(exec, U.row_map);
-  Columns a_columns = indices_as<Index>(exec, A.entries),
-          l_columns = indices_as<Index>(exec, L.entries),
-          u_columns = indices_as<Index>(exec, U.entries);
-  Kokkos::View<const Scalar*, Device> a_values(A.values, A.num_values);
-  Values l_values(new_l.values, L.num_values),
-      u_values(new_u.values, U.num_values);
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
-  const auto steps = elimination_steps(
-      l_rows, l_columns,
-      std::max<std::int64_t>(
-          on_host ? ExecutionSpace().concurrency() : 1,
-          work_bytes / (rows * static_cast<std::int64_t>(sizeof(Index)))));
-  const auto num_steps = static_cast<std::int64_t>(steps.step_start.size()) - 1;
+ public:
+  /// @param A  square, with sorted rows, at least one
+  template <class Scalar>
+  EliminationPlan(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
+    const std::int64_t n = A.rows();
+    if (is_gpu<ExecutionSpace> || exec.concurrency() > 1) {
+      TriangleInput lower;
+      lower.diag = Diag::unit;
+      lower.take_triangle = true;
+      const auto graph = triangle_graph(exec, A.row_map, A.entries,
+                                        A.stored_values(), n, lower);
+      order_ = order_by_level(exec, graph, WithinLevel::longest_rows_first);
+    }
+    if constexpr (is_gpu<ExecutionSpace>) {
+      make_tasks(exec,
+                 static_cast<double>(A.num_values) / static_cast<double>(n));
+    }
+    Kokkos::parallel_reduce("Strata::IncompleteLu::longest_row",
+                            Range(exec, 0, n), LongestRow<Scalar>{A},
+                            Kokkos::Max<std::int64_t>(longest_));
+    exec.fence();
+    drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
+        "Strata::IncompleteLu::drawn", 1);
+  }
 
-  Handle handle;
-  handle.create_spiluk_handle(
-      KokkosSparse::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1,
-      static_cast<Index>(rows), static_cast<Index>(L.num_values),
-      static_cast<Index>(U.num_values));
-  auto& spiluk = *handle.get_spiluk_handle();
-  copy_to_front(spiluk.get_level_idx(), steps.order);
-  copy_to_front(spiluk.get_level_ptr(), steps.step_start);
-  spiluk.set_num_levels(num_steps);
-  spiluk.set_level_maxrows(steps.longest_step);
-  // Teams of the usual size would idle on the short rows of most matrices.
-  spiluk.set_team_size(on_host ? 1 : longest > 64 * rows ? 128 : 32);
-  fill_later_spiluk_parts(spiluk, num_steps, steps.longest_step, rows, 0);
-  spiluk.set_symbolic_complete();
+  /// Fills in the values of L and U, whose patterns are those of A's triangles.
+  /// Waits for `exec`.
+  template <class Scalar>
+  void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                 const NewTriangle<Scalar>& L,
+                 const NewTriangle<Scalar>& U) const {
+    const EliminationArrays<Scalar> arrays{A,
+                                           L.arrays.row_map,
+                                           U.arrays.row_map,
+                                           U.arrays.entries,
+                                           L.values,
+                                           U.values};
+    Kokkos::parallel_for(
+        "Strata::IncompleteLu::reset",
+        Range(exec, 0, static_cast<std::int64_t>(U.arrays.num_values)),
+        ResetElimination<Scalar>{U.values, drawn_.data()});
+    if constexpr (is_gpu<ExecutionSpace>) {
+      run_warps(exec, arrays);
+    } else {
+      run_threads(exec, arrays);
+    }
+  }
 
-  exec.fence();
-  run_spiluk_numeric(handle, a_rows, a_columns, a_values, l_rows, l_columns,
-                     l_values, u_rows, u_columns, u_values);
-  ExecutionSpace().fence();
-  handle.destroy_spiluk_handle();
-}
+ private:
+  /// A task for each few rows of a level set.
+  void make_tasks(const ExecutionSpace& exec, double row_length) {
+    constexpr int width = lane_width<ExecutionSpace>;
+    // A row of U, about half a row of A, at once.
+    while (1 << tasks_.log_lanes < width &&
+           1 << tasks_.log_lanes < row_length / 2)
+      ++tasks_.log_lanes;
+    tasks_.rows = width >> tasks_.log_lanes;
+    const auto& sizes = order_.sizes;
+    std::vector<int> first_task(1, 0);
+    for (int level = 0; level < sizes.num_levels; ++level)
+      first_task.push_back(first_task.back() +
+                           (sizes.rows(level) + tasks_.rows - 1) /
+                               tasks_.rows);
+    tasks_.num_tasks = first_task.back();
+    const std::string label = "Strata::IncompleteLu::tasks";
+    task_start_ = make_unfilled<Kokkos::View<int*, Memory>>(
+        label, std::int64_t{tasks_.num_tasks} + 1);
+    const auto first = to_device<int, Memory>(label, first_task);
+    Kokkos::parallel_for(label,
+                         Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
+                         FillTaskStarts<Memory>{order_.level_map, first,
+                                                task_start_, sizes.num_levels,
+                                                tasks_.rows});
+    exec.fence();
+    tasks_.row = order_.vertex.data();
+    tasks_.task_start = task_start_.data();
+  }
+
+  template <class Scalar>
+  void run_warps(const ExecutionSpace& exec,
+                 const EliminationArrays<Scalar>& arrays) const {
+    using Eliminate = EliminateRows<Scalar, ExecutionSpace>;
+    Eliminate run{arrays, tasks_, drawn_.data(), nullptr, 1};
+    // Scratch for as many teams of a multiprocessor as it has registers for.
+    constexpr std::int64_t most_bytes = 24 * 1024;
+    const auto bytes_of_one = static_cast<std::int64_t>(run.scratch_bytes());
+    run.capacity =
+        static_cast<int>(std::min(longest_, most_bytes / bytes_of_one));
+    Kokkos::View<Scalar*, Memory> work;
+    if (longest_ > run.capacity)
+      work = make_unfilled<decltype(work)>(
+          "Strata::IncompleteLu::work",
+          static_cast<std::int64_t>(arrays.A.num_values));
+    run.work = work.data();
+    // Rows of some level sets, so that those to come are prepared in time; the
+    // waiting of many more would slow down those that matter.
+    constexpr std::int64_t levels_at_once = 16;
+    const std::int64_t multiprocessors = num_multiprocessors(exec);
+    const std::int64_t teams = std::clamp<std::int64_t>(
+        levels_at_once * tasks_.num_tasks / order_.num_levels() /
+            Eliminate::warps,
+        multiprocessors,
+        multiprocessors * Eliminate::most_teams_per_multiprocessor);
+    run_teams<Eliminate::most_teams_per_multiprocessor, Eliminate::team_size>(
+        "Strata::IncompleteLu::eliminate", exec,
+        static_cast<int>(std::min(teams, run.num_tickets())), run,
+        run.scratch_bytes(), false);
+    exec.fence();
+  }
+
+  template <class Scalar>
+  void run_threads(const ExecutionSpace& exec,
+                   const EliminationArrays<Scalar>& arrays) const {
+    using Eliminate = EliminateRowsOnHost<Scalar>;
+    const std::int64_t n = arrays.A.rows();
+    const std::int64_t threads = std::min<std::int64_t>(
+        exec.concurrency(),
+        (n + Eliminate::rows_of_draw - 1) / Eliminate::rows_of_draw);
+    const auto places = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::IncompleteLu::place_of_column", threads * n);
+    Kokkos::deep_copy(exec, places, -1);
+    const auto values = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::IncompleteLu::row", threads * longest_);
+    run_teams<1, 1>(
+        "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
+        Eliminate{arrays, threads > 1 ? order_.vertex.data() : nullptr,
+                  drawn_.data(), n, longest_, places.data(), values.data()});
+    exec.fence();
+  }
+
+  LevelOrder<Memory> order_;
+  EliminationTasks tasks_;
+  std::int64_t longest_ = 0;  // row of A
+  Kokkos::View<int*, Memory> task_start_;
+  Kokkos::View<unsigned*, Memory> drawn_;
+};
 
 template <class Scalar, class ExecutionSpace>
 void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                      std::int64_t work_bytes, NewMatrix<Scalar>& new_l,
-                      NewMatrix<Scalar>& new_u) {
-  constexpr bool on_host = Kokkos::SpaceAccessibility<
-      Kokkos::HostSpace, typename ExecutionSpace::memory_space>::accessible;
+                      NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
   const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
   raise_factor_faults("Strata::IncompleteLu::check::input", exec, rows,
@@ -150,32 +187,16 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   const auto U =
       triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
   if (rows == 0) return;
-  const std::size_t longest =
-      std::max(L.arrays.num_values, U.arrays.num_values);
-  if (longest > static_cast<std::size_t>(new_l.largest_ordinal))
-    throw IndexOverflowError(
-        "A",
-        std::to_string(longest) +
-            " entries of a factor do not fit the ordinal type of the matrix",
-        "use a wider ordinal type");
-  if (work_bytes == 0) work_bytes = std::int64_t{on_host ? 1 : 4} << 30;
-  constexpr std::size_t largest_int = std::numeric_limits<int>::max();
-  const bool wide = A.num_values > largest_int ||
-                    A.entries.bytes_of_one() == sizeof(std::int64_t);
-  if (wide)
-    eliminate_incompletely<std::int64_t>(exec, A, L, U, work_bytes);
-  else
-    eliminate_incompletely<int>(exec, A, L, U, work_bytes);
+  EliminationPlan<ExecutionSpace>(exec, A).eliminate(exec, A, L, U);
   raise_factor_faults("Strata::IncompleteLu::check::factors", exec, rows,
-                      FactorOutputCheck<Scalar>{A, L.arrays, U.arrays});
+                      FactorOutputCheck<Scalar>{L.arrays, U.arrays});
 }
 
 template <class Scalar, class ExecutionSpace>
 void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
-                         NewMatrix<Scalar>& U) {
+                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
   with_memory_errors("incomplete factors",
-                     [&] { check_and_factor(exec, A, work_bytes, L, U); });
+                     [&] { check_and_factor(exec, A, L, U); });
 }
 
 }  // namespace Detail

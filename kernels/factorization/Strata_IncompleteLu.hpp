@@ -25,33 +25,36 @@ struct IncompleteFactorization;
 /// See incomplete_lu. In kernels/factorization/IncompleteLuImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
 void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                         std::int64_t work_bytes, NewMatrix<Scalar>& L,
-                         NewMatrix<Scalar>& U);
+                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
 
 }  // namespace Detail
 
 /// Zero-fill incomplete LU of a square matrix with sorted rows and a complete,
-/// non-zero diagonal, through Kokkos Kernels' spiluk_numeric.
+/// non-zero diagonal: row i less l_ik times row k of U for each entry k of its
+/// lower part, columns ascending, where both store an entry (Saad, Iterative
+/// Methods for Sparse Linear Systems, Algorithm 10.4). The same bits each time;
+/// |(L U - A)_ij| <= 10 m eps (|L| |U|)_ij on the pattern, m the entries of the
+/// longest row.
 ///
-/// spiluk_symbolic is not called: with no fill, L and U have the pattern of A,
-/// and it would have the numeric phase hold (rows of the largest level set) x
-/// (rows) integers, 30 GB for a 7-point grid of 100^3 points. Instead the
-/// levels are cut into steps for which that array stays within `work_bytes` (0:
-/// 1 GiB on a host, 4 GiB on a device), or a row a thread, or one row, if those
-/// exceed it. Each step is a kernel.
+/// One launch eliminates all rows, in the order of the level sets of L; on a
+/// host with one thread, in the order of their numbers. Cost: that of finding
+/// level sets, then for each pair of a row i and an entry k of its lower part a
+/// search in row i for each entry of row k of U, and on a GPU the latency of a
+/// dependency for each level set. Besides the factors it takes 44 bytes a row
+/// and 12 an entry of L, most of them while level sets are found, and as much
+/// as A's values on hosts and where rows do not fit scratch.
 ///
-/// Waits for `exec`, works on the default instance of its space, and returns
-/// when both factors are complete. A is not changed; it may be const-valued or
-/// unmanaged, and the factors have memory of their own.
+/// Waits for `exec` and returns when both factors are complete. A is not
+/// changed; it may be const-valued or unmanaged, and the factors have memory of
+/// their own.
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
-/// ZeroDiagonalError, IndexOverflowError where the ordinal type can't number
-/// the entries of a factor, FactorizationError for a pivot that becomes zero or
-/// a value that is not finite, and MemoryError.
+/// ZeroDiagonalError, IndexOverflowError for 2^31 rows and more,
+/// FactorizationError for a pivot that becomes zero or a value that is not
+/// finite, and MemoryError.
 template <class CrsMatrix>
 IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
-    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
-    std::int64_t work_bytes = 0) {
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
   using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
@@ -61,10 +64,19 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
                                typename CrsMatrix::execution_space>;
     static_assert(Expect::value, "");
     Detail::NewCrsMatrix<CrsMatrix> L, U;
-    Detail::factor_incompletely(exec, Detail::crs_arrays(A), work_bytes, L, U);
+    Detail::factor_incompletely(exec, Detail::crs_arrays(A), L, U);
     return {L.matrix("Strata::IncompleteLu::L"),
             U.matrix("Strata::IncompleteLu::U")};
   }
+}
+
+/// The workspace that elimination by Kokkos Kernels took is not needed.
+template <class CrsMatrix>
+[[deprecated("call incomplete_lu(exec, A): it takes no workspace")]]
+IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    std::int64_t) {
+  return incomplete_lu(exec, A);
 }
 
 }  // namespace Strata

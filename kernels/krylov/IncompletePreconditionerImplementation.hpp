@@ -133,7 +133,7 @@ class IncompletePreconditionerState {
       using Expect =
           ExpectCompiled<IncompleteFactorization, Scalar, ExecutionSpace>;
       static_assert(Expect::value, "");
-      factor_incompletely(exec, A, 0, L, U);
+      factor_incompletely(exec, A, L, U);
       if (kind != Factorization::incomplete_cholesky) return;
       require_hermitian(exec, A);
       require_positive_pivots(exec, U.arrays());

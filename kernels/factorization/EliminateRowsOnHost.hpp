@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
+#define STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
+
+#include <kernels/factorization/EliminateRows.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// EliminateRows by threads of a host. A thread draws a few rows, next to each
+/// other in an order in which each row comes after those it needs, and takes
+/// them one after the other. It keeps where each column is in its row.
+///
+/// Why it can't deadlock, however few threads run at once. Rows are drawn in
+/// order by threads that run. Consider the first row in the order that is not
+/// finished. If it has not been drawn, some thread has finished all it had and
+/// draws it. The thread that has it has finished those before it of the same
+/// draw. The row waits for earlier ones only, which are finished; so it is
+/// finished, too, and so on.
+///
+/// Cost: a pass over row k of U for each entry k of the lower part of a row.
+template <class Scalar>
+struct EliminateRowsOnHost {
+  using Value = NotReady<Scalar>;
+  /// That a thread draws together: enough that drawing costs little, few enough
+  /// for narrow level sets.
+  static constexpr int rows_of_draw = 16;
+
+  EliminationArrays<Scalar> arrays;
+  const int* row;   // by place in the order; null: the place itself
+  unsigned* drawn;  // so many times; 0 at the start
+  std::int64_t num_rows, longest_row;
+  // Of each thread: by column, -1 outside of a row; by place in its row.
+  int* place_of_column;
+  Scalar* value;
+
+  template <class Team>
+  void operator()(const Team& team) const {
+    int* const places = place_of_column + team.league_rank() * num_rows;
+    Scalar* const values = value + team.league_rank() * longest_row;
+    for (;;) {
+      const std::int64_t first =
+          std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
+      if (first >= num_rows) return;
+      for (std::int64_t at = first;
+           at < first + rows_of_draw && at < num_rows; ++at)
+        eliminate(row ? row[at] : at, places, values);
+    }
+  }
+
+ private:
+  Scalar await(std::int64_t entry) const {
+    Scalar u;
+    for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
+      pause_while_waiting(turn);
+    return u;
+  }
+  void eliminate(std::int64_t i, int* places, Scalar* values) const {
+    const auto& A = arrays.A;
+    const std::int64_t begin = A.row_map(i), end = A.row_map(i + 1);
+    const std::int64_t own_l = arrays.l_row_map(i);
+    const std::int64_t lower = arrays.l_row_map(i + 1) - own_l - 1;
+    for (std::int64_t e = begin; e < end; ++e) {
+      places[A.entries(e)] = static_cast<int>(e - begin);
+      values[e - begin] = A.values[e];
+    }
+    for (std::int64_t k = 0; k < lower; ++k) {
+      const std::int64_t other = A.entries(begin + k);
+      std::int64_t entry = arrays.u_row_map(other);
+      const std::int64_t last = arrays.u_row_map(other + 1);
+      const Scalar factor = values[k] / await(entry);
+      for (++entry; entry < last; ++entry) {
+        const int place = places[arrays.u_entries(entry)];
+        if (place >= 0) values[place] -= factor * await(entry);
+      }
+      arrays.l_values[own_l + k] = factor;
+    }
+    arrays.l_values[own_l + lower] = Scalar(1);
+    Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
+    for (std::int64_t e = lower; e < end - begin; ++e)
+      Value::publish(own_u + (e - lower), values[e]);
+    for (std::int64_t e = begin; e < end; ++e) places[A.entries(e)] = -1;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -43,11 +43,11 @@ def named(lines, algorithms):
 
 def measure(run, table, sizes, bandwidth, rhs, algorithms):
     """Rows of strata_perf_band; what one thread takes too long for is left out."""
-    seconds = 2 if run.quick else 120
     return run.rows("band", ["--size", ",".join(map(str, sizes)), "--bandwidth",
                              bandwidth, "--rhs", ",".join(map(str, rhs)),
                              "--algorithms", ",".join(algorithms),
-                             "--max-host-seconds", str(seconds)], table=table)
+                             "--max-host-seconds",
+                             "%g" % run.max_host_seconds], table=table)
 
 
 def last_ratio(lines, of, to):

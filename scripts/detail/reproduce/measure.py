@@ -129,16 +129,17 @@ class Run:
     """See common.py."""
 
     def __init__(self, build, page, host_build=None, quick=False,
-                 matrices=None):
+                 matrices=None, max_host_seconds=120):
         self.build, self.page, self.quick = build, page, quick
         self.host_build, self.matrices = host_build, matrices
+        self.max_host_seconds = 2 if quick else max_host_seconds
         self.on_gpu = build.backend == "cuda"
 
     def host(self):
         if not self.on_gpu:
             return self
         return Run(self.host_build, self.page, self.host_build, self.quick,
-                   self.matrices)
+                   self.matrices, self.max_host_seconds)
 
     def rows(self, program, flags, table, least_seconds=None):
         """Right rows of strata_perf_<program>; see common.py.

@@ -6,11 +6,12 @@
 #include <Strata_TriangleGraph.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <core/matrix/LongestRow.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <core/memory/ToDevice.hpp>
-#include <kernels/factorization/EliminateRowsOnHost.hpp>
+#include <kernels/factorization/FactorRowsOnHost.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <vector>
 
@@ -19,16 +20,6 @@ namespace Detail {
 
 template <>
 struct HasImplementation<IncompleteFactorization> : std::true_type {};
-
-template <class Scalar>
-struct LongestRow {
-  CrsArrays<Scalar> A;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& most) const {
-    const std::int64_t length = A.row_map(row + 1) - A.row_map(row);
-    if (length > most) most = length;
-  }
-};
 
 /// The order in which rows are eliminated, that of their numbers for one thread
 /// and by level sets of L for many; and who takes which.
@@ -56,7 +47,7 @@ class EliminationPlan {
                  static_cast<double>(A.num_values) / static_cast<double>(n));
     }
     Kokkos::parallel_reduce("Strata::IncompleteLu::longest_row",
-                            Range(exec, 0, n), LongestRow<Scalar>{A},
+                            Range(exec, 0, n), LongestRow{A.row_map},
                             Kokkos::Max<std::int64_t>(longest_));
     exec.fence();
     drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
@@ -119,8 +110,8 @@ class EliminationPlan {
   template <class Scalar>
   void run_warps(const ExecutionSpace& exec,
                  const EliminationArrays<Scalar>& arrays) const {
-    using Eliminate = EliminateRows<Scalar, ExecutionSpace>;
-    Eliminate run{arrays, tasks_, drawn_.data(), nullptr, 1};
+    using Factor = FactorRows<Scalar, ExecutionSpace>;
+    Factor run{arrays, tasks_, drawn_.data(), nullptr, 1};
     // Scratch for as many teams of a multiprocessor as it has registers for.
     constexpr std::int64_t most_bytes = 24 * 1024;
     const auto bytes_of_one = static_cast<std::int64_t>(run.scratch_bytes());
@@ -138,10 +129,10 @@ class EliminationPlan {
     const std::int64_t multiprocessors = num_multiprocessors(exec);
     const std::int64_t teams = std::clamp<std::int64_t>(
         levels_at_once * tasks_.num_tasks / order_.num_levels() /
-            Eliminate::warps,
+            Factor::warps,
         multiprocessors,
-        multiprocessors * Eliminate::most_teams_per_multiprocessor);
-    run_teams<Eliminate::most_teams_per_multiprocessor, Eliminate::team_size>(
+        multiprocessors * Factor::most_teams_per_multiprocessor);
+    run_teams<Factor::most_teams_per_multiprocessor, Factor::team_size>(
         "Strata::IncompleteLu::eliminate", exec,
         static_cast<int>(std::min(teams, run.num_tickets())), run,
         run.scratch_bytes(), false);
@@ -151,11 +142,11 @@ class EliminationPlan {
   template <class Scalar>
   void run_threads(const ExecutionSpace& exec,
                    const EliminationArrays<Scalar>& arrays) const {
-    using Eliminate = EliminateRowsOnHost<Scalar>;
+    using Factor = FactorRowsOnHost<Scalar>;
     const std::int64_t n = arrays.A.rows();
     const std::int64_t threads = std::min<std::int64_t>(
         exec.concurrency(),
-        (n + Eliminate::rows_of_draw - 1) / Eliminate::rows_of_draw);
+        (n + Factor::rows_of_draw - 1) / Factor::rows_of_draw);
     const auto places = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::IncompleteLu::place_of_column", threads * n);
     Kokkos::deep_copy(exec, places, -1);
@@ -163,7 +154,7 @@ class EliminationPlan {
         "Strata::IncompleteLu::row", threads * longest_);
     run_teams<1, 1>(
         "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
-        Eliminate{arrays, threads > 1 ? order_.vertex.data() : nullptr,
+        Factor{arrays, threads > 1 ? order_.vertex.data() : nullptr,
                   drawn_.data(), n, longest_, places.data(), values.data()});
     exec.fence();
   }

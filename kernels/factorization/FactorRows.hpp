@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_HPP
-#define STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_HPP
 
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
@@ -51,7 +51,7 @@ struct EliminationTasks {
 /// Cost: for each pair of a row i and an entry k of its lower part, a search in
 /// row i for each entry of row k of U.
 template <class Scalar, class ExecutionSpace>
-struct EliminateRows {
+struct FactorRows {
   using Value = NotReady<Scalar>;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = 128;

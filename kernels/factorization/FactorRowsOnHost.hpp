@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
-#define STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 
-#include <kernels/factorization/EliminateRows.hpp>
+#include <kernels/factorization/FactorRows.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// EliminateRows by threads of a host. A thread draws a few rows, next to each
+/// FactorRows by threads of a host. A thread draws a few rows, next to each
 /// other in an order in which each row comes after those it needs, and takes
 /// them one after the other. It keeps where each column is in its row.
 ///
@@ -20,7 +20,7 @@ namespace Detail {
 ///
 /// Cost: a pass over row k of U for each entry k of the lower part of a row.
 template <class Scalar>
-struct EliminateRowsOnHost {
+struct FactorRowsOnHost {
   using Value = NotReady<Scalar>;
   /// That a thread draws together: enough that drawing costs little, few enough
   /// for narrow level sets.

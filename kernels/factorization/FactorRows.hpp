@@ -70,12 +70,17 @@ struct FactorRows {
   Scalar* work;
   int capacity;
 
-  std::size_t scratch_bytes() const {
+  /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
+  static constexpr std::size_t slack =
+      alignof(Scalar) > 8 ? alignof(Scalar) : 0;
+
+  KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(Scalar) * static_cast<std::size_t>(capacity) * warps *
-           (width >> tasks.log_lanes);
+               (width >> tasks.log_lanes) +
+           slack;
   }
-  std::int64_t num_tickets() const {
-    return (std::int64_t{tasks.num_tasks} + warps - 1) / warps;
+  KOKKOS_INLINE_FUNCTION unsigned num_tickets() const {
+    return (static_cast<unsigned>(tasks.num_tasks) + warps - 1) / warps;
   }
 
   template <class Team>
@@ -83,19 +88,20 @@ struct FactorRows {
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     Scalar* scratch = nullptr;
     if (capacity > 0)
-      scratch = static_cast<Scalar*>(team.team_scratch(0).get_shmem(
-                    sizeof(Scalar) * static_cast<std::size_t>(capacity) *
-                    warps * (width >> tasks.log_lanes))) +
+      scratch = aligned(team.team_scratch(0).get_shmem(scratch_bytes())) +
                 static_cast<std::size_t>(warp) * capacity *
                     (width >> tasks.log_lanes);
     for (;;) {
-      int ticket = 0;
+      int drawn_here = 0;
       if (team.team_rank() == 0)
-        ticket = static_cast<int>(Kokkos::atomic_fetch_add(drawn, 1u));
-      ticket = team_broadcast(team, ticket);
-      if (ticket >= (tasks.num_tasks + warps - 1) / warps) return;
-      const int task = ticket * warps + warp;
-      if (task < tasks.num_tasks) eliminate_task(task, lane, scratch);
+        drawn_here = static_cast<int>(Kokkos::atomic_fetch_add(drawn, 1u));
+      const auto ticket =
+          static_cast<unsigned>(team_broadcast(team, drawn_here));
+      if (ticket >= num_tickets()) return;
+      // Without a sign: with 2^31 - 1 tasks the last ticket has some beyond.
+      const unsigned task = ticket * warps + warp;
+      if (task < static_cast<unsigned>(tasks.num_tasks))
+        eliminate_task(static_cast<int>(task), lane, scratch);
     }
   }
 
@@ -114,12 +120,21 @@ struct FactorRows {
     int place = -1;  // in the own row; -1: there is no such column
   };
 
+  KOKKOS_INLINE_FUNCTION static Scalar* aligned(void* scratch) {
+    if constexpr (slack > 0) {
+      const auto address = reinterpret_cast<std::uintptr_t>(scratch);
+      return reinterpret_cast<Scalar*>((address + slack - 1) / slack * slack);
+    } else {
+      return static_cast<Scalar*>(scratch);
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION void eliminate_task(int task, int lane,
                                              Scalar* scratch) const {
     const int first = tasks.task_start[task];
     const int lanes = 1 << tasks.log_lanes, group = lane >> tasks.log_lanes;
     Row own{0, 0, 0, 0, 0, lane & (lanes - 1), lanes, nullptr};
-    if (first + group < tasks.task_start[task + 1])
+    if (group < tasks.task_start[task + 1] - first)
       own = row_at(first + group, own.lane, lanes,
                    scratch ? scratch + group * capacity : nullptr);
     eliminate(own);

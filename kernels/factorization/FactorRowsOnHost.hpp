@@ -18,7 +18,8 @@ namespace Detail {
 /// draw. The row waits for earlier ones only, which are finished; so it is
 /// finished, too, and so on.
 ///
-/// Cost: a pass over row k of U for each entry k of the lower part of a row.
+/// Cost: a pass over row k of U for each entry k of the lower part of a row;
+/// memory for each thread, 4 bytes a column and the values of the longest row.
 template <class Scalar>
 struct FactorRowsOnHost {
   using Value = NotReady<Scalar>;
@@ -35,7 +36,7 @@ struct FactorRowsOnHost {
   Scalar* value;
 
   template <class Team>
-  void operator()(const Team& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     int* const places = place_of_column + team.league_rank() * num_rows;
     Scalar* const values = value + team.league_rank() * longest_row;
     for (;;) {
@@ -49,13 +50,14 @@ struct FactorRowsOnHost {
   }
 
  private:
-  Scalar await(std::int64_t entry) const {
+  KOKKOS_INLINE_FUNCTION Scalar await(std::int64_t entry) const {
     Scalar u;
     for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
       pause_while_waiting(turn);
     return u;
   }
-  void eliminate(std::int64_t i, int* places, Scalar* values) const {
+  KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i, int* places,
+                                        Scalar* values) const {
     const auto& A = arrays.A;
     const std::int64_t begin = A.row_map(i), end = A.row_map(i + 1);
     const std::int64_t own_l = arrays.l_row_map(i);

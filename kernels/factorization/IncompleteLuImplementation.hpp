@@ -10,9 +10,10 @@
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <core/memory/ToDevice.hpp>
-#include <kernels/factorization/FactorRowsOnHost.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FactorRowsOnHost.hpp>
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace Strata {
@@ -90,13 +91,17 @@ class EliminationPlan {
     std::vector<int> first_task(1, 0);
     for (int level = 0; level < sizes.num_levels; ++level)
       first_task.push_back(first_task.back() +
-                           (sizes.rows(level) + tasks_.rows - 1) /
-                               tasks_.rows);
+                           (sizes.rows(level) - 1) / tasks_.rows + 1);
     tasks_.num_tasks = first_task.back();
     const std::string label = "Strata::IncompleteLu::tasks";
     task_start_ = make_unfilled<Kokkos::View<int*, Memory>>(
         label, std::int64_t{tasks_.num_tasks} + 1);
-    const auto first = to_device<int, Memory>(label, first_task);
+    const auto first = make_unfilled<Kokkos::View<int*, Memory>>(
+        label, static_cast<std::int64_t>(first_task.size()));
+    Kokkos::deep_copy(exec, first,
+                      Kokkos::View<const int*, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          first_task.data(), first_task.size()));
     Kokkos::parallel_for(label,
                          Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
                          FillTaskStarts<Memory>{order_.level_map, first,
@@ -114,7 +119,8 @@ class EliminationPlan {
     Factor run{arrays, tasks_, drawn_.data(), nullptr, 1};
     // Scratch for as many teams of a multiprocessor as it has registers for.
     constexpr std::int64_t most_bytes = 24 * 1024;
-    const auto bytes_of_one = static_cast<std::int64_t>(run.scratch_bytes());
+    const auto bytes_of_one =
+        static_cast<std::int64_t>(run.scratch_bytes() - Factor::slack);
     run.capacity =
         static_cast<int>(std::min(longest_, most_bytes / bytes_of_one));
     Kokkos::View<Scalar*, Memory> work;
@@ -134,7 +140,7 @@ class EliminationPlan {
         multiprocessors * Factor::most_teams_per_multiprocessor);
     run_teams<Factor::most_teams_per_multiprocessor, Factor::team_size>(
         "Strata::IncompleteLu::eliminate", exec,
-        static_cast<int>(std::min(teams, run.num_tickets())), run,
+        static_cast<int>(std::min<std::int64_t>(teams, run.num_tickets())), run,
         run.scratch_bytes(), false);
     exec.fence();
   }
@@ -171,6 +177,10 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                       NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
   const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
+  if (rows > std::numeric_limits<int>::max() - 1)
+    throw IndexOverflowError(
+        "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
+        "split the system into blocks of at most 2147483646 rows");
   raise_factor_faults("Strata::IncompleteLu::check::input", exec, rows,
                       FactorInputCheck<Scalar>{A});
   const auto L =

@@ -71,8 +71,8 @@ struct FactorRows {
   int capacity;
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
-  static constexpr std::size_t slack =
-      alignof(Scalar) > 8 ? alignof(Scalar) : 0;
+  static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
+                                                           : 0;
 
   KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(Scalar) * static_cast<std::size_t>(capacity) * warps *
@@ -152,8 +152,7 @@ struct FactorRows {
             lanes,
             nullptr};
     own.length = static_cast<int>(A.row_map(row + 1) - own.begin);
-    own.lower =
-        static_cast<int>(arrays.l_row_map(row + 1) - own.own_l) - 1;
+    own.lower = static_cast<int>(arrays.l_row_map(row + 1) - own.own_l) - 1;
     own.value = own.length <= capacity ? scratch : work + own.begin;
     return own;
   }
@@ -169,9 +168,8 @@ struct FactorRows {
       else
         high = middle;
     }
-    return low < own.length && arrays.A.entries(own.begin + low) == column
-               ? low
-               : -1;
+    return low < own.length && arrays.A.entries(own.begin + low) == column ? low
+                                                                           : -1;
   }
   KOKKOS_INLINE_FUNCTION Pivot prepare(const Row& own, int k) const {
     Pivot pivot;
@@ -234,8 +232,7 @@ struct FactorRows {
       if (place >= 0) own.value[place] -= factor * u;
     }
     lane_barrier();
-    if (of.begin >= 0 && own.lane == 0)
-      arrays.l_values[own.own_l + k] = factor;
+    if (of.begin >= 0 && own.lane == 0) arrays.l_values[own.own_l + k] = factor;
   }
 };
 
@@ -268,8 +265,7 @@ struct FillTaskStarts {
       else
         high = middle;
     }
-    const std::int64_t place =
-        level_map(low) + (task - first_task(low)) * rows;
+    const std::int64_t place = level_map(low) + (task - first_task(low)) * rows;
     const std::int64_t end = level_map(num_levels);
     task_start(task) = static_cast<int>(place < end ? place : end);
   }

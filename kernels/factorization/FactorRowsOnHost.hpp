@@ -43,8 +43,8 @@ struct FactorRowsOnHost {
       const std::int64_t first =
           std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
       if (first >= num_rows) return;
-      for (std::int64_t at = first;
-           at < first + rows_of_draw && at < num_rows; ++at)
+      for (std::int64_t at = first; at < first + rows_of_draw && at < num_rows;
+           ++at)
         eliminate(row ? row[at] : at, places, values);
     }
   }

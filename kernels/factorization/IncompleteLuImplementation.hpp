@@ -61,12 +61,9 @@ class EliminationPlan {
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L,
                  const NewTriangle<Scalar>& U) const {
-    const EliminationArrays<Scalar> arrays{A,
-                                           L.arrays.row_map,
-                                           U.arrays.row_map,
-                                           U.arrays.entries,
-                                           L.values,
-                                           U.values};
+    const EliminationArrays<Scalar> arrays{
+        A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
+        L.values, U.values};
     Kokkos::parallel_for(
         "Strata::IncompleteLu::reset",
         Range(exec, 0, static_cast<std::int64_t>(U.arrays.num_values)),
@@ -102,11 +99,10 @@ class EliminationPlan {
                       Kokkos::View<const int*, Kokkos::HostSpace,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
                           first_task.data(), first_task.size()));
-    Kokkos::parallel_for(label,
-                         Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
-                         FillTaskStarts<Memory>{order_.level_map, first,
-                                                task_start_, sizes.num_levels,
-                                                tasks_.rows});
+    Kokkos::parallel_for(
+        label, Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
+        FillTaskStarts<Memory>{order_.level_map, first, task_start_,
+                               sizes.num_levels, tasks_.rows});
     exec.fence();
     tasks_.row = order_.vertex.data();
     tasks_.task_start = task_start_.data();
@@ -134,8 +130,7 @@ class EliminationPlan {
     constexpr std::int64_t levels_at_once = 16;
     const std::int64_t multiprocessors = num_multiprocessors(exec);
     const std::int64_t teams = std::clamp<std::int64_t>(
-        levels_at_once * tasks_.num_tasks / order_.num_levels() /
-            Factor::warps,
+        levels_at_once * tasks_.num_tasks / order_.num_levels() / Factor::warps,
         multiprocessors,
         multiprocessors * Factor::most_teams_per_multiprocessor);
     run_teams<Factor::most_teams_per_multiprocessor, Factor::team_size>(
@@ -161,7 +156,7 @@ class EliminationPlan {
     run_teams<1, 1>(
         "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
         Factor{arrays, threads > 1 ? order_.vertex.data() : nullptr,
-                  drawn_.data(), n, longest_, places.data(), values.data()});
+               drawn_.data(), n, longest_, places.data(), values.data()});
     exec.fence();
   }
 

@@ -71,8 +71,8 @@ struct FactorRows {
   int capacity;
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
-  static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
-                                                           : 0;
+  static constexpr bool aligns = alignof(Scalar) > 8;
+  static constexpr std::size_t slack = aligns ? alignof(Scalar) : 0;
 
   KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(Scalar) * static_cast<std::size_t>(capacity) * warps *
@@ -98,7 +98,7 @@ struct FactorRows {
       const auto ticket =
           static_cast<unsigned>(team_broadcast(team, drawn_here));
       if (ticket >= num_tickets()) return;
-      // Without a sign: with 2^31 - 1 tasks the last ticket has some beyond.
+      // Unsigned: the last ticket may stand for numbers from 2^31 on.
       const unsigned task = ticket * warps + warp;
       if (task < static_cast<unsigned>(tasks.num_tasks))
         eliminate_task(static_cast<int>(task), lane, scratch);
@@ -121,7 +121,7 @@ struct FactorRows {
   };
 
   KOKKOS_INLINE_FUNCTION static Scalar* aligned(void* scratch) {
-    if constexpr (slack > 0) {
+    if constexpr (aligns) {
       const auto address = reinterpret_cast<std::uintptr_t>(scratch);
       return reinterpret_cast<Scalar*>((address + slack - 1) / slack * slack);
     } else {

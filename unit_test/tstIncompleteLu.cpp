@@ -4,13 +4,15 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_Triangle.hpp>
+#include <algorithm>
 #include <cmath>
-#include <kernels/factorization/IncompleteLuImplementation.hpp>
+#include <core/device/NotReady.hpp>
 #include <limits>
 #include <random>
 #include <set>
-#include <type_traits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
@@ -23,12 +25,12 @@ using Complex = Kokkos::complex<double>;
 using ComplexCrs =
     KokkosSparse::CrsMatrix<Complex, std::int64_t, Device, void, std::size_t>;
 
-/// |(L U - A)_ij| <= 10 m eps (|L||U|)_ij for every entry of A, m the entries of
-/// its longest row; and the factors' patterns.
+/// |(L U - A)_ij| <= 10 m eps (|L||U|)_ij for every entry of A, m the entries
+/// of its longest row; and the factors' patterns.
 template <class Matrix>
 void expect_factors(const std::string& name, const Matrix& A) {
   using Scalar = typename Matrix::value_type;
-  using Real = typename Kokkos::ArithTraits<Scalar>::mag_type;
+  using Real = typename Strata::Detail::ScalarWords<Scalar>::Word;
   const auto factors = Strata::incomplete_lu(Device(), A);
   const HostMatrix<Scalar> a(A), l(factors.L), u(factors.U);
   ASSERT_EQ(l.rows, a.rows);
@@ -48,8 +50,8 @@ void expect_factors(const std::string& name, const Matrix& A) {
     ASSERT_EQ(u.entries[u.row_map[i]], i);
     const auto for_each_product = [&](const auto& f) {
       for (auto m = l.row_map[i]; m < l.row_map[i + 1]; ++m)
-        for (auto q = u.row_map[l.entries[m]];
-             q < u.row_map[l.entries[m] + 1]; ++q)
+        for (auto q = u.row_map[l.entries[m]]; q < u.row_map[l.entries[m] + 1];
+             ++q)
           f(u.entries[q], Complex(l.values[m]) * Complex(u.values[q]));
     };
     for_each_product([&](std::int64_t column, const Complex& of_both) {
@@ -64,8 +66,7 @@ void expect_factors(const std::string& name, const Matrix& A) {
       } else {
         ASSERT_EQ(u.entries[at_u++], j) << name << " row " << i;
       }
-      ASSERT_LE(Kokkos::abs(product[j] - Complex(a.values[k])),
-                most * size[j])
+      ASSERT_LE(Kokkos::abs(product[j] - Complex(a.values[k])), most * size[j])
           << name << " entry " << i << ", " << j;
     }
     for_each_product([&](std::int64_t column, const Complex&) {
@@ -76,10 +77,11 @@ void expect_factors(const std::string& name, const Matrix& A) {
 }
 
 const char* const graphs[] = {
-    "grid2d:25",      "grid2d9:12",    "grid3d:9",      "triangulated:20x13",
-    "lattice:20",     "cubed_sphere:2", "diagonal:100", "band:300",
-    "circuit:900",    "gene:150",      "chain:200",     "chain:1",
-    "arrow:90",       "random:500x5",  "block_diagonal:4x60:0.2"};
+    "grid2d:25",          "grid2d9:12",   "grid3d:9",
+    "triangulated:20x13", "lattice:20",   "cubed_sphere:2",
+    "diagonal:100",       "band:300",     "circuit:900",
+    "gene:150",           "chain:200",    "chain:1",
+    "arrow:90",           "random:500x5", "block_diagonal:4x60:0.2"};
 
 template <class Matrix>
 void expect_factors_of_gallery() {
@@ -119,8 +121,7 @@ Crs random_matrix(std::int64_t rows, std::int64_t most, unsigned seed) {
       host.entries.push_back(j);
       host.values.push_back(j == i ? 2. * double(most + 1) : value(random));
     }
-    host.row_map.push_back(
-        static_cast<std::int64_t>(host.entries.size()));
+    host.row_map.push_back(static_cast<std::int64_t>(host.entries.size()));
   }
   return host.to_device<Crs>();
 }
@@ -135,6 +136,10 @@ TEST(IncompleteLu, ProductIsTheMatrixOnRandomPatterns) {
                  std::to_string(most) + " entries");
     expect_factors("random", random_matrix(rows, most, seed + at++));
   }
+}
+
+TEST(IncompleteLu, MoreTasksThanTeamsAreFactorised) {
+  expect_factors("grid3d:40", Strata::gallery<Crs>(Device(), "grid3d:40"));
 }
 
 TEST(IncompleteLu, RowsLongerThanScratchAreFactorised) {

@@ -65,10 +65,10 @@ struct NotReadyBits<float> {
 /// words, which may arrive in either order; each says for itself whether it is
 /// final, and a reader waits for both.
 ///
-/// Words become not ready by plain stores of another solve. The end of its
-/// kernel (await_previous where kernels overlap) lies between them and any
-/// access of this solve. There are two buffers: no solve makes not ready what
-/// it reads.
+/// Words become not ready by plain stores of another kernel. Its end
+/// (await_previous where kernels overlap) lies between them and any access that
+/// waits. Where that kernel is another solve there are two buffers: no solve
+/// makes not ready what it reads.
 ///
 /// A polling load is served by the second-level cache, where a store arrives in
 /// finite time: waiting ends if the publisher runs. That it does run is what

@@ -6,12 +6,14 @@
 #include <Strata_TriangleGraph.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <core/matrix/LongestRow.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <core/memory/ToDevice.hpp>
-#include <kernels/factorization/EliminateRowsOnHost.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FactorRowsOnHost.hpp>
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace Strata {
@@ -19,16 +21,6 @@ namespace Detail {
 
 template <>
 struct HasImplementation<IncompleteFactorization> : std::true_type {};
-
-template <class Scalar>
-struct LongestRow {
-  CrsArrays<Scalar> A;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& most) const {
-    const std::int64_t length = A.row_map(row + 1) - A.row_map(row);
-    if (length > most) most = length;
-  }
-};
 
 /// The order in which rows are eliminated, that of their numbers for one thread
 /// and by level sets of L for many; and who takes which.
@@ -56,7 +48,7 @@ class EliminationPlan {
                  static_cast<double>(A.num_values) / static_cast<double>(n));
     }
     Kokkos::parallel_reduce("Strata::IncompleteLu::longest_row",
-                            Range(exec, 0, n), LongestRow<Scalar>{A},
+                            Range(exec, 0, n), LongestRow{A.row_map},
                             Kokkos::Max<std::int64_t>(longest_));
     exec.fence();
     drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
@@ -69,12 +61,9 @@ class EliminationPlan {
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L,
                  const NewTriangle<Scalar>& U) const {
-    const EliminationArrays<Scalar> arrays{A,
-                                           L.arrays.row_map,
-                                           U.arrays.row_map,
-                                           U.arrays.entries,
-                                           L.values,
-                                           U.values};
+    const EliminationArrays<Scalar> arrays{
+        A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
+        L.values, U.values};
     Kokkos::parallel_for(
         "Strata::IncompleteLu::reset",
         Range(exec, 0, static_cast<std::int64_t>(U.arrays.num_values)),
@@ -99,18 +88,21 @@ class EliminationPlan {
     std::vector<int> first_task(1, 0);
     for (int level = 0; level < sizes.num_levels; ++level)
       first_task.push_back(first_task.back() +
-                           (sizes.rows(level) + tasks_.rows - 1) /
-                               tasks_.rows);
+                           (sizes.rows(level) - 1) / tasks_.rows + 1);
     tasks_.num_tasks = first_task.back();
     const std::string label = "Strata::IncompleteLu::tasks";
     task_start_ = make_unfilled<Kokkos::View<int*, Memory>>(
         label, std::int64_t{tasks_.num_tasks} + 1);
-    const auto first = to_device<int, Memory>(label, first_task);
-    Kokkos::parallel_for(label,
-                         Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
-                         FillTaskStarts<Memory>{order_.level_map, first,
-                                                task_start_, sizes.num_levels,
-                                                tasks_.rows});
+    const auto first = make_unfilled<Kokkos::View<int*, Memory>>(
+        label, static_cast<std::int64_t>(first_task.size()));
+    Kokkos::deep_copy(exec, first,
+                      Kokkos::View<const int*, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          first_task.data(), first_task.size()));
+    Kokkos::parallel_for(
+        label, Range(exec, 0, std::int64_t{tasks_.num_tasks} + 1),
+        FillTaskStarts<Memory>{order_.level_map, first, task_start_,
+                               sizes.num_levels, tasks_.rows});
     exec.fence();
     tasks_.row = order_.vertex.data();
     tasks_.task_start = task_start_.data();
@@ -119,11 +111,12 @@ class EliminationPlan {
   template <class Scalar>
   void run_warps(const ExecutionSpace& exec,
                  const EliminationArrays<Scalar>& arrays) const {
-    using Eliminate = EliminateRows<Scalar, ExecutionSpace>;
-    Eliminate run{arrays, tasks_, drawn_.data(), nullptr, 1};
+    using Factor = FactorRows<Scalar, ExecutionSpace>;
+    Factor run{arrays, tasks_, drawn_.data(), nullptr, 1};
     // Scratch for as many teams of a multiprocessor as it has registers for.
     constexpr std::int64_t most_bytes = 24 * 1024;
-    const auto bytes_of_one = static_cast<std::int64_t>(run.scratch_bytes());
+    const auto bytes_of_one =
+        static_cast<std::int64_t>(run.scratch_bytes() - Factor::slack);
     run.capacity =
         static_cast<int>(std::min(longest_, most_bytes / bytes_of_one));
     Kokkos::View<Scalar*, Memory> work;
@@ -137,13 +130,12 @@ class EliminationPlan {
     constexpr std::int64_t levels_at_once = 16;
     const std::int64_t multiprocessors = num_multiprocessors(exec);
     const std::int64_t teams = std::clamp<std::int64_t>(
-        levels_at_once * tasks_.num_tasks / order_.num_levels() /
-            Eliminate::warps,
+        levels_at_once * tasks_.num_tasks / order_.num_levels() / Factor::warps,
         multiprocessors,
-        multiprocessors * Eliminate::most_teams_per_multiprocessor);
-    run_teams<Eliminate::most_teams_per_multiprocessor, Eliminate::team_size>(
+        multiprocessors * Factor::most_teams_per_multiprocessor);
+    run_teams<Factor::most_teams_per_multiprocessor, Factor::team_size>(
         "Strata::IncompleteLu::eliminate", exec,
-        static_cast<int>(std::min(teams, run.num_tickets())), run,
+        static_cast<int>(std::min<std::int64_t>(teams, run.num_tickets())), run,
         run.scratch_bytes(), false);
     exec.fence();
   }
@@ -151,11 +143,11 @@ class EliminationPlan {
   template <class Scalar>
   void run_threads(const ExecutionSpace& exec,
                    const EliminationArrays<Scalar>& arrays) const {
-    using Eliminate = EliminateRowsOnHost<Scalar>;
+    using Factor = FactorRowsOnHost<Scalar>;
     const std::int64_t n = arrays.A.rows();
     const std::int64_t threads = std::min<std::int64_t>(
         exec.concurrency(),
-        (n + Eliminate::rows_of_draw - 1) / Eliminate::rows_of_draw);
+        (n + Factor::rows_of_draw - 1) / Factor::rows_of_draw);
     const auto places = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::IncompleteLu::place_of_column", threads * n);
     Kokkos::deep_copy(exec, places, -1);
@@ -163,8 +155,8 @@ class EliminationPlan {
         "Strata::IncompleteLu::row", threads * longest_);
     run_teams<1, 1>(
         "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
-        Eliminate{arrays, threads > 1 ? order_.vertex.data() : nullptr,
-                  drawn_.data(), n, longest_, places.data(), values.data()});
+        Factor{arrays, threads > 1 ? order_.vertex.data() : nullptr,
+               drawn_.data(), n, longest_, places.data(), values.data()});
     exec.fence();
   }
 
@@ -180,6 +172,10 @@ void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                       NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
   const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
+  if (rows > std::numeric_limits<int>::max() - 1)
+    throw IndexOverflowError(
+        "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
+        "split the system into blocks of at most 2147483646 rows");
   raise_factor_faults("Strata::IncompleteLu::check::input", exec, rows,
                       FactorInputCheck<Scalar>{A});
   const auto L =

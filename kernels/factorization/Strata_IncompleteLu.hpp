@@ -40,16 +40,19 @@ void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
 /// host with one thread, in the order of their numbers. Cost: that of finding
 /// level sets, then for each pair of a row i and an entry k of its lower part a
 /// search in row i for each entry of row k of U, and on a GPU the latency of a
-/// dependency for each level set. Besides the factors it takes 44 bytes a row
-/// and 12 an entry of L, most of them while level sets are found, and as much
-/// as A's values on hosts and where rows do not fit scratch.
+/// dependency for each level set. Besides the factors it takes memory while
+/// level sets are found: on a GPU 96 bytes a row, 64 of them from the memory
+/// pool, and 12 an entry of L; on a host with several threads about half as
+/// much. While rows are eliminated, it takes as much as A's values on a GPU
+/// where a row does not fit scratch, and on a host, for each thread, 4 bytes a
+/// row of A and the values of its longest row.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of
 /// their own.
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
-/// ZeroDiagonalError, IndexOverflowError for 2^31 rows and more,
+/// ZeroDiagonalError, IndexOverflowError for more than 2^31 - 2 rows,
 /// FactorizationError for a pivot that becomes zero or a value that is not
 /// finite, and MemoryError.
 template <class CrsMatrix>
@@ -72,8 +75,7 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
 
 /// The workspace that elimination by Kokkos Kernels took is not needed.
 template <class CrsMatrix>
-[[deprecated("call incomplete_lu(exec, A): it takes no workspace")]]
-IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
+[[deprecated("takes no workspace: pass two arguments")]] auto incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     std::int64_t) {
   return incomplete_lu(exec, A);

@@ -21,14 +21,6 @@ struct RowLengths {
     length(row) = static_cast<int>(row_map(row + 1) - row_map(row));
   }
 };
-struct LongestRow {
-  IndexArray row_map;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& most) const {
-    const std::int64_t length = row_map(row + 1) - row_map(row);
-    if (length > most) most = length;
-  }
-};
 
 /// A vector in memory that the launch may write elsewhere.
 template <class Scalar>

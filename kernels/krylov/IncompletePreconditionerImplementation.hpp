@@ -9,6 +9,7 @@
 #include <Strata_Preconditioner.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <core/device/Backend.hpp>
+#include <core/matrix/LongestRow.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
-#define STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_ON_HOST_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 
-#include <kernels/factorization/EliminateRows.hpp>
+#include <kernels/factorization/FactorRows.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// EliminateRows by threads of a host. A thread draws a few rows, next to each
+/// FactorRows by threads of a host. A thread draws a few rows, next to each
 /// other in an order in which each row comes after those it needs, and takes
 /// them one after the other. It keeps where each column is in its row.
 ///
@@ -18,9 +18,10 @@ namespace Detail {
 /// draw. The row waits for earlier ones only, which are finished; so it is
 /// finished, too, and so on.
 ///
-/// Cost: a pass over row k of U for each entry k of the lower part of a row.
+/// Cost: a pass over row k of U for each entry k of the lower part of a row;
+/// memory for each thread, 4 bytes a column and the values of the longest row.
 template <class Scalar>
-struct EliminateRowsOnHost {
+struct FactorRowsOnHost {
   using Value = NotReady<Scalar>;
   /// That a thread draws together: enough that drawing costs little, few enough
   /// for narrow level sets.
@@ -35,27 +36,28 @@ struct EliminateRowsOnHost {
   Scalar* value;
 
   template <class Team>
-  void operator()(const Team& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     int* const places = place_of_column + team.league_rank() * num_rows;
     Scalar* const values = value + team.league_rank() * longest_row;
     for (;;) {
       const std::int64_t first =
           std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
       if (first >= num_rows) return;
-      for (std::int64_t at = first;
-           at < first + rows_of_draw && at < num_rows; ++at)
+      for (std::int64_t at = first; at < first + rows_of_draw && at < num_rows;
+           ++at)
         eliminate(row ? row[at] : at, places, values);
     }
   }
 
  private:
-  Scalar await(std::int64_t entry) const {
+  KOKKOS_INLINE_FUNCTION Scalar await(std::int64_t entry) const {
     Scalar u;
     for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
       pause_while_waiting(turn);
     return u;
   }
-  void eliminate(std::int64_t i, int* places, Scalar* values) const {
+  KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i, int* places,
+                                        Scalar* values) const {
     const auto& A = arrays.A;
     const std::int64_t begin = A.row_map(i), end = A.row_map(i + 1);
     const std::int64_t own_l = arrays.l_row_map(i);

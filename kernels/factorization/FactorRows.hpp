@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_HPP
-#define STRATA_KERNELS_FACTORIZATION_ELIMINATE_ROWS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_HPP
 
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
@@ -51,7 +51,7 @@ struct EliminationTasks {
 /// Cost: for each pair of a row i and an entry k of its lower part, a search in
 /// row i for each entry of row k of U.
 template <class Scalar, class ExecutionSpace>
-struct EliminateRows {
+struct FactorRows {
   using Value = NotReady<Scalar>;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = 128;
@@ -70,12 +70,17 @@ struct EliminateRows {
   Scalar* work;
   int capacity;
 
-  std::size_t scratch_bytes() const {
+  /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
+  static constexpr bool aligns = alignof(Scalar) > 8;
+  static constexpr std::size_t slack = aligns ? alignof(Scalar) : 0;
+
+  KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(Scalar) * static_cast<std::size_t>(capacity) * warps *
-           (width >> tasks.log_lanes);
+               (width >> tasks.log_lanes) +
+           slack;
   }
-  std::int64_t num_tickets() const {
-    return (std::int64_t{tasks.num_tasks} + warps - 1) / warps;
+  KOKKOS_INLINE_FUNCTION unsigned num_tickets() const {
+    return (static_cast<unsigned>(tasks.num_tasks) + warps - 1) / warps;
   }
 
   template <class Team>
@@ -83,19 +88,20 @@ struct EliminateRows {
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     Scalar* scratch = nullptr;
     if (capacity > 0)
-      scratch = static_cast<Scalar*>(team.team_scratch(0).get_shmem(
-                    sizeof(Scalar) * static_cast<std::size_t>(capacity) *
-                    warps * (width >> tasks.log_lanes))) +
+      scratch = aligned(team.team_scratch(0).get_shmem(scratch_bytes())) +
                 static_cast<std::size_t>(warp) * capacity *
                     (width >> tasks.log_lanes);
     for (;;) {
-      int ticket = 0;
+      int drawn_here = 0;
       if (team.team_rank() == 0)
-        ticket = static_cast<int>(Kokkos::atomic_fetch_add(drawn, 1u));
-      ticket = team_broadcast(team, ticket);
-      if (ticket >= (tasks.num_tasks + warps - 1) / warps) return;
-      const int task = ticket * warps + warp;
-      if (task < tasks.num_tasks) eliminate_task(task, lane, scratch);
+        drawn_here = static_cast<int>(Kokkos::atomic_fetch_add(drawn, 1u));
+      const auto ticket =
+          static_cast<unsigned>(team_broadcast(team, drawn_here));
+      if (ticket >= num_tickets()) return;
+      // Unsigned: the last ticket may stand for numbers from 2^31 on.
+      const unsigned task = ticket * warps + warp;
+      if (task < static_cast<unsigned>(tasks.num_tasks))
+        eliminate_task(static_cast<int>(task), lane, scratch);
     }
   }
 
@@ -114,12 +120,21 @@ struct EliminateRows {
     int place = -1;  // in the own row; -1: there is no such column
   };
 
+  KOKKOS_INLINE_FUNCTION static Scalar* aligned(void* scratch) {
+    if constexpr (aligns) {
+      const auto address = reinterpret_cast<std::uintptr_t>(scratch);
+      return reinterpret_cast<Scalar*>((address + slack - 1) / slack * slack);
+    } else {
+      return static_cast<Scalar*>(scratch);
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION void eliminate_task(int task, int lane,
                                              Scalar* scratch) const {
     const int first = tasks.task_start[task];
     const int lanes = 1 << tasks.log_lanes, group = lane >> tasks.log_lanes;
     Row own{0, 0, 0, 0, 0, lane & (lanes - 1), lanes, nullptr};
-    if (first + group < tasks.task_start[task + 1])
+    if (group < tasks.task_start[task + 1] - first)
       own = row_at(first + group, own.lane, lanes,
                    scratch ? scratch + group * capacity : nullptr);
     eliminate(own);
@@ -137,8 +152,7 @@ struct EliminateRows {
             lanes,
             nullptr};
     own.length = static_cast<int>(A.row_map(row + 1) - own.begin);
-    own.lower =
-        static_cast<int>(arrays.l_row_map(row + 1) - own.own_l) - 1;
+    own.lower = static_cast<int>(arrays.l_row_map(row + 1) - own.own_l) - 1;
     own.value = own.length <= capacity ? scratch : work + own.begin;
     return own;
   }
@@ -154,9 +168,8 @@ struct EliminateRows {
       else
         high = middle;
     }
-    return low < own.length && arrays.A.entries(own.begin + low) == column
-               ? low
-               : -1;
+    return low < own.length && arrays.A.entries(own.begin + low) == column ? low
+                                                                           : -1;
   }
   KOKKOS_INLINE_FUNCTION Pivot prepare(const Row& own, int k) const {
     Pivot pivot;
@@ -219,8 +232,7 @@ struct EliminateRows {
       if (place >= 0) own.value[place] -= factor * u;
     }
     lane_barrier();
-    if (of.begin >= 0 && own.lane == 0)
-      arrays.l_values[own.own_l + k] = factor;
+    if (of.begin >= 0 && own.lane == 0) arrays.l_values[own.own_l + k] = factor;
   }
 };
 
@@ -253,8 +265,7 @@ struct FillTaskStarts {
       else
         high = middle;
     }
-    const std::int64_t place =
-        level_map(low) + (task - first_task(low)) * rows;
+    const std::int64_t place = level_map(low) + (task - first_task(low)) * rows;
     const std::int64_t end = level_map(num_levels);
     task_start(task) = static_cast<int>(place < end ? place : end);
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandSolver.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_MatrixMarketArray.hpp>
 #include <fstream>
+#include <string>
 
 #include "BandMatrix.hpp"
 #include "RandomSeed.hpp"
@@ -296,9 +298,12 @@ TEST(BandErrors, ARefusedUpdateLeavesNoFactors) {
   exec.fence();
 }
 
+/// No other process has it: the program runs beside itself, too.
 class File {
  public:
-  explicit File(const std::string& text) : path_("tstBandErrors.mtx") {
+  explicit File(const std::string& text)
+      : path_(testing::TempDir() + "/strata_band_errors_" +
+              std::to_string(getpid()) + ".mtx") {
     std::ofstream(path_) << text;
   }
   ~File() { std::remove(path_.c_str()); }

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "Pairwise.hpp"
 #include "TestGraphs.hpp"
 #include "TriangularPatterns.hpp"
 #include "TriangularSolverCases.hpp"
@@ -191,20 +192,28 @@ int expect_merged(const Graph& graph, int k) {
 }
 
 TEST(MergedLevels, HoldWhatReplacingGives) {
-  int merged = 0;
-  for (const auto& [name, given] : TestGraphs::all_graphs()) {
-    if (given.num_vertices == 0) continue;
-    for (const bool reversed : {false, true})
-      for (const int k : {2, 3, 5, 16}) {
-        SCOPED_TRACE(name + ", " + std::to_string(k) + " at a time");
-        merged +=
-            expect_merged(TestGraphs::with_value_indices(given, reversed), k);
-        for (const bool unit : {false, true})
-          expect_merged(TestGraphs::in_order(given, reversed, unit), k);
-        if (testing::Test::HasFailure()) return;
-      }
+  auto graphs = TestGraphs::all_graphs();
+  graphs.erase(
+      std::remove_if(graphs.begin(), graphs.end(),
+                     [](const auto& g) { return g.second.num_vertices == 0; }),
+      graphs.end());
+  const int levels[] = {2, 3, 5, 16};
+  enum { shuffled, in_order, in_order_of_unit };
+  int merged[] = {0, 0, 0};
+  for (const auto& one : Test::pairwise_cases({int(graphs.size()), 4, 3, 2})) {
+    const auto& [name, given] = graphs[one[0]];
+    const int k = levels[one[1]];
+    const int values = one[2];
+    const bool reversed = one[3] == 1;
+    SCOPED_TRACE(name + ", " + std::to_string(k) + " at a time");
+    merged[values] += expect_merged(
+        values == shuffled
+            ? TestGraphs::with_value_indices(given, reversed)
+            : TestGraphs::in_order(given, reversed, values == in_order_of_unit),
+        k);
+    if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(merged, 1000);
+  for (const int rows : merged) EXPECT_GT(rows, 1000);
 }
 
 /// Chunks hold rows of lists of about one length.
@@ -314,17 +323,21 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
 
 TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
   // Short rows, long ones that lanes share, and one that nearly all share.
-  for (const auto& pattern :
-       {random_pattern(700, 2.5, 40, 3), random_pattern(400, 9., 25, 4),
-        random_pattern(300, 40., 250, 5), chain_pattern(200)})
-    for (const int levels : {2, 3, 4, 8}) {
-      SCOPED_TRACE(pattern.name + ", " + std::to_string(levels));
-      for (const bool upper : {false, true})
-        for (const Op op : {Op::none, Op::conjugate_transpose}) {
-          expect_new_values<double>(pattern, levels, upper, op);
-          expect_new_values<Kokkos::complex<float>>(pattern, levels, upper, op);
-        }
-    }
+  const Pattern patterns[] = {
+      random_pattern(700, 2.5, 40, 3), random_pattern(400, 9., 25, 4),
+      random_pattern(300, 40., 250, 5), chain_pattern(200)};
+  const int numbers[] = {2, 3, 4, 8};
+  for (const auto& one : Test::pairwise_cases({4, 4, 2, 2, 2})) {
+    const auto& pattern = patterns[one[0]];
+    const int levels = numbers[one[1]];
+    const bool upper = one[2] == 1;
+    const Op op = one[3] ? Op::conjugate_transpose : Op::none;
+    SCOPED_TRACE(pattern.name + ", " + std::to_string(levels));
+    if (one[4])
+      expect_new_values<Kokkos::complex<float>>(pattern, levels, upper, op);
+    else
+      expect_new_values<double>(pattern, levels, upper, op);
+  }
 }
 
 /// The chunks of a plan of merged level sets: how many have dependencies and

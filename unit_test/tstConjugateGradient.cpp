@@ -255,7 +255,7 @@ TEST(ConjugateGradient, APreconditionerThatIsNegativeIsToldOf) {
   EXPECT_EQ(result.iterations, 0);
 }
 
-TEST(ConjugateGradient, NothingLeftToDo) {
+TEST(ConjugateGradient, StopsWhereNothingIsLeftToDo) {
   const Device exec;
   const Case good;
   const std::int64_t n = good.host.rows;

@@ -64,7 +64,7 @@ TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern) {
     expect_factors<Crs>(spec);
 }
 
-TEST(IncompleteLu, ComplexValuesAndWideIndices) {
+TEST(IncompleteLu, FactorisesComplexValuesAndWideIndices) {
   for (const auto* spec : {"grid3d:6", "circuit:400", "lattice:12"})
     expect_factors<ComplexCrs>(spec);
 }

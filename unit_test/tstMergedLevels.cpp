@@ -244,7 +244,7 @@ TEST(MergedLevels, RanksAskForTheLanesOfTheLongerList) {
   }
 }
 
-TEST(MergedLevels, OfAChainAreFewer) {
+TEST(MergedLevels, ChainsHaveFewer) {
   const auto chain =
       TestGraphs::with_value_indices(TestGraphs::chain_graph(96), false);
   const Space exec;
@@ -261,7 +261,7 @@ TEST(MergedLevels, OfAChainAreFewer) {
 }
 
 /// A row of few coefficients has more dependencies than a lane finds by itself.
-TEST(MergedLevels, RowsFitWhoeverFindsThem) {
+TEST(MergedLevels, RowsFitHoweverTheyAreFound) {
   constexpr int rows = 6, roots = rows * rows;
   std::vector<std::set<int>> dependencies(2 * roots + rows + 1);
   for (int i = 0; i < roots; ++i) {
@@ -321,7 +321,7 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
 }
 
-TEST(LevelsTogether, TakeNewValuesLikeANewSolver) {
+TEST(MergedLevelSolver, TakesNewValuesLikeANewSolver) {
   // Short rows, long ones that lanes share, and one that nearly all share.
   const Pattern patterns[] = {
       random_pattern(700, 2.5, 40, 3), random_pattern(400, 9., 25, 4),
@@ -379,7 +379,7 @@ ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
 
 /// Dependencies and coefficients of many chunks are stored as distances, those
 /// of others are too far away.
-TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
+TEST(MergedLevelSolver, TakesNewValuesOfManyRowsThatReachNearAndFar) {
   const auto pattern = random_pattern(150000, 2., 120000, 11);
   const auto near = random_pattern(150000, 2., 30, 12);
   for (const bool upper : {false, true}) {
@@ -396,7 +396,7 @@ TEST(LevelsTogether, OfManyRowsReachNearAndFar) {
 /// Rows of so many entries that a warp has one are found where there are few of
 /// a depth, and written where there are many: a lane's own lists are shorter
 /// than theirs.
-TEST(LevelsTogether, OfManyRowsAreLongHereAndThere) {
+TEST(MergedLevelSolver, TakesNewValuesOfManyRowsWithLongOnesAmongThem) {
   auto pattern = random_pattern(150000, 1.5, 200, 13);
   for (int i = 1000; i < pattern.size(); i += 293) {
     pattern.rows[i].clear();
@@ -423,7 +423,7 @@ HostMatrix<double> without_diagonal(const HostMatrix<double>& A) {
 
 /// A unit diagonal that is not stored, one that is, and values that are not all
 /// of the triangle.
-TEST(LevelsTogether, TakeNewValuesWhereverTheDiagonalIs) {
+TEST(MergedLevelSolver, TakesNewValuesWhereverTheDiagonalIs) {
   const auto pattern = random_pattern(600, 4., 30, 8);
   for (const bool upper : {false, true})
     for (const bool stored : {false, true}) {
@@ -453,7 +453,7 @@ TEST(LevelsTogether, TakeNewValuesWhereverTheDiagonalIs) {
 }
 
 /// Rows read elements of b that belong to other rows.
-TEST(LevelsTogether, MayOverwriteTheRightHandSide) {
+TEST(MergedLevelSolver, MayOverwriteTheRightHandSide) {
   for (const int levels : {0, 2, 8}) {
     const auto A =
         make_triangle<double>(random_pattern(900, 2.5, 40, 3), Uplo::lower);
@@ -468,7 +468,7 @@ TEST(LevelsTogether, MayOverwriteTheRightHandSide) {
   }
 }
 
-TEST(LevelsTogether, LeaveBlocksThatWouldCostDigitsAlone) {
+TEST(MergedLevelSolver, LeavesBlocksThatWouldCostDigitsAlone) {
   const auto A = chain(200, 1e5);
   const auto solver = make_solver(A, together(8));
   EXPECT_GT(solver.report().unmerged_rows, 70) << to_string(solver.report());
@@ -480,7 +480,7 @@ TEST(LevelsTogether, LeaveBlocksThatWouldCostDigitsAlone) {
 }
 
 /// An entry over the diagonal of the row it needs leaves the range of numbers.
-TEST(LevelsTogether, LeaveNumbersOutOfRangeAlone) {
+TEST(MergedLevelSolver, LeavesNumbersOutOfRangeAlone) {
   auto A = make_triangle<double>(chain_pattern(3), Uplo::lower);
   A.values = {1e-200, 1e200, 1e250, 1, 1};
   const auto solver = make_solver(A, together(2));
@@ -492,7 +492,7 @@ TEST(LevelsTogether, LeaveNumbersOutOfRangeAlone) {
   EXPECT_DOUBLE_EQ(x[2], 1e-100);
 }
 
-TEST(LevelsTogether, RefuseNewValuesThatWouldCostDigits) {
+TEST(MergedLevelSolver, RefusesNewValuesThatWouldCostDigits) {
   const auto good = chain(100, -1), bad = chain(100, -1e5);
   auto solver = make_solver(good, together(8));
   const std::vector<double> b(100, 1);
@@ -513,7 +513,7 @@ TEST(LevelsTogether, RefuseNewValuesThatWouldCostDigits) {
 
 /// A number that is none reaches what depends on it, and nothing else; one
 /// whose bits are those of values still to come is a NaN like any other.
-TEST(LevelsTogether, HandNaNAndInfOn) {
+TEST(MergedLevelSolver, HandsNaNAndInfOn) {
   double not_ready;
   const auto bits = Detail::NotReadyBits<double>::not_ready;
   std::memcpy(&not_ready, &bits, sizeof(not_ready));
@@ -530,7 +530,7 @@ TEST(LevelsTogether, HandNaNAndInfOn) {
 }
 
 /// No group has more level sets than there are, however many are asked for.
-TEST(LevelsTogether, MoreThanThereAreAreAll) {
+TEST(MergedLevelSolver, MergesNoMoreLevelSetsThanThereAre) {
   const int n = 60, most = std::numeric_limits<int>::max();
   const auto A = chain(n, -0.5);
   const auto b = random_values<double>(n, 4);
@@ -563,7 +563,7 @@ TEST(LevelsTogether, MoreThanThereAreAreAll) {
 }
 
 /// Ill-conditioned systems are solved as well as by substitution: backward.
-TEST(LevelsTogether, KeepTheResidualSmall) {
+TEST(MergedLevelSolver, KeepsTheResidualSmall) {
   for (const int levels : {2, 3, 6, 12}) {
     const auto A =
         make_triangle<double>(random_pattern(2000, 3.0, 60, 17), Uplo::lower);
@@ -580,7 +580,7 @@ TEST(LevelsTogether, KeepTheResidualSmall) {
   }
 }
 
-TEST(LevelsTogether, AskedForTakeTheMemoryTheyNeedOrNone) {
+TEST(MergedLevelSolver, TakesTheMemoryItNeedsOrNone) {
   const auto A = chain(400, -0.5);
   auto options = together(8);
   const auto free = make_solver(A, options);

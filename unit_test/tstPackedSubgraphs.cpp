@@ -164,7 +164,7 @@ TEST(PackedSubgraphs, PlacesAreWithin64KiB) {
 }
 
 /// Origins of four bytes and of eight name the same values.
-TEST(PackedSubgraphs, OfManyValues) {
+TEST(PackedSubgraphs, NumberValuesInFourBytesOrEight) {
   const auto graph =
       TestGraphs::with_value_indices(TestGraphs::grid_graph(23, 17), true);
   const PackingShape shape{0, 50, 4096, 8};

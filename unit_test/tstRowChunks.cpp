@@ -218,7 +218,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   return whole;
 }
 
-TEST(RowChunks, OfMergedRowsHoldTheirLists) {
+TEST(RowChunks, HoldTheListsOfMergedRows) {
   using namespace TestGraphs;
   const Graph graphs[] = {random_graph(700, 2.5, 40, 3),
                           random_graph(900, 9., 25, 4),
@@ -232,7 +232,7 @@ TEST(RowChunks, OfMergedRowsHoldTheirLists) {
   }
 }
 
-TEST(RowChunks, OfMergedRowsReachNearAndFar) {
+TEST(RowChunks, HoldNearAndFarDependenciesOfMergedRows) {
   using namespace TestGraphs;
   const int sizes[] = {65534, 65535, 65536, 65537, 90000}, widths[] = {1, 32};
   for (const auto& one : Test::pairwise_cases({5, 2, 2})) {

@@ -74,7 +74,7 @@ TEST(TriangularSolver, WaitingEndsOnEveryPattern) {
   }
 }
 
-TEST(TriangularSolver, ThousandsOfSolves) {
+TEST(TriangularSolver, ThousandsOfSolvesHaveTheSameBits) {
   const auto A =
       make_triangle<double>(random_pattern(60, 2.0, 20, 8), Uplo::lower);
   for (const auto& variant : algorithms()) {
@@ -95,7 +95,7 @@ TEST(TriangularSolver, ThousandsOfSolves) {
     KOKKOS_VERSION < 50000
 /// A plan for all threads, solved by an instance that has fewer, by one of a
 /// caller's own threads, and by both.
-TEST(TriangularSolver, FewerThreadsThanPlanned) {
+TEST(TriangularSolver, SolvesWithFewerThreadsThanPlanned) {
   using OpenMP = Kokkos::OpenMP;
   const OpenMP all;
   if (all.concurrency() < 2) GTEST_SKIP() << "one thread";

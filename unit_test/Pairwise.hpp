@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace Strata {
-namespace Test {
 
 /// A pairwise covering (covering array of strength two): cases in which any two
 /// values of two different factors meet, far fewer than the product of all
@@ -80,7 +79,6 @@ inline std::vector<std::vector<int>> pairwise_cases(
   return cases;
 }
 
-}  // namespace Test
 }  // namespace Strata
 
 #endif

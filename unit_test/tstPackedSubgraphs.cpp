@@ -86,7 +86,7 @@ TEST(PackedSubgraphs, HoldEveryGraphInEveryShapeForEveryTeam) {
   };
   auto shapes = std::vector(std::begin(all_shapes), std::end(all_shapes));
   const auto all_graphs = graphs();
-  for (const auto& one : Test::pairwise_cases(
+  for (const auto& one : pairwise_cases(
            {int(all_graphs.size()), int(teams().size()), int(shapes.size())})) {
     const auto& [name, graph] = all_graphs[one[0]];
     const Team& team = teams()[one[1]];

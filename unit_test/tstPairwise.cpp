@@ -7,7 +7,6 @@
 #include <tuple>
 
 namespace Strata {
-namespace Test {
 namespace {
 
 /// Pairs of values of two factors that are in no case.
@@ -83,5 +82,4 @@ TEST(Pairwise, SameSizesGiveTheSameCases) {
 }
 
 }  // namespace
-}  // namespace Test
 }  // namespace Strata

@@ -224,7 +224,7 @@ TEST(RowChunks, HoldTheListsOfMergedRows) {
                           random_graph(900, 9., 25, 4),
                           random_graph(900, 40., 250, 5), arrow_graph(9000)};
   const int levels[] = {2, 3, 8}, max_steps[] = {4, 8}, widths[] = {1, 32};
-  for (const auto& one : Test::pairwise_cases({4, 3, 2, 2, 2})) {
+  for (const auto& one : pairwise_cases({4, 3, 2, 2, 2})) {
     SCOPED_TRACE("graph " + std::to_string(one[0]));
     expect_lists(with_value_indices(graphs[one[0]], one[4] == 1),
                  levels[one[1]], max_steps[one[2]], widths[one[3]]);
@@ -235,7 +235,7 @@ TEST(RowChunks, HoldTheListsOfMergedRows) {
 TEST(RowChunks, HoldNearAndFarDependenciesOfMergedRows) {
   using namespace TestGraphs;
   const int sizes[] = {65534, 65535, 65536, 65537, 90000}, widths[] = {1, 32};
-  for (const auto& one : Test::pairwise_cases({5, 2, 2})) {
+  for (const auto& one : pairwise_cases({5, 2, 2})) {
     const int n = sizes[one[0]];
     SCOPED_TRACE(n);
     const auto graph =
@@ -254,7 +254,7 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
   const int widths[] = {1, 4, 32};
   const DependencyNumbering numberings[] = {DependencyNumbering::row,
                                             DependencyNumbering::permuted_row};
-  for (const auto& one : Test::pairwise_cases({int(graphs.size()), 3, 2, 2})) {
+  for (const auto& one : pairwise_cases({int(graphs.size()), 3, 2, 2})) {
     const auto& [name, graph] = graphs[one[0]];
     const int width = widths[one[1]];
     const bool reversed = one[2] == 1;

@@ -56,7 +56,7 @@ TEST(TriangularSolver, WaitingEndsOnEveryPattern) {
   const auto variants = crowded_variants();
   const std::int64_t numbers[] = {1, 2, 40};
   const Space exec;
-  for (const auto& one : Test::pairwise_cases({6, int(variants.size()), 3})) {
+  for (const auto& one : pairwise_cases({6, int(variants.size()), 3})) {
     const auto& [pattern, uplo] = systems[one[0]];
     const auto& variant = variants[one[1]];
     const std::int64_t k = numbers[one[2]];

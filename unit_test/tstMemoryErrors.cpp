@@ -2,6 +2,7 @@
 // Memory of a host that runs out in every allocation.
 #include "FailingAllocations.hpp"
 #include "MemoryErrorCases.hpp"
+#include "MemoryErrorCasesOfOtherSolvers.hpp"
 
 namespace Strata {
 namespace SolverTest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of a device that runs out, in truth, in every allocation.
 #include "MemoryErrorCases.hpp"
+#include "MemoryErrorCasesOfOtherSolvers.hpp"
 
 #include <algorithm>
 #include <atomic>

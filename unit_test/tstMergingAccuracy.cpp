@@ -158,13 +158,14 @@ TEST(MergingAccuracy, HoldsWhereCoefficientsCancelAndErrorsDoNot) {
   A.rows = A.columns = length * count;
   for (int system = 0; system < count; ++system) {
     const int first = length * system;
-    const auto row = [&](std::initializer_list<std::pair<int, double>> row) {
-      for (const auto& [column, value] : row) {
-        A.entries.push_back(first + column);
-        A.values.push_back(value);
-      }
-      A.row_map.push_back(static_cast<std::int64_t>(A.entries.size()));
-    };
+    const auto row =
+        [&](std::initializer_list<std::pair<int, double>> entries) {
+          for (const auto& [column, value] : entries) {
+            A.entries.push_back(first + column);
+            A.values.push_back(value);
+          }
+          A.row_map.push_back(static_cast<std::int64_t>(A.entries.size()));
+        };
     row({{0, 1}});
     row({{0, 0.5}, {1, 1}});
     row({{1, 0.5}, {2, 1}});

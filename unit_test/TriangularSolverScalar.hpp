@@ -73,13 +73,13 @@ void expect_agreement_with_kokkos_kernels() {
   namespace Strata {                                      \
   namespace SolverTest {                                  \
   using Space = Kokkos::DefaultExecutionSpace;            \
-  TEST(TriangularSolver, NAME##Operations) {              \
+  TEST(TriangularSolver, NAME##SolvesEveryOperation) {    \
     expect_operations<__VA_ARGS__, Space>();              \
   }                                                       \
-  TEST(TriangularSolver, NAME##SmallPatterns) {           \
+  TEST(TriangularSolver, NAME##SolvesSmallPatterns) {     \
     expect_small_patterns<__VA_ARGS__, Space>();          \
   }                                                       \
-  TEST(TriangularSolver, NAME##LargePatterns) {           \
+  TEST(TriangularSolver, NAME##SolvesLargePatterns) {     \
     expect_large_patterns<__VA_ARGS__, Space>();          \
   }                                                       \
   TEST(TriangularSolver, NAME##AgreesWithKokkosKernels) { \

@@ -174,16 +174,16 @@ void expect_all_faults(const std::vector<Entry<Matrix>>& entries) {
                             std::to_string(stored + 7));
 }
 
-TEST(BadMatrices, NameTheRow) {
+TEST(MatrixCheck, NamesTheRowAtFault) {
   expect_all_faults<Narrow>(all_entries<Narrow>());
 }
 
-TEST(BadMatrices, NameTheRowOfWideIndices) {
+TEST(MatrixCheck, NamesTheRowAtFaultOfWideIndices) {
   expect_all_faults<Wide>(entries_of_all_types<Wide>());
 }
 
 /// The smallest one that was read out of bounds.
-TEST(BadMatrices, OffsetsFarBeyondTheEntries) {
+TEST(MatrixCheck, RefusesOffsetsFarBeyondTheEntries) {
   Host bad;
   bad.rows = bad.columns = 2;
   bad.row_map = {0, std::int64_t{1} << 28, 3};
@@ -193,7 +193,7 @@ TEST(BadMatrices, OffsetsFarBeyondTheEntries) {
                             "[0, 268435456) of 3 entries");
 }
 
-TEST(BadMatrices, WithTooFewValues) {
+TEST(MatrixCheck, RefusesTooFewValues) {
   Host bad = hermitian<double>("grid2d:5");
   bad.values.pop_back();
   const auto A = bad.to_device<Narrow>();
@@ -208,7 +208,7 @@ TEST(BadMatrices, WithTooFewValues) {
   }
 }
 
-TEST(BadMatrices, WithoutRows) {
+TEST(MatrixCheck, LooksAtTheArraysOfMatricesWithoutRows) {
   using RowMap = typename Narrow::row_map_type::non_const_type;
   using Columns = typename Narrow::index_type::non_const_type;
   using Values = typename Narrow::values_type::non_const_type;
@@ -242,7 +242,7 @@ TEST(BadMatrices, WithoutRows) {
   }
 }
 
-TEST(BadMatrices, MoreUnknownsThanAnyMatrixHas) {
+TEST(MatrixCheck, RefusesMoreUnknownsThanAnyMatrixHas) {
   for (const std::int64_t rows :
        {std::int64_t{1} << 62, std::int64_t{2147483647}}) {
     try {

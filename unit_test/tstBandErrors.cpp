@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandSolver.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_MatrixMarketArray.hpp>
 #include <fstream>
+#include <string>
 
 #include "BandMatrix.hpp"
 #include "RandomSeed.hpp"
@@ -56,7 +58,7 @@ void expect_row(std::int64_t row, const F& f) {
   }
 }
 
-TEST(BandErrors, BandsWiderThanTheMatrixAndNegativeOnes) {
+TEST(BandSolver, RefusesBandsWiderThanTheMatrixAndNegativeOnes) {
   const View ab("ab", 5, 2);
   EXPECT_THROW(Solver(Space(), ab, 2, 2), BandwidthError);
   EXPECT_THROW(Solver(Space(), View("ab", 3, 2), 2, 0), BandwidthError);
@@ -65,13 +67,13 @@ TEST(BandErrors, BandsWiderThanTheMatrixAndNegativeOnes) {
   EXPECT_THROW(Solver(Space(), View("ab", 2, 0), 1, 0), BandwidthError);
 }
 
-TEST(BandErrors, StorageThatIsNotOfTheBand) {
+TEST(BandSolver, RefusesStorageThatIsNotOfTheBand) {
   for (int rows : {0, 2, 5, 7})
     EXPECT_THROW(Solver(Space(), View("ab", rows, 9), 1, 1), SizeMismatchError)
         << rows;
 }
 
-TEST(BandErrors, Options) {
+TEST(BandSolver, RefusesOptionsThatCantBeHonoured) {
   const auto A = second_difference(100);
   BandOptions options = SolverTest::band_options();
   options.max_right_hand_sides = -1;
@@ -90,7 +92,7 @@ TEST(BandErrors, Options) {
   EXPECT_NO_THROW(make(wide));
 }
 
-TEST(BandErrors, EmptyMatricesAndNoRightHandSidesAreFine) {
+TEST(BandSolver, AcceptsEmptyMatricesAndNoRightHandSides) {
   const Space exec;
   const Solver solver(exec, View("ab", 1, 0), 0, 0);
   const View x("x", 0, 3);
@@ -106,7 +108,7 @@ TEST(BandErrors, EmptyMatricesAndNoRightHandSidesAreFine) {
   exec.fence();
 }
 
-TEST(BandErrors, VectorsOfOtherSizes) {
+TEST(BandSolver, RefusesVectorsOfOtherSizes) {
   const Space exec;
   const Solver solver = make(second_difference(10));
   const View b("b", 10, 2), longer("x", 11, 2), wider("x", 10, 3);
@@ -125,7 +127,7 @@ TEST(BandErrors, VectorsOfOtherSizes) {
 
 /// b and x of rank 1, 2 and 3 between each other's elements are solved for;
 /// with an element in common they are refused, and nothing is written.
-TEST(BandErrors, VectorsBetweenEachOthersElements) {
+TEST(BandSolver, TellsInterleavedVectorsFromSharedElements) {
   const Space exec;
   const int n = 70;
   const Band A = second_difference(n);
@@ -199,7 +201,7 @@ TEST(BandErrors, VectorsBetweenEachOthersElements) {
                AliasError);
 }
 
-TEST(BandErrors, DominanceByRowsOrColumnsIsEnough) {
+TEST(BandSolver, DominanceByRowsOrColumnsIsEnough) {
   for (const auto method : without_pivoting) {
     EXPECT_NO_THROW(make(second_difference(90), by(method)));
     // Row 40 is too heavy: columns decide. Then a column too.
@@ -214,7 +216,7 @@ TEST(BandErrors, DominanceByRowsOrColumnsIsEnough) {
   }
 }
 
-TEST(BandErrors, PivotsThatVanish) {
+TEST(BandSolver, RefusesPivotsThatVanish) {
   for (const auto method : without_pivoting)
     for (const int row : {0, 1, 31, 32, 63, 64, 98}) {
       // Rows `row` and `row` + 1 form a block of ones.
@@ -237,7 +239,7 @@ TEST(BandErrors, PivotsThatVanish) {
     }
 }
 
-TEST(BandErrors, PivotsBeyondTheRangeOfNumbers) {
+TEST(BandSolver, RefusesPivotsBeyondTheRangeOfNumbers) {
   for (const auto method : {BandMethod::tiles, BandMethod::partial_pivoting}) {
     Band A(2, 1, 1);
     A(0, 0) = 1;
@@ -252,7 +254,7 @@ TEST(BandErrors, PivotsBeyondTheRangeOfNumbers) {
       1, [&] { make(A, by(BandMethod::partial_pivoting)); });
 }
 
-TEST(BandErrors, RowsOfOtherScalesAreNoSmallPivots) {
+TEST(BandSolver, RowsOfOtherScalesAreNoSmallPivots) {
   for (const auto method : without_pivoting) {
     auto A = second_difference(100);
     for (int j = 0; j < 100; ++j)
@@ -262,7 +264,7 @@ TEST(BandErrors, RowsOfOtherScalesAreNoSmallPivots) {
   }
 }
 
-TEST(BandErrors, ValuesThatAreNotFinite) {
+TEST(BandSolver, RefusesValuesThatAreNotFinite) {
   for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
                             BandMethod::partial_pivoting})
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
@@ -275,7 +277,7 @@ TEST(BandErrors, ValuesThatAreNotFinite) {
     }
 }
 
-TEST(BandErrors, ARefusedUpdateLeavesNoFactors) {
+TEST(BandSolver, ARefusedUpdateLeavesNoFactors) {
   const Space exec;
   auto A = second_difference(50);
   Solver solver = make(A);
@@ -296,9 +298,12 @@ TEST(BandErrors, ARefusedUpdateLeavesNoFactors) {
   exec.fence();
 }
 
+/// No other process has it: the program runs beside itself, too.
 class File {
  public:
-  explicit File(const std::string& text) : path_("tstBandErrors.mtx") {
+  explicit File(const std::string& text)
+      : path_(testing::TempDir() + "/strata_band_errors_" +
+              std::to_string(getpid()) + ".mtx") {
     std::ofstream(path_) << text;
   }
   ~File() { std::remove(path_.c_str()); }
@@ -308,7 +313,7 @@ class File {
   std::string path_;
 };
 
-TEST(BandErrors, ArrayFilesThatAreNotWhatTheySay) {
+TEST(BandMatrix, RefusesArrayFilesThatAreNotWhatTheySay) {
   const std::string banner = "%%MatrixMarket matrix array real general\n";
   const auto line_of = [](const std::string& text) -> std::int64_t {
     const File file(text);
@@ -340,7 +345,7 @@ TEST(BandErrors, ArrayFilesThatAreNotWhatTheySay) {
   EXPECT_THROW(read_matrix_market_array("absent.mtx"), FileError);
 }
 
-TEST(BandErrors, FilesGoRound) {
+TEST(BandMatrix, IsReadAsItWasWritten) {
   const File file("");
   HostArray array("array", 3, 2);
   for (int i = 0; i < 6; ++i) array(i % 3, i / 3) = std::exp(i) / 3;
@@ -352,7 +357,7 @@ TEST(BandErrors, FilesGoRound) {
   EXPECT_THROW(write_matrix_market_array("/nowhere/x.mtx", array), FileError);
 }
 
-TEST(BandErrors, TheBandOfASparseMatrix) {
+TEST(BandMatrix, HoldsTheBandOfASparseMatrix) {
   using Crs = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
   const File file(
       "%%MatrixMarket matrix coordinate real general\n"

@@ -159,7 +159,7 @@ TYPED_TEST(BandRowByRow, TilesGiveTheAnswersOfTheReference) {
         const long double pivot = std::abs(Traits::widen(A.at(i, i)));
         largest_sum = std::max(largest_sum, sum + pivot);
         excess = std::min(excess, pivot - sum);
-        size = std::max(size, std::abs(Traits::widen(expected[i])));
+        size = std::max<long double>(size, modulus(Traits::widen(expected[i])));
         const long double distance =
             std::abs(Traits::widen(found[i]) - Traits::widen(expected[i]));
         ASSERT_FALSE(std::isnan(distance)) << i;

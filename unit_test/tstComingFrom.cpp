@@ -56,7 +56,7 @@ class ComingFrom : public testing::Test {
   void expect_solved() const { EXPECT_LT(residual(A, b, x), 1e-14); }
 };
 
-TEST_F(ComingFrom, KokkosKernelsByItsOwnNames) {
+TEST_F(ComingFrom, CallsByTheNamesOfKokkosKernelsSolve) {
   const auto row_map = A.graph.row_map;
   const auto entries = A.graph.entries;
   const auto values = A.values;
@@ -74,7 +74,7 @@ TEST_F(ComingFrom, KokkosKernelsByItsOwnNames) {
   expect_solved();
 }
 
-TEST_F(ComingFrom, KokkosKernels) {
+TEST_F(ComingFrom, CallsInPlaceOfKokkosKernelsSolve) {
   const auto row_map = A.graph.row_map;
   const auto entries = A.graph.entries;
   const auto values = A.values;
@@ -101,7 +101,7 @@ TEST_F(ComingFrom, KokkosKernels) {
   // clang-format on
 }
 
-TEST_F(ComingFrom, Cusparse) {
+TEST_F(ComingFrom, CallsInPlaceOfCusparseSolve) {
   // Arrays of the device.
   const int* const offsets = A.graph.row_map.data();
   const int* const columns = A.graph.entries.data();

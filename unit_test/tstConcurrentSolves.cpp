@@ -132,7 +132,7 @@ std::vector<std::unique_ptr<Task>> make_tasks(std::size_t first_variant) {
   return tasks;
 }
 
-TEST(ConcurrentSolves, OfEightInstancesHaveTheBitsOfLoneSolves) {
+TEST(ConcurrentSolves, EightInstancesGiveTheBitsOfLoneSolves) {
   // Every variant has every pattern in turn: rounds of all choices together.
   const int choices = static_cast<int>(variants().size());
   const int rounds = (on_cuda ? 1000 : 100) / choices + 1;
@@ -148,7 +148,7 @@ TEST(ConcurrentSolves, OfEightInstancesHaveTheBitsOfLoneSolves) {
 
 /// Other kernels hold the places that teams would run on, which come free one
 /// after the other.
-TEST(ConcurrentSolves, OnABusyDeviceHaveTheBitsOfLoneSolves) {
+TEST(ConcurrentSolves, ABusyDeviceGivesTheBitsOfLoneSolves) {
   const Instance other;
   const auto tasks = make_tasks(3);
   for (int round = 0; round < 20; ++round) {
@@ -164,7 +164,7 @@ TEST(ConcurrentSolves, OnABusyDeviceHaveTheBitsOfLoneSolves) {
 }
 
 /// Many times the teams that the device can run at once.
-TEST(ConcurrentSolves, HaveMoreTeamsThanFit) {
+TEST(ConcurrentSolves, EndWithMoreTeamsThanFit) {
   const int n = on_cuda ? 300000 : 20000;
   for (const auto& pattern :
        {random_pattern(n, 3.0, n, 5), random_pattern(n, 3.0, 500, 6)})

@@ -224,6 +224,21 @@ TEST(ConjugateGradient, StatusTellsWhatWentWrong) {
   Kokkos::deep_copy(tiny, 1e-120);
   EXPECT_EQ(good.solve({}, tiny, Vector<double>("x", n)).status,
             CgStatus::converged);
+  // Squares of b that overflow are no limit for a residual that is finite.
+  {
+    const Vector<double> large("b", n), x("x", n);
+    const auto of_b = Kokkos::create_mirror_view(large);
+    for (std::int64_t i = 0; i < n; ++i) {
+      of_b(i) = 0;
+      for (auto k = good.host.row_map[i]; k < good.host.row_map[i + 1]; ++k)
+        of_b(i) += good.host.values[k] * 1e160;
+    }
+    Kokkos::deep_copy(large, of_b);
+    Kokkos::deep_copy(x, 1e160);
+    const auto end = good.solve({}, large, x);
+    EXPECT_EQ(end.status, CgStatus::not_finite);
+    EXPECT_EQ(end.iterations, 0);
+  }
   // More than double can give.
   CgOptions absurd;
   absurd.relative_tolerance = 1e-25;
@@ -255,7 +270,7 @@ TEST(ConjugateGradient, APreconditionerThatIsNegativeIsToldOf) {
   EXPECT_EQ(result.iterations, 0);
 }
 
-TEST(ConjugateGradient, NothingLeftToDo) {
+TEST(ConjugateGradient, StopsWhereNothingIsLeftToDo) {
   const Device exec;
   const Case good;
   const std::int64_t n = good.host.rows;

@@ -52,7 +52,7 @@ Matrix nonsense() {
   return host.to_device<Matrix>();
 }
 
-TEST(Enumerators, OfTriangularSolvers) {
+TEST(Enumerators, UnknownValuesAreRefusedByTriangularSolvers) {
   const auto A = nonsense();
   const Exec exec;
   const auto solver = [&](Uplo uplo, Diag diag,
@@ -85,7 +85,7 @@ TEST(Enumerators, OfTriangularSolvers) {
   });
 }
 
-TEST(Enumerators, OfTheAnalysis) {
+TEST(Enumerators, UnknownValuesAreRefusedByTheAnalysis) {
   const auto A = nonsense();
   const Exec exec;
   const auto graph = [&](auto member) {
@@ -125,7 +125,7 @@ TEST(Enumerators, OfTheAnalysis) {
                                 part(&PartitionOptions::criterion));
 }
 
-TEST(Enumerators, OfTheOtherSolvers) {
+TEST(Enumerators, UnknownValuesAreRefusedByTheOtherSolvers) {
   const auto A = nonsense();
   const Exec exec;
   expect_refused<Uplo>("uplo",

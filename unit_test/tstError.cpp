@@ -8,7 +8,7 @@ namespace {
 
 using namespace Strata;
 
-TEST(Error, FieldsAndMessage) {
+TEST(Error, HoldsFieldsAndMessage) {
   const Error e("values", "has 3 elements, not 4", "give one a stored entry");
   EXPECT_EQ(e.argument(), "values");
   EXPECT_EQ(e.problem(), "has 3 elements, not 4");
@@ -40,7 +40,7 @@ TYPED_TEST(MatrixErrors, NameRowAndValue) {
   }
 }
 
-TYPED_TEST(MatrixErrors, WithoutARow) {
+TYPED_TEST(MatrixErrors, HaveNoRowUnlessOneIsNamed) {
   const TypeParam e("L", "problem", "remedy");
   EXPECT_EQ(e.row(), -1);
   EXPECT_EQ(e.value(), "");
@@ -89,7 +89,7 @@ TEST(FileError, NamesTheLineWhereThereIsOne) {
   EXPECT_THROW(throw without, Error);
 }
 
-TEST(Error, PlanMemoryHasBothNumbers) {
+TEST(Error, PlanMemoryErrorHoldsBothNumbers) {
   const PlanMemoryError e("max_plan_bytes", "is too little", "allow more", 300,
                           256);
   EXPECT_EQ(e.needed(), 300u);
@@ -97,7 +97,7 @@ TEST(Error, PlanMemoryHasBothNumbers) {
   EXPECT_STREQ(e.what(), "Strata: max_plan_bytes: is too little; allow more");
 }
 
-TEST(Error, MemoryHasItsNumbers) {
+TEST(Error, MemoryErrorHoldsItsNumbers) {
   const MemoryError e("memory", "8 bytes can't be allocated", "free some", 8, 4,
                       16);
   EXPECT_EQ(e.needed(), 8u);

@@ -48,7 +48,7 @@ class GaussJordanReduction : public testing::Test {};
 using Scalars = testing::Types<double, Kokkos::complex<float>>;
 TYPED_TEST_SUITE(GaussJordanReduction, Scalars);
 
-TYPED_TEST(GaussJordanReduction, EveryShapeAndLayout) {
+TYPED_TEST(GaussJordanReduction, AgreesWithTheReferenceInEveryShapeAndLayout) {
   for (const auto& [m, n] : shapes) {
     SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
     const auto a = random_dense<TypeParam>(m, n, 3 * m + n);
@@ -115,7 +115,7 @@ std::vector<std::int64_t> pivots_in_prime_field(const HostDense<double>& a) {
   return pivots;
 }
 
-TEST(GaussJordanRank, OfIntegerMatricesIsExact) {
+TEST(GaussJordanRank, IsExactForIntegerMatrices) {
   for (const auto& [m, n] : shapes)
     for (const int rank : {0, 1, 3, 20, 40}) {
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + ", rank " +
@@ -133,7 +133,7 @@ TEST(GaussJordanRank, OfIntegerMatricesIsExact) {
     }
 }
 
-TEST(GaussJordanRank, DependentColumnsAnywhere) {
+TEST(GaussJordanRank, FindsDependentColumnsAnywhere) {
   // The last column of a panel, the first of one, whole panels, whole stripes.
   using Range = std::pair<int, int>;
   for (const auto& [from, to] :
@@ -152,7 +152,7 @@ TEST(GaussJordanRank, DependentColumnsAnywhere) {
   }
 }
 
-TEST(GaussJordanReductionOf, NothingZeroAndOne) {
+TEST(GaussJordan, ReducesNothingZeroAndOne) {
   using Shape = std::pair<int, int>;
   for (const auto& [m, n] : {Shape{0, 0}, Shape{0, 5}, Shape{5, 0}}) {
     const auto none = reduce<Kokkos::LayoutLeft>(HostDense<double>(m, n));
@@ -171,7 +171,7 @@ TEST(GaussJordanReductionOf, NothingZeroAndOne) {
   EXPECT_EQ(reduced.matrix(0, 0), 1.0);
 }
 
-TEST(GaussJordanReductionOf, ScaledMatricesHasTheSameBits) {
+TEST(GaussJordan, ReducesScaledMatricesToTheSameBits) {
   using Shape = std::pair<int, int>;
   for (const auto& [m, n] : {Shape{90, 120}, Shape{200, 210}}) {
     const auto a = random_dense<double>(m, n, 5);

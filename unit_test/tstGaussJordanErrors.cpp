@@ -31,7 +31,7 @@ Exception thrown_by(const Work& work) {
   throw std::logic_error("no exception");
 }
 
-TEST(GaussJordanErrors, ValuesThatAreNotFinite) {
+TEST(GaussJordan, RefusesValuesThatAreNotFinite) {
   Elimination elimination(SolverTest::dense_options());
   for (const double bad : {infinity, -infinity, not_a_number}) {
     auto a = random_dense<double>(70, 70, 1);
@@ -67,7 +67,7 @@ TEST(GaussJordanErrors, ValuesThatAreNotFinite) {
   }
 }
 
-TEST(GaussJordanErrors, SingularMatricesNameTheColumn) {
+TEST(GaussJordan, NamesTheColumnOfSingularMatrices) {
   Elimination elimination(SolverTest::dense_options());
   for (const int n : {1, 2, 33, 64, 150, 300})
     for (const int column : {0, n / 2, n - 1}) {
@@ -95,7 +95,7 @@ TEST(GaussJordanErrors, SingularMatricesNameTheColumn) {
     }
 }
 
-TEST(GaussJordanErrors, OverflowOnTheWay) {
+TEST(GaussJordan, RefusesOverflowOnTheWay) {
   Elimination elimination(SolverTest::dense_options());
   // In the matrix, and in the right-hand side only.
   HostDense<double> a(2, 2), b(2, 1);
@@ -132,7 +132,7 @@ TEST(GaussJordanErrors, OverflowOnTheWay) {
   EXPECT_TRUE(from_view(rhs).same_bits(large));
 }
 
-TEST(GaussJordanErrors, SizesAndOptions) {
+TEST(GaussJordan, RefusesSizesAndOptionsThatDoNotFit) {
   Elimination elimination(SolverTest::dense_options());
   const Matrix wide("A", 3, 4), square("A", 3, 3), four("x", 4, 1),
       three("x", 3, 1), pair("x", 3, 2);

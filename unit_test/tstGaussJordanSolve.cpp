@@ -28,7 +28,7 @@ class GaussJordanSolution : public testing::Test {};
 using Scalars = testing::Types<float, double, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(GaussJordanSolution, Scalars);
 
-TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
+TYPED_TEST(GaussJordanSolution, ResidualsOfSolutionAndInverseAreSmall) {
   // One object for all: its workspace grows, and is larger than needed.
   GaussJordan<TypeParam, Space> elimination(SolverTest::dense_options());
   for (const int n : {1, 2, 17, 32, 33, 130, 270, 64})
@@ -55,7 +55,7 @@ TYPED_TEST(GaussJordanSolution, AndInverseHaveSmallResiduals) {
 
 /// As many rows as several teams share, which on a device tell each other of
 /// their candidates for pivots.
-TEST(GaussJordanSolutions, OfManyRowsHaveSmallResiduals) {
+TEST(GaussJordanSolve, ResidualsOfManyRowsAreSmall) {
   GaussJordan<double, Space> elimination(SolverTest::dense_options());
   for (const int n : {1025, 1300}) {
     const auto a = random_dense<double>(n, n, n);
@@ -91,7 +91,7 @@ HostDense<double> with_singular_values(const std::vector<double>& values) {
   return a;
 }
 
-TEST(GaussJordanSolutionOf, GradedAndNearlySingularMatricesIsBackwardStable) {
+TEST(GaussJordanSolve, IsBackwardStableForGradedAndNearlySingularMatrices) {
   const int n = 200;
   std::vector<double> geometric(n), one_small(n, 1.0);
   for (int i = 0; i < n; ++i) geometric[i] = std::pow(1e-15, i / (n - 1.0));
@@ -121,7 +121,7 @@ TEST(GaussJordanSolutionOf, GradedAndNearlySingularMatricesIsBackwardStable) {
     }
 }
 
-TEST(GaussJordanInverseOf, PermutationsAndUnimodularMatricesIsExact) {
+TEST(GaussJordanInverse, IsExactForPermutationsAndUnimodularMatrices) {
   const int n = 150;
   HostDense<double> permutation(n, n), transpose(n, n);
   for (int i = 0; i < n; ++i) {
@@ -147,7 +147,7 @@ TEST(GaussJordanInverseOf, PermutationsAndUnimodularMatricesIsExact) {
       ASSERT_EQ(result(i, j), i == j ? 1.0 : i == j + 1 ? -1.0 : 0.0);
 }
 
-TEST(GaussJordanSolutionIn, PlaceOfTheRightHandSideAndOfRankOne) {
+TEST(GaussJordanSolve, SolvesInPlaceForOneVectorAndWithStrides) {
   const int n = 100;
   const auto a = random_dense<double>(n, n, 1);
   const auto b = random_dense<double>(n, 1, 2);

@@ -24,7 +24,7 @@ Graph rows_of(int n, const Length& length) {
   return TestGraphs::make_graph(dependencies);
 }
 
-TEST(HostRows, NoRowsAndRowsThatNeedNothing) {
+TEST(HostRows, RowsThatNeedNothingAreInNoChain) {
   for (const int n : {0, 1, 1000}) {
     const auto rows =
         Detail::sample_host_rows(rows_of(n, [](int) { return 0; }));

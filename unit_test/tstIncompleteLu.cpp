@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <core/device/NotReady.hpp>
+#include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <random>
 #include <set>
@@ -144,6 +145,29 @@ TEST(IncompleteLu, MoreTasksThanTeamsAreFactorised) {
 
 TEST(IncompleteLu, RowsLongerThanScratchAreFactorised) {
   expect_factors("arrow", Strata::gallery<Crs>(Device(), "arrow:7000"));
+}
+
+/// On a GPU rows of more than 128 entries are spiluk's.
+TEST(IncompleteLu, SpilukGivesTheSameFactors) {
+  using namespace Strata::Detail;
+  const auto A = random_matrix(900, 30, Strata::random_seed());
+  const auto wanted = Strata::incomplete_lu(Device(), A);
+  NewCrsMatrix<Crs> new_l, new_u;
+  const auto arrays = crs_arrays(A);
+  const auto L = triangle_of(Device(), arrays, Strata::Uplo::lower,
+                             Strata::MissingDiagonal::leave, new_l);
+  const auto U = triangle_of(Device(), arrays, Strata::Uplo::upper,
+                             Strata::MissingDiagonal::leave, new_u);
+  eliminate_by_spiluk(Device(), arrays, L, U, std::int64_t{1} << 30);
+  const auto expect_near = [](const Crs& a, const Crs& b) {
+    const HostMatrix<double> x(a), y(b);
+    ASSERT_EQ(x.values.size(), y.values.size());
+    for (std::size_t k = 0; k < x.values.size(); ++k)
+      ASSERT_NEAR(x.values[k], y.values[k],
+                  1e-12 * (1 + std::abs(y.values[k])));
+  };
+  expect_near(new_l.matrix("L"), wanted.L);
+  expect_near(new_u.matrix("U"), wanted.U);
 }
 
 TEST(IncompleteLu, FactorsHaveTheSameBitsEachTime) {

@@ -102,7 +102,7 @@ TEST(LevelSets, DeviceOrderIsTheHosts) {
   }
 }
 
-TEST(LevelSets, DeviceOrderOfLargerGraphs) {
+TEST(LevelSets, DeviceOrderIsTheHostsForLargerGraphs) {
   // More vertices than a device has lanes under way, rows of all lengths, and
   // rows that a warp reads together with dependencies in and outside the warp.
   unsigned seed = 77;
@@ -122,7 +122,7 @@ TEST(LevelSets, DeviceOrderOfLargerGraphs) {
 }
 
 /// Blocks one after the other, and in each its own level sets.
-TEST(LevelSets, OfBlocksFollowEachOther) {
+TEST(LevelSets, BlocksFollowEachOther) {
   const Kokkos::DefaultExecutionSpace exec;
   for (const auto& [name, graph] : TestGraphs::all_graphs())
     for (const int block : {1, 7, 64, 100000}) {
@@ -194,7 +194,7 @@ TEST(LevelSets, SortByKeyIsStable) {
   EXPECT_EQ(Detail::bits_for(256), 9);
 }
 
-TEST(LevelSets, KnownNumbers) {
+TEST(LevelSets, HaveTheKnownNumbers) {
   EXPECT_EQ(find_level_sets(Graph{}).num_levels, 0);
   EXPECT_EQ(find_level_sets(TestGraphs::make_graph({{}})).num_levels, 1);
   EXPECT_EQ(find_level_sets(TestGraphs::chain_graph(50)).num_levels, 50);

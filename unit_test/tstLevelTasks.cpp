@@ -249,7 +249,7 @@ TEST(LevelTasks, SolveWithEveryTeam) {
 }
 
 /// Threads that take turns row by row of a few, thousands of times.
-TEST(LevelTasks, ThousandsOfSolves) {
+TEST(LevelTasks, ThousandsOfSolvesAreRight) {
   const int most = Detail::LevelSetSolve<double, Host>::team_warps(Host());
   const Plan plan =
       make_plan(waves(std::vector<int>(30, 150), 2, random_seed()), most);

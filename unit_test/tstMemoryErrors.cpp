@@ -2,6 +2,7 @@
 // Memory of a host that runs out in every allocation.
 #include "FailingAllocations.hpp"
 #include "MemoryErrorCases.hpp"
+#include "MemoryErrorCasesOfOtherSolvers.hpp"
 
 namespace Strata {
 namespace SolverTest {
@@ -10,7 +11,7 @@ namespace {
 using Space = Kokkos::DefaultHostExecutionSpace;
 using Errors = MemoryErrors<FailingAllocations, Space>;
 
-TEST(MemoryErrors, OfTriangularSolvers) {
+TEST(MemoryErrors, AreThrownByTriangularSolvers) {
   Errors errors;
   expect_memory_errors_of_solvers(
       make_triangle<double>(random_pattern(90, 3.0, 40, 5), Uplo::lower),
@@ -18,7 +19,7 @@ TEST(MemoryErrors, OfTriangularSolvers) {
 }
 
 /// The analysis that is made again, with fewer rows merged.
-TEST(MemoryErrors, OfAnalysesMadeAgain) {
+TEST(MemoryErrors, AreThrownByAnalysesMadeAgain) {
   Errors errors;
   std::vector<Variant> merging;
   for (const auto algorithm :
@@ -36,7 +37,7 @@ TEST(MemoryErrors, OfAnalysesMadeAgain) {
   expect_memory_errors_of_solvers(A, merging, "small pivot", errors);
 }
 
-TEST(MemoryErrors, OfComplexNumbers) {
+TEST(MemoryErrors, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
@@ -62,27 +63,27 @@ TEST(MemoryErrors, LeaveNoUpdateHalfDone) {
   }
 }
 
-TEST(MemoryErrors, OfHandles) {
+TEST(MemoryErrors, AreThrownByHandles) {
   Errors errors;
   expect_memory_errors_of_handles(errors);
 }
-TEST(MemoryErrors, OfSellMatrices) {
+TEST(MemoryErrors, AreThrownBySellMatrices) {
   Errors errors;
   expect_memory_errors_of_sell_matrices(errors);
 }
-TEST(MemoryErrors, OfConjugateGradients) {
+TEST(MemoryErrors, AreThrownByConjugateGradients) {
   Errors errors;
   expect_memory_errors_of_conjugate_gradients(errors);
 }
-TEST(MemoryErrors, OfBandSolvers) {
+TEST(MemoryErrors, AreThrownByBandSolvers) {
   Errors errors;
   expect_memory_errors_of_band_solvers(errors);
 }
-TEST(MemoryErrors, OfDenseSystems) {
+TEST(MemoryErrors, AreThrownByDenseSolvers) {
   Errors errors;
   expect_memory_errors_of_dense_systems(errors);
 }
-TEST(MemoryErrors, OfFunctions) {
+TEST(MemoryErrors, AreThrownByFunctions) {
   Errors errors;
   expect_memory_errors_of_functions(errors);
 }
@@ -109,7 +110,7 @@ TEST(MemoryErrors, TellWhatWasNeeded) {
 }
 
 /// By the texts of its releases.
-TEST(MemoryErrors, KnowThoseOfKokkos) {
+TEST(MemoryErrors, AreMadeOfThoseOfKokkos) {
   const auto told = [](const char* text) {
     try {
       Detail::with_memory_errors(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of a device that runs out, in truth, in every allocation.
 #include "MemoryErrorCases.hpp"
+#include "MemoryErrorCasesOfOtherSolvers.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -98,7 +99,7 @@ class ExhaustedDevice {
 using Space = Kokkos::Cuda;
 using Errors = MemoryErrors<ExhaustedDevice, Space>;
 
-TEST(MemoryErrorsCuda, OfTriangularSolvers) {
+TEST(MemoryErrorsCuda, AreThrownByTriangularSolvers) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_solvers(
@@ -107,7 +108,7 @@ TEST(MemoryErrorsCuda, OfTriangularSolvers) {
 }
 
 /// The analysis that is made again, with fewer rows merged.
-TEST(MemoryErrorsCuda, OfAnalysesMadeAgain) {
+TEST(MemoryErrorsCuda, AreThrownByAnalysesMadeAgain) {
   const ExhaustedDevice device;
   Errors errors;
   std::vector<Variant> merging;
@@ -122,7 +123,7 @@ TEST(MemoryErrorsCuda, OfAnalysesMadeAgain) {
                                   "small pivot", errors);
 }
 
-TEST(MemoryErrorsCuda, OfComplexNumbers) {
+TEST(MemoryErrorsCuda, AreThrownByComplexSolvers) {
   const ExhaustedDevice device;
   Errors errors;
   std::vector<Variant> some;
@@ -138,32 +139,32 @@ TEST(MemoryErrorsCuda, OfComplexNumbers) {
       some, "complex", errors);
 }
 
-TEST(MemoryErrorsCuda, OfHandles) {
+TEST(MemoryErrorsCuda, AreThrownByHandles) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_handles(errors);
 }
-TEST(MemoryErrorsCuda, OfSellMatrices) {
+TEST(MemoryErrorsCuda, AreThrownBySellMatrices) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_sell_matrices(errors);
 }
-TEST(MemoryErrorsCuda, OfConjugateGradients) {
+TEST(MemoryErrorsCuda, AreThrownByConjugateGradients) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_conjugate_gradients(errors);
 }
-TEST(MemoryErrorsCuda, OfBandSolvers) {
+TEST(MemoryErrorsCuda, AreThrownByBandSolvers) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_band_solvers(errors);
 }
-TEST(MemoryErrorsCuda, OfDenseSystems) {
+TEST(MemoryErrorsCuda, AreThrownByDenseSolvers) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_dense_systems(errors);
 }
-TEST(MemoryErrorsCuda, OfFunctions) {
+TEST(MemoryErrorsCuda, AreThrownByFunctions) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_functions(errors);

@@ -227,7 +227,7 @@ TEST(MergedSubgraphRows, AreTheSameSystem) {
 }
 
 /// A chain's groups are its level sets, as many as asked for.
-TEST(MergedSubgraphRows, OfAChainHaveOneDependency) {
+TEST(MergedSubgraphRows, ChainRowsHaveOneDependency) {
   const Graph graph =
       TestGraphs::with_value_indices(TestGraphs::chain_graph(96), false);
   PackingShape shape{0, 96, 4096, 8};
@@ -274,7 +274,7 @@ TriangularOptions merging(int levels) {
 }
 
 /// b is read by all rows of a group before x is written.
-TEST(MergedSolver, MayOverwriteTheRightHandSide) {
+TEST(MergedSubgraphSolver, MayOverwriteTheRightHandSide) {
   for (const int levels : {0, 2, 8})
     for (const int rows : {0, 40})
       for (const int lanes : {1, 4}) {
@@ -293,7 +293,7 @@ TEST(MergedSolver, MayOverwriteTheRightHandSide) {
 }
 
 /// Where the inverse of a block grows out of all bounds, rows stay as they are.
-TEST(MergedSolver, LeavesBlocksThatWouldCostDigitsAlone) {
+TEST(MergedSubgraphSolver, LeavesBlocksThatWouldCostDigitsAlone) {
   const auto solver = make_solver(chain(200, 1e5), merging(8));
   EXPECT_GT(solver.report().unmerged_rows, 70) << to_string(solver.report());
   // A product that vanishes is nothing beside the other terms.
@@ -309,7 +309,7 @@ TEST(MergedSolver, LeavesBlocksThatWouldCostDigitsAlone) {
 }
 
 /// Neither level sets at a time nor entries over the diagonal: 1e200 / 1e-200.
-TEST(MergedSolver, LeavesRowsThatCannotBeScaledAlone) {
+TEST(MergedSubgraphSolver, LeavesRowsThatCannotBeScaledAlone) {
   auto A = make_triangle<double>(chain_pattern(2), Uplo::lower);
   A.values = {1, 1e200, 1e-200};
   for (const int levels : {0, 3}) {
@@ -322,7 +322,7 @@ TEST(MergedSolver, LeavesRowsThatCannotBeScaledAlone) {
 }
 
 /// How rows are scaled against each other does not count.
-TEST(MergedSolver, MergesRowsOfAnyScale) {
+TEST(MergedSubgraphSolver, MergesRowsOfAnyScale) {
   auto A = make_triangle<double>(chain_pattern(40), Uplo::lower);
   for (std::int64_t i = 0; i < 40; ++i)
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
@@ -333,7 +333,7 @@ TEST(MergedSolver, MergesRowsOfAnyScale) {
   expect_rowwise(A, random_values<double>(40, 3), solver);
 }
 
-TEST(MergedSolver, RefusesNewValuesThatWouldCostDigits) {
+TEST(MergedSubgraphSolver, RefusesNewValuesThatWouldCostDigits) {
   const auto good = chain(100, -1), bad = chain(100, -1e5);
   auto solver = make_solver(good, merging(8));
   const std::vector<double> b(100, 1);
@@ -361,7 +361,7 @@ TEST(MergedSolver, RefusesNewValuesThatWouldCostDigits) {
 }
 
 /// The row is named whose numbers would be lost, and nothing is overwritten.
-TEST(MergedSolver, RefusesNewValuesOutOfRange) {
+TEST(MergedSubgraphSolver, RefusesNewValuesOutOfRange) {
   const auto good = chain(60, -1);
   auto bad = good;
   bad.values[bad.row_map[42] - 1] = 1e-310;  // row 41's diagonal
@@ -386,7 +386,7 @@ TEST(MergedSolver, RefusesNewValuesOutOfRange) {
 }
 
 /// A number that is none reaches what depends on it, and nothing else.
-TEST(MergedSolver, HandsNaNAndInfOn) {
+TEST(MergedSubgraphSolver, HandsNaNAndInfOn) {
   for (const double special :
        {std::nan(""), std::numeric_limits<double>::infinity()})
     for (const bool in_matrix : {false, true}) {

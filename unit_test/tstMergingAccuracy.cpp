@@ -4,6 +4,8 @@
 #include <cmath>
 #include <core/scalar/RealPart.hpp>
 #include <functional>
+#include <initializer_list>
+#include <utility>
 
 #include "RandomSeed.hpp"
 #include "RowwiseAccuracy.hpp"
@@ -144,6 +146,43 @@ TEST(MergingAccuracy, HoldsWhereTheWorstHasTheSmallestWeight) {
   A.values = {1, 1, 1, 1e200, 1e-200, 1, 1e-40, 1e-45};
   for (const auto algorithm : merging_algorithms)
     expect_rowwise(A, {1, 2, 1e200, 1}, make_solver(A, merging(algorithm, 2)));
+}
+
+/// Row 6 takes the difference of two rows which both need the small pivot of
+/// row
+/// 3. The pivot has no part in the merged row, but the errors of rows 4 and 5,
+/// for each of which it is little beside row 2, are its residual.
+TEST(MergingAccuracy, HoldsWhereCoefficientsCancelAndErrorsDoNot) {
+  constexpr int length = 7, count = 40, special = 17;
+  HostMatrix<double> A;
+  A.rows = A.columns = length * count;
+  for (int system = 0; system < count; ++system) {
+    const int first = length * system;
+    const auto row =
+        [&](std::initializer_list<std::pair<int, double>> entries) {
+          for (const auto& [column, value] : entries) {
+            A.entries.push_back(first + column);
+            A.values.push_back(value);
+          }
+          A.row_map.push_back(static_cast<std::int64_t>(A.entries.size()));
+        };
+    row({{0, 1}});
+    row({{0, 0.5}, {1, 1}});
+    row({{1, 0.5}, {2, 1}});
+    const double pivot = system == special ? 4e-3 : 1;
+    const double beside = system == special ? 30 : 1;
+    row({{2, 1}, {3, pivot}});
+    row({{2, beside}, {3, 1}, {4, 1}});
+    row({{2, beside}, {3, 1}, {5, 1}});
+    row({{4, 100}, {5, -100}, {6, 1}});
+  }
+  const auto b = multiplied(A, random_values<double>(A.rows, 5));
+  for (const auto algorithm : merging_algorithms) {
+    const auto solver = make_solver(A, merging(algorithm, 3));
+    EXPECT_EQ(solver.report().merged_levels, 3);
+    EXPECT_EQ(solver.report().unmerged_rows, 1) << to_string(solver.report());
+    expect_rowwise(A, b, solver);
+  }
 }
 
 /// Growth is that of the matrix, whatever its rows are multiplied with.

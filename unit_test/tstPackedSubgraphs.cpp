@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PackedSubgraphsCheck.hpp"
+#include "Pairwise.hpp"
 
 namespace Strata {
 namespace PackedSubgraphsTest {
@@ -63,39 +64,44 @@ std::vector<std::pair<std::string, Graph>> graphs() {
   return all;
 }
 
-void expect_streams(const PackingShape& shape, bool always_possible) {
-  int made = 0, tried = 0;
-  for (const auto& [name, graph] : graphs())
-    for (const Team& team : teams()) {
-      SCOPED_TRACE(name + ", " + std::to_string(team.width) +
-                   " lanes, scalar " + std::to_string(team.scalar_bytes));
-      made += expect_stream(graph, shape, team);
-      ++tried;
-      if (testing::Test::HasFatalFailure()) return;
-    }
-  EXPECT_GT(made, tried / 2);
-  EXPECT_TRUE(made == tried || !always_possible);
-}
-
-/// Bands of level sets, rows and scalars of a sub-graph, latency.
-TEST(PackedSubgraphs, InOneSubgraph) {
-  expect_streams({0, 1024, 4096, 8}, true);
-}
-TEST(PackedSubgraphs, InOrderOfSubstitution) {
-  expect_streams({0, 50, 4096, 8}, true);
-}
-TEST(PackedSubgraphs, InBands) { expect_streams({5, 64, 4096, 8}, true); }
-TEST(PackedSubgraphs, InOneLevelSetEach) {
-  expect_streams({1, 1024, 4096, 3}, true);
-}
-TEST(PackedSubgraphs, OfSevenRows) { expect_streams({0, 7, 4096, 0}, true); }
-TEST(PackedSubgraphs, OfSevenRowsInBands) {
-  expect_streams({2, 7, 4096, 20}, true);
-}
-TEST(PackedSubgraphs, OfSingleRows) { expect_streams({0, 1, 4096, 8}, true); }
-TEST(PackedSubgraphs, InLittleScratch) {
-  expect_streams({0, 128, 90, 8}, false);
-  expect_streams({4, 128, 120, 8}, false);
+/// Every graph in every shape, every graph with every team, every shape with
+/// every team.
+TEST(PackedSubgraphs, HoldEveryGraphInEveryShapeForEveryTeam) {
+  // Bands of level sets, rows and scalars of a sub-graph, latency.
+  const struct {
+    std::string name;
+    PackingShape shape;
+    bool little_scratch;
+    int made = 0, tried = 0;
+  } all_shapes[] = {
+      {"one sub-graph", {0, 1024, 4096, 8}, false},
+      {"in order of substitution", {0, 50, 4096, 8}, false},
+      {"bands", {5, 64, 4096, 8}, false},
+      {"one level set each", {1, 1024, 4096, 3}, false},
+      {"seven rows", {0, 7, 4096, 0}, false},
+      {"seven rows in bands", {2, 7, 4096, 20}, false},
+      {"single rows", {0, 1, 4096, 8}, false},
+      {"little scratch", {0, 128, 90, 8}, true},
+      {"bands in little scratch", {4, 128, 120, 8}, true},
+  };
+  auto shapes = std::vector(std::begin(all_shapes), std::end(all_shapes));
+  const auto all_graphs = graphs();
+  for (const auto& one : pairwise_cases(
+           {int(all_graphs.size()), int(teams().size()), int(shapes.size())})) {
+    const auto& [name, graph] = all_graphs[one[0]];
+    const Team& team = teams()[one[1]];
+    auto& shape = shapes[one[2]];
+    SCOPED_TRACE(name + ", " + shape.name + ", " + std::to_string(team.width) +
+                 " lanes, scalar " + std::to_string(team.scalar_bytes));
+    shape.made += expect_stream(graph, shape.shape, team);
+    ++shape.tried;
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  for (const auto& shape : shapes) {
+    EXPECT_GT(shape.made, shape.tried / 2) << shape.name;
+    EXPECT_TRUE(shape.made == shape.tried || shape.little_scratch)
+        << shape.name;
+  }
 }
 
 TEST(PackedSubgraphs, CutsSmallerUntilScratchIsEnough) {
@@ -158,7 +164,7 @@ TEST(PackedSubgraphs, PlacesAreWithin64KiB) {
 }
 
 /// Origins of four bytes and of eight name the same values.
-TEST(PackedSubgraphs, OfManyValues) {
+TEST(PackedSubgraphs, NumberValuesInFourBytesOrEight) {
   const auto graph =
       TestGraphs::with_value_indices(TestGraphs::grid_graph(23, 17), true);
   const PackingShape shape{0, 50, 4096, 8};

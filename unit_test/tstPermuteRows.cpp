@@ -116,7 +116,7 @@ TYPED_TEST(PermuteRows, MovesEveryLayoutAndBack) {
   }
 }
 
-TEST(PermuteRowsOf, NothingIsNothing) {
+TEST(PermuteRowsArguments, MayBeEmpty) {
   const Device exec;
   const Order none;
   permute_rows(exec, none, Vector<double>(), Vector<double>());
@@ -127,7 +127,7 @@ TEST(PermuteRowsOf, NothingIsNothing) {
   check_permutation(exec, none, 0);
 }
 
-TEST(PermuteRowsOf, UnfitVectorsAreRefusedBeforeAnythingIsWritten) {
+TEST(PermuteRowsArguments, AreRefusedBeforeAnythingIsWritten) {
   const Device exec;
   const auto old_row = random_order(50);
   const auto order = order_of(old_row, inverse(old_row));
@@ -237,7 +237,7 @@ TEST(PermuteSymmetric, ChecksThePattern) {
 }
 
 /// What the functions are for: a system solved in the order of level sets.
-TEST(PermuteRowsOf, SystemsAreSolvedInTheOtherOrder) {
+TEST(PermutedRows, SolveTheSameSystem) {
   const Device exec;
   using Block = Kokkos::View<double**, Kokkos::LayoutLeft, Device>;
   TriangularOptions options;

@@ -183,7 +183,7 @@ TEST(Schedule, SolvesTheSystem) {
   });
 }
 
-TEST(Schedule, KnownNumbers) {
+TEST(Schedule, HasTheKnownNumbers) {
   const auto one = [](const Graph& graph) {
     return subgraphs_from_map(graph, std::vector<int>(graph.num_vertices, 0));
   };

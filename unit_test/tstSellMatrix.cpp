@@ -185,16 +185,16 @@ void check_shapes() {
       }
 }
 
-TEST(SellMatrix, ProductsOfAnyShapeDouble) {
+TEST(SellMatrix, ProductsOfAnyShapeAreRightInDouble) {
   check_shapes<Crs<double, int, int>>();
 }
-TEST(SellMatrix, ProductsOfAnyShapeFloat) {
+TEST(SellMatrix, ProductsOfAnyShapeAreRightInFloat) {
   check_shapes<Crs<float, int, std::int64_t>>();
 }
-TEST(SellMatrix, ProductsOfAnyShapeComplexDouble) {
+TEST(SellMatrix, ProductsOfAnyShapeAreRightInComplexDouble) {
   check_shapes<Crs<Kokkos::complex<double>, std::int64_t, std::size_t>>();
 }
-TEST(SellMatrix, ProductsOfAnyShapeComplexFloat) {
+TEST(SellMatrix, ProductsOfAnyShapeAreRightInComplexFloat) {
   check_shapes<Crs<Kokkos::complex<float>, std::int64_t, std::int64_t>>();
 }
 
@@ -339,7 +339,7 @@ TEST(SellMatrix, PaddingDoesNotSpreadWhatIsNotFinite) {
   }
 }
 
-TEST(SellMatrix, NewValues) {
+TEST(SellMatrix, TakesNewValues) {
   using Matrix = Crs<double, int, int>;
   const Device exec;
   for (const auto* spec : {"grid3d:9", "circuit:900", "arrow:30000"}) {
@@ -364,7 +364,7 @@ TEST(SellMatrix, NewValues) {
   }
 }
 
-TEST(SellMatrix, NothingToDo) {
+TEST(SellMatrix, MultipliesWithoutRowsAndEntries) {
   const Device exec;
   using Matrix = Crs<double, int, int>;
   const Strata::SellMatrix none(exec, Matrix());
@@ -378,7 +378,7 @@ TEST(SellMatrix, NothingToDo) {
   check(empty_rows, A, Storage::left, 2);
 }
 
-TEST(SellMatrix, BadInput) {
+TEST(SellMatrix, RefusesBadInput) {
   const Device exec;
   using Matrix = Crs<double, int, int>;
   const HostMatrix<double> good(3, 4, {1, 0, 0, 2, 0, 3, 0, 0, 4, 5, 0, 6});

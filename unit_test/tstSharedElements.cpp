@@ -82,7 +82,7 @@ TEST(SharedElements, AreRepeatedWhereAListSaysSo) {
 }
 
 /// Too many elements to list, where what is meant is plain.
-TEST(SharedElements, OfLargeArrays) {
+TEST(SharedElements, AreFoundInLargeArrays) {
   const std::int64_t n = 100000000;
   const auto at = [&](std::uintptr_t first, std::int64_t rows,
                       std::int64_t row_stride, std::int64_t columns,
@@ -114,7 +114,7 @@ TEST(SharedElements, OfLargeArrays) {
   EXPECT_TRUE(share_elements(at(0, n, 2, 1, 0), shifted));
 }
 
-TEST(SharedElements, OfViews) {
+TEST(SharedElements, AreFoundInViews) {
   const Kokkos::View<double** [3], Kokkos::LayoutRight> a("a", 4, 5);
   const auto part = [&](int k) {
     return Kokkos::subview(a, Kokkos::ALL, Kokkos::ALL, k);

@@ -77,7 +77,7 @@ TEST(Sptrsv, SolvesLikeKokkosKernels) {
   }
 }
 
-TEST(Sptrsv, EveryOverloadInEitherNamespace) {
+TEST(Sptrsv, EveryOverloadSolvesInEitherNamespace) {
   const Problem p(Uplo::lower);
   const auto& row_map = p.graph().row_map;
   const auto& entries = p.graph().entries;
@@ -149,7 +149,7 @@ TEST(Sptrsv, FixedValuesArePackedOnceAnAddress) {
   p.expect_solved();
 }
 
-TEST(Sptrsv, ManyRightHandSidesAndOptions) {
+TEST(Sptrsv, SolvesManyRightHandSidesWithOptions) {
   const Problem p(Uplo::lower);
   Handle handle;
   handle.create_sptrsv_handle(Algorithm::subgraphs, 200, true);
@@ -286,7 +286,7 @@ TEST(Sptrsv, SettersUndoAnAnalysisTheyContradict) {
   EXPECT_FALSE(h.is_symbolic_complete());
 }
 
-TEST(Sptrsv, SystemsSideBySide) {
+TEST(Sptrsv, SolvesSystemsSideBySide) {
   const std::vector<Problem> problems{Problem(Uplo::lower, 200),
                                       Problem(Uplo::upper, 90, 2),
                                       Problem(Uplo::lower, 300, 3)};
@@ -431,7 +431,7 @@ TEST(Sptrsv, AlgorithmsThatThereAreNotAreRefused) {
       "algorithm", says);
 }
 
-TEST(Sptrsv, ExtentsOfAMatrixOfOneEntry) {
+TEST(Sptrsv, ChecksTheExtentsOfAMatrixOfOneEntry) {
   const auto A = HostMatrix<double>(1, 1, {2}).to_device<Matrix>();
   Handle handle;
   handle.create_sptrsv_handle(Algorithm::automatic, 1, true);
@@ -443,7 +443,7 @@ TEST(Sptrsv, ExtentsOfAMatrixOfOneEntry) {
       "entries", "has 0 elements");
 }
 
-TEST(Sptrsv, NoRows) {
+TEST(Sptrsv, AcceptsNoRows) {
   const Problem p(Uplo::lower, 0);
   Handle handle;
   handle.create_sptrsv_handle(Algorithm::automatic, 0, true);

@@ -44,7 +44,7 @@ std::vector<int> components_by_search(const Graph& graph) {
   return of;
 }
 
-TEST(Subgraphs, FeasibleForEveryGraphAndSize) {
+TEST(Subgraphs, AreFeasibleForEveryGraphAndSize) {
   for (const auto& [name, graph] : TestGraphs::all_graphs())
     for (const int max_rows : {1, 2, 4, 7, 64, 1000})
       for (const auto method :

@@ -42,9 +42,9 @@ std::vector<Scalar> like_not_ready() {
 }
 
 template <class T>
-class Stream : public testing::Test {};
+class SyncFreeSubgraphsTest : public testing::Test {};
 using Scalars = testing::Types<float, double, ComplexFloat, Complex>;
-TYPED_TEST_SUITE(Stream, Scalars);
+TYPED_TEST_SUITE(SyncFreeSubgraphsTest, Scalars);
 
 /// Packs numbers, every 17th of them like a not ready one, and reads each entry
 /// of the packed from where the layout has it.
@@ -120,7 +120,7 @@ void expect_packed(int width, int warps, int row_lanes, bool conjugated,
         }
 }
 
-TYPED_TEST(Stream, HoldsValuesScaledByTheirRowsDiagonals) {
+TYPED_TEST(SyncFreeSubgraphsTest, HoldsValuesScaledByTheirRowsDiagonals) {
   for (const bool conjugated : {false, true})
     for (const bool divide : {false, true})
       for (const int width : {1, 4, 32})
@@ -191,7 +191,7 @@ void expect_solutions(const SyncFreeSubgraphSolver<Scalar>& solver,
   }
 }
 
-TYPED_TEST(Stream, SolvesInEveryShape) {
+TYPED_TEST(SyncFreeSubgraphsTest, SolvesInEveryShape) {
   const std::vector<PackingShape> shapes{
       {0, 7, 4096, 8},         {2, 7, 4096, 0}, {0, 1, 4096, 8},
       {5, 64, 4096, 20},       {1, 9, 4096, 8}, {0, 200, 260, 8},
@@ -218,7 +218,7 @@ TYPED_TEST(Stream, SolvesInEveryShape) {
 
 /// As many rows and steps in a sub-graph as there is room for: a device then
 /// reads the steps from memory.
-TYPED_TEST(Stream, SolvesWhereSubgraphsHaveThousandsOfSteps) {
+TYPED_TEST(SyncFreeSubgraphsTest, SolvesWhereSubgraphsHaveThousandsOfSteps) {
   for (const auto& pattern :
        {chain_pattern(25000), random_pattern(25000, 2.0, 3, 7)}) {
     const auto A = make_triangle<TypeParam>(pattern, Uplo::lower);
@@ -233,7 +233,7 @@ TYPED_TEST(Stream, SolvesWhereSubgraphsHaveThousandsOfSteps) {
 /// A number that looks as if it was not computed yet, or might come to, in b
 /// and in the matrix: it reaches all later rows of a chain, none before, and
 /// nobody waits for ever.
-TYPED_TEST(Stream, NumbersLikeNotReadyOnesEndNoSolve) {
+TYPED_TEST(SyncFreeSubgraphsTest, NumbersLikeNotReadyOnesEndNoSolve) {
   for (const auto& special : like_not_ready<TypeParam>())
     for (const bool in_matrix : {false, true}) {
       auto A = make_triangle<TypeParam>(chain_pattern(97), Uplo::lower);

@@ -83,7 +83,7 @@ TEST(Triangle, MissingDiagonalIsLeftOrAdded) {
          {6, 2, -3, 0, 0, 7, 0, 0, 0, 0, 7, 6, 0, 0, 0, 9});
 }
 
-TEST(Triangle, ComplexMagnitudesAndWideIndices) {
+TEST(Triangle, AddsComplexMagnitudesForADominantDiagonal) {
   const HostMatrix<Complex> host(
       2, 2, {Complex(0, 0), Complex(3, -4), Complex(5, 12), Complex(0, 0)});
   const auto A = host.to_device<ComplexCrs>();

@@ -130,7 +130,7 @@ TEST(TriangleGraph, IsThatOfTheDefinition) {
       small_patterns());
 }
 
-TEST(TriangleGraph, OfWideIndices) {
+TEST(TriangleGraph, IsThatOfTheDefinitionForWideIndices) {
   expect_graphs<
       KokkosSparse::CrsMatrix<double, std::int64_t, Space, void, std::size_t>>(
       {random_pattern(300, 4.0, 300, 5), dense_row_pattern(200),
@@ -138,13 +138,13 @@ TEST(TriangleGraph, OfWideIndices) {
 }
 
 /// A row of hundreds of entries among short ones is shared by several lanes.
-TEST(TriangleGraph, OfLongRows) {
+TEST(TriangleGraph, IsThatOfTheDefinitionForLongRows) {
   expect_graphs<KokkosSparse::CrsMatrix<double, int, Space, void, int>>(
       {dense_row_pattern(2500), dense_column_pattern(2500),
        power_law_pattern(1500), dense_pattern(150)});
 }
 
-TEST(TriangleGraph, OneTriangleOfAFullMatrix) {
+TEST(TriangleGraph, TakesOneTriangleOfAFullMatrix) {
   std::mt19937 random(9);
   const int n = 120;
   std::vector<double> dense(n * n, 0.0);

@@ -87,7 +87,7 @@ TEST(TriangularSolver, TheMatrixOfTheErrorTestsIsSound) {
   EXPECT_NO_THROW(make(lower_matrix(), Uplo::lower));
 }
 
-TEST(TriangularSolver, RowMapFaults) {
+TEST(TriangularSolver, RefusesFaultyRowMaps) {
   auto A = lower_matrix();
   A.row_map[0] = 1;
   expect_fault<RowMapError>(A, Uplo::lower,
@@ -110,7 +110,7 @@ TEST(TriangularSolver, RowMapFaults) {
                             {"row_map", 0, "-3", "row 0 spans"});
 }
 
-TEST(TriangularSolver, ColumnFaults) {
+TEST(TriangularSolver, RefusesFaultyColumns) {
   auto A = lower_matrix();
   A.entries[5] = -1;
   expect_fault<ColumnRangeError>(
@@ -126,7 +126,7 @@ TEST(TriangularSolver, ColumnFaults) {
                                  {"entries", 3, "77", "column 77 in row 3"});
 }
 
-TEST(TriangularSolver, DuplicateFaults) {
+TEST(TriangularSolver, RefusesDuplicateEntries) {
   auto A = lower_matrix();
   A.entries[8] = 0;
   const Expected expected{"entries", 4, "0",
@@ -165,7 +165,7 @@ TEST(TriangularSolver, UnsortedRowsAreSortedOrRefused) {
   }
 }
 
-TEST(TriangularSolver, EntriesOfTheOtherTriangle) {
+TEST(TriangularSolver, RefusesEntriesOfTheOtherTriangle) {
   auto A = lower_matrix();
   A.entries[2] = 4;
   expect_fault<WrongTriangleError>(
@@ -213,7 +213,7 @@ TEST(TriangularSolver, TakesEitherTriangleOfAFullMatrix) {
         }
 }
 
-TEST(TriangularSolver, DiagonalFaults) {
+TEST(TriangularSolver, RefusesFaultyDiagonals) {
   auto A = lower_matrix();
   A.values[4] = 0;
   expect_fault<ZeroDiagonalError>(
@@ -237,7 +237,7 @@ TEST(TriangularSolver, DiagonalFaults) {
       A, Uplo::lower, {"matrix", 0, "", "no diagonal entry in row 0"});
 }
 
-TEST(TriangularSolver, ExtentsOfTheMatrix) {
+TEST(TriangularSolver, RefusesExtentsThatDontFit) {
   const auto A = lower_matrix();
   try {
     Solver(Space(), to_view<RowMap>(A.row_map), to_view<Entries>(A.entries),
@@ -258,7 +258,7 @@ TEST(TriangularSolver, ExtentsOfTheMatrix) {
   }
 }
 
-TEST(TriangularSolver, OnlySquareMatrices) {
+TEST(TriangularSolver, RefusesMatricesThatAreNotSquare) {
   Host A = lower_matrix();
   A.columns = 6;
   try {
@@ -270,7 +270,7 @@ TEST(TriangularSolver, OnlySquareMatrices) {
   }
 }
 
-TEST(TriangularSolver, OptionsThatCantBeHonoured) {
+TEST(TriangularSolver, RefusesOptionsThatCantBeHonoured) {
   const auto expect = [](const char* name, int TriangularOptions::*member,
                          int value) {
     for (const auto& variant : algorithms()) {
@@ -321,7 +321,7 @@ void expect_refused(const Solver& solver, const B& b, const X& x,
   }
 }
 
-TEST(TriangularSolver, VectorsThatDontFit) {
+TEST(TriangularSolver, RefusesVectorsThatDontFit) {
   for (const auto& variant : algorithms()) {
     SCOPED_TRACE(variant.name);
     const auto solver =
@@ -346,7 +346,7 @@ TEST(TriangularSolver, VectorsThatDontFit) {
   }
 }
 
-TEST(TriangularSolver, VectorsThatShareMemory) {
+TEST(TriangularSolver, RefusesVectorsThatShareMemory) {
   const auto solver = make(lower_matrix(), Uplo::lower);
   const auto before = random_values<double>(60, 3);
   const Values memory = to_view<Values>(before);

@@ -114,7 +114,7 @@ int fences_of_a_reduction() {
 
 /// What blocks of threads find is what a reduction finds: of several blocks
 /// with a ragged end, and of what stands in the last places.
-TEST(InspectValues, ByBlocksFindsTheSame) {
+TEST(InspectValues, FindsTheSameByBlocks) {
   using Detail::ValuesInspection;
   const Space exec;
   const double tiny = std::numeric_limits<double>::denorm_min();

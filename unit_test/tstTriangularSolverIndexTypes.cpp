@@ -59,17 +59,19 @@ void expect_index_types() {
     }
 }
 
-TEST(TriangularSolver, OrdinalIntOffsetInt) { expect_index_types<int, int>(); }
-TEST(TriangularSolver, OrdinalIntOffsetInt64) {
+TEST(TriangularSolver, SolvesWithOrdinalIntOffsetInt) {
+  expect_index_types<int, int>();
+}
+TEST(TriangularSolver, SolvesWithOrdinalIntOffsetInt64) {
   expect_index_types<int, std::int64_t>();
 }
-TEST(TriangularSolver, OrdinalInt64OffsetInt) {
+TEST(TriangularSolver, SolvesWithOrdinalInt64OffsetInt) {
   expect_index_types<std::int64_t, int>();
 }
-TEST(TriangularSolver, OrdinalInt64OffsetSize) {
+TEST(TriangularSolver, SolvesWithOrdinalInt64OffsetSize) {
   expect_index_types<std::int64_t, std::size_t>();
 }
-TEST(TriangularSolver, OrdinalIntOffsetSize) {
+TEST(TriangularSolver, SolvesWithOrdinalIntOffsetSize) {
   expect_index_types<int, std::size_t>();
 }
 

@@ -6,10 +6,10 @@ namespace Strata {
 namespace SolverTest {
 namespace {
 
-TEST(TriangularSolver, SerialDouble) {
+TEST(TriangularSolver, SolvesOnSerialInDouble) {
   expect_operations<double, Kokkos::Serial>();
 }
-TEST(TriangularSolver, SerialComplexFloat) {
+TEST(TriangularSolver, SolvesOnSerialInComplexFloat) {
   expect_small_patterns<Kokkos::complex<float>, Kokkos::Serial>();
 }
 

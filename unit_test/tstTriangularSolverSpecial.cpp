@@ -153,7 +153,7 @@ TEST(TriangularSolver, ComplexFloatReservedBitsAreAValue) {
 
 /// Rows scaled so far that the reciprocal of the diagonal leaves the normal
 /// range: the system is divided by its diagonal then, and solved all the same.
-TEST(TriangularSolver, DiagonalsWithoutAReciprocal) {
+TEST(TriangularSolver, DividesByDiagonalsWithoutAReciprocal) {
   for (const double scale : {1e-309, -3e-311, 4e307, -7e307})
     for (const auto& operation : operations()) {
       if (operation.diag == Diag::unit || operation.op != Op::none) continue;
@@ -178,7 +178,7 @@ TEST(TriangularSolver, DiagonalsWithoutAReciprocal) {
 }
 
 // l / d is not a number in these rows, but b - l x and its quotient are.
-TEST(TriangularSolver, EntriesOverTheDiagonalOutOfRange) {
+TEST(TriangularSolver, SolvesWhereEntriesOverTheDiagonalAreOutOfRange) {
   struct Case {
     double entry, diagonal, b0, b1, x1;
   };

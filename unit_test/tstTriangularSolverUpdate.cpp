@@ -62,7 +62,7 @@ TEST(TriangularSolver, NewValuesAreThoseOfAFreshSolver) {
     }
 }
 
-TEST(TriangularSolver, NewValuesOfUnsortedRows) {
+TEST(TriangularSolver, TakesNewValuesOfUnsortedRows) {
   auto old_A = make_triangle<Scalar>(pattern(), Uplo::lower);
   auto new_A =
       make_triangle<Scalar>(pattern(), Uplo::lower, StoredDiagonal::value, 2);

@@ -64,7 +64,7 @@ void expect_blocks(const Prepared& p, Storage of_b, Storage of_x,
   }
 }
 
-TEST(TriangularSolver, AnyNumberOfRightHandSides) {
+TEST(TriangularSolver, SolvesAnyNumberOfRightHandSides) {
   for (const auto& variant : variants()) {
     const auto p = prepare(variant);
     for (const auto storage : storages)
@@ -78,7 +78,7 @@ TEST(TriangularSolver, AnyNumberOfRightHandSides) {
   }
 }
 
-TEST(TriangularSolver, EveryPairOfStorages) {
+TEST(TriangularSolver, SolvesInEveryPairOfStorages) {
   for (const auto& variant : algorithms()) {
     const auto p = prepare(variant);
     SCOPED_TRACE(variant.name);
@@ -91,7 +91,7 @@ TEST(TriangularSolver, EveryPairOfStorages) {
   }
 }
 
-TEST(TriangularSolver, ManyRightHandSidesOfAShortSystem) {
+TEST(TriangularSolver, SolvesManyRightHandSidesOfAShortSystem) {
   for (const auto& variant : variants()) {
     SCOPED_TRACE(variant.name);
     for (const int n : {1, 3}) {
@@ -133,7 +133,7 @@ TEST(TriangularSolver, ColumnsOfOneMatrixAreApart) {
   }
 }
 
-TEST(TriangularSolver, NothingToSolve) {
+TEST(TriangularSolver, AcceptsNothingToSolve) {
   for (const auto& variant : algorithms()) {
     SCOPED_TRACE(variant.name);
     const auto p = prepare(variant);
@@ -155,7 +155,7 @@ TEST(TriangularSolver, NothingToSolve) {
   EXPECT_EQ(solver.report().rows, 0);
 }
 
-TEST(TriangularSolver, ManySolvesInARow) {
+TEST(TriangularSolver, ManySolvesInARowHaveTheSameBits) {
   constexpr int repeats = 50;
   for (const auto& variant : variants())
     for (const std::int64_t k : {1, 9}) {

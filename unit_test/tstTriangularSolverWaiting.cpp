@@ -2,6 +2,7 @@
 // Rows, chunks and sub-graphs that wait for each other, far more of them than
 // the device runs at once. A defect would show as a test that never ends: CTest
 // ends it, and runs the program once more with more threads than cores.
+#include "Pairwise.hpp"
 #include "TriangularSolverCases.hpp"
 
 namespace Strata {
@@ -27,49 +28,53 @@ std::vector<Variant> crowded_variants() {
   return all;
 }
 
-void expect_no_deadlock(const Pattern& pattern, Uplo uplo, int repeats) {
-  const auto A = make_triangle<double>(pattern, uplo);
-  for (const auto& variant : crowded_variants()) {
+/// Every row waits for the last rows before it as well as for the first ones.
+Pattern near_and_far_pattern(int rows) {
+  Pattern pattern = empty_pattern("near and far", rows);
+  for (int i = 1; i < rows; ++i) {
+    std::set<int> columns{i - 1, i / 2, i / 3, 0};
+    pattern.rows[i].assign(columns.begin(), columns.end());
+  }
+  return pattern;
+}
+
+/// Every variant on every pattern, and each of them with every number of
+/// right-hand sides.
+TEST(TriangularSolver, WaitingEndsOnEveryPattern) {
+  const struct {
+    Pattern pattern;
+    Uplo uplo;
+  } systems[] = {
+      {chain_pattern(400), Uplo::lower},
+      {chains_pattern(3, 120), Uplo::upper},
+      {wave_pattern({900, 1, 700, 1, 1, 800, 2, 1}), Uplo::lower},
+      {wave_pattern(std::vector<int>(120, 4)), Uplo::upper},
+      // Level sets that the threads of a host share, one after the other.
+      {wave_pattern(std::vector<int>(20, 300)), Uplo::lower},
+      {near_and_far_pattern(400), Uplo::lower},
+  };
+  const auto variants = crowded_variants();
+  const std::int64_t numbers[] = {1, 2, 40};
+  const Space exec;
+  for (const auto& one : pairwise_cases({6, int(variants.size()), 3})) {
+    const auto& [pattern, uplo] = systems[one[0]];
+    const auto& variant = variants[one[1]];
+    const std::int64_t k = numbers[one[2]];
     SCOPED_TRACE(pattern.name + ", " + to_string(uplo) + ", " + variant.name);
-    const Solver solver(Space(), A.to_device<SolverMatrix<double, Space>>(),
-                        uplo, Diag::non_unit, variant.options);
+    const auto A = make_triangle<double>(pattern, uplo);
+    const Solver solver(exec, A.to_device<SolverMatrix<double, Space>>(), uplo,
+                        Diag::non_unit, variant.options);
     expect_solver(solver, HostSystem<double>{A, uplo, Diag::non_unit});
-    for (const std::int64_t k : {1, 2, 40}) {
-      const auto b = random_values<double>(A.rows * k, 1);
-      const auto b_view = to_columns<double, Space>(b, A.rows, k);
-      const Columns<double, Space> x_view("x", A.rows, k);
-      const Space exec;
-      for (int i = 0; i < repeats; ++i) solver.solve(exec, b_view, x_view);
-      EXPECT_TRUE(same_bits(to_vector(x_view), solve(solver, b, k)));
-    }
+    const auto b = random_values<double>(A.rows * k, 1);
+    const auto b_view = to_columns<double, Space>(b, A.rows, k);
+    const Columns<double, Space> x_view("x", A.rows, k);
+    for (int i = 0; i < 5; ++i) solver.solve(exec, b_view, x_view);
+    EXPECT_TRUE(same_bits(to_vector(x_view), solve(solver, b, k)));
     if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(TriangularSolver, LongChains) {
-  expect_no_deadlock(chain_pattern(400), Uplo::lower, 5);
-  expect_no_deadlock(chains_pattern(3, 120), Uplo::upper, 5);
-}
-
-TEST(TriangularSolver, WideAndNarrowLevelsInTurn) {
-  expect_no_deadlock(wave_pattern({900, 1, 700, 1, 1, 800, 2, 1}), Uplo::lower,
-                     5);
-  expect_no_deadlock(wave_pattern(std::vector<int>(120, 4)), Uplo::upper, 5);
-  // Level sets that the threads of a host share, one after the other.
-  expect_no_deadlock(wave_pattern(std::vector<int>(20, 300)), Uplo::lower, 5);
-}
-
-/// Every row waits for the last rows before it as well as for the first ones.
-TEST(TriangularSolver, NearAndFarDependencies) {
-  Pattern pattern = empty_pattern("near and far", 400);
-  for (int i = 1; i < 400; ++i) {
-    std::set<int> columns{i - 1, i / 2, i / 3, 0};
-    pattern.rows[i].assign(columns.begin(), columns.end());
-  }
-  expect_no_deadlock(pattern, Uplo::lower, 5);
-}
-
-TEST(TriangularSolver, ThousandsOfSolves) {
+TEST(TriangularSolver, ThousandsOfSolvesHaveTheSameBits) {
   const auto A =
       make_triangle<double>(random_pattern(60, 2.0, 20, 8), Uplo::lower);
   for (const auto& variant : algorithms()) {
@@ -90,7 +95,7 @@ TEST(TriangularSolver, ThousandsOfSolves) {
     KOKKOS_VERSION < 50000
 /// A plan for all threads, solved by an instance that has fewer, by one of a
 /// caller's own threads, and by both.
-TEST(TriangularSolver, FewerThreadsThanPlanned) {
+TEST(TriangularSolver, SolvesWithFewerThreadsThanPlanned) {
   using OpenMP = Kokkos::OpenMP;
   const OpenMP all;
   if (all.concurrency() < 2) GTEST_SKIP() << "one thread";

@@ -37,15 +37,18 @@ void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
 /// longest row.
 ///
 /// One launch eliminates all rows, in the order of the level sets of L; on a
-/// host with one thread, in the order of their numbers. Cost: that of finding
-/// level sets, then for each pair of a row i and an entry k of its lower part a
-/// search in row i for each entry of row k of U, and on a GPU the latency of a
-/// dependency for each level set. Besides the factors it takes memory while
-/// level sets are found: on a GPU 96 bytes a row, 64 of them from the memory
-/// pool, and 12 an entry of L; on a host with several threads about half as
-/// much. While rows are eliminated, it takes as much as A's values on a GPU
-/// where a row does not fit scratch, and on a host, for each thread, 4 bytes a
-/// row of A and the values of its longest row.
+/// host with one thread, in the order of their numbers. On a GPU, a matrix with
+/// a row of more than 128 entries is left to Kokkos Kernels' spiluk_numeric: a
+/// launch for each level set, level sets found on the host, up to 4 GiB of
+/// workspace, and the default instance instead of `exec`. Cost otherwise: that
+/// of finding level sets, then for each pair of a row i and an entry k of its
+/// lower part a search in row i for each entry of row k of U, and on a GPU the
+/// latency of a dependency for each level set. Besides the factors it takes
+/// memory while level sets are found: on a GPU 96 bytes a row, 64 of them from
+/// the memory pool, and 12 an entry of L; on a host with several threads about
+/// half as much. While rows are eliminated, it takes as much as A's values on a
+/// GPU where a row does not fit scratch, and on a host, for each thread, 4
+/// bytes a row of A and the values of its longest row.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Strata as a part of other projects. Packages other than the one named by `strict`
 # are stand-ins, for what is looked for is known before anything is compiled; so no
-# library is, either. That of `strict` has one scalar.
+# library is, either. That of `strict` has a few sources for one scalar and one space,
+# and is not optimised: what it computes is for the unit tests.
 function(configure name)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${name} -B ${work_dir}/${name}
@@ -31,11 +32,12 @@ macro(configure_and_build name)
 endmacro()
 
 file(REMOVE_RECURSE ${work_dir})
+string(TOUPPER "${config}" of_config)
 
 # No warning reaches the parent's flags, and nothing of Strata its prefix.
 configure_and_build(strict -DKokkos_DIR=${Kokkos_DIR}
   -DKokkosKernels_DIR=${KokkosKernels_DIR} "-Dstrict_flags=${strict_flags}"
-  -DStrata_SCALARS=double)
+  -DStrata_SCALARS=double -DStrata_SPACES=${space} -DCMAKE_CXX_FLAGS_${of_config}=-O0)
 run(${CMAKE_COMMAND} --install ${work_dir}/strict --config ${config})
 file(GLOB_RECURSE installed RELATIVE ${work_dir}/prefix ${work_dir}/prefix/*)
 if(NOT installed STREQUAL "share/parent.cpp")

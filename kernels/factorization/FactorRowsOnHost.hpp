@@ -20,7 +20,9 @@ namespace Detail {
 ///
 /// Cost: a pass over row k of U for each entry k of the lower part of a row;
 /// memory for each thread, 4 bytes a column and the values of the longest row.
-template <class Scalar>
+///
+/// @tparam alone  one thread takes all rows and waits for none
+template <class Scalar, bool alone>
 struct FactorRowsOnHost {
   using Value = NotReady<Scalar>;
   /// That a thread draws together: enough that drawing costs little, few enough
@@ -28,6 +30,7 @@ struct FactorRowsOnHost {
   static constexpr int rows_of_draw = 16;
 
   EliminationArrays<Scalar> arrays;
+  const int *a_columns, *u_columns;  // the entries of A and U once more
   const int* row;   // by place in the order; null: the place itself
   unsigned* drawn;  // so many times; 0 at the start
   std::int64_t num_rows, longest_row;
@@ -51,6 +54,7 @@ struct FactorRowsOnHost {
 
  private:
   KOKKOS_INLINE_FUNCTION Scalar await(std::int64_t entry) const {
+    if constexpr (alone) return arrays.u_values[entry];
     Scalar u;
     for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
       pause_while_waiting(turn);
@@ -63,16 +67,16 @@ struct FactorRowsOnHost {
     const std::int64_t own_l = arrays.l_row_map(i);
     const std::int64_t lower = arrays.l_row_map(i + 1) - own_l - 1;
     for (std::int64_t e = begin; e < end; ++e) {
-      places[A.entries(e)] = static_cast<int>(e - begin);
+      places[a_columns[e]] = static_cast<int>(e - begin);
       values[e - begin] = A.values[e];
     }
     for (std::int64_t k = 0; k < lower; ++k) {
-      const std::int64_t other = A.entries(begin + k);
+      const int other = a_columns[begin + k];
       std::int64_t entry = arrays.u_row_map(other);
       const std::int64_t last = arrays.u_row_map(other + 1);
       const Scalar factor = values[k] / await(entry);
       for (++entry; entry < last; ++entry) {
-        const int place = places[arrays.u_entries(entry)];
+        const int place = places[u_columns[entry]];
         if (place >= 0) values[place] -= factor * await(entry);
       }
       arrays.l_values[own_l + k] = factor;
@@ -81,7 +85,7 @@ struct FactorRowsOnHost {
     Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
     for (std::int64_t e = lower; e < end - begin; ++e)
       Value::publish(own_u + (e - lower), values[e]);
-    for (std::int64_t e = begin; e < end; ++e) places[A.entries(e)] = -1;
+    for (std::int64_t e = begin; e < end; ++e) places[a_columns[e]] = -1;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <Strata_TriangleGraph.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <core/matrix/IndicesAs.hpp>
 #include <core/matrix/LongestRow.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -15,6 +16,7 @@
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace Strata {
@@ -143,21 +145,32 @@ class EliminationPlan {
   template <class Scalar>
   void run_threads(const ExecutionSpace& exec,
                    const EliminationArrays<Scalar>& arrays) const {
-    using Factor = FactorRowsOnHost<Scalar>;
+    constexpr int rows = FactorRowsOnHost<Scalar, true>::rows_of_draw;
     const std::int64_t n = arrays.A.rows();
-    const std::int64_t threads = std::min<std::int64_t>(
-        exec.concurrency(),
-        (n + Factor::rows_of_draw - 1) / Factor::rows_of_draw);
+    const std::int64_t threads =
+        order_.vertex.extent(0) == 0
+            ? 1
+            : std::min<std::int64_t>(exec.concurrency(), (n + rows - 1) / rows);
+    const auto a_columns = indices_as<int>(exec, arrays.A.entries);
+    const auto u_columns = indices_as<int>(exec, arrays.u_entries);
     const auto places = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::IncompleteLu::place_of_column", threads * n);
     Kokkos::deep_copy(exec, places, -1);
     const auto values = make_unfilled<Kokkos::View<Scalar*, Memory>>(
         "Strata::IncompleteLu::row", threads * longest_);
-    run_teams<1, 1>(
-        "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
-        Factor{arrays, threads > 1 ? order_.vertex.data() : nullptr,
-               drawn_.data(), n, longest_, places.data(), values.data()});
-    exec.fence();
+    const auto run = [&](auto alone) {
+      using Factor = FactorRowsOnHost<Scalar, decltype(alone)::value>;
+      run_teams<1, 1>(
+          "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
+          Factor{arrays, a_columns.data(), u_columns.data(),
+                 alone ? nullptr : order_.vertex.data(), drawn_.data(), n,
+                 longest_, places.data(), values.data()});
+      exec.fence();
+    };
+    if (threads == 1)
+      run(std::true_type());
+    else
+      run(std::false_type());
   }
 
   LevelOrder<Memory> order_;

@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/PatternCheck.hpp>
 #include <limits>
 
 namespace Strata {
@@ -117,6 +118,16 @@ void raise_factor_faults(const char* label, const ExecutionSpace& exec,
           "diagonal",
           row);
   }
+}
+
+/// What incomplete_lu raises of a matrix that it can't factorise, before any
+/// elimination.
+template <class Scalar, class ExecutionSpace>
+void check_factor_input(const ExecutionSpace& exec,
+                        const CrsArrays<Scalar>& A) {
+  check_square_matrix(exec, A);
+  raise_factor_faults("Strata::IncompleteLu::check::input", exec, A.rows(),
+                      FactorInputCheck<Scalar>{A});
 }
 
 }  // namespace Detail

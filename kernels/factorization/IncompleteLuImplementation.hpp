@@ -15,6 +15,7 @@
 #include <kernels/factorization/FactorRowsOnHost.hpp>
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -55,6 +56,8 @@ class EliminationPlan {
     }
     drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
         "Strata::IncompleteLu::drawn", 1);
+    // What is not needed any more.
+    order_.level_of = order_.permuted_row = order_.length = {};
   }
 
   /// Fills in the values of L and U, whose patterns are those of A's triangles.
@@ -186,54 +189,59 @@ class EliminationPlan {
 /// 81 entries (bcsstk16) 4.2 ms and 47 ms.
 inline constexpr std::int64_t most_entries_for_lanes = 128;
 
-/// Fills in the values of L and U, whose patterns are those of A's triangles.
 template <class Scalar, class ExecutionSpace>
-void eliminate_incompletely(const ExecutionSpace& exec,
-                            const CrsArrays<Scalar>& A,
-                            const NewTriangle<Scalar>& L,
-                            const NewTriangle<Scalar>& U) {
-  std::int64_t longest = 0;
-  Kokkos::parallel_reduce(
-      "Strata::IncompleteLu::longest_row",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, A.rows()),
-      LongestRow{A.row_map}, Kokkos::Max<std::int64_t>(longest));
-  exec.fence();
-  if constexpr (is_gpu<ExecutionSpace>) {
-    if (longest > most_entries_for_lanes) {
-      eliminate_by_spiluk(exec, A, L, U, std::int64_t{4} << 30);
-      return;
-    }
+struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
+  NewTriangle<Scalar> L, U;
+  /// None where spiluk eliminates, or there is no row.
+  std::unique_ptr<const EliminationPlan<ExecutionSpace>> plan;
+
+  Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+           NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
+    check_factor_input(exec, A);
+    const std::int64_t rows = A.rows();
+    if (rows > std::numeric_limits<int>::max() - 1)
+      throw IndexOverflowError(
+          "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
+          "split the system into blocks of at most 2147483646 rows");
+    L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
+    U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
+    if (rows == 0) return;
+    std::int64_t longest = 0;
+    Kokkos::parallel_reduce(
+        "Strata::IncompleteLu::longest_row",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, rows),
+        LongestRow{A.row_map}, Kokkos::Max<std::int64_t>(longest));
+    exec.fence();
+    if (!is_gpu<ExecutionSpace> || longest <= most_entries_for_lanes)
+      plan =
+          std::make_unique<EliminationPlan<ExecutionSpace>>(exec, A, longest);
   }
-  EliminationPlan<ExecutionSpace>(exec, A, longest).eliminate(exec, A, L, U);
+};
+
+template <class Scalar, class ExecutionSpace>
+IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
+  with_memory_errors("incomplete factors", [&] {
+    analysis_ = std::make_shared<const Analysis>(exec, A, L, U);
+  });
 }
 
 template <class Scalar, class ExecutionSpace>
-void check_and_factor(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                      NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
-  const std::int64_t rows = A.rows();
-  check_square_matrix(exec, A);
-  if (rows > std::numeric_limits<int>::max() - 1)
-    throw IndexOverflowError(
-        "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
-        "split the system into blocks of at most 2147483646 rows");
-  raise_factor_faults("Strata::IncompleteLu::check::input", exec, rows,
-                      FactorInputCheck<Scalar>{A});
-  const auto L =
-      triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
-  const auto U =
-      triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
-  if (rows == 0) return;
-  eliminate_incompletely(exec, A, L, U);
-  raise_factor_faults("Strata::IncompleteLu::check::factors", exec, rows,
-                      FactorOutputCheck<Scalar>{L.arrays, U.arrays});
-}
-
-template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
-  with_memory_errors("incomplete factors",
-                     [&] { check_and_factor(exec, A, L, U); });
+void IncompleteFactors<Scalar, ExecutionSpace>::compute(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
+  with_memory_errors("incomplete factors", [&] {
+    if (A.rows() == 0) return;
+    const auto &L = analysis_->L, &U = analysis_->U;
+    if (analysis_->plan) {
+      analysis_->plan->eliminate(exec, A, L, U);
+    } else if constexpr (is_gpu<ExecutionSpace>) {
+      eliminate_by_spiluk(exec, A, L, U, std::int64_t{4} << 30);
+    }
+    raise_factor_faults("Strata::IncompleteLu::check::factors", exec, A.rows(),
+                        FactorOutputCheck<Scalar>{L.arrays, U.arrays});
+  });
 }
 
 }  // namespace Detail

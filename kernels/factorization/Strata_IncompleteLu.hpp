@@ -6,6 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
+#include <memory>
 
 namespace Strata {
 
@@ -22,10 +23,27 @@ namespace Detail {
 /// For ExpectCompiled.
 struct IncompleteFactorization;
 
-/// See incomplete_lu. In kernels/factorization/IncompleteLuImplementation.hpp.
+/// Incomplete factors of matrices that have one pattern: analysed once,
+/// computed for the values of each. See incomplete_lu; in
+/// kernels/factorization/IncompleteLuImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
-void factor_incompletely(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                         NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
+class IncompleteFactors {
+ public:
+  /// Makes the patterns of both factors in `L` and `U`, whose arrays have to
+  /// live as long as this is used. Checks A; waits for `exec`.
+  IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
+
+  /// Fills in the values of both factors and waits for `exec`.
+  /// @param A  has passed check_factor_input and has the pattern that the
+  ///           constructor has seen
+  /// @throws FactorizationError, and then the factors are of no use
+  void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
+
+ private:
+  struct Analysis;
+  std::shared_ptr<const Analysis> analysis_;
+};
 
 }  // namespace Detail
 
@@ -70,7 +88,10 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
                                typename CrsMatrix::execution_space>;
     static_assert(Expect::value, "");
     Detail::NewCrsMatrix<CrsMatrix> L, U;
-    Detail::factor_incompletely(exec, Detail::crs_arrays(A), L, U);
+    const auto arrays = Detail::crs_arrays(A);
+    Detail::IncompleteFactors<Scalar, typename CrsMatrix::execution_space>(
+        exec, arrays, L, U)
+        .compute(exec, arrays);
     return {L.matrix("Strata::IncompleteLu::L"),
             U.matrix("Strata::IncompleteLu::U")};
   }

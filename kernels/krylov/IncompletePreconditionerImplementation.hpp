@@ -68,7 +68,9 @@ class IncompletePreconditionerState {
         sweeps_ = std::make_shared<Sweeps>(exec, factor);
     } else {
       order_ = FactorOrder::natural;
-      analyse(exec, Factors(exec, A, kind_));
+      factors_ = std::make_shared<Factors>(exec, A);
+      factors_->compute(exec, A, kind_);
+      analyse(exec, *factors_);
     }
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
@@ -79,8 +81,11 @@ class IncompletePreconditionerState {
   static void take_values(std::shared_ptr<IncompletePreconditionerState>& state,
                           const ExecutionSpace& exec, const Matrix& A) {
     if (!state->lower_) return state->take_coloured_values(exec, A);
-    const Factors factors(exec, A, state->kind_);
+    check_factor_input(exec, A);
     state->check_pattern(exec, A);
+    if (!state->factors_) state->factors_ = std::make_shared<Factors>(exec, A);
+    const Factors& factors = *state->factors_;
+    factors.compute(exec, A, state->kind_);
     try {
       Internals::update(*state->lower_, exec, factors.L.arrays());
       state->whole_ = false;
@@ -91,9 +96,11 @@ class IncompletePreconditionerState {
       exec.fence();
       auto other = std::make_shared<IncompletePreconditionerState>(*state);
       other->analyse(exec, factors);
+      // Each has factors of its own from here on.
+      other->factors_.reset();
       state = std::move(other);
     }
-    // The factors are freed here.
+    // The factors may be computed again.
     exec.fence();
   }
 
@@ -125,19 +132,25 @@ class IncompletePreconditionerState {
   using Borrowed = BorrowedMatrix<Scalar, ExecutionSpace>;
   using Factor = ColouredFactor<typename Borrowed::Matrix>;
 
-  /// Of the natural order. Checks A first.
+  /// Of the natural order, computed anew for each values.
   struct Factors {
     NewFactor<Scalar, ExecutionSpace> L, U;
+    IncompleteFactors<Scalar, ExecutionSpace> factors;
 
-    Factors(const ExecutionSpace& exec, const Matrix& A, Factorization kind)
-        : L(A), U(A) {
+    /// Checks A.
+    Factors(const ExecutionSpace& exec, const Matrix& A)
+        : L(A), U(A), factors(exec, A, L, U) {
       using Expect =
           ExpectCompiled<IncompleteFactorization, Scalar, ExecutionSpace>;
       static_assert(Expect::value, "");
-      factor_incompletely(exec, A, L, U);
-      if (kind != Factorization::incomplete_cholesky) return;
-      require_hermitian(exec, A);
-      require_positive_pivots(exec, U.arrays());
+    }
+    void compute(const ExecutionSpace& exec, const Matrix& A,
+                 Factorization kind) const {
+      if (kind == Factorization::incomplete_cholesky)
+        require_hermitian(exec, A);
+      factors.compute(exec, A);
+      if (kind == Factorization::incomplete_cholesky)
+        require_positive_pivots(exec, U.arrays());
     }
   };
 
@@ -195,9 +208,7 @@ class IncompletePreconditionerState {
     return longest <= 1024;
   }
   void check(const ExecutionSpace& exec, const Matrix& A) const {
-    check_square_matrix(exec, A);
-    raise_factor_faults("Strata::IncompletePreconditioner::check", exec, rows_,
-                        FactorInputCheck<Scalar>{A});
+    check_factor_input(exec, A);
     require_hermitian(exec, A);
   }
   void check_pattern(const ExecutionSpace& exec, const Matrix& A) const {
@@ -216,7 +227,8 @@ class IncompletePreconditionerState {
   Factorization kind_;
   FactorOrder order_;
   std::int64_t rows_;
-  TriangularOptions options_;  // of the natural order
+  TriangularOptions options_;         // of the natural order
+  std::shared_ptr<Factors> factors_;  // of the natural order; or none
   std::shared_ptr<Solver> lower_, upper_;
   bool whole_ = true;  // both are of the same values
   std::shared_ptr<Sweeps> sweeps_;

@@ -169,7 +169,9 @@ class IncompletePreconditioner {
     }
   }
   /// New values on the same pattern: factorises again, without analysis unless
-  /// the natural order's solvers can't take the values as they are planned.
+  /// the natural order's solvers can't take the values as they are planned. For
+  /// that the natural order keeps both factors beside its solvers, and the
+  /// order of their rows.
   /// @throws as the constructor, PatternMismatchError and HandleError. The old
   ///   values stay, or, where an exception leaves but one factor with new ones,
   ///   `apply` and solves with it throw HandleError until an update succeeds

@@ -54,11 +54,14 @@ struct FactorRowsOnHost {
 
  private:
   KOKKOS_INLINE_FUNCTION Scalar await(std::int64_t entry) const {
-    if constexpr (alone) return arrays.u_values[entry];
-    Scalar u;
-    for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
-      pause_while_waiting(turn);
-    return u;
+    if constexpr (alone) {
+      return arrays.u_values[entry];
+    } else {
+      Scalar u;
+      for (int turn = 0; !Value::read(arrays.u_values + entry, u); ++turn)
+        pause_while_waiting(turn);
+      return u;
+    }
   }
   KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i, int* places,
                                         Scalar* values) const {

@@ -7,7 +7,7 @@
 namespace Strata {
 namespace Detail {
 
-/// The entries of the longest row, for a reduction with Kokkos::Max.
+/// For longest_row: a reduction with Kokkos::Max.
 struct LongestRow {
   IndexArray row_map;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
@@ -16,6 +16,22 @@ struct LongestRow {
     if (length > most) most = length;
   }
 };
+
+/// The entries of the longest row; 0 where there is no row. Waits for `exec`.
+template <class ExecutionSpace>
+std::int64_t longest_row(const ExecutionSpace& exec,
+                         const IndexArray& row_map) {
+  const auto offsets = static_cast<std::int64_t>(row_map.extent(0));
+  if (offsets < 2) return 0;
+  std::int64_t longest = 0;
+  Kokkos::parallel_reduce(
+      "Strata::longest_row",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, offsets - 1),
+      LongestRow{row_map}, Kokkos::Max<std::int64_t>(longest));
+  exec.fence();
+  return longest;
+}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -206,13 +206,7 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
     L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
     U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
     if (rows == 0) return;
-    std::int64_t longest = 0;
-    Kokkos::parallel_reduce(
-        "Strata::IncompleteLu::longest_row",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, rows),
-        LongestRow{A.row_map}, Kokkos::Max<std::int64_t>(longest));
-    exec.fence();
+    const std::int64_t longest = longest_row(exec, A.row_map);
     if (!is_gpu<ExecutionSpace> || longest <= most_entries_for_lanes)
       plan =
           std::make_unique<EliminationPlan<ExecutionSpace>>(exec, A, longest);

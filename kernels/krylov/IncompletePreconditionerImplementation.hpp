@@ -199,13 +199,7 @@ class IncompletePreconditionerState {
         kind_ != Factorization::incomplete_cholesky ||
         options_ != TriangularOptions())
       return false;
-    std::int64_t longest = 0;
-    Kokkos::parallel_reduce("Strata::IncompletePreconditioner::longest",
-                            RangeOf<ExecutionSpace>(exec, 0, rows_),
-                            LongestRow{A.row_map},
-                            Kokkos::Max<std::int64_t>(longest));
-    exec.fence();
-    return longest <= 1024;
+    return longest_row(exec, A.row_map) <= 1024;
   }
   void check(const ExecutionSpace& exec, const Matrix& A) const {
     check_factor_input(exec, A);

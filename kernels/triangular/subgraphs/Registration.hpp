@@ -53,6 +53,10 @@ class SubgraphsRegistration
     const bool in_one = is_gpu<ExecutionSpace> && rows <= allowed.max_rows &&
                         !selection.best_of(Algorithm::sync_free_subgraphs);
     if (!in_one && sizes.level_map[1] < 2) return;
+    // Several right-hand sides are teams of their own on a GPU, which read all
+    // edges again.
+    if (!in_one && is_gpu<ExecutionSpace> && selection.features().columns > 1)
+      return;
     const double best = selection.best()->predicted_us;
     if (!(subgraphs_at_least(selection.features()) < best) ||
         !selection.may_fit(*this))
@@ -66,6 +70,10 @@ class SubgraphsRegistration
       const ComponentSizes components =
           find_component_sizes(selection.exec, selection.analysis.graph, most);
       if (components.count < 2 || components.largest > most) return;
+      if (is_gpu<ExecutionSpace> &&
+          !(subgraphs_at_least(selection.features(), components.largest) <
+            best))
+        return;
       note = std::to_string(components.count) + " components";
     }
     found_ = find_partition(selection, allowed);

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SUBGRAPHS_SUBGRAPH_KERNEL_HPP
 #define STRATA_KERNELS_TRIANGULAR_SUBGRAPHS_SUBGRAPH_KERNEL_HPP
 
+#include <core/device/Backend.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/triangular/subgraphs/SubgraphPlan.hpp>
 
@@ -19,12 +20,16 @@ namespace Detail {
 /// threads write one element of x_loc between two barriers, and edges out of a
 /// vertex lie in later slots than those into it.
 ///
-/// Edges are fetched `ahead` slots before they are applied; so are, for
-/// external edges, the finished values of x they refer to.
+/// On a GPU, edges are fetched `ahead` pieces of a slot before they are applied
+/// (see Piece), and what their numbers lead to half as many: an instruction
+/// that needs a number from memory holds a warp up until it is there.
 template <class Scalar, class ExecutionSpace>
 struct SubgraphLevelSolve {
   using Memory = typename ExecutionSpace::memory_space;
-  static constexpr int ahead = 4;
+  /// Even; more would take registers that other teams of a multiprocessor need.
+  static constexpr int ahead = sizeof(Scalar) > 8   ? 4
+                               : sizeof(Scalar) > 4 ? 6
+                                                    : 8;
 
   /// Raw pointers keep the functor small: Kokkos hands large ones over through
   /// one constant buffer, for which it has to wait on the host.
@@ -55,9 +60,10 @@ struct SubgraphLevelSolve {
 
   struct Edge {
     unsigned target;
-    int source;
+    int source;  // -1: none
     Scalar value;
-    Scalar scale;
+    Scalar scale;   // of the target, where this is the last edge into it
+    Scalar solved;  // x of the source of an external edge
   };
 
   KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& sum,
@@ -66,17 +72,24 @@ struct SubgraphLevelSolve {
   }
 
   template <bool external>
-  KOKKOS_INLINE_FUNCTION Edge fetch(std::int64_t k, std::int64_t end,
-                                    int offset, int column) const {
-    Edge e{0u, -1, Scalar(0), Scalar(0)};
+  KOKKOS_INLINE_FUNCTION Edge fetch(std::int64_t k, std::int64_t end) const {
+    Edge e{0u, -1, Scalar(0), Scalar(0), Scalar(0)};
     if (k >= end) return e;
     const Edges& edges = external ? external_edges : internal_edges;
     e.target = edges.target[k];
     e.source = edges.source[k];
-    e.value = external ? edges.value[k] * x(e.source, column) : edges.value[k];
+    e.value = edges.value[k];
+    return e;
+  }
+  /// Fetches what the numbers of an edge lead to.
+  template <bool external>
+  KOKKOS_INLINE_FUNCTION void follow(Edge& e, int offset, int column) const {
+    if (e.source < 0) return;
+    if constexpr (external) {
+      e.solved = x(e.source, column);
+    }
     if (e.target & last_mark)
       e.scale = diagonal[offset + int(e.target & ~last_mark)];
-    return e;
   }
 
   template <bool external>
@@ -85,40 +98,92 @@ struct SubgraphLevelSolve {
     const unsigned i = e.target & ~last_mark;
     Scalar sum = x_loc[i];
     if constexpr (external) {
-      sum -= e.value;
+      sum -= e.value * e.solved;
     } else {
       sum -= e.value * x_loc[e.source];
     }
     x_loc[i] = (e.target & last_mark) ? finish(sum, e.scale) : sum;
   }
 
+  /// Where a team is in its time slots: a piece is as many edges of one slot as
+  /// the team has threads, or what is left of the slot.
+  struct Piece {
+    const std::int64_t* edge_map;
+    std::int64_t slot, last_slot;       // from here up to there
+    std::int64_t first, end, next_end;  // edges: of this slot, and of the next
+
+    KOKKOS_INLINE_FUNCTION Piece(const Edges& edges, int g)
+        : edge_map(edges.edge_map),
+          slot(edges.slot_map[g]),
+          last_slot(edges.slot_map[g + 1]),
+          first(0),
+          end(0),
+          next_end(0) {
+      if (slot == last_slot) return;
+      first = edge_map[slot];
+      end = edge_map[slot + 1];
+      look_ahead();
+    }
+    KOKKOS_INLINE_FUNCTION bool any() const { return slot < last_slot; }
+    KOKKOS_INLINE_FUNCTION bool ends_slot(int size) const {
+      return first + size >= end;
+    }
+    KOKKOS_INLINE_FUNCTION void advance(int size) {
+      if (!ends_slot(size)) {
+        first += size;
+        return;
+      }
+      ++slot;
+      first = end;
+      end = next_end;
+      look_ahead();
+    }
+
+   private:
+    KOKKOS_INLINE_FUNCTION void look_ahead() {
+      if (slot + 1 < last_slot) next_end = edge_map[slot + 2];
+    }
+  };
+
   template <bool external, class Team>
   KOKKOS_INLINE_FUNCTION void run_slots(const Team& team, int g, int offset,
                                         int column, Scalar* x_loc) const {
     const Edges& edges = external ? external_edges : internal_edges;
-    const std::int64_t begin = edges.slot_map[g], end = edges.slot_map[g + 1];
     const int rank = team.team_rank(), size = team.team_size();
-    Edge ring[ahead];
-    for (int u = 0; u < ahead; ++u) {
-      const bool in = begin + u < end;
-      ring[u] = fetch<external>(in ? edges.edge_map[begin + u] + rank : 0,
-                                in ? edges.edge_map[begin + u + 1] : 0, offset,
-                                column);
-    }
-    for (std::int64_t q = begin; q < end; q += ahead) {
-      for (int u = 0; u < ahead; ++u) {
-        if (q + u >= end) break;
-        const Edge mine = ring[u];
-        const bool in = q + u + ahead < end;
-        ring[u] = fetch<external>(in ? edges.edge_map[q + u + ahead] + rank : 0,
-                                  in ? edges.edge_map[q + u + ahead + 1] : 0,
-                                  offset, column);
-        apply<external>(mine, x_loc);
-        const std::int64_t slot_end = edges.edge_map[q + u + 1];
-        for (std::int64_t k = edges.edge_map[q + u] + rank + size; k < slot_end;
-             k += size)
-          apply<external>(fetch<external>(k, slot_end, offset, column), x_loc);
+    if constexpr (lane_width<ExecutionSpace> == 1) {
+      for (std::int64_t q = edges.slot_map[g]; q < edges.slot_map[g + 1]; ++q) {
+        const std::int64_t end = edges.edge_map[q + 1];
+        for (std::int64_t k = edges.edge_map[q] + rank; k < end; k += size) {
+          Edge e = fetch<external>(k, end);
+          follow<external>(e, offset, column);
+          apply<external>(e, x_loc);
+        }
         team.team_barrier();
+      }
+    } else {
+      enum : int { none, within_slot, at_end_of_slot };
+      Edge ring[ahead];
+      int place[ahead];  // of the piece; the same for all threads
+      Piece next(edges, g);
+      const auto refill = [&](int u) {
+        place[u] = !next.any()            ? none
+                   : next.ends_slot(size) ? at_end_of_slot
+                                          : within_slot;
+        ring[u] = fetch<external>(next.first + rank, next.any() ? next.end : 0);
+        if (place[u] != none) next.advance(size);
+      };
+      for (int u = 0; u < ahead; ++u) refill(u);
+      for (int u = 0; u < ahead / 2; ++u)
+        follow<external>(ring[u], offset, column);
+      while (place[0] != none) {
+        for (int u = 0; u < ahead; ++u) {
+          const Edge mine = ring[u];
+          const int where = place[u];
+          follow<external>(ring[(u + ahead / 2) % ahead], offset, column);
+          refill(u);
+          apply<external>(mine, x_loc);
+          if (where == at_end_of_slot) team.team_barrier();
+        }
       }
     }
   }

@@ -3,6 +3,7 @@
 #define STRATA_CORE_MATRIX_INDEX_ARRAY_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/device/Backend.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -75,6 +76,28 @@ class IndexArray {
     if (kind_ == IndexKind::uint32)
       return static_cast<const std::uint32_t*>(data_)[at];
     return narrow(at);
+  }
+
+  /// Elements first + u * step for u < count, and 0 beyond the last one. One
+  /// branch for all of the usual type: a GPU then reads them side by side.
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void read(std::int64_t first, std::int64_t step,
+                                   std::int64_t (&elements)[count]) const {
+    const auto end = static_cast<std::int64_t>(extent_);
+    if (kind_ == IndexKind::int32) {
+      const auto* const data = static_cast<const std::int32_t*>(data_);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < count; ++u) {
+        const std::int64_t k = first + u * step;
+        elements[u] = k < end ? data[k * stride_] : 0;
+      }
+      return;
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < count; ++u) {
+      const std::int64_t k = first + u * step;
+      elements[u] = k < end ? (*this)(k) : 0;
+    }
   }
 
   /// Elements [begin, end), copied to the host from MemorySpace, where they

@@ -27,18 +27,15 @@ struct FingerprintTerm {
   template <int count>
   KOKKOS_INLINE_FUNCTION void add(std::int64_t first, std::int64_t stride,
                                   std::uint64_t& sum) const {
-    std::uint64_t content[count];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < count; ++u) {
-      const std::int64_t k = first + u * stride;
-      content[u] = k < size() ? static_cast<std::uint64_t>(array(k)) : 0;
-    }
+    std::int64_t content[count];
+    array.read(first, stride, content);
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
       const std::int64_t k = first + u * stride;
       const std::uint64_t place =
           mix_bits(static_cast<std::uint64_t>(k) + salt);
-      if (k < size()) sum += mix_bits(place + content[u]);
+      if (k < size())
+        sum += mix_bits(place + static_cast<std::uint64_t>(content[u]));
     }
   }
 };

@@ -5,7 +5,6 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
-#include <Strata_LevelSets.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
@@ -105,29 +104,6 @@ inline double predict_subgraphs(const PerformanceParameters& parameters,
       sum += t;
     }
     total += concurrency > 0 ? std::max(longest, sum / concurrency) : longest;
-  }
-  return total;
-}
-
-/// Predicted time of one solve by level sets, in microseconds. In the terms of
-/// (5) a level set is a level all of whose edges are external: alpha a level,
-/// and tau' for each step of its longest row when `lanes` threads share a row.
-/// Cost: O(n).
-inline double predict_level_sets(
-    const PerformanceParameters& parameters,
-    const DependencyGraph<Kokkos::HostSpace>& graph, const LevelSets& levels,
-    int lanes = 1) {
-  if (lanes < 1)
-    throw OptionError("lanes", std::to_string(lanes) + " threads a row",
-                      "use at least 1");
-  double total = parameters.alpha * levels.num_levels;
-  for (int l = 0; l < levels.num_levels; ++l) {
-    std::int64_t longest = 0;
-    for (int p = levels.level_map[l]; p < levels.level_map[l + 1]; ++p) {
-      const int v = levels.vertices[p];
-      longest = std::max(longest, graph.row_map(v + 1) - graph.row_map(v));
-    }
-    total += parameters.tau_external * double((longest + lanes - 1) / lanes);
   }
   return total;
 }

@@ -134,19 +134,6 @@ struct NotReady {
       not_ready = not_ready || bits[i] == Traits::not_ready;
     return not_ready;
   }
-  /// True if some word of a loaded value is not ready, or is a NaN that looks
-  /// so in its upper four bytes: one comparison a word.
-  KOKKOS_INLINE_FUNCTION static bool may_be_not_ready(const Scalar& value) {
-    constexpr int halves = sizeof(Scalar) / 4, of_word = sizeof(Word) / 4;
-    constexpr auto upper =
-        static_cast<unsigned>(Traits::not_ready >> (8 * (sizeof(Bits) - 4)));
-    unsigned half[halves];
-    memcpy(half, &value, sizeof(Scalar));
-    bool may = false;
-    for (int i = of_word - 1; i < halves; i += of_word)
-      may = may || half[i] == upper;
-    return may;
-  }
   /// Reads the value; false while any word of it is not ready.
   KOKKOS_INLINE_FUNCTION static bool read(const Scalar* at, Scalar& value) {
     const Bits* w = reinterpret_cast<const Bits*>(at);

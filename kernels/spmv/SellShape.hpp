@@ -97,11 +97,6 @@ SellShape choose_sell_shape(const ExecutionSpace& exec, std::int64_t rows,
   return shape;
 }
 
-struct SellRowCounts {
-  std::int64_t longest = 0;
-  std::int64_t long_rows = 0;
-};
-
 /// Key that sorts rows by window, then by falling length.
 template <class MemorySpace>
 struct SellSortKeys {

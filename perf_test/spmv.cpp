@@ -18,7 +18,6 @@
 #include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTable.hpp>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -91,17 +90,8 @@ Options parse(int& argc, char** argv) {
       continue;
     } else if (flag == "--help") {
       options.help = true;
-    } else if (flag == "--matrix") {
-      if (!std::ifstream(value).good())
-        throw FileError(value, "the file can't be opened",
-                        "check the path given to --matrix");
-      options.matrices.push_back({true, value, file_stem(value)});
-    } else if (flag == "--gallery") {
-      if (starts_with(value, "poisson:"))
-        whole_number(flag, value.substr(8), 1, 1200);
-      else
-        gallery_name(value);
-      options.matrices.push_back({false, value, value});
+    } else if (flag == "--matrix" || flag == "--gallery") {
+      options.matrices.push_back(matrix_source(flag, value, true));
     } else if (flag == "--algorithms") {
       options.algorithms = chosen_names(value, spmv_algorithms());
       chosen = true;

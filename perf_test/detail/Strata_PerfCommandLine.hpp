@@ -38,6 +38,25 @@ inline std::string file_stem(const std::string& path) {
   return stem;
 }
 
+/// What --matrix and --gallery name. @throws FileError on a file that can't be
+/// opened, GalleryError on a gallery name that is none
+/// @param poisson  poisson:N, the Poisson cube, is one
+inline MatrixSource matrix_source(const std::string& flag,
+                                  const std::string& value,
+                                  bool poisson = false) {
+  if (flag == "--gallery") {
+    const MatrixSource cube{false, value, value};
+    if (!poisson || !is_poisson(cube))
+      return {false, value, gallery_name(value)};
+    whole_number(flag, value.substr(8), 1, 1200);
+    return cube;
+  }
+  if (!std::ifstream(value).good())
+    throw FileError(value, "the file can't be opened",
+                    "check the path given to --matrix");
+  return {true, value, file_stem(value)};
+}
+
 /// Our algorithms' names for people, separated; lines of more than `width`
 /// characters go on after `indent`.
 inline std::string own_names(const std::string& separator,
@@ -186,13 +205,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     }
     if (flag == "--collapsed-levels")
       throw OptionError(flag, "is an old name", "use --merged-levels");
-    if (flag == "--matrix") {
-      if (!std::ifstream(value).good())
-        throw FileError(value, "the file can't be opened",
-                        "check the path given to --matrix");
-      options.matrices.push_back({true, value, file_stem(value)});
-    } else if (flag == "--gallery") {
-      options.matrices.push_back({false, value, gallery_name(value)});
+    if (flag == "--matrix" || flag == "--gallery") {
+      options.matrices.push_back(matrix_source(flag, value));
     } else if (flag == "--factor") {
       options.factor = factor_from_string(value);
       options.factor_name = value;

@@ -20,23 +20,28 @@ inline const std::vector<std::string>& peer_families() {
   return families;
 }
 
-/// The fastest right answer of `family` on `matrix`; null where there is none.
-inline const SptrsvResult* best_of_family(
-    const std::vector<SptrsvResult>& results, const std::string& matrix,
-    const std::string& family) {
-  const SptrsvResult* best = nullptr;
+/// The right answer of `family` on `matrix` with the shortest `time`; null
+/// where there is none.
+template <class Result>
+const Result* best_of_family(const std::vector<Result>& results,
+                             const std::string& matrix,
+                             const std::string& family,
+                             double Result::*time = &Result::solve_us) {
+  const Result* best = nullptr;
   for (const auto& r : results)
     if (r.matrix == matrix && !r.own && r.outcome == Outcome::right &&
-        starts_with(r.algorithm, family) &&
-        (!best || r.solve_us < best->solve_us))
+        starts_with(r.algorithm, family) && !std::isnan(r.*time) &&
+        (!best || r.*time < best->*time))
       best = &r;
   return best;
 }
 
-/// solve time of the peer over that of `ours`; NaN where either is missing.
-inline double speedup(const SptrsvResult& ours, const SptrsvResult* peer) {
+/// `time` of the peer over that of `ours`; NaN where either is missing.
+template <class Result>
+double speedup(const Result& ours, const Result* peer,
+               double Result::*time = &Result::solve_us) {
   if (!peer || !ours.own || ours.outcome != Outcome::right) return NAN;
-  return peer->solve_us / ours.solve_us;
+  return peer->*time / ours.*time;
 }
 
 /// The peer that the analysis has to pay for itself against: cuSPARSE where
@@ -64,14 +69,17 @@ struct MeanSpeedup {
   double mean = NAN;
   int matrices = 0;
 };
-inline MeanSpeedup mean_speedup(const std::vector<SptrsvResult>& results,
-                                const std::string& algorithm,
-                                const std::string& family) {
+template <class Result>
+MeanSpeedup mean_speedup(const std::vector<Result>& results,
+                         const std::string& algorithm,
+                         const std::string& family,
+                         double Result::*time = &Result::solve_us) {
   MeanSpeedup result;
   double logarithms = 0;
   for (const auto& r : results) {
     if (r.algorithm != algorithm) continue;
-    const double s = speedup(r, best_of_family(results, r.matrix, family));
+    const double s =
+        speedup(r, best_of_family(results, r.matrix, family, time), time);
     if (std::isnan(s)) continue;
     logarithms += std::log(s);
     ++result.matrices;

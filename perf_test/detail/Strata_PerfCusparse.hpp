@@ -56,7 +56,9 @@ class CusparseTriangle : public Algorithm<Scalar> {
     cusparseFillMode_t fill = problem.uplo == Uplo::lower
                                   ? CUSPARSE_FILL_MODE_LOWER
                                   : CUSPARSE_FILL_MODE_UPPER;
-    cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+    cusparseDiagType_t diagonal = problem.diag == Diag::unit
+                                      ? CUSPARSE_DIAG_TYPE_UNIT
+                                      : CUSPARSE_DIAG_TYPE_NON_UNIT;
     check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE,
                                              &fill, sizeof(fill)),
                    "cusparseSpMatSetAttribute");
@@ -95,11 +97,15 @@ class CusparseTriangle : public Algorithm<Scalar> {
 template <class Scalar>
 class CusparseSpsv : public CusparseTriangle<Scalar> {
   using Base = CusparseTriangle<Scalar>;
-  using Base::handle_, Base::matrix_, Base::one_, Base::plain, Base::problem_,
-      Base::type;
+  using Base::handle_, Base::matrix_, Base::one_, Base::problem_, Base::type;
 
  public:
-  explicit CusparseSpsv(const Problem<Scalar>& problem) : Base(problem) {
+  explicit CusparseSpsv(const Problem<Scalar>& problem)
+      : Base(problem),
+        op_(problem.op == Op::none ? Base::plain
+            : problem.op == Op::transpose
+                ? CUSPARSE_OPERATION_TRANSPOSE
+                : CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) {
     const std::size_t rows = static_cast<std::size_t>(problem.rows());
     for (int column = 0; column < problem.rhs(); ++column) {
       b_.push_back(vector(problem.b.data() + column * rows));
@@ -118,10 +124,10 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
                    "cusparseSpSV_createDescr");
     std::size_t bytes = 0;
     check_cusparse(
-        cusparseSpSV_bufferSize(handle_, plain, &one_, matrix_, b_[0], x_[0],
+        cusparseSpSV_bufferSize(handle_, op_, &one_, matrix_, b_[0], x_[0],
                                 type, CUSPARSE_SPSV_ALG_DEFAULT, plan_, &bytes),
         "cusparseSpSV_bufferSize");
-    check_cusparse(cusparseSpSV_analysis(handle_, plain, &one_, matrix_, b_[0],
+    check_cusparse(cusparseSpSV_analysis(handle_, op_, &one_, matrix_, b_[0],
                                          x_[0], type, CUSPARSE_SPSV_ALG_DEFAULT,
                                          plan_, this->workspace(bytes)),
                    "cusparseSpSV_analysis");
@@ -138,7 +144,7 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   }
   void solve() override {
     for (std::size_t column = 0; column < b_.size(); ++column)
-      check_cusparse(cusparseSpSV_solve(handle_, plain, &one_, matrix_,
+      check_cusparse(cusparseSpSV_solve(handle_, op_, &one_, matrix_,
                                         b_[column], x_[column], type,
                                         CUSPARSE_SPSV_ALG_DEFAULT, plan_),
                      "cusparseSpSV_solve");
@@ -153,6 +159,7 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
     return descriptor;
   }
 
+  cusparseOperation_t op_;
   cusparseSpSVDescr_t plan_ = nullptr;
   std::vector<cusparseDnVecDescr_t> b_, x_;
 };

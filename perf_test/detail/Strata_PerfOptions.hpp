@@ -106,6 +106,11 @@ inline bool starts_with(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
 
+/// Whether it is poisson:N, which only some programs take.
+inline bool is_poisson(const MatrixSource& source) {
+  return !source.is_file && starts_with(source.spec, "poisson:");
+}
+
 }  // namespace PerfTest
 }  // namespace Strata
 

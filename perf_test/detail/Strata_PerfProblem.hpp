@@ -33,7 +33,9 @@ struct Problem {
   using HostArray = Kokkos::View<const T*, Kokkos::HostSpace>;
 
   Uplo uplo;
-  Matrix matrix;  ///< the triangle with its diagonal, rows sorted
+  Diag diag = Diag::non_unit;
+  Op op = Op::none;  ///< cuSPARSE's SpSV alone takes others
+  Matrix matrix;     ///< the triangle with its diagonal, rows sorted
   HostArray<int> host_row_map, host_entries;
   HostArray<Scalar> host_values;
   std::int64_t levels;

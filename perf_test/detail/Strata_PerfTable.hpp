@@ -66,15 +66,16 @@ inline std::string break_even_text(double solves) {
   return solves > 0 ? formatted("%.0f", solves) : "at once";
 }
 
-inline std::string error_text(const SptrsvResult& r) {
+template <class Result>
+std::string error_text(const Result& r) {
   if (r.outcome == Outcome::wrong)
     return "WRONG " + formatted("%.0e", r.relative_error);
   return r.timed() ? formatted("%.1e", r.relative_error) : "failed";
 }
 
 /// Peer families with at least one result.
-inline std::vector<std::string> families_in(
-    const std::vector<SptrsvResult>& results) {
+template <class Result>
+std::vector<std::string> families_in(const std::vector<Result>& results) {
   std::vector<std::string> families;
   for (const auto& family : peer_families())
     if (std::any_of(results.begin(), results.end(), [&](const auto& r) {
@@ -134,18 +135,30 @@ inline TextTable make_table(const std::vector<SptrsvResult>& results,
   return table;
 }
 
+/// Geometric means of our `algorithm`'s speedups in `time` over each family;
+/// empty where there are none.
+template <class Result>
+std::string means_text(const std::vector<Result>& results,
+                       const std::string& algorithm,
+                       const std::vector<std::string>& families,
+                       double Result::*time) {
+  std::string line;
+  for (const auto& family : families) {
+    const auto s = mean_speedup(results, algorithm, family, time);
+    if (s.matrices == 0) continue;
+    line += (line.empty() ? "" : ", ") + digits(s.mean) + " x " + family +
+            " (" + std::to_string(s.matrices) +
+            (s.matrices == 1 ? " matrix)" : " matrices)");
+  }
+  return line;
+}
+
 inline void print_means(std::ostream& out,
                         const std::vector<SptrsvResult>& results,
                         const std::vector<std::string>& families) {
   for (const auto& algorithm : own_algorithms()) {
-    std::string line;
-    for (const auto& family : families) {
-      const auto s = mean_speedup(results, algorithm, family);
-      if (s.matrices == 0) continue;
-      line += (line.empty() ? "" : ", ") + digits(s.mean) + " x " + family +
-              " (" + std::to_string(s.matrices) +
-              (s.matrices == 1 ? " matrix)" : " matrices)");
-    }
+    const std::string line =
+        means_text(results, algorithm, families, &SptrsvResult::solve_us);
     if (!line.empty())
       out << "geometric mean speedup of " << algorithm << ": " << line << '\n';
   }

@@ -48,6 +48,25 @@ double median_seconds(const ExecutionSpace& exec, const Work& work) {
   return median(samples);
 }
 
+/// Seconds of one `work` after a `prepare` that is not timed: the median of at
+/// least five, and of up to 20 within a second, after a first one that warms
+/// up. After ten seconds of warming up that is the answer.
+template <class ExecutionSpace, class Prepare, class Work>
+double median_seconds_after(const ExecutionSpace& exec, const Prepare& prepare,
+                            const Work& work) {
+  std::vector<double> samples;
+  double spent = 0;
+  prepare();
+  const double first = seconds(exec, 1, work);
+  if (first > 10) return first;
+  while (samples.size() < 5 || (samples.size() < 20 && spent < 1)) {
+    prepare();
+    samples.push_back(seconds(exec, 1, work));
+    spent += samples.back();
+  }
+  return median(samples);
+}
+
 /// Calls of `work` that take at least a millisecond together, so that the
 /// fence that ends a batch and the clock's resolution stay below a percent.
 template <class ExecutionSpace, class Work>

@@ -14,14 +14,20 @@
 namespace Strata {
 namespace PerfTest {
 
-/// A with a diagonal entry in each row that has none: one plus the sum of the
-/// magnitudes of the row's entries. Rows stay sorted where they are.
+/// Which diagonal entries complete_diagonal puts in.
+enum class NewDiagonal { where_missing, everywhere };
+
+/// A with a dominant diagonal entry in each row that has none, or in each row:
+/// one plus the sum of the magnitudes of the row's other entries. Rows stay
+/// sorted where they are.
 template <class Matrix>
-Matrix complete_diagonal(const Matrix& A) {
+Matrix complete_diagonal(const Matrix& A,
+                         NewDiagonal wanted = NewDiagonal::where_missing) {
   using Kokkos::create_mirror_view_and_copy;
   using Offset = typename Matrix::non_const_size_type;
   using Ordinal = typename Matrix::non_const_ordinal_type;
   using Scalar = typename Matrix::non_const_value_type;
+  const bool replace = wanted == NewDiagonal::everywhere;
   const Kokkos::HostSpace host;
   const auto row_map = create_mirror_view_and_copy(host, A.graph.row_map);
   const auto from = create_mirror_view_and_copy(host, A.graph.entries);
@@ -33,8 +39,10 @@ Matrix complete_diagonal(const Matrix& A) {
     Scalar dominant(1);
     bool complete = false;
     for (Offset k = row_map(row); k < row_map(row + 1); ++k) {
-      dominant += Detail::modulus(Scalar(number(k)));
-      complete = complete || from(k) == row;
+      if (from(k) == row)
+        complete = true;
+      else
+        dominant += Detail::modulus(Scalar(number(k)));
     }
     for (Offset k = row_map(row); k < row_map(row + 1); ++k) {
       if (!complete && from(k) > row) {
@@ -43,7 +51,8 @@ Matrix complete_diagonal(const Matrix& A) {
         complete = true;
       }
       entries.push_back(from(k));
-      values.push_back(number(k));
+      values.push_back(replace && from(k) == row ? dominant
+                                                 : Scalar(number(k)));
     }
     if (!complete) {
       entries.push_back(row);
@@ -51,7 +60,7 @@ Matrix complete_diagonal(const Matrix& A) {
     }
     map.push_back(static_cast<Ordinal>(entries.size()));
   }
-  if (entries.size() == from.extent(0)) return A;
+  if (!replace && entries.size() == from.extent(0)) return A;
   return Matrix("Strata::complete_diagonal", A.numRows(), A.numCols(),
                 static_cast<Offset>(entries.size()), values.data(), map.data(),
                 entries.data());

@@ -8,12 +8,11 @@
 #include <Strata_SellMatrix.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <detail/Strata_PerfBlockEll.hpp>
-#include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
+#include <detail/Strata_PerfWholeMatrix.hpp>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -167,19 +166,13 @@ class Runner : public SpmvRunner {
     x_ = y_ = Vectors();
     input_error_.clear();
     try {
-      const bool poisson =
-          !source.is_file && starts_with(source.spec, "poisson:");
-      if (settings_.factor && poisson)
+      if (settings_.factor && is_poisson(source))
         throw std::runtime_error("--factor does not go with poisson:N");
       if (settings_.factor)
         A_ =
             load_triangle<Matrix>(source, *settings_.factor, settings_.reorder);
-      else if (source.is_file)
-        A_ = read_matrix_market<Matrix>(source.spec);
-      else if (poisson)
-        A_ = poisson_cube<Matrix>(exec_, std::atoll(source.spec.c_str() + 8));
       else
-        A_ = gallery<Matrix>(exec_, source.spec);
+        A_ = load_whole_matrix<Matrix>(exec_, source);
       if (A_.numRows() == 0) throw std::runtime_error("no rows");
     } catch (const std::exception& error) {
       input_error_ = error.what();

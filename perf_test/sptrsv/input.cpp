@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices from files and from the gallery for one scalar type,
 // STRATA_PERF_SCALAR.
-#include <Strata_LevelSets.hpp>
-#include <Strata_TriangleGraph.hpp>
 #include <detail/Strata_PerfInput.hpp>
+#include <detail/Strata_PerfLevels.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
 
 namespace Strata {
 namespace PerfTest {
-
-template <class Scalar>
-std::int64_t count_levels(const Problem<Scalar>& problem) {
-  TriangleInput input;
-  input.uplo = problem.uplo;
-  const auto& graph = problem.matrix.graph;
-  const typename Problem<Scalar>::ExecutionSpace exec;
-  return find_level_sets(
-             mirror_graph(Kokkos::HostSpace(),
-                          triangle_graph(exec, graph.row_map, graph.entries,
-                                         problem.matrix.values,
-                                         problem.matrix.numCols(), input)))
-      .num_levels;
-}
 
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
@@ -31,7 +16,9 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
   problem.uplo = uplo_of(factor);
   problem.matrix =
       load_triangle<typename Problem<Scalar>::Matrix>(source, factor, reorder);
-  problem.levels = count_levels(problem);
+  TriangleInput input;
+  input.uplo = problem.uplo;
+  problem.levels = count_levels(problem.matrix, input);
   const Kokkos::HostSpace host;
   const auto& graph = problem.matrix.graph;
   problem.host_row_map = create_mirror_view_and_copy(host, graph.row_map);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_FACTORIZER_HPP
+#define STRATA_PERF_FACTORIZER_HPP
+
+#include <detail/Strata_PerfFactorization.hpp>
+#include <detail/Strata_PerfProblem.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+/// A matrix to factorise. Every algorithm reads the same views, with 4-byte
+/// columns and offsets.
+template <class Scalar>
+struct FactorProblem {
+  using ExecutionSpace = typename Problem<Scalar>::ExecutionSpace;
+  using Matrix = typename Problem<Scalar>::Matrix;
+  using Values = typename Matrix::values_type;
+  using Vectors = typename Problem<Scalar>::Vectors;
+
+  FactorizationKind kind = FactorizationKind::ilu0;
+  Matrix matrix;
+  /// Other values on the same pattern: S A S, where S is diagonal with powers
+  /// of two, so that they have factors where A has some.
+  Matrix other;
+  typename Problem<Scalar>::template HostArray<int> row_map, entries;
+  typename Problem<Scalar>::template HostArray<Scalar> values, other_values;
+  std::vector<int> diagonal;  ///< where each row has its diagonal entry
+  std::int64_t levels = 0;
+  /// The serial factors of A, in the form of Factorizer::factors().
+  std::vector<Scalar> reference;
+  Vectors b, x;  ///< one column
+  std::vector<Scalar> host_b;
+
+  int rows() const { return static_cast<int>(matrix.numRows()); }
+  int num_entries() const { return static_cast<int>(entries.extent(0)); }
+};
+
+/// One way to factorise a FactorProblem, ours or a peer's. The timing does the
+/// fencing. The problem outlives it.
+template <class Scalar>
+class Factorizer {
+ public:
+  using Problem = FactorProblem<Scalar>;
+  using ExecutionSpace = typename Problem::ExecutionSpace;
+  using Matrix = typename Problem::Matrix;
+
+  virtual ~Factorizer() = default;
+
+  /// What the numeric phase needs to know of the pattern; replaces an earlier
+  /// analysis.
+  virtual void analyse() = 0;
+  /// The numeric phase for a matrix of the problem's pattern, which stays as it
+  /// is.
+  virtual void compute(const Matrix& A) = 0;
+  /// Whether compute() is a copy of the values and a numeric phase that
+  /// overwrites them: those two.
+  virtual bool is_in_place() const { return false; }
+  virtual void copy_values(const Matrix&) {}
+  virtual void compute_in_place() {}
+
+  /// From the problem's matrix to being ready to apply.
+  virtual void make_ready() = 0;
+  /// From new values to being ready to apply, after make_ready().
+  virtual void update_values(const Matrix& A) = 0;
+  /// x = U^-1 L^-1 b of the problem's vectors, after make_ready().
+  virtual void apply() = 0;
+  /// Puts the answer into problem.x where apply() leaves it elsewhere.
+  virtual void publish() {}
+
+  /// What the latest compute() has made, on the host: for each entry of A that
+  /// of L below the diagonal and that of U elsewhere; L has ones on its
+  /// diagonal. Incomplete Cholesky's factors are put into this form.
+  /// @throws std::runtime_error where they are not of that pattern, or the
+  ///   numeric phase has told that it failed
+  virtual std::vector<Scalar> factors() = 0;
+};
+
+/// Makes the algorithm of that name, each family in a file of its own.
+template <class Scalar>
+std::unique_ptr<Factorizer<Scalar>> make_own_factorizer(
+    const std::string& name, const FactorProblem<Scalar>& problem);
+template <class Scalar>
+std::unique_ptr<Factorizer<Scalar>> make_peer_factorizer(
+    const std::string& name, const FactorProblem<Scalar>& problem);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Our incomplete factorisations for one scalar type, STRATA_PERF_SCALAR.
+#include <Kokkos_Core.hpp>
+#include <Strata_IncompleteLu.hpp>
+#include <Strata_Preconditioner.hpp>
+#include <detail/Strata_PerfFactorCheck.hpp>
+#include <detail/Strata_PerfFactorizer.hpp>
+#include <optional>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+/// The phases are those inside of incomplete_lu(); from the matrix or new
+/// values to an answer it is IncompletePreconditioner in the natural order, as
+/// a user has it. On a Hermitian matrix both of its factorisations eliminate
+/// alike, and incomplete Cholesky checks the matrix and the pivots as well.
+template <class Scalar>
+class OwnFactorizer : public Factorizer<Scalar> {
+  using Matrix = typename Factorizer<Scalar>::Matrix;
+  using Space = typename Factorizer<Scalar>::ExecutionSpace;
+
+ public:
+  explicit OwnFactorizer(const FactorProblem<Scalar>& problem)
+      : problem_(problem) {}
+
+  void analyse() override {
+    // The earlier analysis's memory is released before the next is made.
+    phases_.reset();
+    phases_.emplace(exec_, problem_.matrix);
+  }
+  void compute(const Matrix& A) override {
+    phases_->factors.compute(exec_, Detail::crs_arrays(A));
+  }
+  void make_ready() override {
+    preconditioner_ = IncompletePreconditioner<Scalar, Space>();
+    preconditioner_ = IncompletePreconditioner<Scalar, Space>(
+        exec_, problem_.matrix,
+        problem_.kind == FactorizationKind::ilu0
+            ? Factorization::incomplete_lu
+            : Factorization::incomplete_cholesky,
+        TriangularOptions(), FactorOrder::natural);
+  }
+  void update_values(const Matrix& A) override {
+    preconditioner_.update_values(exec_, A);
+  }
+  void apply() override {
+    preconditioner_.apply(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),
+                          Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
+  }
+  std::vector<Scalar> factors() override {
+    return on_pattern(problem_, phases_->L.matrix("L"), phases_->U.matrix("U"));
+  }
+
+ private:
+  struct Phases {
+    Detail::NewCrsMatrix<Matrix> L, U;
+    Detail::IncompleteFactors<Scalar, Space> factors;
+
+    Phases(const Space& exec, const Matrix& A)
+        : factors(exec, Detail::crs_arrays(A), L, U) {}
+  };
+
+  const FactorProblem<Scalar>& problem_;
+  Space exec_;
+  std::optional<Phases> phases_;
+  IncompletePreconditioner<Scalar, Space> preconditioner_;
+};
+
+}  // namespace
+
+template <class Scalar>
+std::unique_ptr<Factorizer<Scalar>> make_own_factorizer(
+    const std::string&, const FactorProblem<Scalar>& problem) {
+  return std::make_unique<OwnFactorizer<Scalar>>(problem);
+}
+template std::unique_ptr<Factorizer<STRATA_PERF_SCALAR>> make_own_factorizer(
+    const std::string&, const FactorProblem<STRATA_PERF_SCALAR>&);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrices and measurements of incomplete factorisations for one scalar type,
+// STRATA_PERF_SCALAR.
+#include <Kokkos_Core.hpp>
+#include <detail/Strata_PerfFactorCheck.hpp>
+#include <detail/Strata_PerfFactorizer.hpp>
+#include <detail/Strata_PerfLevels.hpp>
+#include <detail/Strata_PerfSerialFactors.hpp>
+#include <detail/Strata_PerfTiming.hpp>
+#include <detail/Strata_PerfTriangle.hpp>
+#include <detail/Strata_PerfWholeMatrix.hpp>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+/// S A S, with powers of two on the diagonal of S.
+template <class Matrix>
+Matrix scaled(const Matrix& A) {
+  using Scalar = typename Matrix::non_const_value_type;
+  const auto scale = [](int row) { return double(1 << row % 3); };
+  const auto map =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.graph.row_map);
+  const auto entries =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.graph.entries);
+  typename Matrix::values_type values("other values", A.values.extent(0));
+  const auto other = Kokkos::create_mirror_view(values);
+  Kokkos::deep_copy(other, A.values);
+  for (int i = 0; i < A.numRows(); ++i)
+    for (int k = map(i); k < map(i + 1); ++k)
+      other(k) *= Scalar(scale(i) * scale(entries(k)));
+  Kokkos::deep_copy(values, other);
+  return Matrix("other", A.numRows(), A.numCols(), A.nnz(), values,
+                A.graph.row_map, A.graph.entries);
+}
+
+/// @throws std::runtime_error unless A = A^H, within 64 roundings
+template <class Scalar>
+void require_hermitian(const FactorProblem<Scalar>& problem) {
+  using W = WideType<Scalar>;
+  std::vector<int> next(problem.rows());
+  for (int i = 0; i < problem.rows(); ++i) next[i] = problem.row_map(i);
+  // Columns of row j are met in the order of rows i.
+  for (int i = 0; i < problem.rows(); ++i)
+    for (int k = problem.row_map(i); k < problem.row_map(i + 1); ++k) {
+      const int j = problem.entries(k), mirror = next[j]++;
+      const auto value = W::from(problem.values(k));
+      if (mirror >= problem.row_map(j + 1) || problem.entries(mirror) != i ||
+          std::abs(value - std::conj(W::from(problem.values(mirror)))) >
+              64 * unit_roundoff<Scalar>() * std::abs(value))
+        throw std::runtime_error("is not Hermitian in row " +
+                                 std::to_string(i));
+    }
+}
+
+template <class Scalar>
+FactorProblem<Scalar> load(const MatrixSource& source,
+                           const FactorizationSettings& settings) {
+  using Kokkos::create_mirror_view_and_copy;
+  using Matrix = typename FactorProblem<Scalar>::Matrix;
+  const typename FactorProblem<Scalar>::ExecutionSpace exec;
+  FactorProblem<Scalar> problem;
+  problem.kind = settings.kind;
+  Matrix A = load_whole_matrix<Matrix>(exec, source);
+  if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
+  if (A.numRows() == 0) throw std::runtime_error("has no rows");
+  if (settings.dominant) A = complete_diagonal(A, NewDiagonal::everywhere);
+  problem.matrix = A;
+  problem.other = scaled(A);
+  const Kokkos::HostSpace host;
+  problem.row_map = create_mirror_view_and_copy(host, A.graph.row_map);
+  problem.entries = create_mirror_view_and_copy(host, A.graph.entries);
+  problem.values = create_mirror_view_and_copy(host, A.values);
+  problem.other_values =
+      create_mirror_view_and_copy(host, problem.other.values);
+  problem.diagonal = diagonal_places(problem);
+  if (settings.kind == FactorizationKind::ic0) require_hermitian(problem);
+  TriangleInput lower;
+  lower.diag = Diag::unit;
+  lower.take_triangle = true;
+  problem.levels = count_levels(A, lower);
+
+  SerialFactorizer<Scalar> serial(problem);
+  serial.analyse();
+  serial.compute(problem.matrix);
+  problem.reference = serial.factors();
+  for (int i = 0; i < problem.rows(); ++i) {
+    bool usable = !(problem.reference[problem.diagonal[i]] == Scalar(0));
+    for (int k = problem.row_map(i); k < problem.row_map(i + 1); ++k)
+      // An infinity less itself is a NaN, and a NaN equals nothing.
+      usable =
+          usable && problem.reference[k] - problem.reference[k] == Scalar(0);
+    if (!usable)
+      throw std::runtime_error("elimination fails in row " + std::to_string(i));
+  }
+
+  const auto n = static_cast<std::size_t>(problem.rows());
+  std::mt19937_64 engine(20261121);
+  for (std::size_t i = 0; i < n; ++i)
+    problem.host_b.push_back(RandomScalar<Scalar>::draw(engine));
+  problem.b = typename FactorProblem<Scalar>::Vectors("b", n, 1);
+  problem.x = typename FactorProblem<Scalar>::Vectors("x", n, 1);
+  Kokkos::deep_copy(
+      problem.b,
+      Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace,
+                   Kokkos::MemoryUnmanaged>(problem.host_b.data(), n, 1));
+  return problem;
+}
+
+template <class Scalar>
+class Runner : public FactorizationRunner {
+ public:
+  explicit Runner(const FactorizationSettings& settings)
+      : settings_(settings) {}
+
+  void run(benchmark::State& state, const MatrixSource& source,
+           FactorizationResult& result) override {
+    try {
+      take(source);
+    } catch (const std::exception& error) {
+      return give_up(state, Outcome::bad_input, error.what(), result);
+    }
+    result.rows = problem_->rows();
+    result.entries = problem_->num_entries();
+    result.levels = problem_->levels;
+    try {
+      prepare(result);
+      measure(state, result);
+    } catch (const std::exception& error) {
+      algorithm_.reset();
+      return give_up(state, Outcome::failed, error.what(), result);
+    }
+  }
+
+ private:
+  void take(const MatrixSource& source) {
+    if (source_ == &source) {
+      if (!problem_) throw std::runtime_error(input_error_);
+      return;
+    }
+    algorithm_.reset();
+    problem_.reset();
+    source_ = &source;
+    try {
+      problem_ = std::make_unique<FactorProblem<Scalar>>(
+          load<Scalar>(source, settings_));
+    } catch (const std::exception& error) {
+      input_error_ =
+          source.name + ": " + error.what() +
+          (settings_.dominant ? "" : "; --diagonal dominant may help");
+      throw std::runtime_error(input_error_);
+    }
+  }
+
+  /// Checks the algorithm's answers and takes all times but that of the numeric
+  /// phase.
+  void prepare(FactorizationResult& result) {
+    if (!algorithm_ || result.algorithm != known_.algorithm) {
+      algorithm_.reset();
+      known_ = result;
+      algorithm_ = result.own
+                       ? make_own_factorizer(result.algorithm, *problem_)
+                       : make_peer_factorizer(result.algorithm, *problem_);
+      verify();
+      take_times();
+    }
+    result = known_;
+  }
+
+  void verify() {
+    const auto& A = problem_->matrix;
+    Factorizer<Scalar>& algorithm = *algorithm_;
+    // Factors of other values must not pass for those of A.
+    algorithm.analyse();
+    algorithm.compute(problem_->other);
+    algorithm.compute(A);
+    exec_.fence();
+    const auto factors = algorithm.factors();
+    const FactorErrors errors = factor_errors(*problem_, factors);
+    known_.relative_error = errors.relative;
+    std::ostringstream message;
+    if (!(errors.over_bound <= 1))
+      message << "|LU - A| is " << errors.over_bound
+              << " times its bound in row " << errors.row << "; ";
+
+    algorithm.make_ready();
+    algorithm.update_values(problem_->other);
+    algorithm.update_values(A);
+    // Nor may an answer left by another algorithm.
+    Kokkos::deep_copy(problem_->x,
+                      Scalar(std::numeric_limits<double>::quiet_NaN()));
+    algorithm.apply();
+    exec_.fence();
+    algorithm.publish();
+    const auto x =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem_->x);
+    const double error = apply_error(*problem_, factors, x.data());
+    // Half of the digits, as in strata_perf_sptrsv.
+    if (!(error <= std::sqrt(unit_roundoff<Scalar>())))
+      message << "the backward error of U^-1 L^-1 b is " << error << "; ";
+    known_.message = message.str();
+    known_.message.resize(known_.message.size() -
+                          std::min<std::size_t>(known_.message.size(), 2));
+    known_.outcome = known_.message.empty() ? Outcome::right : Outcome::wrong;
+  }
+
+  /// Each call has other values than the one before.
+  const typename FactorProblem<Scalar>::Matrix& next_values() {
+    second_ = !second_;
+    return second_ ? problem_->other : problem_->matrix;
+  }
+
+  void take_times() {
+    Factorizer<Scalar>& algorithm = *algorithm_;
+    const auto nothing = [] {};
+    const auto median_us = [&](const auto& prepare, const auto& work) {
+      return 1e6 * median_seconds_after(exec_, prepare, work);
+    };
+    known_.ready_us = median_us(nothing, [&] { algorithm.make_ready(); });
+    known_.new_values_us =
+        median_us(nothing, [&] { algorithm.update_values(next_values()); });
+    algorithm.update_values(problem_->matrix);
+    const int batch = calls_per_batch(exec_, [&] { algorithm.apply(); });
+    known_.apply_us = median_us(nothing,
+                                [&] {
+                                  for (int i = 0; i < batch; ++i)
+                                    algorithm.apply();
+                                }) /
+                      batch;
+    known_.analysis_us = median_us(nothing, [&] { algorithm.analyse(); });
+    if (algorithm.is_in_place())
+      known_.numeric_in_place_us =
+          median_us([&] { algorithm.copy_values(next_values()); },
+                    [&] { algorithm.compute_in_place(); });
+    batch_ = calls_per_batch(exec_, [&] { algorithm.compute(next_values()); });
+  }
+
+  void measure(benchmark::State& state, FactorizationResult& result) {
+    result.numeric_us = 1e6 * timing_loop(state, exec_, batch_, [this] {
+                          algorithm_->compute(next_values());
+                        });
+    const bool right = result.outcome == Outcome::right;
+    if (!right) state.SetLabel("WRONG");
+    auto& counters = state.counters;
+    counters["rows"] = static_cast<double>(result.rows);
+    counters["nnz"] = static_cast<double>(result.entries);
+    counters["levels"] = static_cast<double>(result.levels);
+    counters["analysis_us"] = result.analysis_us;
+    counters["apply_us"] = result.apply_us;
+    // JSON has no infinity.
+    counters["relative_error"] =
+        std::min(result.relative_error, std::numeric_limits<double>::max());
+    counters["wrong"] = right ? 0 : 1;
+  }
+
+  static void give_up(benchmark::State& state, Outcome outcome,
+                      const std::string& message, FactorizationResult& result) {
+    result.outcome = outcome;
+    result.message = message;
+    state.SkipWithError(message.c_str());
+  }
+
+  typename FactorProblem<Scalar>::ExecutionSpace exec_;
+  FactorizationSettings settings_;
+  const MatrixSource* source_ = nullptr;
+  std::string input_error_;
+  std::unique_ptr<FactorProblem<Scalar>> problem_;
+  std::unique_ptr<Factorizer<Scalar>> algorithm_;
+  FactorizationResult known_;  // of algorithm_, without the numeric phase
+  bool second_ = false;
+  int batch_ = 1;
+};
+
+}  // namespace
+
+template <class Scalar>
+std::unique_ptr<FactorizationRunner> make_factorization_runner(
+    const FactorizationSettings& settings) {
+  return std::make_unique<Runner<Scalar>>(settings);
+}
+template std::unique_ptr<FactorizationRunner>
+make_factorization_runner<STRATA_PERF_SCALAR>(const FactorizationSettings&);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Runs strata_perf_factorization on small matrices and checks exit code, JSON
+# and table.   -D program= -D scalar= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+file(REMOVE_RECURSE ${work_dir})
+file(MAKE_DIRECTORY ${work_dir})
+set(json_file ${work_dir}/results.json)
+set(csv_file ${work_dir}/table.csv)
+# Two rows have no diagonal entry.
+file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
+4 4 4
+3 3 4
+4 4 4
+3 1 -1
+4 3 1.5
+")
+
+# run(ARGUMENT...): exit code 0; output, json and csv are the caller's then.
+macro(run)
+  execute_process(
+    COMMAND ${program} ${ARGN} --scalar ${scalar} --table ${csv_file}
+      --benchmark_min_time=0.001 --benchmark_out=${json_file}
+      --benchmark_out_format=json
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
+  endif()
+  file(READ ${json_file} json)
+  file(READ ${csv_file} csv)
+endmacro()
+
+# check_benchmarks(MATRIX ALGORITHMS ROWS NNZ LEVELS): each algorithm has a
+# benchmark with its counters and a line of the table with its times.
+function(check_benchmarks matrix algorithms rows nnz levels)
+  string(JSON count LENGTH "${json}" benchmarks)
+  math(EXPR last "${count} - 1")
+  foreach(algorithm IN LISTS algorithms)
+    set(wanted "factorization/${matrix}/${algorithm}/${scalar}")
+    set(found FALSE)
+    foreach(index RANGE ${last})
+      string(JSON name GET "${json}" benchmarks ${index} name)
+      if(NOT name STREQUAL wanted)
+        continue()
+      endif()
+      set(found TRUE)
+      foreach(counter analysis_us apply_us relative_error)
+        string(JSON value GET "${json}" benchmarks ${index} ${counter})
+        if(NOT value GREATER_EQUAL 0)
+          message(SEND_ERROR "${name}: ${counter} is ${value}")
+        endif()
+      endforeach()
+      foreach(counter rows nnz levels)
+        string(JSON value GET "${json}" benchmarks ${index} ${counter})
+        if(NOT value EQUAL ${counter})
+          message(SEND_ERROR "${name}: ${counter} is ${value}, not ${${counter}}")
+        endif()
+      endforeach()
+      string(JSON value GET "${json}" benchmarks ${index} wrong)
+      if(NOT value EQUAL 0)
+        message(SEND_ERROR "${name} gave wrong factors\n${output}")
+      endif()
+      string(JSON value GET "${json}" benchmarks ${index} real_time)
+      if(NOT value GREATER 0)
+        message(SEND_ERROR "${name}: real_time is ${value}")
+      endif()
+    endforeach()
+    if(NOT found)
+      message(SEND_ERROR "${wanted} is not in\n${json}")
+    endif()
+    set(number "[0-9.e+-]+")
+    if(NOT csv MATCHES "\n${matrix},${algorithm},${scalar},${rows},${nnz},${levels},${number},${number},[0-9.e+-]*,${number},${number},${number},${number},right,")
+      message(SEND_ERROR "${matrix}, ${algorithm} is not in\n${csv}")
+    endif()
+  endforeach()
+endfunction()
+
+# The 5-point grid has a level for each anti-diagonal; the diagonal of the small
+# matrix is completed.
+run(--gallery grid2d:12 --gallery=circuit:300 --matrix ${work_dir}/small.mtx)
+set(peers serial kokkos_kernels_spiluk)
+check_benchmarks(grid2d:12 "strata;${peers}" 144 672 23)
+check_benchmarks(small "strata;${peers}" 4 8 3)
+foreach(what numeric analysis ready "new values" apply)
+  string(FIND "${output}" "geometric mean speedup of strata, ${what}: " place)
+  if(place LESS 0)
+    message(SEND_ERROR "no means of '${what}' in\n${output}")
+  endif()
+endforeach()
+# Every line of the table of Strata's has a speedup over Kokkos Kernels.
+if(NOT csv MATCHES "grid2d:12,strata,[^\n]*,right,[^,\n]*,[0-9.e+-]+,\n"
+    OR csv MATCHES "serial,[^\n]*,right,[^,\n]*,[0-9.e+-]+,\n")
+  message(SEND_ERROR "speedups are missing, or peers have some\n${csv}")
+endif()
+
+# The matrix as it is, where that has factors.
+run(--gallery grid2d:12 --diagonal as_is --algorithms strata)
+check_benchmarks(grid2d:12 strata 144 672 23)
+
+# Incomplete Cholesky. Levels of the cube are its diagonal planes.
+run(--gallery poisson:6 --matrix ${work_dir}/small.mtx --factorisation ic0)
+check_benchmarks(poisson:6 "strata;serial" 216 1296 16)
+check_benchmarks(small "strata;serial" 4 8 3)

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <detail/Strata_PerfBackwardErrors.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -57,6 +57,11 @@ std::vector<Scalar> on_pattern(const FactorProblem<Scalar>& problem,
   return factors;
 }
 
+/// The larger one; what is no number stays.
+inline void raise_to(long double& largest, long double size) {
+  if (!(size <= largest) && !std::isnan(largest)) largest = size;
+}
+
 /// How good factors are.
 struct FactorErrors {
   /// Beside the serial factors: the largest |difference| over the largest
@@ -66,14 +71,6 @@ struct FactorErrors {
   /// entries of the longest row: right up to one.
   double over_bound = 0;
   int row = 0;  ///< of over_bound
-
-  /// Infinite where `difference` is no number; 0 where nothing is divided by
-  /// nothing.
-  static double ratio(long double difference, long double size) {
-    if (difference == 0) return 0;
-    const auto found = static_cast<double>(difference / size);
-    return found >= 0 ? found : std::numeric_limits<double>::infinity();
-  }
 };
 
 /// Products in wider arithmetic on the host. Cost: that of the elimination.
@@ -98,11 +95,10 @@ FactorErrors factor_errors(const FactorProblem<Scalar>& problem,
       long double difference = 0, largest = 0;
       for (int k = from; k < to; ++k) {
         const Wide<Scalar> serial = W::from(problem.reference[k]);
-        const long double d = std::abs(W::from(factors[k]) - serial);
-        if (!(d <= difference)) difference = d;
-        largest = std::max<long double>(largest, std::abs(serial));
+        raise_to(difference, std::abs(W::from(factors[k]) - serial));
+        raise_to(largest, std::abs(serial));
       }
-      const double relative = FactorErrors::ratio(difference, largest);
+      const double relative = BackwardErrors::ratio(difference, largest);
       errors.relative = std::max(errors.relative, relative);
     };
     compare_row(begin, problem.diagonal[i]);
@@ -126,7 +122,7 @@ FactorErrors factor_errors(const FactorProblem<Scalar>& problem,
     }
     for (int k = begin; k < end; ++k) {
       place[entries(k)] = -1;
-      const double off = FactorErrors::ratio(
+      const double off = BackwardErrors::ratio(
           std::abs(product[k - begin] - W::from(problem.values(k))),
           bound * size[k - begin]);
       if (off > errors.over_bound) {
@@ -147,10 +143,7 @@ double apply_error(const FactorProblem<Scalar>& problem,
   using W = WideType<Scalar>;
   const int n = problem.rows();
   long double largest_x = 0, largest_y = 0;
-  for (int i = 0; i < n; ++i) {
-    const long double size = std::abs(W::from(x[i]));
-    if (!(size <= largest_x)) largest_x = size;
-  }
+  for (int i = 0; i < n; ++i) raise_to(largest_x, std::abs(W::from(x[i])));
   std::vector<Wide<Scalar>> y(n, 0);
   std::vector<long double> sum_of_u(n, 0);
   for (int i = 0; i < n; ++i) {
@@ -159,8 +152,7 @@ double apply_error(const FactorProblem<Scalar>& problem,
       y[i] += u * W::from(x[problem.entries(k)]);
       sum_of_u[i] += std::abs(u);
     }
-    const long double size = std::abs(y[i]);
-    if (!(size <= largest_y)) largest_y = size;
+    raise_to(largest_y, std::abs(y[i]));
   }
   double worst = 0;
   for (int i = 0; i < n; ++i) {
@@ -173,7 +165,7 @@ double apply_error(const FactorProblem<Scalar>& problem,
       residual -= l * y[row];
       size += std::abs(l) * (sum_of_u[row] * largest_x + largest_y);
     }
-    worst = std::max(worst, FactorErrors::ratio(std::abs(residual), size));
+    worst = std::max(worst, BackwardErrors::ratio(std::abs(residual), size));
   }
   return worst;
 }

@@ -77,20 +77,29 @@ endfunction()
 # The 5-point grid has a level for each anti-diagonal; the diagonal of the small
 # matrix is completed.
 run(--gallery grid2d:12 --gallery=circuit:300 --matrix ${work_dir}/small.mtx)
-set(peers serial kokkos_kernels_spiluk)
-check_benchmarks(grid2d:12 "strata;${peers}" 144 672 23)
-check_benchmarks(small "strata;${peers}" 4 8 3)
+check_benchmarks(grid2d:12 "strata;serial" 144 672 23)
+check_benchmarks(small "strata;serial" 4 8 3)
 foreach(what numeric analysis ready "new values" apply)
   string(FIND "${output}" "geometric mean speedup of strata, ${what}: " place)
   if(place LESS 0)
     message(SEND_ERROR "no means of '${what}' in\n${output}")
   endif()
 endforeach()
-# Every line of the table of Strata's has a speedup over Kokkos Kernels.
-if(NOT csv MATCHES "grid2d:12,strata,[^\n]*,right,[^,\n]*,[0-9.e+-]+,\n"
-    OR csv MATCHES "serial,[^\n]*,right,[^,\n]*,[0-9.e+-]+,\n")
-  message(SEND_ERROR "speedups are missing, or peers have some\n${csv}")
-endif()
+# What a peer's release makes of the matrices is its own affair, but is told:
+# Strata has a speedup over it where it is right, and peers have none.
+foreach(matrix grid2d:12 circuit:300 small)
+  if(NOT csv MATCHES "\n${matrix},kokkos_kernels_spiluk,[^\n]*,(right|wrong|failed),")
+    message(SEND_ERROR "${matrix}: no kokkos_kernels_spiluk in\n${csv}")
+  endif()
+  set(speedup "")
+  if(CMAKE_MATCH_1 STREQUAL "right")
+    set(speedup "[0-9.e+-]+")
+  endif()
+  if(NOT csv MATCHES "\n${matrix},strata,[^\n]*,right,[^,\n]*,${speedup},\n"
+      OR NOT csv MATCHES "\n${matrix},serial,[^\n]*,right,,,\n")
+    message(SEND_ERROR "${matrix}: speedups\n${csv}")
+  endif()
+endforeach()
 
 # The matrix as it is, where that has factors.
 run(--gallery grid2d:12 --diagonal as_is --algorithms strata)

@@ -2,14 +2,13 @@
 #ifndef STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
 #define STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
 
-#include <algorithm>
 #include <cmath>
 #include <core/device/Atomics.hpp>
 #include <core/device/GridSum.hpp>
-#include <core/device/Launch.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/krylov/CgState.hpp>
+#include <kernels/krylov/VectorKernel.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 
 namespace Strata {
@@ -21,8 +20,6 @@ template <class Scalar>
 struct CgStart {
   static constexpr int sums = 3;
   static constexpr bool late = false;
-  /// Of ||b||^2: tolerances times it, and p^H A p, have to be normal numbers.
-  static constexpr double least_square = 1e-300, least_norm = 1e-260;
   CgShared shared;
   MultiVectorRef<const Scalar> b;
   const Scalar* w;
@@ -50,9 +47,7 @@ struct CgStart {
     const Scalar residual = item.b - item.w;
     r[i] = residual;
     const double squared = real_product(residual, residual);
-    // What is not zero shows, however small its square.
-    const double of_b = real_product(item.b, item.b);
-    sum[0] += of_b > least_square || item.b == Scalar(0) ? of_b : least_square;
+    sum[0] += square_that_shows(item.b);
     sum[1] += squared;
     sum[2] += static_cast<double>(item.d) * squared;
   }
@@ -72,9 +67,9 @@ struct CgStart {
     const double limit = relative * sqrt(sum[0]);
     const double larger = limit > absolute ? limit : absolute;
     state.squared_limit = larger * larger;
-    store_for_host(shared.history, sqrt(sum[1]));
+    shared.signals.tell_norm(0, sqrt(sum[1]));
     if (!is_finite(sum[0]) || !is_finite(sum[1]) ||
-        (sum[0] > 0 && sum[0] < least_norm))
+        (sum[0] > 0 && sum[0] < least_squared_norm))
       return state.end(CgStatus::not_finite);
     if (sum[0] == 0) {
       state.zero_b = 1;
@@ -141,7 +136,7 @@ struct CgProduct {
   };
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool read(const Team&) {
-    return shared.state->status == cg_running;
+    return shared.state->status == krylov_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
     item = {u[i], v[i]};
@@ -205,7 +200,7 @@ struct CgDirection {
     const CgScalars state = residual(team, shared, was_running);
     alpha = static_cast<RealOf<Scalar>>(state.alpha);
     beta = static_cast<RealOf<Scalar>>(state.beta);
-    running = state.status == cg_running;
+    running = state.status == krylov_running;
     return was_running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
@@ -222,80 +217,6 @@ struct CgDirection {
   }
 };
 
-/// A kernel over the elements of vectors. read() fetches the scalars it needs
-/// into its own copy and says whether there is anything to do: left in memory,
-/// each store would have them fetched again. Its sums are handed to finish(),
-/// or, where it is `late`, left for a later launch to add up.
-template <class ExecutionSpace, class Kernel>
-struct CgRun {
-  /// Elements whose loads a thread has under way together.
-  static constexpr int batch = is_gpu<ExecutionSpace> ? 4 : 1;
-  static constexpr int blocks_at_once = 4;
-  Kernel kernel;
-  GridSumRef grid_sum;
-  std::int64_t n;
-
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    Kernel own = kernel;
-    constexpr int sums = Kernel::sums > 0 ? Kernel::sums : 1;
-    double sum[sums] = {};
-    const int size = team.team_size();
-    // A device's blocks take neighbouring runs in turn, a host's thread has
-    // one.
-    std::int64_t begin, end, stride;
-    if (is_gpu<ExecutionSpace>) {
-      begin = static_cast<std::int64_t>(team.league_rank()) * size * batch +
-              team.team_rank();
-      end = n;
-      stride = static_cast<std::int64_t>(team.league_size()) * size * batch;
-    } else {
-      const std::int64_t share =
-          (n + team.league_size() - 1) / team.league_size();
-      begin = team.league_rank() * share;
-      end = begin + share < n ? begin + share : n;
-      stride = 1;
-    }
-    typename Kernel::Item item[batch];
-    const auto load = [&](std::int64_t i) {
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        if (i + u * size < end) own.load(i + u * size, item[u]);
-    };
-    // The first elements are under way while the scalars are fetched.
-    load(begin);
-    if (!own.read(team)) return;
-    for (std::int64_t i = begin; i < end; i += stride) {
-      if (i != begin) load(i);
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        if (i + u * size < end) own.store(i + u * size, item[u], sum);
-    }
-    if constexpr (Kernel::late) {
-      grid_sum.leave(team, sum);
-    } else if constexpr (Kernel::sums > 0) {
-      if (grid_sum(team, sum, 0) && team.team_rank() == 0) own.finish(sum);
-    }
-    (void)sum;
-  }
-};
-
-/// Returns what a `late` kernel leaves to be added up.
-template <class ExecutionSpace, class Kernel>
-LateSums run_cg(
-    const char* label, const ExecutionSpace& exec, std::int64_t n,
-    const Kernel& kernel,
-    const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
-  using Run = CgRun<ExecutionSpace, Kernel>;
-  const std::int64_t of_block = is_gpu<ExecutionSpace> ? 256 * Run::batch : 1;
-  const auto blocks = static_cast<int>(std::max<std::int64_t>(
-      1, std::min<std::int64_t>((n + of_block - 1) / of_block,
-                                resident_blocks(exec, Run::blocks_at_once))));
-  run_teams<Run::blocks_at_once>(label, exec, blocks,
-                                 Run{kernel, GridSumRef(grid_sum), n});
-  return {GridSumRef(grid_sum), blocks, 0};
-}
-
 /// w = A p by a SELL-C-sigma matrix, with p^H w.
 template <class Scalar>
 struct CgSellProduct {
@@ -306,7 +227,7 @@ struct CgSellProduct {
   CgShared shared;
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool read(const Team&) {
-    return shared.state->status == cg_running;
+    return shared.state->status == krylov_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
@@ -346,7 +267,7 @@ struct CgSellDirectionProduct {
     bool was_running;
     const CgScalars state = residual(team, shared, was_running);
     source.beta = static_cast<RealOf<Scalar>>(state.beta);
-    return state.status == cg_running;
+    return state.status == krylov_running;
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {

@@ -6,11 +6,10 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/GridSum.hpp>
 #include <core/scalar/RealPart.hpp>
+#include <kernels/krylov/KrylovMonitor.hpp>
 
 namespace Strata {
 namespace Detail {
-
-constexpr int cg_running = -1;
 
 /// The scalars of a solve, on the device. With a status other than running,
 /// kernels still to come do nothing.
@@ -22,10 +21,10 @@ struct CgScalars {
   double squared_limit = 0;
   double squared_b = 0;
   double squared_r = 0;
-  int status = cg_running;  // or a CgStatus
-  int iterations = 0;       // whose residual is known
-  int zero_b = 0;           // 1: b is 0, and x is to be
-  int padding = 0;          // no byte is copied as it was
+  int status = krylov_running;  // or a CgStatus
+  int iterations = 0;           // whose residual is known
+  int zero_b = 0;               // 1: b is 0, and x is to be
+  int padding = 0;              // no byte is copied as it was
 
   KOKKOS_INLINE_FUNCTION void end(CgStatus how) {
     status = static_cast<int>(how);
@@ -54,15 +53,12 @@ struct CgScalars {
 /// read, by their last block.
 struct CgShared {
   CgScalars *state, *next;
-  double* history;   // HostVisibleSpace; negative where not known yet
-  int history_mask;  // an iteration's place: its last bits
-  double* signal;    // HostVisibleSpace; the status once it is not running
+  KrylovSignals signals;
 
   KOKKOS_INLINE_FUNCTION void store(const CgScalars& scalars,
                                     CgScalars* to) const {
     *to = scalars;
-    if (scalars.status != cg_running)
-      store_for_host(signal, static_cast<double>(scalars.status));
+    signals.tell_status(scalars.status);
   }
 };
 
@@ -79,7 +75,7 @@ struct CgTakeCurvature {
     if (sums.blocks > 0)
       sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
     const auto take = [&](CgScalars& scalars) {
-      if (scalars.status == cg_running && sums.blocks > 0)
+      if (scalars.status == krylov_running && sums.blocks > 0)
         scalars.take_curvature(sum[0]);
     };
     CgScalars own;
@@ -93,7 +89,7 @@ struct CgTakeCurvature {
       shared.store(all, shared.next);
     }
     alpha = own.alpha;
-    return own.status == cg_running;
+    return own.status == krylov_running;
   }
 };
 
@@ -112,7 +108,7 @@ struct CgTakeResidual {
 
   KOKKOS_INLINE_FUNCTION void take(CgScalars& scalars,
                                    const double (&sum)[2]) const {
-    if (scalars.status != cg_running || mode == nothing) return;
+    if (scalars.status != krylov_running || mode == nothing) return;
     const double found = rho == part ? scalars.part : sum[1];
     if (mode == first) return scalars.take_rho(found, true);
     scalars.squared_r = sum[0];
@@ -153,14 +149,13 @@ struct CgTakeResidual {
     own.alpha = shared.state->alpha;
     own.beta = shared.state->beta;
     own.squared_limit = shared.state->squared_limit;
-    was_running = own.status == cg_running;
+    was_running = own.status == krylov_running;
     take(own, sum);
     if (team.league_rank() == 0 && team.team_rank() == 0) {
       CgScalars all = *shared.state;
       take(all, sum);
       if (was_running && mode == residual)
-        store_for_host(shared.history + (iteration & shared.history_mask),
-                       sqrt(sum[0]));
+        shared.signals.tell_norm(iteration, sqrt(sum[0]));
       shared.store(all, shared.next);
     }
     return own;
@@ -172,7 +167,7 @@ struct CgSweepSum {
   static constexpr bool wanted = true;
   CgScalars* state;
   KOKKOS_INLINE_FUNCTION bool running() const {
-    return state->status == cg_running;
+    return state->status == krylov_running;
   }
   KOKKOS_INLINE_FUNCTION void take(double part, bool first, bool) const {
     state->part = first ? part : state->part + part;

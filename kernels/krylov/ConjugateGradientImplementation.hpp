@@ -6,18 +6,12 @@
 // and spaces of a build. A program with others includes this file.
 
 #include <Strata_ConjugateGradient.hpp>
-#include <core/device/Profiling.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
-#include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <core/memory/MemoryErrors.hpp>
-#include <exception>
 #include <kernels/krylov/CgKernels.hpp>
-#include <kernels/krylov/CgMonitor.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
-#include <kernels/spmv/SellVectors.hpp>
-#include <limits>
+#include <kernels/krylov/KrylovSolve.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -31,8 +25,8 @@ template <class Scalar, class ExecutionSpace>
 class ConjugateGradientState {
  public:
   using Memory = typename ExecutionSpace::memory_space;
-  using Operator = CgOperator<Scalar, ExecutionSpace>;
-  using Preconditioner = CgPreconditioner<Scalar, ExecutionSpace>;
+  using Operator = KrylovOperator<Scalar, ExecutionSpace>;
+  using Preconditioner = KrylovPreconditioner<Scalar, ExecutionSpace>;
 
   ConjugateGradientState(const ExecutionSpace& exec, std::int64_t rows,
                          const CgOptions& options)
@@ -46,20 +40,14 @@ class ConjugateGradientState {
   CgResult solve(const ExecutionSpace& exec, const CgOptions& options,
                  const Operator& A, const Preconditioner& M,
                  const StridedBlock& b, const StridedBlock& x) {
-    check_vectors(rows_, b, x);
-    if (share_elements(b, x))
-      throw AliasError("x", "shares memory with b",
-                       "pass a vector of its own for the solution");
-    const ProfilingRegion region("Strata::ConjugateGradient::solve");
-    CgResult result;
-    if (rows_ == 0) {
-      result.status = CgStatus::converged;
-      result.history = {0};
-      return result;
-    }
-    return with_memory_errors("a solve by conjugate gradients", [&] {
-      return iterate(exec, options, A, M, b, x, result);
-    });
+    return checked_solve<CgResult>(
+        rows_, b, x, "Strata::ConjugateGradient::solve",
+        "a solve by conjugate gradients", [&](const CgResult& result) {
+          prepare(exec, A, M);
+          return run_krylov(exec, options, monitor_,
+                            SolveContext{*this, options, exec, A, M, b, x},
+                            result);
+        });
   }
 
  private:
@@ -79,7 +67,7 @@ class ConjugateGradientState {
 
     CgShared shared() const {
       CgScalars* const both = cg.state_.data();
-      return cg.monitor_.shared(both + cg.turn_, both + (1 - cg.turn_));
+      return {both + cg.turn_, both + (1 - cg.turn_), cg.monitor_.signals()};
     }
     /// For a kernel that goes on from one set of scalars to the other.
     CgShared next_shared() const {
@@ -102,8 +90,20 @@ class ConjugateGradientState {
                           options.absolute_tolerance, options.max_iterations,
                           knows_z(), verify});
     }
+    CgScalars fetch() const {
+      CgScalars state;
+      fetch_state(exec, cg.state_, cg.turn_, state);
+      return state;
+    }
+    void clear_x() const {
+      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
+                        Scalar(0));
+    }
+    void complete(const CgScalars&) const {}
+    bool broke_down(CgStatus) const { return false; }
+    bool begins_anew(CgStatus) const { return false; }
     void begin() const {
-      cg.store(exec, CgScalars());
+      store_state(exec, cg.state_, cg.turn_, CgScalars());
       cg.monitor_.reset();
       residual(false);
       first_direction();
@@ -111,14 +111,14 @@ class ConjugateGradientState {
     /// A state that was verified goes on from its residual.
     void restart(CgScalars state) const {
       cg.monitor_.resume();
-      state.status = cg_running;
+      state.status = krylov_running;
       state.beta = 0;
-      cg.store(exec, state);
+      store_state(exec, cg.state_, cg.turn_, state);
       first_direction();
     }
     CgScalars verify(const CgScalars& found) const {
       residual(true);
-      CgScalars state = cg.fetch(exec);
+      CgScalars state = fetch();
       state.iterations = found.iterations;
       return state;
     }
@@ -138,14 +138,15 @@ class ConjugateGradientState {
     /// Has the sums that the last kernel has left taken.
     void flush() const {
       if (cg.not_ready_.mode == CgTakeResidual::nothing) return;
-      run_cg("Strata::ConjugateGradient::flush", exec, 0,
-             CgFlush<Scalar>{next_shared(), take_not_ready()}, cg.vector_sum_);
+      run_vector_kernel("Strata::ConjugateGradient::flush", exec, 0,
+                        CgFlush<Scalar>{next_shared(), take_not_ready()},
+                        cg.vector_sum_);
     }
 
    private:
     template <class Kernel>
     void run(const char* label, const Kernel& kernel) const {
-      run_cg(label, exec, cg.rows_, kernel, cg.vector_sum_);
+      run_vector_kernel(label, exec, cg.rows_, kernel, cg.vector_sum_);
     }
     /// What is left of the iteration before, for the kernel that takes it.
     CgTakeResidual take_not_ready() const {
@@ -168,17 +169,17 @@ class ConjugateGradientState {
       if (knows_z()) cg.not_ready_.rho = CgTakeResidual::second_sum;
       cg.not_ready_.iteration = it;
       cg.not_ready_.max_iterations = options.max_iterations;
-      cg.not_ready_.sums =
-          run_cg("Strata::ConjugateGradient::residual", exec, cg.rows_,
-                 CgResidual<Scalar, updates_x>{next_shared(),
-                                               curvature,
-                                               cg.w_.data(),
-                                               p.data(),
-                                               cg.r_.data(),
-                                               x_ref(),
-                                               diagonal(),
-                                               {}},
-                 cg.residual_sum_);
+      cg.not_ready_.sums = run_vector_kernel(
+          "Strata::ConjugateGradient::residual", exec, cg.rows_,
+          CgResidual<Scalar, updates_x>{next_shared(),
+                                        curvature,
+                                        cg.w_.data(),
+                                        p.data(),
+                                        cg.r_.data(),
+                                        x_ref(),
+                                        diagonal(),
+                                        {}},
+          cg.residual_sum_);
     }
     void product() const {
       const Vector& p = cg.p_[0];
@@ -276,129 +277,30 @@ class ConjugateGradientState {
       p_[1] = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
     state_ =
         make_unfilled<decltype(state_)>("Strata::ConjugateGradient::state", 2);
-    monitor_ = CgMonitor<ExecutionSpace>(options.iterations_ahead);
-    residual_sum_ = make_sum(exec, 0);
-    vector_sum_ = make_sum(exec, 0, uneven_blocks);
-    second_sum_ = make_sum(exec, 0, uneven_blocks);
+    monitor_ = KrylovMonitor<ExecutionSpace>(options.iterations_ahead);
+    residual_sum_ = make_grid_sum(exec, 0);
+    vector_sum_ = make_grid_sum(exec, 0, uneven_blocks);
+    second_sum_ = make_grid_sum(exec, 0, uneven_blocks);
     exec.fence();
   }
-  /// Waits for what is enqueued where an exception ends a solve: the next one
-  /// has the same memory.
-  struct WaitAfterException {
-    const ExecutionSpace& exec;
-    ~WaitAfterException() {
-      try {
-        if (std::uncaught_exceptions() > 0) exec.fence();
-      } catch (...) {
-        // Of a device that has failed: nothing works there any more.
-      }
-    }
-  };
-  CgResult iterate(const ExecutionSpace& exec, const CgOptions& options,
-                   const Operator& A, const Preconditioner& M,
-                   const StridedBlock& b, const StridedBlock& x,
-                   CgResult result) {
-    const WaitAfterException at_the_end{exec};
-    prepare(exec, A, M);
-    const SolveContext context{*this, options, exec, A, M, b, x};
-    context.begin();
-    monitor_.open();
-    int done = 0;
-    double verified = 0;
-    for (;;) {
-      const bool stopped = monitor_.follow(
-          exec, options, done, [&](int it) { context.iterate(it); },
-          [&] { context.flush(); });
-      context.flush();
-      CgScalars state = fetch(exec);
-      if (!stopped) monitor_.close(options, state.iterations);
-      if (state.status == cg_running) {
-        if (!stopped)
-          throw Error("exec", "an enqueued iteration has not run",
-                      "look for errors of the device");
-        state.status = static_cast<int>(CgStatus::stopped);
-      }
-      const double squared_limit = state.squared_limit;
-      result.status = static_cast<CgStatus>(state.status);
-      result.iterations = done = state.iterations;
-      result.rhs_norm = std::sqrt(state.squared_b);
-      // Kernels have left x alone.
-      if (state.zero_b)
-        Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
-                          Scalar(0));
-      if (result.status == CgStatus::not_finite) {
-        result.residual_norm = std::numeric_limits<double>::quiet_NaN();
-        break;
-      }
-      state = context.verify(state);
-      result.residual_norm = std::sqrt(state.squared_r);
-      if (!is_finite(state.squared_r)) {
-        result.status = CgStatus::not_finite;
-        break;
-      }
-      // Twice the limit is as good: to begin anew for less would cost more
-      // than it gains.
-      if (result.status != CgStatus::converged ||
-          state.squared_r <= 4 * squared_limit)
-        break;
-      if (stopped) {
-        result.status = CgStatus::stopped;
-        break;
-      }
-      if (result.restarts > 0 && state.squared_r > 0.25 * verified) {
-        result.status = CgStatus::stagnated;
-        break;
-      }
-      if (done == options.max_iterations) {
-        result.status = CgStatus::max_iterations;
-        break;
-      }
-      verified = state.squared_r;
-      ++result.restarts;
-      context.restart(state);
-    }
-    result.history = monitor_.history(result.iterations);
-    return result;
-  }
-
-  static Sum make_sum(const ExecutionSpace& exec, std::int64_t extra,
-                      int times = 1) {
-    return Sum(times * resident_blocks(exec, most_blocks_at_once), extra);
-  }
-
   /// What depends on the operators.
   void prepare(const ExecutionSpace& exec, const Operator& A,
                const Preconditioner& M) {
     if (A.sell) {
       const std::int64_t extra = Internals::storage(*A.sell).num_long_rows();
       if (product_sum_.max_blocks == 0 || product_sum_.extra < extra)
-        product_sum_ = make_sum(exec, extra, uneven_blocks);
+        product_sum_ = make_grid_sum(exec, extra, uneven_blocks);
     }
     if (!M.diagonal && static_cast<std::int64_t>(z_.extent(0)) != rows_)
       z_ = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
   }
-
-  /// Waits for `exec`.
-  CgScalars fetch(const ExecutionSpace& exec) const {
-    CgScalars state;
-    Kokkos::deep_copy(exec, HostState(&state), Kokkos::subview(state_, turn_));
-    exec.fence();
-    return state;
-  }
-  void store(const ExecutionSpace& exec, const CgScalars& state) const {
-    CgScalars copy = state;
-    Kokkos::deep_copy(exec, Kokkos::subview(state_, turn_), HostState(&copy));
-    exec.fence();
-  }
-  using HostState = Kokkos::View<CgScalars, Kokkos::HostSpace,
-                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   std::int64_t rows_;
   Vector r_, w_, z_;
   Vector p_[2];  // the second one where the product makes p: in turn
   Kokkos::View<CgScalars*, Memory> state_;  // two, see CgShared
   int turn_ = 0;  // the set that the next kernel reads
-  CgMonitor<ExecutionSpace> monitor_;
+  KrylovMonitor<ExecutionSpace> monitor_;
   Sum vector_sum_, second_sum_, residual_sum_, product_sum_;
   /// What kernels enqueued have left for later ones.
   LateSums curvature_;
@@ -411,15 +313,7 @@ template <class Scalar, class ExecutionSpace>
 void ConjugateGradient<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
                                                      std::int64_t rows) {
   Detail::check_cg_options(options_);
-  if (rows < 0)
-    throw SizeMismatchError("rows", std::to_string(rows) + " is negative",
-                            "pass the number of unknowns");
-  if (rows > Detail::most_matrix_rows)
-    throw IndexOverflowError(
-        "rows",
-        std::to_string(rows) + " is more than " +
-            std::to_string(Detail::most_matrix_rows),
-        "pass the number of unknowns, which no matrix has more of");
+  Detail::check_unknowns(rows);
   Detail::with_memory_errors("workspace of conjugate gradients", [&] {
     state_ = std::make_shared<
         Detail::ConjugateGradientState<Scalar, ExecutionSpace>>(exec, rows,
@@ -430,8 +324,8 @@ void ConjugateGradient<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
 template <class Scalar, class ExecutionSpace>
 CgResult ConjugateGradient<Scalar, ExecutionSpace>::solve_erased(
     const ExecutionSpace& exec,
-    const Detail::CgOperator<Scalar, ExecutionSpace>& A,
-    const Detail::CgPreconditioner<Scalar, ExecutionSpace>& M,
+    const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
+    const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
     const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
   return state_->solve(exec, options_, A, M, b, x);
 }

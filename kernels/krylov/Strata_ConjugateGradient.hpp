@@ -9,7 +9,7 @@
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
 #include <core/matrix/SharedElements.hpp>
-#include <kernels/krylov/CgOperator.hpp>
+#include <kernels/krylov/KrylovOperator.hpp>
 #include <memory>
 
 namespace Strata {
@@ -89,11 +89,12 @@ class ConjugateGradient {
     } else {
       expect_compiled();
       const std::int64_t of = rows();
-      Detail::check_cg_operator("A", A, of);
-      Detail::check_cg_operator("M", M, of);
-      return solve_erased(exec, Detail::cg_operator<Scalar, ExecutionSpace>(A),
-                          Detail::cg_preconditioner<Scalar, ExecutionSpace>(M),
-                          Detail::strided_block(b), Detail::strided_block(x));
+      Detail::check_krylov_operator("A", A, of);
+      Detail::check_krylov_operator("M", M, of);
+      return solve_erased(
+          exec, Detail::krylov_operator<Scalar, ExecutionSpace>(A),
+          Detail::krylov_preconditioner<Scalar, ExecutionSpace>(M),
+          Detail::strided_block(b), Detail::strided_block(x));
     }
   }
 
@@ -112,8 +113,8 @@ class ConjugateGradient {
   void make(const ExecutionSpace& exec, std::int64_t rows);
   CgResult solve_erased(
       const ExecutionSpace& exec,
-      const Detail::CgOperator<Scalar, ExecutionSpace>& A,
-      const Detail::CgPreconditioner<Scalar, ExecutionSpace>& M,
+      const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
+      const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
       const Detail::StridedBlock& b, const Detail::StridedBlock& x);
 
   CgOptions options_;

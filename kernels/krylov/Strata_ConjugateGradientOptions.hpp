@@ -6,6 +6,7 @@
 #include <core/interface/Enumerators.hpp>
 #include <cstdint>
 #include <functional>
+#include <kernels/krylov/KrylovChecks.hpp>
 #include <string>
 #include <vector>
 
@@ -92,27 +93,11 @@ constexpr std::int64_t most_merged_rows = 300000;
 
 /// @throws OptionError
 inline void check_cg_options(const CgOptions& options) {
-  const auto check = [](const char* name, double value) {
-    if (!(value >= 0) || value - value != 0)
-      throw OptionError(name, std::to_string(value) + " is no tolerance",
-                        "pass a finite number that is not negative");
-  };
-  check("relative_tolerance", options.relative_tolerance);
-  check("absolute_tolerance", options.absolute_tolerance);
-  if (options.max_iterations < 0 || options.max_iterations > 100000000)
-    throw OptionError(
-        "max_iterations",
-        std::to_string(options.max_iterations) + " is not from 0 to 100000000",
-        "choose a number in that range");
+  check_krylov_options(options);
   if (options.launches != 0 && options.launches != 2 && options.launches != 3)
     throw OptionError("launches",
                       std::to_string(options.launches) + " is not 0, 2 or 3",
                       "choose one of these, 0 for the default");
-  if (options.iterations_ahead < 1 || options.iterations_ahead > 100000)
-    throw OptionError(
-        "iterations_ahead",
-        std::to_string(options.iterations_ahead) + " is not from 1 to 100000",
-        "choose a number in that range");
 }
 
 }  // namespace Detail

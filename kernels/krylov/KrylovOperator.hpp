@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CG_OPERATOR_HPP
-#define STRATA_KERNELS_KRYLOV_CG_OPERATOR_HPP
+#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_OPERATOR_HPP
+#define STRATA_KERNELS_KRYLOV_KRYLOV_OPERATOR_HPP
 
 #include <Strata_Error.hpp>
 #include <Strata_Preconditioner.hpp>
@@ -19,14 +19,14 @@ namespace Detail {
 
 /// Calls object.apply(exec, from, to) for an object of any type.
 template <class Scalar, class ExecutionSpace>
-struct CgApply {
+struct KrylovApply {
   using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
   const void* object = nullptr;
   void (*call)(const void* object, const ExecutionSpace& exec,
                const Vector& from, const Vector& to) = nullptr;
 
   template <class Operator>
-  static CgApply of(const Operator& op) {
+  static KrylovApply of(const Operator& op) {
     return {&op, [](const void* object, const ExecutionSpace& exec,
                     const Vector& from, const Vector& to) {
               static_cast<const Operator*>(object)->apply(exec, from, to);
@@ -39,16 +39,16 @@ struct CgApply {
 };
 
 template <class Scalar, class ExecutionSpace>
-struct CgOperator {
-  CgApply<Scalar, ExecutionSpace> apply;
+struct KrylovOperator {
+  KrylovApply<Scalar, ExecutionSpace> apply;
   /// A matrix that adds up p^H A p on the way, or null.
   const SellMatrix<Scalar, ExecutionSpace>* sell = nullptr;
 };
 
 template <class Scalar, class ExecutionSpace, class Operator>
-CgOperator<Scalar, ExecutionSpace> cg_operator(const Operator& A) {
-  CgOperator<Scalar, ExecutionSpace> made;
-  made.apply = CgApply<Scalar, ExecutionSpace>::of(A);
+KrylovOperator<Scalar, ExecutionSpace> krylov_operator(const Operator& A) {
+  KrylovOperator<Scalar, ExecutionSpace> made;
+  made.apply = KrylovApply<Scalar, ExecutionSpace>::of(A);
   if constexpr (std::is_same<Operator,
                              SellMatrix<Scalar, ExecutionSpace>>::value) {
     made.sell = &A;
@@ -57,9 +57,9 @@ CgOperator<Scalar, ExecutionSpace> cg_operator(const Operator& A) {
 }
 
 template <class Scalar, class ExecutionSpace>
-struct CgPreconditioner {
+struct KrylovPreconditioner {
   /// None where the preconditioner is diagonal.
-  CgApply<Scalar, ExecutionSpace> apply;
+  KrylovApply<Scalar, ExecutionSpace> apply;
   /// One that the vector kernels apply themselves: none at all, or the diagonal
   /// whose reciprocal this is.
   bool diagonal = false;
@@ -75,9 +75,9 @@ struct IsJacobi<JacobiPreconditioner<Scalar, ExecutionSpace>> : std::true_type {
 };
 
 template <class Scalar, class ExecutionSpace, class Preconditioner>
-CgPreconditioner<Scalar, ExecutionSpace> cg_preconditioner(
+KrylovPreconditioner<Scalar, ExecutionSpace> krylov_preconditioner(
     const Preconditioner& M) {
-  CgPreconditioner<Scalar, ExecutionSpace> made;
+  KrylovPreconditioner<Scalar, ExecutionSpace> made;
   if constexpr (std::is_same<Preconditioner, NoPreconditioner>::value) {
     made.diagonal = true;
     (void)M;
@@ -85,7 +85,7 @@ CgPreconditioner<Scalar, ExecutionSpace> cg_preconditioner(
     made.diagonal = true;
     made.inverse_diagonal = M.inverse_diagonal().data();
   } else {
-    made.apply = CgApply<Scalar, ExecutionSpace>::of(M);
+    made.apply = KrylovApply<Scalar, ExecutionSpace>::of(M);
     if constexpr (std::is_same<Preconditioner,
                                IncompletePreconditioner<
                                    Scalar, ExecutionSpace>>::value) {
@@ -111,7 +111,8 @@ struct HasColumns<
 /// Sizes of an operator that tells them.
 /// @throws NotSquareError, SizeMismatchError
 template <class Operator>
-void check_cg_operator(const char* name, const Operator& A, std::int64_t rows) {
+void check_krylov_operator(const char* name, const Operator& A,
+                           std::int64_t rows) {
   if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value) {
     if (A.rows() != A.columns())
       throw NotSquareError(name,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CG_MONITOR_HPP
-#define STRATA_KERNELS_KRYLOV_CG_MONITOR_HPP
+#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_MONITOR_HPP
+#define STRATA_KERNELS_KRYLOV_KRYLOV_MONITOR_HPP
 
 #include <algorithm>
 #include <chrono>
+#include <core/device/Atomics.hpp>
 #include <core/device/Backend.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/krylov/CgState.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,23 +14,41 @@
 namespace Strata {
 namespace Detail {
 
+/// A status on the device that is none of an enumeration's: the solve goes on.
+constexpr int krylov_running = -1;
+
+/// Where the kernels of a solve store what the host reads meanwhile.
+struct KrylovSignals {
+  double* history;   // HostVisibleSpace; negative where not known yet
+  int history_mask;  // an iteration's place: its last bits
+  double* signal;    // HostVisibleSpace; the status once it is not running
+
+  KOKKOS_INLINE_FUNCTION void tell_norm(int iteration, double norm) const {
+    store_for_host(history + (iteration & history_mask), norm);
+  }
+  KOKKOS_INLINE_FUNCTION void tell_status(int status) const {
+    if (status != krylov_running)
+      store_for_host(signal, static_cast<double>(status));
+  }
+};
+
 /// The host's view of a running solve: kernels store residuals and the final
 /// status in memory that the host can read meanwhile. There is room there for
 /// as many residuals as can be on their way at once: the host takes each over
 /// before it enqueues the iteration that has the same place.
 template <class ExecutionSpace>
-class CgMonitor {
+class KrylovMonitor {
   using Numbers = Kokkos::View<double*, HostVisibleSpace<ExecutionSpace>>;
 
  public:
-  CgMonitor() = default;
-  explicit CgMonitor(int iterations_ahead)
-      : ring_(make_unfilled<Numbers>("Strata::ConjugateGradient::history",
+  KrylovMonitor() = default;
+  explicit KrylovMonitor(int iterations_ahead)
+      : ring_(make_unfilled<Numbers>("Strata::KrylovMonitor::history",
                                      ring_size(iterations_ahead))),
-        signal_(make_zeroed<Numbers>("Strata::ConjugateGradient::signal", 1)) {}
+        signal_(make_zeroed<Numbers>("Strata::KrylovMonitor::signal", 1)) {}
 
-  CgShared shared(CgScalars* state, CgScalars* next) const {
-    return {state, next, ring_.data(), static_cast<int>(ring_.extent(0)) - 1,
+  KrylovSignals signals() const {
+    return {ring_.data(), static_cast<int>(ring_.extent(0)) - 1,
             signal_.data()};
   }
   /// Before a solve's first kernel.
@@ -39,7 +57,7 @@ class CgMonitor {
     *slot(0) = unknown;
     resume();
   }
-  void resume() { *signal_.data() = cg_running; }
+  void resume() { *signal_.data() = krylov_running; }
   void open() { reported_ = 0; }
 
   /// Calls enqueue(it) for done + 1, done + 2, ... until the device says that
@@ -52,8 +70,8 @@ class CgMonitor {
   /// it, flush() does. Should none be seen for 50 ms, the host waits for
   /// `exec` instead, after which all is stored; so there is no waiting for what
   /// does not come.
-  template <class Enqueue, class Flush>
-  bool follow(const ExecutionSpace& exec, const CgOptions& options, int done,
+  template <class Options, class Enqueue, class Flush>
+  bool follow(const ExecutionSpace& exec, const Options& options, int done,
               const Enqueue& enqueue, const Flush& flush) {
     int enqueued = done;
     for (;;) {
@@ -75,7 +93,8 @@ class CgMonitor {
   }
 
   /// After a wait for the kernels: what the callback has not been told yet.
-  void close(const CgOptions& options, int iterations) {
+  template <class Options>
+  void close(const Options& options, int iterations) {
     take(iterations);
     report(options, iterations);
   }
@@ -107,7 +126,7 @@ class CgMonitor {
     return value;
   }
   int num_taken() const { return static_cast<int>(taken_.size()); }
-  bool over() const { return read(signal_.data()) != cg_running; }
+  bool over() const { return read(signal_.data()) != krylov_running; }
 
   /// Takes over the numbers of iterations up to `last` that are there, in their
   /// order. A norm is not negative, but may be NaN.
@@ -121,7 +140,8 @@ class CgMonitor {
 
   /// Tells the callback of the residuals up to `known`. The start's may still
   /// be on its way.
-  bool report(const CgOptions& options, int known) {
+  template <class Options>
+  bool report(const Options& options, int known) {
     if (!options.progress) return true;
     while (reported_ <= known && reported_ < num_taken()) {
       const int it = reported_++;

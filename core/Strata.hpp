@@ -2,12 +2,14 @@
 #ifndef STRATA_HPP
 #define STRATA_HPP
 
-// Every public header. A program that uses one solver compiles faster with that
-// solver's header alone.
+// Every public header, but Strata_KokkosKernelsPreconditioner.hpp, which is for
+// callers of Kokkos Kernels' gmres. A program that uses one solver compiles
+// faster with that solver's header alone.
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandOptions.hpp>
 #include <Strata_BandSolver.hpp>
+#include <Strata_BiCgStab.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_ConjugateGradientOptions.hpp>
@@ -17,7 +19,9 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
+#include <Strata_Gmres.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>

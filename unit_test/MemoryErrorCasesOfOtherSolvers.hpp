@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <Strata_BandSolver.hpp>
+#include <Strata_BiCgStab.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
+#include <Strata_Gmres.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_MatrixMarket.hpp>
@@ -210,6 +212,53 @@ void expect_memory_errors_of_conjugate_gradients(
     expect_solve("coloured", M);
     expect_solve("natural", natural);
   }
+}
+
+/// Of Gmres or BiCgStab.
+template <class Solver, class Failing, class Space>
+void expect_memory_errors_of_krylov_solver(MemoryErrors<Failing, Space>& errors,
+                                           const std::string& name) {
+  const auto A = grid_matrix(12, false);
+  const auto matrix = A.template to_device<SolverMatrix<double, Space>>();
+  const auto sell =
+      std::make_shared<SellMatrix<double, Space>>(Space(), matrix);
+  const auto M = std::make_shared<IncompletePreconditioner<double, Space>>(
+      Space(), matrix, Factorization::incomplete_lu);
+  const auto b = vector_of<Space>(random_values<double>(A.rows, 11));
+  const auto x = vector_of<Space>(std::vector<double>(A.rows));
+  const auto solve = [=](Solver& solver) {
+    Kokkos::deep_copy(x, 0.);
+    return solver.solve(Space(), *sell, *M, b, x);
+  };
+  Solver reference(Space(), A.rows);
+  const auto expected = solve(reference);
+  ASSERT_EQ(expected.status, KrylovStatus::converged);
+  const auto x_expected = host_copy(x);
+  errors.expect(name, [&] {
+    const auto made = std::make_shared<std::optional<Solver>>();
+    return MemoryCase{
+        [=] { made->emplace(Space(), A.rows); },
+        {},
+        [=] { EXPECT_EQ(solve(**made).history, expected.history); }};
+  });
+  errors.expect(name + ", solve", [&] {
+    const auto solver = std::make_shared<Solver>(Space(), A.rows);
+    const auto result = std::make_shared<KrylovResult>();
+    return MemoryCase{[=] { *result = solve(*solver); },
+                      {},
+                      [=] {
+                        EXPECT_EQ(result->status, KrylovStatus::converged);
+                        EXPECT_EQ(result->history, expected.history);
+                        EXPECT_EQ(host_copy(x), x_expected);
+                      }};
+  });
+}
+template <class Failing, class Space>
+void expect_memory_errors_of_krylov_solvers(
+    MemoryErrors<Failing, Space>& errors) {
+  expect_memory_errors_of_krylov_solver<Gmres<double, Space>>(errors, "Gmres");
+  expect_memory_errors_of_krylov_solver<BiCgStab<double, Space>>(errors,
+                                                                 "BiCgStab");
 }
 
 template <class Failing, class Space>

@@ -5,6 +5,7 @@
 
 #include <Strata_BandSolver.hpp>
 #include <Strata_ConjugateGradientOptions.hpp>
+#include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Partition.hpp>
 #include <Strata_Preconditioner.hpp>
@@ -166,6 +167,9 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(CgStatus::max_iterations), "max_iterations");
   EXPECT_STREQ(to_string(CgStatus::stopped), "stopped");
   EXPECT_STREQ(to_string(static_cast<CgStatus>(7)), "unknown");
+  EXPECT_STREQ(to_string(KrylovStatus::breakdown), "breakdown");
+  EXPECT_STREQ(to_string(KrylovStatus::stopped), "stopped");
+  EXPECT_STREQ(to_string(static_cast<KrylovStatus>(6)), "unknown");
   EXPECT_STREQ(to_string(static_cast<Uplo>(7)), "unknown");
   EXPECT_EQ(Detail::enumerator_names<Uplo>(), "lower or upper");
   EXPECT_EQ(Detail::enumerator_names<Op>(),

@@ -20,6 +20,8 @@ struct Owner {
   Strata::TriangularSolver<double, Device> triangular;
   Strata::SellMatrix<double, Device> matrix;
   Strata::ConjugateGradient<double, Device> gradient;
+  Strata::Gmres<double, Device> gmres;
+  Strata::BiCgStab<double, Device> stabilised;
   Strata::BandSolver<double, Device> band;
   Strata::IncompletePreconditioner<double, Device> incomplete;
   Strata::JacobiPreconditioner<double, Device> jacobi;
@@ -90,6 +92,12 @@ class Members : public testing::Test {
     const Strata::SellMatrix matrix(exec_, A_);
     expect_empty("ConjugateGradient", [&] { g.solve(exec_, matrix, b_, x_); });
     expect_empty("ConjugateGradient", [&] { g.rows(); });
+    auto& k = owner.gmres;
+    expect_empty("Gmres", [&] { k.solve(exec_, matrix, b_, x_); });
+    expect_empty("Gmres", [&] { k.rows(); });
+    auto& v = owner.stabilised;
+    expect_empty("BiCgStab", [&] { v.solve(exec_, matrix, b_, x_); });
+    expect_empty("BiCgStab", [&] { v.rows(); });
     auto& s = owner.band;
     expect_empty("BandSolver", [&] { s.solve(exec_, b_, x_); });
     expect_empty("BandSolver", [&] { s.update_values(exec_, ab_); });
@@ -112,6 +120,8 @@ class Members : public testing::Test {
         Strata::Uplo::lower, Strata::Diag::non_unit);
     owner.matrix = Strata::SellMatrix(exec_, A_);
     owner.gradient = Strata::ConjugateGradient<double, Device>(exec_, 400);
+    owner.gmres = Strata::Gmres<double, Device>(exec_, 400);
+    owner.stabilised = Strata::BiCgStab<double, Device>(exec_, 400);
     const auto band = Strata::band_matrix(exec_, A_);
     owner.band = Strata::BandSolver(exec_, band.ab, band.kl, band.ku);
     owner.incomplete = Strata::IncompletePreconditioner(exec_, A_);
@@ -145,6 +155,13 @@ class Members : public testing::Test {
       EXPECT_EQ(result.status, Strata::CgStatus::converged);
       EXPECT_LT(residual(x_), 1e-6);
     }
+    Kokkos::deep_copy(x_, 0.0);
+    EXPECT_TRUE(owner.gmres.solve(exec_, owner.matrix, b_, x_).converged());
+    EXPECT_LT(residual(x_), 1e-6);
+    Kokkos::deep_copy(x_, 0.0);
+    EXPECT_TRUE(
+        owner.stabilised.solve(exec_, owner.matrix, b_, x_).converged());
+    EXPECT_LT(residual(x_), 1e-6);
     owner.band.solve(exec_, b_, x_);
     EXPECT_LT(residual(x_), 1e-13);
     const Band I("I", 40, 40), inverse("inverse", 40, 40);

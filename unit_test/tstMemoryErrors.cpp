@@ -75,6 +75,10 @@ TEST(MemoryErrors, AreThrownByConjugateGradients) {
   Errors errors;
   expect_memory_errors_of_conjugate_gradients(errors);
 }
+TEST(MemoryErrors, AreThrownByKrylovSolvers) {
+  Errors errors;
+  expect_memory_errors_of_krylov_solvers(errors);
+}
 TEST(MemoryErrors, AreThrownByBandSolvers) {
   Errors errors;
   expect_memory_errors_of_band_solvers(errors);

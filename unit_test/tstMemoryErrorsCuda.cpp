@@ -154,6 +154,11 @@ TEST(MemoryErrorsCuda, AreThrownByConjugateGradients) {
   Errors errors;
   expect_memory_errors_of_conjugate_gradients(errors);
 }
+TEST(MemoryErrorsCuda, AreThrownByKrylovSolvers) {
+  const ExhaustedDevice device;
+  Errors errors;
+  expect_memory_errors_of_krylov_solvers(errors);
+}
 TEST(MemoryErrorsCuda, AreThrownByBandSolvers) {
   const ExhaustedDevice device;
   Errors errors;

@@ -124,6 +124,91 @@ struct GridSumRef {
   }
 };
 
+/// Where the blocks of a launch leave their parts of any number of sums, which
+/// the last of them to end adds up. Launches that use it must not overlap.
+template <class MemorySpace>
+struct ManySums {
+  Kokkos::View<double*, MemorySpace> part;
+  Kokkos::View<unsigned*, MemorySpace> done;
+  int max_blocks = 0;
+
+  ManySums() = default;
+  ManySums(int blocks, int sums)
+      : part(make_unfilled<decltype(part)>("Strata::ManySums::part",
+                                           std::int64_t{blocks} * sums)),
+        done(make_zeroed<decltype(done)>("Strata::ManySums::done", 1)),
+        max_blocks(blocks) {}
+};
+
+/// The same as bare pointers, for kernels.
+struct ManySumsRef {
+  /// Sums that are added up together.
+  static constexpr int group = 8;
+  double* part = nullptr;
+  unsigned* done = nullptr;
+  int max_blocks = 0;
+
+  ManySumsRef() = default;
+  template <class MemorySpace>
+  explicit ManySumsRef(const ManySums<MemorySpace>& sums)
+      : part(sums.part.data()),
+        done(sums.done.data()),
+        max_blocks(sums.max_blocks) {}
+
+  /// Has a block leave its parts of the sums from `first` on.
+  template <int sums, class Team>
+  KOKKOS_INLINE_FUNCTION void leave(const Team& team, int first,
+                                    double (&value)[sums]) const {
+    team_sums(team, value);
+    if (team.team_rank() != 0) return;
+    for (int s = 0; s < sums; ++s)
+      store_relaxed(place(first + s) + team.league_rank(), value[s]);
+  }
+  /// True in the threads of one block alone, the last to get here. All threads
+  /// of all blocks of the launch have to call it once, after they have left
+  /// their parts. No block waits for another one.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool last(const Team& team) const {
+    int last = 0;
+    if (team.team_rank() == 0) {
+      // The parts before the count.
+      Kokkos::memory_fence();
+      last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
+             static_cast<unsigned>(team.league_size());
+    }
+    if (!team_broadcast(team, last)) return false;
+    Kokkos::memory_fence();
+    if (team.team_rank() == 0) *done = 0;
+    return true;
+  }
+  /// For the threads of the last block: the first `count` sums go to `to`, to
+  /// be read by the thread of rank 0, or by others after a barrier. Parts are
+  /// added in the order of blocks, not of time: the same bits every time.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void add_up(const Team& team, int count,
+                                     double* to) const {
+    const int blocks = team.league_size();
+    for (int first = 0; first < count; first += group) {
+      double sum[group] = {};
+      for (int i = team.team_rank(); i < blocks; i += team.team_size()) {
+        STRATA_IMPL_UNROLL
+        for (int s = 0; s < group; ++s)
+          if (first + s < count) sum[s] += load_relaxed(place(first + s) + i);
+      }
+      team_sums(team, sum);
+      if (team.team_rank() != 0) continue;
+      STRATA_IMPL_UNROLL
+      for (int s = 0; s < group; ++s)
+        if (first + s < count) to[first + s] = sum[s];
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION double* place(int sum) const {
+    return part + static_cast<std::int64_t>(sum) * max_blocks;
+  }
+};
+
 /// What the blocks of a launch have left for the next one to add up; without
 /// blocks, nothing.
 struct LateSums {

@@ -58,6 +58,13 @@ KOKKOS_INLINE_FUNCTION double team_sum(const OneThreadTeam&, double value) {
   return value;
 }
 
+/// The same for several values at the price of little more than one.
+template <int count, class Team>
+KOKKOS_INLINE_FUNCTION void team_sums(const Team& team,
+                                      double (&value)[count]) {
+  for (int i = 0; i < count; ++i) value[i] = team_sum(team, value[i]);
+}
+
 /// What the thread of rank 0 passes. All threads of the team call it.
 template <class Team>
 KOKKOS_INLINE_FUNCTION int team_broadcast(const Team& team, int value) {
@@ -83,6 +90,11 @@ KOKKOS_INLINE_FUNCTION void release_next(const Team&) {}
 KOKKOS_INLINE_FUNCTION double team_sum(const Cuda::NativeTeam& team,
                                        double value) {
   return team.sum(value);
+}
+template <int count>
+KOKKOS_INLINE_FUNCTION void team_sums(const Cuda::NativeTeam& team,
+                                      double (&value)[count]) {
+  team.sums(value);
 }
 KOKKOS_INLINE_FUNCTION int team_broadcast(const Cuda::NativeTeam& team,
                                           int value) {

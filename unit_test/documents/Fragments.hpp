@@ -4,7 +4,9 @@
 
 #include <Strata_BandSolver.hpp>
 #include <Strata_Gallery.hpp>
+#include <Strata_Gmres.hpp>
 #include <Strata_MemoryPool.hpp>
+#include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>

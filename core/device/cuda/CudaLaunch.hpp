@@ -52,6 +52,24 @@ class NativeTeam {
     __syncthreads();
     return total;
   }
+  /// Each of several values in the same way, with the barriers of one.
+  template <int count>
+  __device__ void sums(double (&value)[count]) const {
+    __shared__ double part[count][32];
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      value[i] = lane_group_sum(value[i], 32);
+      if (threadIdx.x % 32 == 0) part[i][threadIdx.x / 32] = value[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      value[i] = 0;
+      for (unsigned warp = 0; warp < blockDim.x / 32; ++warp)
+        value[i] += part[i][warp];
+    }
+    __syncthreads();
+  }
   __device__ int broadcast(int value) const {
     __shared__ int shared;
     if (threadIdx.x == 0) shared = value;
@@ -78,6 +96,8 @@ class NativeTeam {
   KOKKOS_INLINE_FUNCTION int team_size() const { return 1; }
   KOKKOS_INLINE_FUNCTION void team_barrier() const {}
   KOKKOS_INLINE_FUNCTION double sum(double value) const { return value; }
+  template <int count>
+  KOKKOS_INLINE_FUNCTION void sums(double (&)[count]) const {}
   KOKKOS_INLINE_FUNCTION int broadcast(int value) const { return value; }
   KOKKOS_INLINE_FUNCTION void await_previous() const {}
   KOKKOS_INLINE_FUNCTION void release_next() const {}

@@ -2,14 +2,13 @@
 // Kokkos Kernels' GMRES on a nonsymmetric system, without a preconditioner and
 // with an incomplete LU factorisation whose two triangles Strata solves. Needs
 // Kokkos Kernels 4.0 or later, which has GMRES.
-#include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_nrm2.hpp>
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <KokkosSparse_gmres.hpp>
 #include <KokkosSparse_spmv.hpp>
-#include <Strata_IncompleteLu.hpp>
-#include <Strata_TriangularSolver.hpp>
+#include <Strata_KokkosKernelsPreconditioner.hpp>
+#include <Strata_Preconditioner.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -18,51 +17,7 @@ using Memory = Space::memory_space;
 using Matrix = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
 using Vector = Kokkos::View<double*, Space>;
 
-/// U^-1 L^-1 in the form that KokkosSparse::Experimental::gmres takes.
-class IncompleteFactors final
-    : public KokkosSparse::Experimental::Preconditioner<Matrix> {
- public:
-  IncompleteFactors(const Space& exec, const Matrix& A)
-      : exec_(exec), between_("between", A.numRows()) {
-    const auto factors = Strata::incomplete_lu(exec, A);
-    lower_ = Strata::TriangularSolver(exec, factors.L, Strata::Uplo::lower,
-                                      Strata::Diag::unit);
-    upper_ = Strata::TriangularSolver(exec, factors.U, Strata::Uplo::upper,
-                                      Strata::Diag::non_unit);
-  }
-
-  // y = beta y + alpha U^-1 L^-1 x. Releases of Kokkos Kernels differ in the
-  // type of the views: one of the two is what gmres calls.
-  void apply(const Kokkos::View<const double*, Space>& x,
-             const Kokkos::View<double*, Space>& y, const char* = "N",
-             double alpha = 1, double beta = 0) const {
-    apply_to(x, y, alpha, beta);
-  }
-  void apply(
-      const Kokkos::View<const double*, Kokkos::Device<Space, Memory>>& x,
-      const Kokkos::View<double*, Kokkos::Device<Space, Memory>>& y,
-      const char* = "N", double alpha = 1, double beta = 0) const {
-    apply_to(x, y, alpha, beta);
-  }
-  // All is done in the constructor.
-  void setParameters() override {}
-  void initialize() override {}
-  bool isInitialized() const override { return true; }
-  void compute() override {}
-  bool isComputed() const override { return true; }
-
- private:
-  template <class X, class Y>
-  void apply_to(const X& x, const Y& y, double alpha, double beta) const {
-    lower_.solve(exec_, x, between_);
-    upper_.solve(exec_, between_, between_);
-    KokkosBlas::axpby(alpha, between_, beta, y);
-  }
-
-  Space exec_;
-  Vector between_;
-  Strata::TriangularSolver<double, Space> lower_, upper_;
-};
+using Preconditioner = Strata::KokkosKernelsPreconditioner<Matrix>;
 
 /// Diffusion and a wind across a grid of n x n points, upwind differences.
 Matrix convection_diffusion(int n) {
@@ -93,7 +48,7 @@ struct Solve {
   double residual;  // ||b - A x|| / ||b||
 };
 
-Solve solve(Matrix& A, Vector& b, IncompleteFactors* preconditioner) {
+Solve solve(Matrix& A, Vector& b, Preconditioner* preconditioner) {
   using Handle =
       KokkosKernels::Experimental::KokkosKernelsHandle<int, int, double, Space,
                                                        Memory, Memory>;
@@ -119,7 +74,10 @@ int main(int argc, char** argv) {
   Vector b("b", A.numRows());
   Kokkos::deep_copy(b, 1.0);
 
-  IncompleteFactors factors(exec, A);
+  // The two triangles of an incomplete LU factorisation, for gmres.
+  const Strata::IncompletePreconditioner lu(
+      exec, A, Strata::Factorization::incomplete_lu);
+  Preconditioner factors(exec, lu);
   const Solve without = solve(A, b, nullptr);
   const Solve with = solve(A, b, &factors);
   std::printf("%d rows\n", static_cast<int>(A.numRows()));

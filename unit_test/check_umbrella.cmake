@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Strata.hpp includes every public header, and nothing else.
+# Strata.hpp includes every public header, and nothing else: but for the one that
+# needs more of Kokkos Kernels than its oldest release has.
 #
 #   cmake -D source_dir=DIR -D headers=NAME[,NAME...] -P check_umbrella.cmake
 string(REPLACE "," ";" headers "${headers}")
-list(REMOVE_ITEM headers Strata.hpp)
+list(REMOVE_ITEM headers Strata.hpp Strata_KokkosKernelsPreconditioner.hpp)
 list(LENGTH headers num_headers)
 if(num_headers LESS 35)
   message(FATAL_ERROR "only ${num_headers} public headers are known")

@@ -3,6 +3,7 @@
 #define STRATA_CORE_SCALAR_WIDE_HPP
 
 #include <core/scalar/RealPart.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -21,6 +22,12 @@ struct Wide<Kokkos::complex<R>> {
 };
 template <class Scalar>
 using WideOf = typename Wide<Scalar>::type;
+
+/// The spacing of a scalar's real numbers above 1: a constant, as kernels can't
+/// call what makes it.
+template <class Scalar>
+inline constexpr double spacing_of =
+    static_cast<double>(std::numeric_limits<RealOf<Scalar>>::epsilon());
 
 /// Rounded to a scalar.
 template <class Scalar>

@@ -7,7 +7,6 @@
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/Wide.hpp>
 #include <kernels/krylov/KrylovStart.hpp>
-#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -32,8 +31,8 @@ struct BiCgStabScalars : KrylovScalars {
   KOKKOS_INLINE_FUNCTION static bool vanishes(const W& product,
                                               double squared_u,
                                               double squared_v) {
-    constexpr double eps = std::numeric_limits<RealOf<Scalar>>::epsilon();
-    return modulus(product) <= eps * sqrt(squared_u) * sqrt(squared_v);
+    return modulus(product) <=
+           spacing_of<Scalar> * sqrt(squared_u) * sqrt(squared_v);
   }
   /// Of a new shadow residual.
   KOKKOS_INLINE_FUNCTION void take_shadow(const W& q_r, double squared) {

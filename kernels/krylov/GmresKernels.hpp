@@ -8,7 +8,6 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/Wide.hpp>
 #include <kernels/krylov/KrylovStart.hpp>
-#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -23,8 +22,7 @@ struct GmresScalars : KrylovScalars {
   /// What rounding may leave of A M^-1 times a unit vector.
   template <class Scalar>
   KOKKOS_INLINE_FUNCTION double rounding() const {
-    return largest *
-           static_cast<double>(std::numeric_limits<RealOf<Scalar>>::epsilon());
+    return largest * spacing_of<Scalar>;
   }
   KOKKOS_INLINE_FUNCTION void take_r(double squared, ResidualOf of) {
     if (of == ResidualOf::cycle) {

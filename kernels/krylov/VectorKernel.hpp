@@ -30,8 +30,10 @@ KOKKOS_INLINE_FUNCTION double square_that_shows(const Scalar& v) {
 /// or, where it is `late`, left for a later launch to add up.
 template <class ExecutionSpace, class Kernel>
 struct VectorRun {
-  /// Elements whose loads a thread has under way together.
-  static constexpr int batch = is_gpu<ExecutionSpace> ? 4 : 1;
+  /// Elements whose loads a thread has under way together: one where four would
+  /// not fit its registers.
+  static constexpr int batch =
+      is_gpu<ExecutionSpace> && sizeof(typename Kernel::Item) <= 80 ? 4 : 1;
   static constexpr int blocks_at_once = 4;
   Kernel kernel;
   GridSumRef grid_sum;

@@ -93,7 +93,8 @@ struct GmresProblem {
       const double image = sqrt(whole);
       if (image > found.largest) found.largest = image;
       add_column(found, j, sqrt(left), iteration, max_iterations);
-      signals.tell_norm(iteration, sqrt(found.squared_r));
+      if (found.iterations == iteration)
+        signals.tell_norm(iteration, sqrt(found.squared_r));
     }
     *state = found;
     signals.tell_status(found.status);
@@ -115,16 +116,16 @@ struct GmresProblem {
     // What rounding has left is nothing: A maps the space into itself.
     const bool complete = left <= 16 * rounding;
     if (complete) left = 0;
-    const double size = sqrt(squared_modulus(below));
-    if (complete && size <= 1000 * rounding) {
+    const double turned = sqrt(squared_modulus(below));
+    if (complete && turned <= 1000 * rounding) {
       // Singular there. The columns before this one are of use.
       found.iterations = iteration;
       return found.end(KrylovStatus::breakdown);
     }
-    const double length = sqrt(size * size + left * left);
-    const W direction = size > 0 ? below * (1 / size) : W(1);
+    const double length = sqrt(turned * turned + left * left);
+    const W direction = turned > 0 ? below / turned : W(1);
     const W new_sine = direction * (left / length);
-    cosine()[j] = W(size / length);
+    cosine()[j] = W(turned / length);
     sine()[j] = new_sine;
     r(j, j) = direction * length;
     const W right = j == 0 ? W(sqrt(found.squared_first)) : g()[j];

@@ -27,8 +27,10 @@ class GmresState;
 /// An iteration is five launches with a SellMatrix and no or a diagonal
 /// preconditioner (others add their own): the product; three passes over the
 /// basis, classical Gram-Schmidt, the same again, and the norm; a new basis
-/// vector. The end of a cycle, of GmresOptions::restart iterations, is six
-/// more, one of them Kokkos' copy of x (others: that, their own and another).
+/// vector, which the last one of a cycle does without. After each cycle of
+/// GmresOptions::restart iterations come six more, one of them Kokkos' copy of
+/// x: the triangle, the correction of x, and a new residual (with another
+/// preconditioner one more and its own).
 ///
 /// The small least-squares problem, its rotations and all decisions stay on the
 /// device. Dot products of all basis vectors are one launch, whose last block

@@ -151,13 +151,13 @@ TEST_F(PerformanceCache, IgnoresWhatItCantUse) {
     replace(good.substr(0, length));
     EXPECT_FALSE(read_performance_cache(key)) << length;
   }
-  const std::string head = "Strata performance 6\n" + key + "\n";
+  const std::string head = "Strata performance 7\n" + key + "\n";
   const std::string rest = " 1 1 0.4 0.2 3e6 0.5 0.1\nend\n";
   replace(head + "5 0.05 -0.6 0" + rest);
   EXPECT_FALSE(read_performance_cache(key));
   replace(head + "5 nan 0.6 0" + rest);
   EXPECT_FALSE(read_performance_cache(key));
-  replace("Strata performance 6\nanother device\n5 0.05 0.6 0" + rest);
+  replace("Strata performance 7\nanother device\n5 0.05 0.6 0" + rest);
   EXPECT_FALSE(read_performance_cache(key));
   replace("Strata performance 0\n" + key + "\n5 0.05 0.6 0" + rest);
   EXPECT_FALSE(read_performance_cache(key));

@@ -36,7 +36,8 @@ class GmresState {
     const int blocks = resident_blocks(exec, Pass::blocks_at_once);
     basis_ =
         make_unfilled<Vector>("Strata::Gmres::basis", rows_ * (columns_ + 1));
-    z_ = make_unfilled<Vector>("Strata::Gmres::vector", rows_);
+    for (Vector* v : {&z_, &image_})
+      *v = make_unfilled<Vector>("Strata::Gmres::vector", rows_);
     numbers_ = make_zeroed<decltype(numbers_)>("Strata::Gmres::problem",
                                                Problem::count(columns_));
     state_ = make_unfilled<decltype(state_)>("Strata::Gmres::state", 1);
@@ -141,16 +142,15 @@ class GmresState {
     }
     MultiVectorRef<Scalar> x_ref() const { return multi_vector_ref<Scalar>(x); }
 
-    /// The first column of the basis = b - A x. The basis is not needed any
-    /// more.
+    /// The first column of the basis = b - A x.
     void residual(ResidualOf of) const {
       Kokkos::deep_copy(exec, gmres.z_,
                         strided_vector<const Scalar, ExecutionSpace>(x));
-      A.apply(exec, gmres.z_, basis(1));
+      A.apply(exec, gmres.z_, gmres.image_);
       run("Strata::Gmres::start",
           KrylovStart<Scalar, GmresScalars>{
               gmres.state_.data(), gmres.monitor_.signals(),
-              multi_vector_ref<const Scalar>(b), basis(1).data(),
+              multi_vector_ref<const Scalar>(b), gmres.image_.data(),
               basis(0).data(), options.relative_tolerance,
               options.absolute_tolerance, options.max_iterations, of});
     }
@@ -166,9 +166,9 @@ class GmresState {
                                  M.inverse_diagonal,
                                  {}});
     }
-    /// The next column of the basis = A M^-1 v.
+    /// A M^-1 v. Runs behind the last iteration, too: see GmresPass.
     void product(int column) const {
-      const Vector v = basis(column), w = basis(column + 1);
+      const Vector v = basis(column), &w = gmres.image_;
       if (M.diagonal)
         return A.apply(exec, M.inverse_diagonal ? gmres.z_ : v, w);
       M.apply(exec, v, gmres.z_);
@@ -181,7 +181,8 @@ class GmresState {
       run_teams<Pass::blocks_at_once>(
           "Strata::Gmres::orthogonalise", exec, blocks,
           Pass{problem(), ManySumsRef(gmres.sums_), gmres.basis_.data(),
-               gmres.rows_, column, step, it, options.max_iterations});
+               gmres.image_.data(), gmres.rows_, column, step, it,
+               options.max_iterations});
     }
     /// x += M^-1 V y
     void correct(bool at_the_end) const {
@@ -210,7 +211,7 @@ class GmresState {
   int columns_;     // of a cycle
   int column_ = 0;  // of the cycle, that is enqueued next
   int counted_restarts_ = 0;
-  Vector basis_, z_;
+  Vector basis_, z_, image_;
   Kokkos::View<WideOf<Scalar>*, Memory> numbers_;
   Kokkos::View<GmresScalars*, Memory> state_;
   KrylovMonitor<ExecutionSpace> monitor_;

@@ -138,10 +138,13 @@ struct GmresProblem {
   }
 };
 
-/// One of the three passes over the basis V of an iteration, after w = A z:
-/// h = V^H w, with w^H w; w -= V h and h' = V^H w; w -= V h' and w^H w, with
-/// which the column is complete. (Gram-Schmidt, and the same once more: the
-/// second time leaves rounding alone.)
+/// One of the three passes over the basis V of an iteration: w = A z is made
+/// the next vector of the basis, h = V^H w, with w^H w; w -= V h and h' = V^H
+/// w; w -= V h' and w^H w, with which the column is complete. (Gram-Schmidt,
+/// and the same once more: the second time leaves rounding alone.)
+///
+/// The product is not made in the basis itself: one that is enqueued behind the
+/// last iteration, where no pass runs, must leave the basis as it is.
 ///
 /// A thread reads what it has itself written of w, and nobody else does.
 template <class Scalar, class ExecutionSpace>
@@ -152,6 +155,7 @@ struct GmresPass {
   GmresProblem<Scalar> problem;
   ManySumsRef sums;
   Scalar* basis;
+  const Scalar* image;  // A z
   std::int64_t n;
   int column;  // V has column + 1, and w is the next
   Step step;
@@ -166,7 +170,11 @@ struct GmresPass {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     if (problem.state->status != krylov_running) return;
     const Rows rows = rows_of(team);
-    if (step != project) {
+    if (step == project) {
+      Scalar* const w = vector(column + 1);
+      for (std::int64_t i = rows.begin; i < rows.end; i += rows.stride)
+        w[i] = image[i];
+    } else {
       const auto* h =
           step == again ? problem.first_dots() : problem.second_dots();
       int c = 0;

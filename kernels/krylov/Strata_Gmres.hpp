@@ -40,7 +40,7 @@ class GmresState;
 /// waits for the stream at the end alone; which iteration is the last one is
 /// decided on the device, and the kernels behind it do nothing.
 ///
-/// A solver is its workspace: restart + 2 vectors (no more than rows + 2),
+/// A solver is its workspace: restart + 3 vectors (no more than rows + 3),
 /// about restart^2 numbers, and pinned host memory for at most 2 max(1,
 /// iterations_ahead) numbers. Copies share it; their solves must not overlap. A
 /// solver made without arguments is empty, as one that was moved from: to solve

@@ -136,6 +136,40 @@ class Reproduce(unittest.TestCase):
             path = os.path.join(folder, picture)
             self.assertGreater(os.path.getsize(path), 5000, picture)
 
+    def test_resume_takes_the_tables_of_the_same_command(self):
+        output = os.path.join(WORK, "pages")
+        table = os.path.join(output, "eyvazov_2021", "tables", "solve_float.csv")
+        flags = ("003", "--quick", "--build", BUILD, "--output", output)
+        done = reproduce(*flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+        def mark():
+            with open(table, encoding="utf-8") as file:
+                text = file.read()
+            marked = re.sub(r"(?m)^(positive,64,solve,strata),[^,]*,",
+                            r"\1,98765,", text)
+            self.assertIn("98765", marked)
+            with open(table, "w", encoding="utf-8") as file:
+                file.write(marked)
+
+        for resume, taken in ((["--resume"], True), ([], False)):
+            mark()
+            done = reproduce(*flags, *resume)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(os.path.join(output, "eyvazov_2021", "page.md"),
+                      encoding="utf-8") as file:
+                self.assertEqual("98,800" in file.read(), taken)
+        # The table of another command is not taken.
+        mark()
+        with open(table + ".done", encoding="utf-8") as file:
+            text = file.read()
+        with open(table + ".done", "w", encoding="utf-8") as file:
+            file.write(text.replace("--textbook-limit", "--another-limit"))
+        done = reproduce(*flags, "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(table, encoding="utf-8") as file:
+            self.assertNotIn("98765", file.read())
+
     def test_what_it_refuses(self):
         for arguments, message in (
                 (["999"], "invalid choice"),

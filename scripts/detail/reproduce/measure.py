@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds and runs the programs of perf_test, and checks what they write."""
 import csv
+import hashlib
 import json
 import os
 import re
@@ -129,9 +130,10 @@ class Run:
     """See common.py."""
 
     def __init__(self, build, page, host_build=None, quick=False,
-                 matrices=None, max_host_seconds=120):
+                 matrices=None, max_host_seconds=120, resume=False):
         self.build, self.page, self.quick = build, page, quick
         self.host_build, self.matrices = host_build, matrices
+        self.resume = resume
         self.max_host_seconds = 2 if quick else max_host_seconds
         self.on_gpu = build.backend == "cuda"
 
@@ -139,7 +141,7 @@ class Run:
         if not self.on_gpu:
             return self
         return Run(self.host_build, self.page, self.host_build, self.quick,
-                   self.matrices, self.max_host_seconds)
+                   self.matrices, self.max_host_seconds, self.resume)
 
     def rows(self, program, flags, table, least_seconds=None):
         """Right rows of strata_perf_<program>; see common.py.
@@ -155,35 +157,62 @@ class Run:
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, table + ".csv")
         context = os.path.join(folder, table + ".json")
-        if os.path.exists(path):
-            os.remove(path)
         binary = self.build.program(program)
         command = [binary, *flags, "--benchmark_min_time=%g" % least_seconds,
                    "--table", path, "--benchmark_out=" + context,
                    "--benchmark_out_format=json"]
-        shown = ["strata_perf_" + program, *map(self._shown, flags),
-                 "--benchmark_min_time=%g" % least_seconds, "--table",
-                 "tables/%s.csv" % table]
-        self.page.add_command(shlex.join(shown))
-        say("%s: %s" % (self.page.document.number, shlex.join(shown[:-2])))
-        with open(os.path.join(folder, table + ".log"), "w",
-                  encoding="utf-8") as log:
-            done = subprocess.run(command, check=False, stdout=log,
-                                  stderr=subprocess.STDOUT, env=environment())
-        if done.returncode not in (0, 2) or not os.path.exists(path):
-            raise ReproduceError(
-                "%s ended with exit code %d; its output: %s" %
-                (shlex.join(command), done.returncode, log.name))
-        with open(context, encoding="utf-8") as file:
-            self.page.add_context(self.build, json.load(file)["context"])
-        os.remove(context)
+        shown = shlex.join([
+            "strata_perf_" + program, *map(self._shown, flags),
+            "--benchmark_min_time=%g" % least_seconds, "--table",
+            "tables/%s.csv" % table])
+        self.page.add_command(shown)
+        with open(binary, "rb") as file:
+            key = [shown, hashlib.sha256(file.read()).hexdigest()]
+        done = self._measured(path, key) if self.resume else None
+        if done is None:
+            say("%s: %s" % (self.page.document.number, shown))
+            done = self._measure(table, folder, command, key)
+        self.page.add_context(self.build, done["context"])
         with open(path, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         kept = right_rows(program, rows, self.page.add_warning)
-        if done.returncode == 2:  # one of ours failed, and has no row
+        if done["failed"]:  # one of ours, which has no row
             raise WrongAnswer("%s: one of ours failed; its output: %s" %
-                              (shlex.join(shown), log.name))
+                              (shown, os.path.join(folder, table + ".log")))
         return kept
+
+    @staticmethod
+    def _measured(path, key):
+        """What _measure has left beside a table with the same key; or None."""
+        try:
+            with open(path + ".done", encoding="utf-8") as file:
+                done = json.load(file)
+        except OSError:
+            return None
+        return done if os.path.exists(path) and done["key"] == key else None
+
+    @staticmethod
+    def _measure(table, folder, command, key):
+        path, context = (os.path.join(folder, table + end)
+                         for end in (".csv", ".json"))
+        for old in (path, path + ".done"):
+            if os.path.exists(old):
+                os.remove(old)
+        with open(os.path.join(folder, table + ".log"), "w",
+                  encoding="utf-8") as log:
+            ended = subprocess.run(command, check=False, stdout=log,
+                                   stderr=subprocess.STDOUT, env=environment())
+        if ended.returncode not in (0, 2) or not os.path.exists(path):
+            raise ReproduceError(
+                "%s ended with exit code %d; its output: %s" %
+                (shlex.join(command), ended.returncode, log.name))
+        with open(context, encoding="utf-8") as file:
+            done = {"key": key, "failed": ended.returncode == 2,
+                    "context": json.load(file)["context"]}
+        os.remove(context)
+        with open(path + ".done", "w", encoding="utf-8") as file:
+            json.dump(done, file)
+        return done
 
     def _shown(self, flag):
         """A file of --matrices without the folder, which is the user's own."""

@@ -58,8 +58,8 @@ def sweep(run):
         sizes = (250, 500, 1000, 2000, 4000, 6000, 8000, 12000, 16000)
         counts, size = (8, 16, 32, 64), 6000
         if run.on_gpu:
-            sizes += (24000, 32000, 40000, 55000)
-            counts += (128, 256)
+            sizes += (24000, 32000)
+            counts += (128,)
     return ({"block_diagonal:16x%d:0.001" % s: s for s in sizes},
             {"block_diagonal:%dx%d:0.01" % (c, size): c for c in counts}, size)
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-// A test sets this to 1: the host then learns of the end as late as a device may
-// tell it, and has enqueued all the iterations that it may.
+// A test sets this to 1: the host then learns of the end as late as a device
+// may tell it, and has enqueued all the iterations that it may.
 #ifndef STRATA_IMPL_LATE_STATUS
 #define STRATA_IMPL_LATE_STATUS 0
 #endif

@@ -37,8 +37,8 @@ class GmresState;
 /// adds up what the others leave, in double and in a fixed order: the same
 /// solver gives the same bits each time. The host enqueues some iterations
 /// ahead of the newest residual it knows, over the ends of cycles, too, and
-/// waits for the stream at the end alone; which iteration is the last one is
-/// decided on the device, and the kernels behind it do nothing.
+/// waits for the stream at the beginning and at the end; which iteration is the
+/// last one is decided on the device, and behind it products alone are run.
 ///
 /// A solver is its workspace: restart + 3 vectors (no more than rows + 3),
 /// about restart^2 numbers, and pinned host memory for at most 2 max(1,
@@ -75,10 +75,10 @@ class Gmres {
   /// @throws NotSquareError, SizeMismatchError, AliasError, HandleError before
   ///   anything is written; MemoryError, after which x is some iterate. What
   ///   the numbers do wrong is told by the result's status, and x is then the
-  ///   last iterate; with not_finite that of the last full cycle, or, in the
-  ///   first one, the x given.
+  ///   last iterate; not_finite before the end of the first cycle leaves x
+  ///   alone, later x may have an infinity itself.
   /// Cost: a product more than iterations for each cycle, and another at the
-  ///   end for b - A x; an iteration reads the j vectors of the cycle five
+  ///   end for b - A x; an iteration reads the j vectors of the cycle four
   ///   times
   template <class Operator, class B, class X>
   KrylovResult solve(const ExecutionSpace& exec, const Operator& A, const B& b,

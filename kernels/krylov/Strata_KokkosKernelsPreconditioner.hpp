@@ -57,6 +57,10 @@ class KokkosKernelsPreconditioner final
   KokkosKernelsPreconditioner(const execution_space& exec,
                               const Preconditioner& M)
       : exec_(exec), apply_(Apply::of(M)) {}
+  /// One that is gone when it is to be applied.
+  template <class Preconditioner>
+  KokkosKernelsPreconditioner(const execution_space& exec,
+                              const Preconditioner&& M) = delete;
 
   /// y = beta y + alpha M^-1 x, asynchronously. Releases of Kokkos Kernels
   /// differ in the type of the views: one of the two is what gmres calls.

@@ -92,9 +92,12 @@ LateSums run_vector_kernel(
     const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
   using Run = VectorRun<ExecutionSpace, Kernel>;
   const std::int64_t of_block = is_gpu<ExecutionSpace> ? 256 * Run::batch : 1;
-  const auto blocks = static_cast<int>(std::max<std::int64_t>(
+  int blocks = static_cast<int>(std::max<std::int64_t>(
       1, std::min<std::int64_t>((n + of_block - 1) / of_block,
                                 resident_blocks(exec, Run::blocks_at_once))));
+  // The sums may have been made for an instance with fewer threads.
+  if (Kernel::sums > 0)
+    blocks = std::max(1, std::min(blocks, grid_sum.max_blocks));
   run_teams<Run::blocks_at_once>(label, exec, blocks,
                                  Run{kernel, GridSumRef(grid_sum), n});
   return {GridSumRef(grid_sum), blocks, 0};

@@ -84,9 +84,10 @@ inline double largest_component_within(const SolveFeatures& f, double us) {
 inline double subgraphs_at_least(const SolveFeatures& f) {
   if (f.width > 1) {
     const double slots = std::max<double>(f.sizes.num_levels, f.longest_row());
-    const double one =
-        f.p.alpha + slots * f.p.tau + f.edges * f.p.tau_edge / f.processors;
-    return predict_subgraphs(f, one);
+    // They may be those of different sub-graphs.
+    return predict_subgraphs(
+        f, f.p.alpha + std::max(slots * std::min(f.p.tau, f.p.tau_external),
+                                f.edges * f.p.tau_edge / f.processors));
   }
   const double slots = f.sizes.num_levels * f.p.tau;
   const double shared = f.serial(f.rows, 0) +
@@ -95,8 +96,9 @@ inline double subgraphs_at_least(const SolveFeatures& f) {
          f.columns * std::max({shared / f.processors, slots, f.bytes_us});
 }
 
-/// The same on a GPU where the largest component is known, if its share of the
-/// edges is that of the vertices.
+/// About the least on a GPU where the largest component is known: its share of
+/// the edges is taken for that of its vertices, and the longest chain and row
+/// for its own.
 inline double subgraphs_at_least(const SolveFeatures& f, int largest) {
   const double slots = std::max<double>(f.sizes.num_levels, f.longest_row());
   return predict_subgraphs(

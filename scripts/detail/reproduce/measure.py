@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import platform
 import re
 import shlex
 import subprocess
@@ -167,7 +168,11 @@ class Run:
             "tables/%s.csv" % table])
         self.page.add_command(shown)
         with open(binary, "rb") as file:
-            key = [shown, hashlib.sha256(file.read()).hexdigest()]
+            key = [shown, hashlib.sha256(file.read()).hexdigest(), platform.node(),
+                   sorted([k, v] for k, v in environment().items()
+                          if k.startswith(("OMP_", "KOKKOS_", "CUDA_"))),
+                   [[f, os.path.getsize(f), os.path.getmtime(f)]
+                    for f in flags if os.path.isfile(f)]]
         done = self._measured(path, key) if self.resume else None
         if done is None:
             say("%s: %s" % (self.page.document.number, shown))
@@ -187,7 +192,7 @@ class Run:
         try:
             with open(path + ".done", encoding="utf-8") as file:
                 done = json.load(file)
-        except OSError:
+        except (OSError, ValueError):  # none, or that of a run that was ended
             return None
         return done if os.path.exists(path) and done["key"] == key else None
 
@@ -210,8 +215,9 @@ class Run:
             done = {"key": key, "failed": ended.returncode == 2,
                     "context": json.load(file)["context"]}
         os.remove(context)
-        with open(path + ".done", "w", encoding="utf-8") as file:
+        with open(path + ".new", "w", encoding="utf-8") as file:
             json.dump(done, file)
+        os.replace(path + ".new", path + ".done")
         return done
 
     def _shown(self, flag):

@@ -17,8 +17,8 @@ inline double bytes_of_subgraphs_us(const SolveFeatures& f) {
 
 /// Time on a GPU over that of Picciau et al.'s model, whose parameters are
 /// measured with one team and arrays that the caches hold. Chosen on 14 systems
-/// in float on an H200; there, and on the same systems in double, predictions
-/// are 0.6 to 1.5 times the measured time.
+/// in float on an H200; there, and on 13 of them in double, predictions are 0.8
+/// to 1.6 times the measured time. (150 large sub-graphs in double: 0.46.)
 constexpr double subgraphs_over_model = 1.5;
 
 /// @param one  prediction of Picciau et al.'s model, for one right-hand side

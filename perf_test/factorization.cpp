@@ -9,6 +9,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfFactorization.hpp>
 #include <detail/Strata_PerfFactorizationTable.hpp>
 #include <detail/Strata_PerfFlags.hpp>
@@ -114,16 +115,6 @@ std::unique_ptr<FactorizationRunner> make_runner_of(const Options& options) {
   return with_scalar(options.scalar, [&](auto scalar) {
     return make_factorization_runner<decltype(scalar)>(options.settings);
   });
-}
-
-int exit_code(const std::vector<FactorizationResult>& results) {
-  int code = EXIT_SUCCESS;
-  for (const auto& r : results) {
-    if (r.outcome == Outcome::bad_input) return EXIT_FAILURE;
-    if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
-      code = 2;
-  }
-  return code;
 }
 
 int run_all(const Options& options, const OutputFlags& output) {

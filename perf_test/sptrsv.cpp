@@ -7,6 +7,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOutput.hpp>
@@ -65,16 +66,6 @@ void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
     }
-}
-
-int exit_code(const std::vector<SptrsvResult>& results) {
-  int code = EXIT_SUCCESS;
-  for (const auto& r : results) {
-    if (r.outcome == Outcome::bad_input) return EXIT_FAILURE;
-    if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
-      code = 2;
-  }
-  return code;
 }
 
 int run_all(const SptrsvOptions& options, const OutputFlags& output) {

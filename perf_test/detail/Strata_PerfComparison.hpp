@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfResult.hpp>
 #include <string>
@@ -86,6 +87,19 @@ MeanSpeedup mean_speedup(const std::vector<Result>& results,
   }
   if (result.matrices > 0) result.mean = std::exp(logarithms / result.matrices);
   return result;
+}
+
+/// Of a program: 1 for a matrix that can't be used, 2 where one of ours failed
+/// or was wrong.
+template <class Result>
+int exit_code(const std::vector<Result>& results) {
+  int code = EXIT_SUCCESS;
+  for (const auto& r : results) {
+    if (r.outcome == Outcome::bad_input) return EXIT_FAILURE;
+    if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
+      code = 2;
+  }
+  return code;
 }
 
 }  // namespace PerfTest

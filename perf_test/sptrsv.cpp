@@ -34,37 +34,43 @@ std::unique_ptr<SptrsvRunner> make_runner_of(const SptrsvOptions& options,
   });
 }
 
-/// Registers every matrix with every algorithm; `results` gets one element
-/// each, in the same order.
+/// Registers every matrix with every algorithm and way of timing; `results`
+/// gets one element each, in the same order.
 void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
                   std::vector<SptrsvResult>& results) {
   for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
-      SptrsvResult result;
-      result.matrix = source.name;
-      result.algorithm = algorithm;
-      result.scalar = options.scalar;
-      result.rhs = options.rhs;
-      result.transfers = options.timing.transfers;
-      result.solves = options.timing.solves;
-      result.changed = options.timing.changed;
-      result.own = is_own(algorithm);
-      results.push_back(result);
-    }
+    for (const auto& algorithm : options.algorithms)
+      for (const bool transfers : ways_of_timing(options.timing.transfers)) {
+        SptrsvResult result;
+        result.matrix = source.name;
+        result.algorithm = algorithm;
+        result.scalar = options.scalar;
+        result.rhs = options.rhs;
+        result.transfers = transfers;
+        result.solves = options.timing.solves;
+        result.changed = options.timing.changed;
+        result.own = is_own(algorithm);
+        results.push_back(result);
+      }
+  const bool two_ways = options.timing.transfers == Transfers::compared;
+  const std::size_t per_matrix = results.size() / options.matrices.size();
   std::size_t index = 0;
   for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
+    for (std::size_t k = 0; k < per_matrix; ++k) {
       SptrsvResult& result = results[index++];
-      const std::string name = "sptrsv/" + source.name + "/" + algorithm +
-                               "/rhs:" + std::to_string(options.rhs) + "/" +
-                               options.scalar;
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [&runner, &source, algorithm, &result](benchmark::State& state) {
-            runner.run(state, source, algorithm, result);
-          })
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
+      const std::string name =
+          "sptrsv/" + source.name + "/" + result.algorithm +
+          "/rhs:" + std::to_string(options.rhs) + "/" + options.scalar +
+          (two_ways && result.transfers ? "/transfers" : "");
+      auto* const registered = benchmark::RegisterBenchmark(
+          name.c_str(), [&runner, &source, &result](benchmark::State& state) {
+            runner.run(state, source, result.algorithm, result);
+          });
+      registered->UseManualTime()->Unit(benchmark::kMicrosecond);
+      // As many as asked for, however short: no repetition until
+      // --benchmark_min_time has passed.
+      if (options.timing.solves > 0)
+        registered->Iterations(options.timing.solves);
     }
 }
 
@@ -72,7 +78,7 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
   TableFile<SptrsvResult> table(options.table_file, write_csv);
   benchmark::AddCustomContext("factor", options.factor_name);
-  if (options.timing.transfers)
+  if (options.timing.transfers == Transfers::timed)
     benchmark::AddCustomContext("transfers", "b and x copied in each solve");
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
@@ -83,7 +89,8 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   run_benchmarks(output);
   benchmark::Shutdown();
 
-  print_table(people, results);
+  for (const bool transfers : {true, false})
+    print_table(people, of_transfers(results, transfers));
   require_printed(people);
   table.finish(results);
   return exit_code(results);

@@ -190,7 +190,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
                                "--team-size",        "--solves",
                                "--changed-entries",  "--export-dot",
                                "--export-json",      "--table"},
-                  {"--explain", "--transfers"})) {
+                  {"--explain", "--transfers", "--compare-transfers"})) {
     if (flag == "--help") {
       options.help = true;
       continue;
@@ -199,8 +199,10 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.explain = true;
       continue;
     }
-    if (flag == "--transfers") {
-      options.timing.transfers = true;
+    if (flag == "--transfers" || flag == "--compare-transfers") {
+      if (options.timing.transfers != Transfers::compared)
+        options.timing.transfers =
+            flag == "--transfers" ? Transfers::timed : Transfers::compared;
       continue;
     }
     if (flag == "--collapsed-levels")
@@ -300,9 +302,11 @@ inline std::string usage() {
   --scalar S          float | double (default) | complex_float | complex_double
   --transfers         b comes from the host's memory and x goes back to it in each
                       solve; both copies are timed. The serial peer needs none
+  --compare-transfers time solves with these copies and without them, after one
+                      analysis: two tables, and two rows in the one of --table
   --solves N          time N solves, each by itself and with a random b of its own,
-                      and take their mean (default: batches of solves with one
-                      b, and their median)
+                      and take their mean, whatever --benchmark_min_time is
+                      (default: batches of solves with one b, and their median)
   --changed-entries P change P % of the entries beside the diagonal, as many added
                       as removed, and time update_pattern beside a new analysis
   --export-dot FILE   the graph of sub-graphs for Graphviz, and partition and
@@ -314,8 +318,9 @@ inline std::string usage() {
 Flags of Google Benchmark (--benchmark_filter=..., --benchmark_min_time=...,
 --benchmark_out=FILE --benchmark_out_format=json, ...) and of Kokkos
 (--kokkos-...) work as well. A benchmark's time is the median over batches of
-solves, unless --solves says otherwise. Exit code: 0; 1 on a bad flag or matrix, or an output that can't be
-written; 2 where one of our own algorithms failed or gave a wrong answer.
+solves, unless --solves says otherwise. Exit code: 0; 1 on a bad flag or matrix,
+or an output that can't be written; 2 where one of our own algorithms failed or
+gave a wrong answer.
 
 )" + gallery_help() +
          "\n";

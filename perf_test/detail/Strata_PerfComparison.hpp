@@ -13,6 +13,16 @@
 namespace Strata {
 namespace PerfTest {
 
+/// The results that were timed with the copies of b and x, or those without:
+/// only results of one kind are compared.
+inline std::vector<SptrsvResult> of_transfers(
+    const std::vector<SptrsvResult>& results, bool transfers) {
+  std::vector<SptrsvResult> some;
+  for (const auto& r : results)
+    if (r.transfers == transfers) some.push_back(r);
+  return some;
+}
+
 /// The peers that ours are compared with; each stands for its fastest right
 /// algorithm whose name begins like this.
 inline const std::vector<std::string>& peer_families() {

@@ -41,18 +41,9 @@ inline const char* outcome_text(Outcome outcome) {
   }
 }
 
-/// The same numbers unrounded, failures too. Empty fields where a number does
-/// not apply; pays_after is 0 for "at once" and inf for "never".
-inline void write_csv(std::ostream& out,
-                      const std::vector<SptrsvResult>& results) {
-  out << "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,subgraphs,"
-         "subgraph_levels,external_share,plan_bytes,predicted_us,analysis_us,"
-         "update_us,solve_us,relative_error,outcome,speedup_serial,"
-         "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
-         "normwise_error,componentwise_error,merged_levels,growth,"
-         "unmerged_rows,longest_row,partition,max_subgraph_rows,transfers,"
-         "solves,changed_percent,pattern_update_us,pattern_analysis_us,"
-         "message\n";
+/// A line for each of `results`, which are of one way of timing.
+inline void write_csv_rows(std::ostream& out,
+                           const std::vector<SptrsvResult>& results) {
   for (const auto& r : results) {
     if (r.outcome == Outcome::not_run) continue;
     const auto own = [&](double value) {
@@ -85,6 +76,22 @@ inline void write_csv(std::ostream& out,
         << csv_number(r.pattern.analysis_us) << ',' << csv_text(r.message)
         << '\n';
   }
+}
+
+/// The same numbers unrounded, failures too. Empty fields where a number does
+/// not apply; pays_after is 0 for "at once" and inf for "never".
+inline void write_csv(std::ostream& out,
+                      const std::vector<SptrsvResult>& results) {
+  out << "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,subgraphs,"
+         "subgraph_levels,external_share,plan_bytes,predicted_us,analysis_us,"
+         "update_us,solve_us,relative_error,outcome,speedup_serial,"
+         "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
+         "normwise_error,componentwise_error,merged_levels,growth,"
+         "unmerged_rows,longest_row,partition,max_subgraph_rows,transfers,"
+         "solves,changed_percent,pattern_update_us,pattern_analysis_us,"
+         "message\n";
+  for (const bool transfers : {true, false})
+    write_csv_rows(out, of_transfers(results, transfers));
 }
 
 }  // namespace PerfTest

@@ -35,10 +35,18 @@ struct PlanWishes {
   int team_size = 0;
 };
 
+/// Whether b comes from the host's memory and x goes back to it in each solve.
+enum class Transfers { none, timed, compared };
+
+/// Whether solves are timed with the copies: the rows of one algorithm.
+inline std::vector<bool> ways_of_timing(Transfers transfers) {
+  if (transfers == Transfers::compared) return {true, false};
+  return {transfers == Transfers::timed};
+}
+
 /// How solves are timed.
 struct SolveTiming {
-  /// b comes from the host's memory and x goes back to it in each solve.
-  bool transfers = false;
+  Transfers transfers = Transfers::none;
   /// So many solves, each timed by itself with a random b of its own, and their
   /// mean; 0: batches of solves with one b, and their median.
   int solves = 0;

@@ -16,9 +16,9 @@ namespace Strata {
 namespace PerfTest {
 
 /// Passes everything on to another reporter, and benchmarks by the name they
-/// were registered with: Google Benchmark appends how the time was taken. A
-/// report that can't be written ends the run with a FileError, before the first
-/// benchmark where its first line can't.
+/// were registered with: Google Benchmark appends how the time was taken and
+/// how many iterations were asked for. A report that can't be written ends the
+/// run with a FileError, before the first benchmark where its first line can't.
 class PlainNames : public benchmark::BenchmarkReporter {
  public:
   /// `name`: where the report goes. `first_line`: if not empty, precedes it.
@@ -39,7 +39,10 @@ class PlainNames : public benchmark::BenchmarkReporter {
   }
   void ReportRuns(const std::vector<Run>& report) override {
     std::vector<Run> runs = report;
-    for (Run& run : runs) run.run_name.time_type.clear();
+    for (Run& run : runs) {
+      run.run_name.time_type.clear();
+      run.run_name.iterations.clear();
+    }
     reporter_->ReportRuns(runs);
     require();
   }

@@ -41,7 +41,7 @@ enum class Outcome {
 struct SptrsvResult {
   std::string matrix, algorithm, scalar;
   int rhs = 1;
-  bool transfers = false;  ///< SolveTiming::transfers
+  bool transfers = false;  ///< the copies of b and x are timed
   int solves = 0;          ///< SolveTiming::solves
   std::int64_t rows = 0, entries = 0, levels = 0;
   bool own = false;

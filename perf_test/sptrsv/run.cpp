@@ -4,11 +4,12 @@
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfBackwardErrors.hpp>
 #include <detail/Strata_PerfInput.hpp>
+#include <detail/Strata_PerfRandomVectors.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <limits>
+#include <optional>
 #include <ostream>
-#include <random>
 #include <sstream>
 
 namespace Strata {
@@ -79,14 +80,15 @@ class Runner : public SptrsvRunner {
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
       update_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->update(); });
-      verify();
-      if (options_.timing.solves == 0)
-        batch_ = calls_per_batch(exec_, [this] { solve_with_transfers(); });
+      host_mean_.reset();
+      prepare_solves(result.transfers);
       if (options_.timing.changed > 0)
         pattern_ = algorithm_->time_pattern_updates(options_.timing.changed);
       if (has_partition(name))
         algorithm_->export_partition(options_.dot_file, options_.json_file);
       if (options_.explain) algorithm_->explain(explanations_);
+    } else if (transfers_ != result.transfers) {
+      prepare_solves(result.transfers);
     }
     result.analysis_us = analysis_us_;
     result.update_us = update_us_;
@@ -98,25 +100,36 @@ class Runner : public SptrsvRunner {
     result.plan = algorithm_->plan();
   }
 
+  void prepare_solves(bool transfers) {
+    transfers_ = transfers;
+    verify();
+    if (options_.timing.solves == 0)
+      batch_ = calls_per_batch(exec_, [this] { solve_as_timed(); });
+  }
+
+  /// Checks a solve as it will be timed: with the copies, what has come back.
   void verify() {
     // An answer left by another algorithm must not pass for this one's.
-    Kokkos::deep_copy(problem_->x,
-                      Scalar(std::numeric_limits<double>::quiet_NaN()));
-    algorithm_->solve();
+    const Scalar none(std::numeric_limits<double>::quiet_NaN());
+    const auto& x = problem_->x;
+    host_x_ = HostVectors("Strata::x", x.extent(0), x.extent(1));
+    Kokkos::deep_copy(x, none);
+    Kokkos::deep_copy(host_x_, none);
+    solve_as_timed();
     exec_.fence();
-    algorithm_->publish();
-    const auto x =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), problem_->x);
-    relative_error_ = relative_error(problem_->reference, x.data());
-    backward_ = backward_errors(*problem_, x.data());
+    if (!copies_are_timed()) {
+      algorithm_->publish();
+      Kokkos::deep_copy(host_x_, x);
+    }
+    relative_error_ = relative_error(problem_->reference, host_x_.data());
+    backward_ = backward_errors(*problem_, host_x_.data());
   }
 
   void measure(benchmark::State& state, SptrsvResult& result) {
     result.solve_us = 1e6 * (options_.timing.solves > 0
                                  ? mean_of_random_solves(state)
-                                 : timing_loop(state, exec_, batch_, [this] {
-                                     solve_with_transfers();
-                                   }));
+                                 : timing_loop(state, exec_, batch_,
+                                               [this] { solve_as_timed(); }));
     const bool right = relative_error_ <= problem_->tolerance;
     result.outcome = right ? Outcome::right : Outcome::wrong;
     if (!right) state.SetLabel("WRONG");
@@ -149,43 +162,49 @@ class Runner : public SptrsvRunner {
     }
   }
 
-  auto host_b() const {
-    return Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace,
+  auto host_b() {
+    return Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace,
                         Kokkos::MemoryUnmanaged>(
         problem_->host_b.data(), problem_->b.extent(0), problem_->b.extent(1));
   }
+  bool copies_are_timed() const { return transfers_ && !algorithm_->on_host(); }
   /// A solve and, where they count, the copies before and after it.
-  void solve_with_transfers() {
-    const bool copies = options_.timing.transfers && !algorithm_->on_host();
-    if (!copies) return algorithm_->solve();
-    const auto& x = problem_->x;
-    if (host_x_.extent(0) != x.extent(0) || host_x_.extent(1) != x.extent(1))
-      host_x_ = HostVectors("Strata::x", x.extent(0), x.extent(1));
+  void solve_as_timed() {
+    if (!copies_are_timed()) return algorithm_->solve();
     Kokkos::deep_copy(exec_, problem_->b, host_b());
     algorithm_->solve();
     Kokkos::deep_copy(exec_, host_x_, problem_->x);
   }
 
   /// Each solve is timed by itself, from idle to idle, with a b of random
-  /// numbers that is there before the clock starts; the problem's own b is put
-  /// back in the end. Seconds.
+  /// numbers that is there before the clock starts, on the device and on the
+  /// host; the problem's own b is put back in the end. An algorithm without
+  /// copies is timed once for both ways. Seconds.
   double mean_of_random_solves(benchmark::State& state) {
-    const auto own_b = problem_->host_b;
-    std::mt19937_64 engine(20260117);
-    double spent = 0;
-    const auto put_b = [&] { Kokkos::deep_copy(problem_->b, host_b()); };
     const int solves = options_.timing.solves;
+    if (host_mean_ && host_mean_->with_transfers != transfers_) {
+      while (state.KeepRunningBatch(solves)) {
+      }
+      state.SetIterationTime(host_mean_->seconds *
+                             static_cast<double>(state.iterations()));
+      return host_mean_->seconds;
+    }
+    const auto own_b = problem_->host_b;
+    double spent = 0;
+    std::uint64_t drawn = 0;
     while (state.KeepRunningBatch(solves))
       for (int k = 0; k < solves; ++k) {
-        for (Scalar& value : problem_->host_b)
-          value = RandomScalar<Scalar>::draw(engine);
-        put_b();
-        spent += seconds(exec_, 1, [this] { solve_with_transfers(); });
+        draw_vectors(exec_, problem_->b, 20260117, drawn++);
+        exec_.fence();
+        Kokkos::deep_copy(host_b(), problem_->b);
+        spent += seconds(exec_, 1, [this] { solve_as_timed(); });
       }
     problem_->host_b = own_b;
-    put_b();
+    Kokkos::deep_copy(problem_->b, host_b());
     state.SetIterationTime(spent);
-    return spent / static_cast<double>(state.iterations());
+    const double mean = spent / static_cast<double>(state.iterations());
+    if (algorithm_->on_host()) host_mean_ = HostMean{transfers_, mean};
+    return mean;
   }
 
   static void give_up(benchmark::State& state, Outcome outcome,
@@ -209,7 +228,13 @@ class Runner : public SptrsvRunner {
   using HostVectors =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
   HostVectors host_x_;
+  bool transfers_ = false;  ///< of the solves that are timed
   int batch_ = 1;
+  struct HostMean {
+    bool with_transfers;
+    double seconds;
+  };
+  std::optional<HostMean> host_mean_;  ///< of the algorithm, if on_host()
 };
 
 template <class Scalar>

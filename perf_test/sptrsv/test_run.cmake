@@ -147,6 +147,56 @@ if(NOT code EQUAL 0 OR NOT csv MATCHES "subgraphs,[^\n]*,bands of ")
   message(SEND_ERROR "--partition level_bands: exit code ${code}\n${csv}\n${errors}")
 endif()
 
+# Solves with and without the copies after one analysis: as many as asked for,
+# however short they are. The serial peer has no copies, and one time.
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --scalar ${scalar}
+    --algorithms level_sets,serial --solves 7 --compare-transfers
+    --table ${csv_file} --benchmark_min_time=0.05
+    --benchmark_out=${json_file} --benchmark_out_format=json
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0 OR NOT output MATCHES "copies of b and x")
+  message(FATAL_ERROR
+    "--compare-transfers: exit code ${code}\n${output}\n${errors}")
+endif()
+file(READ ${json_file} json)
+string(JSON count LENGTH "${json}" benchmarks)
+set(names)
+foreach(index RANGE 3)
+  string(JSON name GET "${json}" benchmarks ${index} name)
+  string(JSON iterations GET "${json}" benchmarks ${index} iterations)
+  list(APPEND names "${name}")
+  if(NOT count EQUAL 4 OR NOT iterations EQUAL 7)
+    message(SEND_ERROR "${name}: ${iterations} solves, ${count} benchmarks")
+  endif()
+endforeach()
+file(READ ${csv_file} csv)
+foreach(algorithm level_sets serial_substitution)
+  set(name "sptrsv/grid2d:12/${algorithm}/rhs:1/${scalar}")
+  if(NOT name IN_LIST names OR NOT "${name}/transfers" IN_LIST names)
+    message(SEND_ERROR "${name} is not twice among ${names}")
+  endif()
+  foreach(transfers 1 0)
+    if(NOT csv MATCHES "\ngrid2d:12,${algorithm},([^,\n]*,)[^,\n]*,1,144,408,23,[^,\n]*,[^,\n]*,[^,\n]*,[^,\n]*,[^,\n]*,([0-9.e+-]+),([0-9.e+-]+),([0-9.e+-]+),[^,\n]*,right,[^\n]*,${transfers},7,")
+      message(SEND_ERROR "${algorithm}, transfers ${transfers}: not in\n${csv}")
+    endif()
+    list(APPEND analyses_${algorithm} ${CMAKE_MATCH_2})
+    list(APPEND solves_${algorithm} ${CMAKE_MATCH_4})
+  endforeach()
+  list(REMOVE_DUPLICATES analyses_${algorithm})
+  list(LENGTH analyses_${algorithm} analyses)
+  if(NOT analyses EQUAL 1)
+    message(SEND_ERROR "${algorithm} was analysed ${analyses} times\n${csv}")
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES solves_level_sets)
+list(REMOVE_DUPLICATES solves_serial_substitution)
+list(LENGTH solves_level_sets own_times)
+list(LENGTH solves_serial_substitution serial_times)
+if(NOT own_times EQUAL 2 OR NOT serial_times EQUAL 1)
+  message(SEND_ERROR "times of ${own_times} and ${serial_times} ways\n${csv}")
+endif()
+
 # Pattern updates beside new analyses: of ours, and the answer is still right.
 execute_process(
   COMMAND ${program} --gallery grid2d:12 --gallery block_diagonal:4x60:0.1

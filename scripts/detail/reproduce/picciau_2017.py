@@ -69,8 +69,8 @@ def peer_of(run):
     return "cusparse" if run.on_gpu else "kokkos_kernels"
 
 
-def measure(run, matrices, scalar, table, algorithms=OWN, peers=True, flags=()):
-    """{family: {matrix: row of its fastest algorithm}}"""
+def measured_rows(run, matrices, scalar, table, algorithms=OWN, peers=True,
+                  flags=()):
     names = list(algorithms)
     if peers:
         # One algorithm of Kokkos Kernels, as it was the fastest in most tables.
@@ -80,13 +80,22 @@ def measure(run, matrices, scalar, table, algorithms=OWN, peers=True, flags=()):
                "10" if run.quick else "100", *flags]
     for matrix in matrices:
         command += ["--matrix" if os.path.isfile(matrix) else "--gallery", matrix]
+    return run.rows("sptrsv", command, table)
+
+
+def fastest(rows):
+    """{family: {matrix: row of its fastest algorithm}}"""
     found = {}
-    for row in run.rows("sptrsv", command, table):
+    for row in rows:
         of = found.setdefault(family_of(row["algorithm"]), {})
         if row["matrix"] not in of or \
                 us(row) < us(of[row["matrix"]]):
             of[row["matrix"]] = row
     return found
+
+
+def measure(*arguments, **keywords):
+    return fastest(measured_rows(*arguments, **keywords))
 
 
 def us(row, column="solve_us"):
@@ -141,9 +150,10 @@ def figures_6_to_9(run, page):
     """Draws them, and returns what the paper claims of them, beside ours."""
     by_size, by_count, size = sweep(run)
     peer, all_of_them = peer_of(run), list(by_size) + list(by_count)
-    with_copies = measure(run, all_of_them, "float", "blocks_float_transfers",
-                          flags=["--transfers"])
-    without = measure(run, all_of_them, "float", "blocks_float")
+    rows = measured_rows(run, all_of_them, "float", "blocks_float",
+                         flags=["--compare-transfers"])
+    with_copies, without = (fastest(r for r in rows if r["transfers"] == way)
+                            for way in ("1", "0"))
     double = measure(run, all_of_them, "double", "blocks_double_transfers",
                      flags=["--transfers"])
     if run.on_gpu:  # on hosts the default is all there is

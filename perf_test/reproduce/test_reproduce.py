@@ -136,6 +136,28 @@ class Reproduce(unittest.TestCase):
             path = os.path.join(folder, picture)
             self.assertGreater(os.path.getsize(path), 5000, picture)
 
+    def test_a_matrix_that_single_precision_cannot_solve_is_left_out(self):
+        folder = os.path.join(WORK, "matrices")
+        os.makedirs(folder, exist_ok=True)
+        for name, diagonal in (("grows", 1e-9), ("stays", 4)):
+            rows = 60
+            entries = [(i, i, diagonal) for i in range(1, rows + 1)]
+            entries += [(i + 1, i, 1) for i in range(1, rows)]
+            with open(os.path.join(folder, name + ".mtx"), "w",
+                      encoding="utf-8") as file:
+                file.write("%%%%MatrixMarket matrix coordinate real general\n"
+                           "%d %d %d\n" % (rows, rows, len(entries)))
+                file.writelines("%d %d %g\n" % e for e in entries)
+        output = os.path.join(WORK, "left_out")
+        done = reproduce("004", "--quick", "--build", BUILD, "--output", output,
+                         "--matrices", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(output, "picciau_2017", "page.md"),
+                  encoding="utf-8") as file:
+            page = file.read()
+        self.assertRegex(page, r"grows, .*bad input; its time is left out")
+        self.assertRegex(page, r"(?m)^\| stays \| 60 ")
+
     def test_resume_takes_the_tables_of_the_same_command(self):
         output = os.path.join(WORK, "pages")
         table = os.path.join(output, "eyvazov_2021", "tables", "solve_float.csv")

@@ -47,6 +47,28 @@ KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
 #endif
 }
 
+/// The same of a word in global memory or in a team's scratch, whichever `p`
+/// points to.
+template <class Word>
+KOKKOS_INLINE_FUNCTION Word load_relaxed_anywhere(const Word* p) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return Cuda::load_relaxed_anywhere(p);
+#else
+  return load_relaxed(p);
+#endif
+}
+template <class Word>
+KOKKOS_INLINE_FUNCTION void store_relaxed_anywhere(Word* p, Word w) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  STRATA_IMPL_BEFORE_HAND_OVER(p);
+  Cuda::store_relaxed_anywhere(p, w);
+#else
+  store_relaxed(p, w);
+#endif
+}
+
 /// 16 bytes that one instruction moves.
 struct alignas(16) Packet {
   unsigned long long word[2];

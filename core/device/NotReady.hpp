@@ -125,6 +125,23 @@ struct NotReady {
     memcpy(&value, bits, sizeof(Scalar));
     return value;
   }
+  /// The same two for values that may be in a team's scratch.
+  KOKKOS_INLINE_FUNCTION static Scalar load_anywhere(const Scalar* at) {
+    const Bits* w = reinterpret_cast<const Bits*>(at);
+    Bits bits[words];
+    for (int i = 0; i < words; ++i) bits[i] = load_relaxed_anywhere(w + i);
+    Scalar value;
+    memcpy(&value, bits, sizeof(Scalar));
+    return value;
+  }
+  KOKKOS_INLINE_FUNCTION static void publish_anywhere(Scalar* at,
+                                                      const Scalar& value) {
+    const Scalar last = final(value);
+    Bits bits[words];
+    memcpy(bits, &last, sizeof(Scalar));
+    Bits* w = reinterpret_cast<Bits*>(at);
+    for (int i = 0; i < words; ++i) store_relaxed_anywhere(w + i, bits[i]);
+  }
   /// Whether some word of a loaded value is not ready.
   KOKKOS_INLINE_FUNCTION static bool is_not_ready(const Scalar& value) {
     Bits bits[words];

@@ -25,6 +25,17 @@ KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 #endif
 }
 
+/// The value that lane `from` holds, which may differ from lane to lane.
+template <class T>
+KOKKOS_INLINE_FUNCTION T lane_read(const T& value, int from) {
+#if STRATA_IMPL_ON_CUDA_DEVICE
+  return Cuda::lane_read(value, from);
+#else
+  (void)from;
+  return value;
+#endif
+}
+
 /// The value that lane `from` holds.
 template <class T>
 KOKKOS_INLINE_FUNCTION T lane_broadcast(T value, int from) {

@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 
-#include <kernels/factorization/FactorRows.hpp>
+#include <kernels/factorization/EliminationArrays.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -46,6 +46,33 @@ __device__ __forceinline__ void store_relaxed(Word* p, Word w) {
                  : "memory");
   }
 }
+/// By generic addresses, of global or of shared memory.
+template <class Word>
+__device__ __forceinline__ Word load_relaxed_anywhere(const Word* p) {
+  Word w;
+  if constexpr (sizeof(Word) == 8) {
+    unsigned long long u;
+    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(u) : "l"(p) : "memory");
+    memcpy(&w, &u, 8);
+  } else {
+    unsigned u;
+    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(u) : "l"(p) : "memory");
+    memcpy(&w, &u, 4);
+  }
+  return w;
+}
+template <class Word>
+__device__ __forceinline__ void store_relaxed_anywhere(Word* p, Word w) {
+  if constexpr (sizeof(Word) == 8) {
+    unsigned long long u;
+    memcpy(&u, &w, 8);
+    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(u) : "memory");
+  } else {
+    unsigned u;
+    memcpy(&u, &w, 4);
+    asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(p), "r"(u) : "memory");
+  }
+}
 __device__ __forceinline__ void load_relaxed_two(const unsigned long long* p,
                                                  unsigned long long* word) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"

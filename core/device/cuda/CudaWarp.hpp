@@ -27,6 +27,17 @@ __device__ __forceinline__ T lane_xor(const T& value, int mask) {
   return other;
 }
 template <class T>
+__device__ __forceinline__ T lane_read(const T& value, int from) {
+  static_assert(sizeof(T) % 4 == 0, "lanes exchange whole 32-bit words");
+  int words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+  for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+    words[w] = __shfl_sync(all_lanes, words[w], from);
+  T other;
+  memcpy(&other, words, sizeof(T));
+  return other;
+}
+template <class T>
 __device__ __forceinline__ T lane_broadcast(T value, int from) {
   if constexpr (sizeof(T) == 8) {
     return static_cast<T>(

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
+#define STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
+
+#include <Strata_TriangleGraph.hpp>
+#include <algorithm>
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
+#include <core/device/Sort.hpp>
+#include <core/matrix/TriangleImplementation.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <kernels/factorization/FactorByRecipe.hpp>
+#include <limits>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// The patterns that a plan is made from.
+struct RecipePattern {
+  IndexArray a_row_map, a_entries, l_row_map, u_row_map;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return a_row_map(row + 1) - a_row_map(row);
+  }
+  /// Entries left of the diagonal.
+  KOKKOS_INLINE_FUNCTION std::int64_t lower(std::int64_t row) const {
+    return l_row_map(row + 1) - l_row_map(row) - 1;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t upper(std::int64_t row) const {
+    return u_row_map(row + 1) - u_row_map(row);
+  }
+};
+
+struct LongestUpperRow {
+  RecipePattern pattern;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& most) const {
+    const std::int64_t length = pattern.upper(row);
+    if (length > most) most = length;
+  }
+};
+
+/// First and last level set of the rows of each piece, and the work of all: the
+/// registers of a lane that it takes to subtract all pairs' rows.
+template <class MemorySpace>
+struct PieceLevels {
+  RecipePattern pattern;
+  Kokkos::View<const int*, MemorySpace> level_of;
+  std::int64_t values_of_piece;
+  int* first;  // by piece; the last behind them
+  int num_pieces;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& work) const {
+    const std::int64_t piece = pattern.u_row_map(row) / values_of_piece;
+    const int level = level_of(row);
+    Kokkos::atomic_fetch_min(first + piece, level);
+    Kokkos::atomic_fetch_max(first + num_pieces + piece, level);
+    work += pattern.lower(row) * ((pattern.length(row) + 31) / 32);
+  }
+};
+
+/// What rows are sorted by: piece, level set, kind.
+template <class MemorySpace>
+struct RecipeKeys {
+  RecipePattern pattern;
+  Kokkos::View<const int*, MemorySpace> level_of;
+  std::int64_t values_of_piece;  // 0: one piece
+  int level_bits;
+  std::uint64_t* key;
+  int* row;
+  static constexpr int kind_bits = 3;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t piece =
+        values_of_piece > 0 ? pattern.u_row_map(i) / values_of_piece : 0;
+    key[i] =
+        static_cast<std::uint64_t>(piece) << (level_bits + kind_bits) |
+        static_cast<std::uint64_t>(level_of(i)) << kind_bits |
+        static_cast<std::uint64_t>(RecipeShape::of_length(pattern.length(i)));
+    row[i] = static_cast<int>(i);
+  }
+};
+
+/// Groups of rows with equal keys: where each begins.
+struct GroupStarts {
+  const std::uint64_t* key;
+  int *group, *start;  // of a place; by group
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
+                                         bool last) const {
+    const bool begins = p == 0 || key[p] != key[p - 1];
+    sum += begins;
+    if (!last) return;
+    group[p] = static_cast<int>(sum - 1);
+    if (begins) start[sum - 1] = static_cast<int>(p);
+  }
+};
+
+/// Tasks: as many rows of a group as a warp takes.
+struct TaskStarts {
+  const std::uint64_t* key;
+  const int *group, *start;
+  int* task_start;  // by task; one more at the end
+  std::int64_t rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
+                                         bool last) const {
+    const int of_task = RecipeShape::rows(static_cast<int>(key[p] & 7u));
+    const bool begins = (p - start[group[p]]) % of_task == 0;
+    if (begins && last) task_start[sum] = static_cast<int>(p);
+    sum += begins;
+    if (last && p + 1 == rows) task_start[sum] = static_cast<int>(rows);
+  }
+};
+
+/// Where the rows' values are in the work array, and their words: by place; one
+/// more at the end.
+struct WorkStarts {
+  RecipePattern pattern;
+  const int* row;
+  unsigned* work;
+  std::int64_t rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
+                                         bool last) const {
+    if (last) work[p] = static_cast<unsigned>(sum);
+    sum += pattern.upper(row[p]);
+    if (last && p + 1 == rows) work[rows] = static_cast<unsigned>(sum);
+  }
+};
+struct WordStarts {
+  RecipePattern pattern;
+  const int* row;
+  unsigned* words;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
+                                         bool last) const {
+    if (last) words[p] = static_cast<unsigned>(sum);
+    const std::int64_t length = pattern.length(row[p]);
+    if (length <= RecipeShape::most_of_row)
+      sum += RecipeWords<std::uint32_t>::count(length, pattern.lower(row[p]));
+  }
+};
+
+/// The rows' records, and where their pivots are in the work array, by row.
+struct FillRecipeRows {
+  RecipePattern pattern;
+  const int* row;
+  const unsigned *work, *words;
+  RecipeRow* rows;
+  unsigned* pivot;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int64_t i = row[p];
+    rows[p] = {static_cast<unsigned>(pattern.a_row_map(i)),
+               static_cast<unsigned>(pattern.l_row_map(i)),
+               static_cast<unsigned>(pattern.u_row_map(i)),
+               work[p],
+               words[p],
+               static_cast<unsigned>(pattern.l_row_map(i) - i),
+               static_cast<int>(pattern.length(i)),
+               static_cast<int>(pattern.lower(i))};
+    pivot[i] = work[p];
+  }
+};
+
+/// Tasks, and the pieces: as sorted, or of as many tasks as a team has warps.
+struct FillRecipeTasks {
+  const std::uint64_t* key;
+  const int* task_start;
+  const unsigned* work;
+  RecipeTask* tasks;
+  RecipePiece* pieces;
+  int num_tasks, piece_shift, tasks_of_piece;  // 0: pieces as sorted
+
+  KOKKOS_INLINE_FUNCTION std::int64_t piece_of(int task) const {
+    if (tasks_of_piece > 0) return task / tasks_of_piece;
+    return static_cast<std::int64_t>(key[task_start[task]] >> piece_shift);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t t) const {
+    const int task = static_cast<int>(t), first = task_start[task],
+              end = task_start[task + 1];
+    tasks[task] = {
+        static_cast<unsigned>(first),
+        RecipeShape::shape(static_cast<int>(key[first] & 7u), end - first)};
+    const std::int64_t piece = piece_of(task);
+    if (task == 0 || piece_of(task - 1) != piece) {
+      pieces[piece].first_task = static_cast<unsigned>(task);
+      pieces[piece].first_value = work[first];
+    }
+    if (task + 1 == num_tasks || piece_of(task + 1) != piece) {
+      pieces[piece].end_task = static_cast<unsigned>(task) + 1;
+      pieces[piece].end_value = work[end];
+    }
+  }
+};
+
+/// Sources and words of the rows of a task, by a warp.
+template <class ExecutionSpace, class Word>
+struct FillRecipeWords {
+  using Words = RecipeWords<Word>;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = 128;
+  static constexpr int warps = team_size / width;
+  RecipePattern pattern;
+  const RecipeRow* rows;
+  const RecipeTask* tasks;
+  const unsigned* pivot;  // by row
+  unsigned* sources;
+  Word* words;
+  int num_tasks;
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const int lane = team.team_rank() % width;
+    for (std::int64_t t = team.league_rank() * std::int64_t{warps} +
+                          team.team_rank() / width;
+         t < num_tasks; t += team.league_size() * std::int64_t{warps}) {
+      const RecipeTask task = tasks[t];
+      const int lanes = 1 << task.log_lanes(), group = lane >> task.log_lanes();
+      if (group < task.rows())
+        fill_row(rows[task.first + group], lane & (lanes - 1), lanes);
+    }
+  }
+
+ private:
+  /// Where `column` is in the upper part of row k, counted from the diagonal;
+  /// 0 if it is not there.
+  KOKKOS_INLINE_FUNCTION Word offset_of(std::int64_t k,
+                                        std::int64_t column) const {
+    const std::int64_t diagonal = pattern.a_row_map(k) + pattern.lower(k);
+    std::int64_t low = diagonal + 1, high = pattern.a_row_map(k + 1);
+    const std::int64_t end = high;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (pattern.a_entries(middle) < column)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low < end && pattern.a_entries(low) == column
+               ? static_cast<Word>(low - diagonal)
+               : Word(0);
+  }
+  KOKKOS_INLINE_FUNCTION void fill_row(const RecipeRow& row, int lane,
+                                       int lanes) const {
+    for (int k = lane; k < row.lower; k += lanes)
+      sources[row.sources + k] = pivot[pattern.a_entries(row.a + k)];
+    if (row.length > RecipeShape::most_of_row) return;
+    std::int64_t at = static_cast<std::int64_t>(row.recipe) - 1;
+    for (int four = 0; four < row.lower; four += 4) {
+      const int end = four + 4 < row.lower ? four + 4 : row.lower;
+      for (int e = lane; e < row.length; e += lanes) {
+        if (e <= four) continue;
+        const std::int64_t column = pattern.a_entries(row.a + e);
+        Word word = 0;
+        for (int k = four; k < end && k < e; ++k)
+          word |= offset_of(pattern.a_entries(row.a + k), column)
+                  << (Words::bits * (k - four));
+        words[at - four + e] = word;
+      }
+      at += row.length - 1;
+    }
+  }
+};
+
+/// A plan of FactorByRecipe for one pattern on a GPU.
+///
+/// Rows in the order of level sets have most rows to choose from and hand over
+/// through the second-level cache. Rows in pieces, with neighbours in a team's
+/// scratch, hand over several times faster, but only the pieces whose rows'
+/// level sets overlap work at once: they are taken where the work of a level
+/// set, shared by these, is small.
+///
+/// Memory beside A: 32 bytes a row, 4 an entry left of the diagonal, a value
+/// for each of U, and the recipe: for each pair of a row of up to 256 entries
+/// and an entry k of its lower part, a byte (two where a row of U has more than
+/// 255 entries) for each entry right of k.
+template <class ExecutionSpace>
+class EliminationRecipe {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
+ public:
+  /// Whether a plan can count what there is.
+  template <class Scalar>
+  static bool can_plan(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                       const NewTriangle<Scalar>& U, std::int64_t& longest) {
+    longest = longest_upper_row(
+        exec, {A.row_map, A.entries, U.arrays.row_map, U.arrays.row_map});
+    return A.num_values < (std::size_t{1} << 32) && longest < (1 << 16);
+  }
+
+  /// @param A  square, with sorted rows, at least one
+  /// @param longest_upper  what can_plan found
+  template <class Scalar>
+  EliminationRecipe(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                    const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                    std::int64_t longest_row, std::int64_t longest_upper)
+      : in_registers_(longest_row <= 32),
+        wide_(longest_upper > 255),
+        num_values_(static_cast<std::int64_t>(U.arrays.num_values)),
+        num_pairs_(static_cast<std::int64_t>(A.num_values) - num_values_) {
+    const RecipePattern pattern{A.row_map, A.entries, L.arrays.row_map,
+                                U.arrays.row_map};
+    const std::int64_t n = A.rows();
+    TriangleInput lower;
+    lower.diag = Diag::unit;
+    lower.take_triangle = true;
+    const auto graph =
+        triangle_graph(exec, A.row_map, A.entries, A.stored_values(), n, lower);
+    const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+    choose_pieces(exec, pattern, order, n, longest_upper, sizeof(Scalar));
+    if (wide_)
+      make<std::uint64_t>(exec, pattern, order, n);
+    else
+      make<std::uint32_t>(exec, pattern, order, n);
+    drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
+        "Strata::IncompleteLu::drawn", 1);
+  }
+
+  /// Fills in the values of L and U, whose patterns are those of A's triangles.
+  /// Enqueues on `exec`.
+  template <class Scalar>
+  void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                 const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                 Scalar* work) const {
+    const EliminationArrays<Scalar> arrays{
+        A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
+        L.values, U.values};
+    Kokkos::parallel_for("Strata::IncompleteLu::reset",
+                         Range(exec, 0, num_values_),
+                         ResetElimination<Scalar>{work, drawn_.data()});
+    if (in_registers_)
+      run<Scalar, std::uint32_t, 1>(exec, arrays, work);
+    else if (!wide_)
+      run<Scalar, std::uint32_t, 8>(exec, arrays, work);
+    else
+      run<Scalar, std::uint64_t, 8>(exec, arrays, work);
+  }
+
+  /// False where the recipe has more words than a plan can number: it can't be
+  /// used then.
+  bool made() const { return made_; }
+  /// Of the work array of eliminate().
+  std::int64_t num_values() const { return num_values_; }
+  std::size_t bytes() const {
+    return rows_.span() * sizeof(RecipeRow) +
+           tasks_.span() * sizeof(RecipeTask) +
+           pieces_.span() * sizeof(RecipePiece) +
+           sources_.span() * sizeof(unsigned) +
+           words_.span() * sizeof(std::uint64_t);
+  }
+  bool in_scratch() const { return arrays_.in_scratch; }
+  unsigned num_pieces() const { return arrays_.num_pieces; }
+
+ private:
+  static constexpr int warps = 512 / lane_width<ExecutionSpace>;
+  static constexpr const char* label = "Strata::IncompleteLu::recipe";
+
+  static std::int64_t longest_upper_row(const ExecutionSpace& exec,
+                                        const RecipePattern& pattern) {
+    std::int64_t longest = 0;
+    const auto rows =
+        static_cast<std::int64_t>(pattern.a_row_map.extent(0)) - 1;
+    Kokkos::parallel_reduce(label, Range(exec, 0, rows),
+                            LongestUpperRow{pattern},
+                            Kokkos::Max<std::int64_t>(longest));
+    exec.fence();
+    return longest;
+  }
+
+  struct Pieces {
+    std::int64_t values;  // of each, but for its last row
+    double active;        // at once, in the mean over level sets
+    double work;          // registers of a lane, of all pairs
+  };
+  template <class Order>
+  Pieces look_at_pieces(const ExecutionSpace& exec,
+                        const RecipePattern& pattern, const Order& order,
+                        std::int64_t n, std::int64_t values) const {
+    const auto pieces = static_cast<int>((num_values_ - 1) / values + 1);
+    const auto levels = make_unfilled<Kokkos::View<int*, Memory>>(
+        label, 2 * std::int64_t{pieces});
+    using Kokkos::make_pair;
+    Kokkos::deep_copy(exec, Kokkos::subview(levels, make_pair(0, pieces)),
+                      std::numeric_limits<int>::max());
+    Kokkos::deep_copy(
+        exec, Kokkos::subview(levels, make_pair(pieces, 2 * pieces)), -1);
+    std::int64_t work = 0;
+    Kokkos::parallel_reduce(label, Range(exec, 0, n),
+                            PieceLevels<Memory>{pattern, order.level_of, values,
+                                                levels.data(), pieces},
+                            work);
+    const auto on_host =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), levels);
+    double active = 0;
+    for (int p = 0; p < pieces; ++p)
+      if (on_host(p) <= on_host(pieces + p))
+        active += on_host(pieces + p) - on_host(p) + 1;
+    return {values, active / order.num_levels(), static_cast<double>(work)};
+  }
+
+  /// Seen on an H200 in double, 15 systems: up to 20 registers' work of a level
+  /// set for each piece that is active, a piece for each multiprocessor is
+  /// best; else up to 30, four; else the order of level sets.
+  template <class Order>
+  void choose_pieces(const ExecutionSpace& exec, const RecipePattern& pattern,
+                     const Order& order, std::int64_t n,
+                     std::int64_t longest_upper, std::size_t scalar_bytes) {
+    const auto capacity = static_cast<std::int64_t>(
+        (native_scratch_bytes(exec) - 2048) / scalar_bytes);
+    const std::int64_t multiprocessors = num_multiprocessors(exec);
+    const struct {
+      int pieces;
+      double work;
+    } choices[] = {{1, 20}, {4, 30}};
+    for (const auto& choice : choices) {
+      const std::int64_t wanted =
+          (num_values_ - 1) / (choice.pieces * multiprocessors) + 1;
+      // Of a piece no row but the last goes beyond its values.
+      const std::int64_t values = std::min(wanted, capacity - longest_upper);
+      if (values < longest_upper) continue;
+      const Pieces found = look_at_pieces(exec, pattern, order, n, values);
+      if (found.work / order.num_levels() / found.active > choice.work)
+        continue;
+      values_of_piece_ = values;
+      arrays_.in_scratch = true;
+      return;
+    }
+  }
+
+  template <class Word, class Order>
+  void make(const ExecutionSpace& exec, const RecipePattern& pattern,
+            const Order& order, std::int64_t n) {
+    WorkPool<ExecutionSpace> pool(
+        exec, static_cast<std::size_t>(n) * 48 + sort_by_key_bytes(exec, n));
+    std::uint64_t* key = pool.template take<std::uint64_t>(n);
+    int* row = pool.template take<int>(n);
+    const int level_bits = bits_for(order.num_levels() - 1);
+    const std::int64_t most_pieces =
+        values_of_piece_ > 0 ? (num_values_ - 1) / values_of_piece_ + 1 : 1;
+    using Keys = RecipeKeys<Memory>;
+    Kokkos::parallel_for(
+        label, Range(exec, 0, n),
+        Keys{pattern, order.level_of, values_of_piece_, level_bits, key, row});
+    sort_by_key_within(exec, key, row, n,
+                       Keys::kind_bits + level_bits +
+                           bits_for(static_cast<int>(most_pieces - 1)),
+                       pool.template take<char>(static_cast<std::int64_t>(
+                           sort_by_key_bytes(exec, n))));
+
+    int* const group = pool.template take<int>(n);
+    int* const start = pool.template take<int>(n);
+    int* const task_start = pool.template take<int>(n + 1);
+    unsigned* const work = pool.template take<unsigned>(n + 1);
+    unsigned* const word = pool.template take<unsigned>(n);
+    unsigned* const pivot = pool.template take<unsigned>(n);
+    std::int64_t groups = 0, tasks = 0, values = 0, words = 0;
+    Kokkos::parallel_scan(label, Range(exec, 0, n),
+                          GroupStarts{key, group, start}, groups);
+    Kokkos::parallel_scan(label, Range(exec, 0, n),
+                          TaskStarts{key, group, start, task_start, n}, tasks);
+    Kokkos::parallel_scan(label, Range(exec, 0, n),
+                          WorkStarts{pattern, row, work, n}, values);
+    Kokkos::parallel_scan(label, Range(exec, 0, n),
+                          WordStarts{pattern, row, word}, words);
+    exec.fence();
+    made_ = words < std::int64_t{1} << 32;
+    if (!made_) return;
+    rows_ = make_unfilled<decltype(rows_)>(label, n);
+    tasks_ = make_unfilled<decltype(tasks_)>(label, tasks);
+    sources_ = make_unfilled<decltype(sources_)>(label, num_pairs_);
+    words_ = make_unfilled<decltype(words_)>(
+        label, (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
+    Kokkos::parallel_for(
+        label, Range(exec, 0, n),
+        FillRecipeRows{pattern, row, work, word, rows_.data(), pivot});
+    const int of_piece = values_of_piece_ > 0 ? 0 : warps;
+    const std::int64_t pieces =
+        values_of_piece_ > 0 ? most_pieces : (tasks - 1) / of_piece + 1;
+    pieces_ = make_unfilled<decltype(pieces_)>(label, pieces);
+    // A piece may have no row: one with more values than pieces have began in
+    // the piece before.
+    Kokkos::deep_copy(exec, pieces_, RecipePiece{0, 0, 0, 0});
+    Kokkos::parallel_for(
+        label, Range(exec, 0, tasks),
+        FillRecipeTasks{key, task_start, work, tasks_.data(), pieces_.data(),
+                        static_cast<int>(tasks), Keys::kind_bits + level_bits,
+                        of_piece});
+    using Fill = FillRecipeWords<ExecutionSpace, Word>;
+    const std::int64_t teams = std::min<std::int64_t>(
+        (tasks - 1) / Fill::warps + 1, std::int64_t{1} << 20);
+    run_teams<8, Fill::team_size>(
+        label, exec, static_cast<int>(teams),
+        Fill{pattern, rows_.data(), tasks_.data(), pivot, sources_.data(),
+             reinterpret_cast<Word*>(words_.data()), static_cast<int>(tasks)},
+        0, false);
+    arrays_.rows = rows_.data();
+    arrays_.tasks = tasks_.data();
+    arrays_.pieces = pieces_.data();
+    arrays_.sources = sources_.data();
+    arrays_.words = words_.data();
+    arrays_.num_pieces = static_cast<unsigned>(pieces);
+    capacity_ = 0;
+    if (arrays_.in_scratch) {
+      const auto on_host =
+          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pieces_);
+      for (std::int64_t p = 0; p < pieces; ++p)
+        capacity_ = std::max(
+            capacity_,
+            static_cast<int>(on_host(p).end_value - on_host(p).first_value));
+    }
+    exec.fence();
+  }
+  template <class Scalar, class Word, int most>
+  void run(const ExecutionSpace& exec, const EliminationArrays<Scalar>& arrays,
+           Scalar* work) const {
+    using Factor = FactorByRecipe<Scalar, ExecutionSpace, Word, most>;
+    const Factor factor{arrays, arrays_, work, drawn_.data(), capacity_};
+    const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
+                               Factor::teams_of_multiprocessor;
+    run_teams<Factor::teams_of_multiprocessor, Factor::team_size>(
+        "Strata::IncompleteLu::eliminate", exec,
+        static_cast<int>(std::min<std::int64_t>(teams, arrays_.num_pieces)),
+        factor, arrays_.in_scratch ? Factor::bytes_for(capacity_) : 0, false);
+  }
+
+  bool in_registers_, wide_, made_ = false;
+  std::int64_t num_values_, num_pairs_, values_of_piece_ = 0;
+  int capacity_ = 0;
+  RecipeArrays arrays_;
+  Kokkos::View<RecipeRow*, Memory> rows_;
+  Kokkos::View<RecipeTask*, Memory> tasks_;
+  Kokkos::View<RecipePiece*, Memory> pieces_;
+  Kokkos::View<unsigned*, Memory> sources_;
+  Kokkos::View<std::uint64_t*, Memory> words_;
+  Kokkos::View<unsigned*, Memory> drawn_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -256,7 +256,7 @@ struct FillRecipeWords {
                   << (Words::bits * (k - four));
         words[at - four + e] = word;
       }
-      at += row.length - 1;
+      at += row.length - 1 - four;
     }
   }
 };

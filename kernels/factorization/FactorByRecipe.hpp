@@ -125,16 +125,24 @@ struct FactorByRecipe {
       case 1:
         return eliminate<1>(row, lane, task.log_lanes(), held);
       case 2:
-        if constexpr (most >= 2) eliminate<2>(row, lane, 5, held);
+        if constexpr (most >= 2) {
+          eliminate<2>(row, lane, 5, held);
+        }
         return;
       case 4:
-        if constexpr (most >= 4) eliminate<4>(row, lane, 5, held);
+        if constexpr (most >= 4) {
+          eliminate<4>(row, lane, 5, held);
+        }
         return;
       case 8:
-        if constexpr (most >= 8) eliminate<8>(row, lane, 5, held);
+        if constexpr (most >= 8) {
+          eliminate<8>(row, lane, 5, held);
+        }
         return;
       default:
-        if constexpr (most > 1) eliminate_long(row, lane, held);
+        if constexpr (most > 1) {
+          eliminate_long(row, lane, held);
+        }
     }
   }
 

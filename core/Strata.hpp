@@ -21,6 +21,7 @@
 #include <Strata_GaussJordanOptions.hpp>
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompletePattern.hpp>
 #include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>

@@ -24,11 +24,15 @@ enum FactorFault : int {
 constexpr std::int64_t no_factor_fault =
     std::numeric_limits<std::int64_t>::max();
 
+/// What FactorInputCheck makes of a diagonal entry that is zero.
+enum class ZeroDiagonal { refuse, take };
+
 /// Finds the first row that can't be factorised, as row * num_factor_faults +
 /// fault, of a matrix that check_square_matrix has seen.
 template <class Scalar>
 struct FactorInputCheck {
   CrsArrays<Scalar> A;
+  ZeroDiagonal zero_diagonal;
 
   KOKKOS_INLINE_FUNCTION int fault(std::int64_t row) const {
     const std::int64_t begin = A.row_map(row), end = A.row_map(row + 1);
@@ -39,7 +43,8 @@ struct FactorInputCheck {
         return column == A.entries(k - 1) ? factor_duplicate : factor_unsorted;
       if (column != row) continue;
       diagonal = true;
-      if (A.values[k] == Scalar(0)) return factor_zero_diagonal;
+      if (zero_diagonal == ZeroDiagonal::refuse && A.values[k] == Scalar(0))
+        return factor_zero_diagonal;
     }
     return diagonal ? num_factor_faults : factor_no_diagonal;
   }
@@ -122,12 +127,21 @@ void raise_factor_faults(const char* label, const ExecutionSpace& exec,
 
 /// What incomplete_lu raises of a matrix that it can't factorise, before any
 /// elimination.
+/// @param zero_diagonal  `take` where the pattern alone counts
 template <class Scalar, class ExecutionSpace>
-void check_factor_input(const ExecutionSpace& exec,
-                        const CrsArrays<Scalar>& A) {
+void check_factor_input(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                        ZeroDiagonal zero_diagonal = ZeroDiagonal::refuse) {
   check_square_matrix(exec, A);
   raise_factor_faults("Strata::IncompleteLu::check::input", exec, A.rows(),
-                      FactorInputCheck<Scalar>{A});
+                      FactorInputCheck<Scalar>{A, zero_diagonal});
+}
+
+/// @throws IndexOverflowError
+inline void require_row_numbers(std::int64_t rows) {
+  if (rows > std::numeric_limits<int>::max() - 1)
+    throw IndexOverflowError(
+        "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
+        "split the system into blocks of at most 2147483646 rows");
 }
 
 }  // namespace Detail

@@ -114,10 +114,7 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
            NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
     check_factor_input(exec, A);
     const std::int64_t rows = A.rows();
-    if (rows > std::numeric_limits<int>::max() - 1)
-      throw IndexOverflowError(
-          "A", std::to_string(rows) + " rows do not fit 32-bit row numbers",
-          "split the system into blocks of at most 2147483646 rows");
+    require_row_numbers(rows);
     L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
     U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
     if (rows == 0) return;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_INCOMPLETE_PATTERN_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_FACTORIZATION_INCOMPLETE_PATTERN_IMPLEMENTATION_HPP
+
+#include <Strata_IncompletePattern.hpp>
+#include <algorithm>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
+#include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FillSearch.hpp>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+template <>
+struct HasImplementation<PatternOfFactors> : std::true_type {};
+
+/// Searches all rows of a pattern that has been checked: with tables in scratch
+/// first; rows whose search does not fit these, with tables in memory that are
+/// eight times as large, and so on, up to tables with a slot for each vertex.
+/// What fails costs little beside what succeeds, as tables that are too small
+/// end a search early.
+template <class ExecutionSpace>
+class FillRounds {
+  using Memory = typename ExecutionSpace::memory_space;
+
+ public:
+  /// Slots of a table in scratch. On a GPU a multiprocessor has room for as
+  /// many tables as it has for warps.
+  static constexpr int usual_slots = is_gpu<ExecutionSpace> ? 512 : 1024;
+
+  FillRounds(const ExecutionSpace& exec, const IndexArray& row_map,
+             const IndexArray& entries, std::int64_t rows, int level,
+             std::int64_t slots)
+      : exec_(exec),
+        row_map_(row_map),
+        entries_(entries),
+        rows_(rows),
+        most_edges_(static_cast<int>(std::min<std::int64_t>(level, rows - 1)) +
+                    1),
+        slots_(slots),
+        state_(make_unfilled<Kokkos::View<unsigned*, Memory>>(
+            "Strata::IncompletePattern::state", 2)) {}
+
+  /// The entries of each row. Waits for `exec`.
+  Kokkos::View<int*, Memory> count() {
+    const auto length = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::IncompletePattern::length", rows_);
+    Round round{{}, rows_, FillTableShape::of(slots_, rows_)};
+    for (std::int64_t slots = slots_;;) {
+      rounds_.push_back(round);
+      Kokkos::View<int*, Memory> failed;
+      if (!round.shape.holds_all())
+        failed = make_unfilled<decltype(failed)>(
+            "Strata::IncompletePattern::failed", round.num_rows);
+      run("Strata::IncompletePattern::count", rounds_.size() == 1, round,
+          CountFill<ExecutionSpace>{row_map_, length.data(), failed.data(),
+                                    state_.data() + 1});
+      unsigned state[2];
+      Kokkos::deep_copy(
+          exec_,
+          Kokkos::View<unsigned*, Kokkos::HostSpace,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(state, 2),
+          state_);
+      exec_.fence();
+      if (state[1] == 0) return length;
+      slots *= 8;
+      round = {failed, state[1], FillTableShape::of(slots, rows_)};
+    }
+  }
+
+  /// Stores all rows, after count(). Waits for `exec`.
+  template <class Scalar>
+  void store(const StoreFill<Scalar, ExecutionSpace>& result) const {
+    bool first = true;
+    for (const Round& round : rounds_) {
+      run("Strata::IncompletePattern::store", first, round, result);
+      first = false;
+    }
+  }
+
+ private:
+  struct Round {
+    Kokkos::View<int*, Memory> rows;  // none: all
+    std::int64_t num_rows;
+    FillTableShape shape;
+  };
+  /// Of all tables in memory together, unless one is larger.
+  static constexpr std::int64_t most_table_bytes = std::int64_t{128} << 20;
+
+  template <class Result>
+  void run(const char* label, bool in_scratch, const Round& round,
+           const Result& result) const {
+    using Search = FillSearch<ExecutionSpace, Result>;
+    const std::size_t bytes = Search::scratch_bytes(round.shape);
+    std::int64_t teams = num_multiprocessors(exec_);
+    if constexpr (is_gpu<ExecutionSpace>)
+      teams *= Search::most_teams_per_multiprocessor;
+    FillSearchRows rows;
+    rows.row = round.rows.data();
+    rows.num_rows = round.num_rows;
+    rows.rows_of_draw = static_cast<int>(
+        std::clamp<std::int64_t>(round.num_rows / (8 * teams), 1, 64));
+    rows.drawn = state_.data();
+    rows.shape = round.shape;
+    teams = std::min(teams, (round.num_rows - 1) / rows.rows_of_draw + 1);
+    Kokkos::View<int*, Memory> tables;
+    if (!in_scratch) {
+      teams = std::min(
+          teams, std::max<std::int64_t>(
+                     1, most_table_bytes / static_cast<std::int64_t>(bytes)));
+      tables = make_unfilled<decltype(tables)>(
+          "Strata::IncompletePattern::tables", teams * round.shape.words());
+      rows.tables = tables.data();
+    }
+    Kokkos::deep_copy(exec_, state_, 0u);
+    const int lanes = lanes_for_rows(
+        rows_, static_cast<std::int64_t>(entries_.extent(0)), Search::width);
+    run_teams<Search::most_teams_per_multiprocessor, Search::width>(
+        label, exec_, static_cast<int>(teams),
+        Search{row_map_, entries_, most_edges_, lanes, rows, result},
+        in_scratch ? bytes : 0, false);
+    exec_.fence();
+  }
+
+  ExecutionSpace exec_;
+  IndexArray row_map_, entries_;
+  std::int64_t rows_;
+  int most_edges_;
+  std::int64_t slots_;
+  Kokkos::View<unsigned*, Memory> state_;  // tickets drawn, rows failed
+  std::vector<Round> rounds_;
+};
+
+/// The length of a row, for scan_row_lengths.
+struct CountedLength {
+  const int* length;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    return length[row];
+  }
+};
+
+template <class Scalar, class ExecutionSpace>
+void IncompletePattern<Scalar, ExecutionSpace>::make(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A, int level,
+    NewMatrix<Scalar>& made) const {
+  if (level < 0)
+    throw OptionError("level", std::to_string(level) + " is negative",
+                      "pass a level of fill of 0 or more");
+  with_memory_errors("an incomplete pattern", [&] {
+    check_factor_input(exec, A, ZeroDiagonal::take);
+    const std::int64_t rows = A.rows();
+    require_row_numbers(rows);
+    using Rounds = FillRounds<ExecutionSpace>;
+    Rounds rounds(exec, A.row_map, A.entries, rows, level,
+                  scratch_slots_ > 0 ? scratch_slots_ : Rounds::usual_slots);
+    Kokkos::View<int*, typename ExecutionSpace::memory_space> length;
+    if (rows > 0) length = rounds.count();
+    const IndexOutput row_map =
+        made.make_row_map("Strata::IncompletePattern::row_map", rows);
+    const std::int64_t stored =
+        scan_row_lengths("Strata::IncompletePattern::scan", exec, rows,
+                         CountedLength{length.data()}, row_map);
+    require_index_types_hold("A", made, static_cast<double>(rows),
+                             static_cast<double>(stored));
+    length = {};
+    const IndexOutput entries =
+        made.make_entries("Strata::IncompletePattern::entries", stored);
+    Scalar* const values =
+        made.make_values("Strata::IncompletePattern::values", stored);
+    if (rows > 0)
+      rounds.store(
+          StoreFill<Scalar, ExecutionSpace>{A, row_map, entries, values});
+  });
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -14,6 +14,7 @@
 #include <Strata_GaussJordan.hpp>
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Preconditioner.hpp>
@@ -403,6 +404,15 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
                         EXPECT_EQ(host_copy(made->L.values), lower);
                         EXPECT_EQ(host_copy(made->U.values), upper);
                       }};
+  });
+  const auto with_fill = incomplete_pattern(Space(), A, 2);
+  const auto columns = host_copy(with_fill.graph.entries);
+  errors.expect("incomplete_pattern", [&] {
+    const auto made = std::make_shared<Matrix>();
+    return MemoryCase{
+        [=] { *made = incomplete_pattern(Space(), A, 2); },
+        {},
+        [=] { EXPECT_EQ(host_copy(made->graph.entries), columns); }};
   });
   errors.expect("take_triangle", [&] {
     const auto made = std::make_shared<Matrix>();

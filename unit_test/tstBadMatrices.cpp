@@ -7,6 +7,7 @@
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
@@ -81,6 +82,8 @@ std::vector<Entry<Matrix>> all_entries() {
   auto entries = entries_of_all_types<Matrix>();
   entries.push_back(
       {"incomplete_lu", [=](const Matrix& A) { incomplete_lu(exec, A); }});
+  entries.push_back({"incomplete_pattern",
+                     [=](const Matrix& A) { incomplete_pattern(exec, A, 1); }});
   entries.push_back(
       {"colour_rows", [=](const Matrix& A) { colour_rows(exec, A); }});
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured})

@@ -4,6 +4,7 @@
 #include <Strata_BandMatrix.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
@@ -74,6 +75,13 @@ TYPED_TEST(BorrowedMatrices, HaveTriangles) {
     this->expect_same_matrix(
         Strata::take_triangle(Device(), *this->borrowed_, uplo),
         Strata::take_triangle(Device(), this->own_, uplo));
+}
+
+TYPED_TEST(BorrowedMatrices, HaveFill) {
+  this->make("circuit:300");
+  this->expect_same_matrix(
+      Strata::incomplete_pattern(Device(), *this->borrowed_, 2),
+      Strata::incomplete_pattern(Device(), this->own_, 2));
 }
 
 TYPED_TEST(BorrowedMatrices, HaveFactorsThatAreSolved) {

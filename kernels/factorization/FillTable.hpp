@@ -142,12 +142,12 @@ class FillTable {
   }
 
  private:
-  static constexpr int none = -1;
+  static constexpr int none = -1, infinite = std::numeric_limits<int>::max();
   enum State { listed, overflow, kept };
 
   KOKKOS_INLINE_FUNCTION void empty(std::int64_t slot) const {
     vertex_[slot] = none;
-    largest_[slot] = std::numeric_limits<int>::max();
+    largest_[slot] = infinite;
   }
   KOKKOS_INLINE_FUNCTION bool keeps(std::int64_t p) const {
     return largest_[slot_[p]] == vertex_[slot_[p]];
@@ -156,7 +156,7 @@ class FillTable {
     const int place = next(listed);
     if (place < shape_.limit) {
       slot_[place] = static_cast<int>(slot);
-      sent_[place] = std::numeric_limits<int>::max();
+      sent_[place] = infinite;
     } else {
       state_[overflow] = 1;
     }
@@ -164,10 +164,11 @@ class FillTable {
 
   // A lane that is alone has the table to itself.
   KOKKOS_INLINE_FUNCTION int next(State counter) const {
-    if constexpr (width == 1)
+    if constexpr (width == 1) {
       return state_[counter]++;
-    else
+    } else {
       return Kokkos::atomic_fetch_add(state_ + counter, 1);
+    }
   }
   KOKKOS_INLINE_FUNCTION int take(std::int64_t slot, int vertex) const {
     if constexpr (width == 1) {
@@ -179,10 +180,11 @@ class FillTable {
   }
   KOKKOS_INLINE_FUNCTION void lower_slot(std::int64_t slot, int value) const {
     if (largest_[slot] <= value) return;
-    if constexpr (width == 1)
+    if constexpr (width == 1) {
       largest_[slot] = value;
-    else
+    } else {
       Kokkos::atomic_fetch_min(largest_ + slot, value);
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void put_in_order(std::int64_t low,

@@ -99,8 +99,9 @@ class FillRounds {
     using Search = FillSearch<ExecutionSpace, Result>;
     const std::size_t bytes = Search::scratch_bytes(round.shape);
     std::int64_t teams = num_multiprocessors(exec_);
-    if constexpr (is_gpu<ExecutionSpace>)
+    if constexpr (is_gpu<ExecutionSpace>) {
       teams *= Search::most_teams_per_multiprocessor;
+    }
     FillSearchRows rows;
     rows.row = round.rows.data();
     rows.num_rows = round.num_rows;

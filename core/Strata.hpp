@@ -20,6 +20,8 @@
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IncompleteFactorization.hpp>
+#include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
 #include <Strata_KrylovOptions.hpp>

@@ -25,7 +25,7 @@ namespace Strata {
 namespace Detail {
 
 template <>
-struct HasImplementation<IncompleteFactorization> : std::true_type {};
+struct HasImplementation<IncompleteFactorsTag> : std::true_type {};
 
 /// The order in which a host's threads eliminate rows: that of their numbers
 /// for one thread, by level sets of L for more.

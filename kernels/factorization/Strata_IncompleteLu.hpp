@@ -21,7 +21,7 @@ struct IncompleteLu {
 namespace Detail {
 
 /// For ExpectCompiled.
-struct IncompleteFactorization;
+struct IncompleteFactorsTag;
 
 /// Incomplete factors of matrices that have one pattern: analysed once,
 /// computed for the values of each. See incomplete_lu; in
@@ -83,9 +83,8 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
   } else {
-    using Expect =
-        Detail::ExpectCompiled<Detail::IncompleteFactorization, Scalar,
-                               typename CrsMatrix::execution_space>;
+    using Expect = Detail::ExpectCompiled<Detail::IncompleteFactorsTag, Scalar,
+                                          typename CrsMatrix::execution_space>;
     static_assert(Expect::value, "");
     Detail::NewCrsMatrix<CrsMatrix> L, U;
     const auto arrays = Detail::crs_arrays(A);

@@ -7,7 +7,7 @@
 #include <core/matrix/FindColumn.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/krylov/PositiveDiagonal.hpp>
+#include <kernels/factorization/PositiveDiagonal.hpp>
 
 namespace Strata {
 namespace Detail {

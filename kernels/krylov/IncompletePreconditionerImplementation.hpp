@@ -5,17 +5,16 @@
 // What IncompletePreconditioner does, compiled into libstrata (src/) for the
 // scalars and spaces of a build. A program with others includes this file.
 
-#include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_TriangularSolver.hpp>
 #include <core/device/Backend.hpp>
 #include <core/matrix/LongestRow.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/NewFactor.hpp>
+#include <kernels/factorization/PositiveDiagonal.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
-#include <kernels/krylov/NewFactor.hpp>
-#include <kernels/krylov/PositiveDiagonal.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {
@@ -25,7 +24,7 @@ template <class Scalar, class ExecutionSpace>
 struct HasImplementation<IncompletePreconditioner<Scalar, ExecutionSpace>>
     : std::true_type {};
 
-inline constexpr const char* incomplete_factorisation =
+inline constexpr const char* incomplete_preconditioner =
     "an incomplete factorisation";
 
 /// What copies of an IncompletePreconditioner share.
@@ -68,49 +67,29 @@ class IncompletePreconditionerState {
         sweeps_ = std::make_shared<Sweeps>(exec, factor);
     } else {
       order_ = FactorOrder::natural;
-      factors_ = std::make_shared<Factors>(exec, A);
-      factors_->compute(exec, A, kind_);
-      analyse(exec, *factors_);
+      IncompleteFactorizationOptions how;
+      how.kind = kind_;
+      how.triangular = options_;
+      using Expect = ExpectCompiled<Natural, Scalar, ExecutionSpace>;
+      static_assert(Expect::value, "");
+      Internals::analyse(natural_, exec, A, how);
+      return;
     }
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
 
-  /// New values for all that share `state`. Where other algorithms are needed
-  /// for them, `state` alone becomes another, and what shared it stays as it
-  /// was.
-  static void take_values(std::shared_ptr<IncompletePreconditionerState>& state,
-                          const ExecutionSpace& exec, const Matrix& A) {
-    if (!state->lower_) return state->take_coloured_values(exec, A);
-    check_factor_input(exec, A);
-    state->check_pattern(exec, A);
-    if (!state->factors_) state->factors_ = std::make_shared<Factors>(exec, A);
-    const Factors& factors = *state->factors_;
-    factors.compute(exec, A, state->kind_);
-    try {
-      Internals::update(*state->lower_, exec, factors.L.arrays());
-      state->whole_ = false;
-      Internals::update(*state->upper_, exec, factors.U.arrays());
-      state->whole_ = true;
-    } catch (const ScalingError&) {
-      // Other algorithms take them.
-      exec.fence();
-      auto other = std::make_shared<IncompletePreconditionerState>(*state);
-      other->analyse(exec, factors);
-      // Each has factors of its own from here on.
-      other->factors_.reset();
-      state = std::move(other);
-    }
-    // The factors may be computed again.
-    exec.fence();
+  void take_values(const ExecutionSpace& exec, const Matrix& A) {
+    if (order_ == FactorOrder::natural)
+      Internals::update(natural_, exec, A);
+    else
+      take_coloured_values(exec, A);
   }
 
   void apply(const ExecutionSpace& exec, const StridedBlock& r,
              const StridedBlock& z) const {
     if (sweeps_) return sweeps_->apply(exec, r, z);
     if (solves_) return solves_->apply(exec, r, z);
-    require_both_factors(whole_);
-    Internals::solve(*lower_, exec, r, z);
-    Internals::solve(*upper_, exec, z, z);
+    Internals::solve(natural_, exec, r, z, Op::none);
   }
 
   std::int64_t rows() const { return rows_; }
@@ -119,40 +98,18 @@ class IncompletePreconditionerState {
     return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
   }
   const TriangularReport& lower_report() const {
-    return natural(lower_)->report();
+    return natural_report().lower;
   }
   const TriangularReport& upper_report() const {
-    return natural(upper_)->report();
+    return natural_report().upper;
   }
   const Sweeps* sweeps() const { return sweeps_.get(); }
   const Solves* solves() const { return solves_.get(); }
 
  private:
-  using Solver = TriangularSolver<Scalar, ExecutionSpace>;
+  using Natural = IncompleteFactorization<Scalar, ExecutionSpace>;
   using Borrowed = BorrowedMatrix<Scalar, ExecutionSpace>;
   using Factor = ColouredFactor<typename Borrowed::Matrix>;
-
-  /// Of the natural order, computed anew for each values.
-  struct Factors {
-    NewFactor<Scalar, ExecutionSpace> L, U;
-    IncompleteFactors<Scalar, ExecutionSpace> factors;
-
-    /// Checks A.
-    Factors(const ExecutionSpace& exec, const Matrix& A)
-        : L(A), U(A), factors(exec, A, L, U) {
-      using Expect =
-          ExpectCompiled<IncompleteFactorization, Scalar, ExecutionSpace>;
-      static_assert(Expect::value, "");
-    }
-    void compute(const ExecutionSpace& exec, const Matrix& A,
-                 Factorization kind) const {
-      if (kind == Factorization::incomplete_cholesky)
-        require_hermitian(exec, A);
-      factors.compute(exec, A);
-      if (kind == Factorization::incomplete_cholesky)
-        require_positive_pivots(exec, U.arrays());
-    }
-  };
 
   void take_coloured_values(const ExecutionSpace& exec, const Matrix& A) {
     check(exec, A);
@@ -166,26 +123,11 @@ class IncompletePreconditionerState {
           exec, colour_factor(exec, borrowed, sweeps_->colouring()));
   }
 
-  /// Both triangles, or neither.
-  void analyse(const ExecutionSpace& exec, const Factors& factors) {
-    using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-    auto lower = std::make_shared<Solver>(), upper = std::make_shared<Solver>();
-    Internals::analyse(*lower, exec, factors.L.arrays(), Uplo::lower,
-                       Diag::unit, options_);
-    Internals::analyse(*upper, exec, factors.U.arrays(), Uplo::upper,
-                       Diag::non_unit, options_);
-    lower_ = std::move(lower);
-    upper_ = std::move(upper);
-    whole_ = true;
-  }
-
-  static const std::shared_ptr<Solver>& natural(
-      const std::shared_ptr<Solver>& solver) {
-    if (!solver)
+  const IncompleteFactorizationReport& natural_report() const {
+    if (order_ != FactorOrder::natural)
       throw Error("order", "is coloured: there are no triangular solvers",
                   "ask for FactorOrder::natural");
-    return solver;
+    return natural_.report();
   }
 
   /// Up to this many, a launch for each colour but one, twice; from there on a
@@ -221,13 +163,11 @@ class IncompletePreconditionerState {
   Factorization kind_;
   FactorOrder order_;
   std::int64_t rows_;
-  TriangularOptions options_;         // of the natural order
-  std::shared_ptr<Factors> factors_;  // of the natural order; or none
-  std::shared_ptr<Solver> lower_, upper_;
-  bool whole_ = true;  // both are of the same values
+  TriangularOptions options_;  // of the natural order
+  Natural natural_;            // or empty
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
-  std::uint64_t fingerprint_ = 0;
+  std::uint64_t fingerprint_ = 0;  // of the coloured order
 };
 
 }  // namespace Detail
@@ -243,7 +183,7 @@ template <class Scalar, class ExecutionSpace>
 void IncompletePreconditioner<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
     Factorization kind, const TriangularOptions& options, FactorOrder order) {
-  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+  Detail::with_memory_errors(Detail::incomplete_preconditioner, [&] {
     auto made = std::make_shared<State>(A, kind, options, order);
     made->make(exec, A);
     state_ = std::move(made);
@@ -259,8 +199,8 @@ void IncompletePreconditioner<Scalar, ExecutionSpace>::update(
                                "has " + std::to_string(A.rows()) +
                                    " rows, not " + std::to_string(rows),
                                "make a new preconditioner");
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { State::take_values(state_, exec, A); });
+  Detail::with_memory_errors(Detail::incomplete_preconditioner,
+                             [&] { state_->take_values(exec, A); });
 }
 
 template <class Scalar, class ExecutionSpace>
@@ -268,7 +208,7 @@ void IncompletePreconditioner<Scalar, ExecutionSpace>::apply_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& r,
     const Detail::StridedBlock& z) const {
   const State& state = made_state();
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
+  Detail::with_memory_errors(Detail::incomplete_preconditioner,
                              [&] { state.apply(exec, r, z); });
 }
 

@@ -7,7 +7,7 @@
 
 #include <Strata_Preconditioner.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/krylov/PositiveDiagonal.hpp>
+#include <kernels/factorization/PositiveDiagonal.hpp>
 
 namespace Strata {
 namespace Detail {

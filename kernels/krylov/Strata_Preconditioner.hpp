@@ -3,6 +3,7 @@
 #define STRATA_PRECONDITIONER_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
 #include <core/interface/Compiled.hpp>
@@ -83,24 +84,6 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
     -> JacobiPreconditioner<typename Detail::ScalarOf<Matrix>::type,
                             ExecutionSpace>;
 
-/// Which factorisation IncompletePreconditioner makes.
-enum class Factorization {
-  /// A must be Hermitian and all pivots positive, or the constructor throws.
-  incomplete_cholesky,
-  /// Any matrix that incomplete_lu takes. On a Hermitian matrix the product of
-  /// the factors is that of incomplete Cholesky; whether it is positive
-  /// definite shows in the solve.
-  incomplete_lu
-};
-
-namespace Detail {
-template <>
-struct EnumeratorNames<Factorization> {
-  static constexpr const char* list[] = {"incomplete_cholesky",
-                                         "incomplete_lu"};
-};
-}  // namespace Detail
-
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
   /// coloured for incomplete Cholesky on a device, where no row of the matrix
@@ -129,7 +112,7 @@ inline const char* to_string(FactorOrder order) {
 
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
-/// Natural order: by incomplete_lu() and TriangularSolver. Coloured: by a
+/// Natural order: an IncompleteFactorization. Coloured: by a
 /// factorisation of its own and, with two colours, sweeps over them, with more,
 /// TriangularSolver; vectors stay in the order given.
 ///
@@ -168,13 +151,15 @@ class IncompletePreconditioner {
       make(exec, Detail::crs_arrays(A), kind, options, order);
     }
   }
-  /// New values on the same pattern: factorises again, without analysis unless
-  /// the natural order's solvers can't take the values as they are planned. For
-  /// that the natural order keeps both factors beside its solvers, and the
-  /// order of their rows.
-  /// @throws as the constructor, PatternMismatchError and HandleError. The old
-  ///   values stay, or, where an exception leaves but one factor with new ones,
-  ///   `apply` and solves with it throw HandleError until an update succeeds
+  /// New values on the same pattern, for all copies: factorises again, without
+  /// analysis unless the natural order's solvers can't take the values as they
+  /// are planned. For that the natural order keeps both factors, with their
+  /// values twice, beside its solvers, and the order of their rows.
+  /// @throws as the constructor, PatternMismatchError and HandleError. In the
+  ///   natural order the old values stay, see
+  ///   IncompleteFactorization::update_values; in the coloured order, too, or,
+  ///   where an exception leaves but one factor with new ones, `apply` and
+  ///   solves with it throw HandleError until an update succeeds
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {

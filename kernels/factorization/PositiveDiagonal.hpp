@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_POSITIVE_DIAGONAL_HPP
-#define STRATA_KERNELS_KRYLOV_POSITIVE_DIAGONAL_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_POSITIVE_DIAGONAL_HPP
+#define STRATA_KERNELS_FACTORIZATION_POSITIVE_DIAGONAL_HPP
 
 #include <Strata_Error.hpp>
 #include <core/matrix/CrsArrays.hpp>
@@ -164,9 +164,10 @@ struct FindBadPivot {
       row);
 }
 
-/// @throws IndefiniteError
+/// The first row whose pivot is not real and positive, or no_fault. Waits for
+/// `exec`.
 template <class Scalar, class ExecutionSpace>
-void require_positive_pivots(const ExecutionSpace& exec,
+std::int64_t first_bad_pivot(const ExecutionSpace& exec,
                              const CrsArrays<Scalar>& U) {
   std::int64_t first = no_fault;
   Kokkos::parallel_reduce(
@@ -177,7 +178,14 @@ void require_positive_pivots(const ExecutionSpace& exec,
           U, 1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
-  if (first != no_fault) raise_bad_pivot(first);
+  return first;
+}
+/// @throws IndefiniteError
+template <class Scalar, class ExecutionSpace>
+void require_positive_pivots(const ExecutionSpace& exec,
+                             const CrsArrays<Scalar>& U) {
+  const std::int64_t row = first_bad_pivot(exec, U);
+  if (row != no_fault) raise_bad_pivot(row);
 }
 
 }  // namespace Detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_NEW_FACTOR_HPP
-#define STRATA_KERNELS_KRYLOV_NEW_FACTOR_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NEW_FACTOR_HPP
+#define STRATA_KERNELS_FACTORIZATION_NEW_FACTOR_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <core/matrix/IndicesAs.hpp>

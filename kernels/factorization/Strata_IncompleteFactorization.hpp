@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_INCOMPLETE_FACTORIZATION_HPP
+#define STRATA_INCOMPLETE_FACTORIZATION_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_IncompleteFactorizationOptions.hpp>
+#include <Strata_Types.hpp>
+#include <core/interface/Compiled.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/interface/Made.hpp>
+#include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/NewMatrix.hpp>
+#include <core/matrix/SharedElements.hpp>
+#include <memory>
+
+namespace Strata {
+
+namespace Detail {
+template <class Scalar, class ExecutionSpace>
+class IncompleteFactorizationState;
+}  // namespace Detail
+
+/// Incomplete factors L U of a matrix A without fill, ILU(0) or IC(0), and the
+/// solves with both: analysed once for a pattern, factorised again for new
+/// values on it.
+///
+/// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
+/// positive pivots D, so that L U is L D L^H. Elimination and its error bound
+/// are those of incomplete_lu(), the solves those of TriangularSolver.
+///
+/// Copies share factors, plans and workspace. Calls of apply that share them
+/// must not overlap in time; give each stream that works at the same time an
+/// object of its own.
+///
+/// One made without arguments is empty, as one that was moved from: for
+/// members, which are assigned one that is made. Every other use is a
+/// HandleError.
+///
+/// @tparam Scalar float, double, Kokkos::complex of either
+/// @tparam ExecutionSpace where A, b and x are accessible and solves run
+template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
+class IncompleteFactorization {
+ public:
+  using scalar_type = Scalar;
+  using execution_space = ExecutionSpace;
+  using memory_space = typename ExecutionSpace::memory_space;
+  /// What lower() and upper() return unless they are told another type.
+  using matrix_type = KokkosSparse::CrsMatrix<
+      Scalar, int, Kokkos::Device<ExecutionSpace, memory_space>, void, int>;
+
+  /// An empty one.
+  IncompleteFactorization() = default;
+
+  /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete,
+  /// non-zero diagonal. A is not referred to afterwards.
+  /// @throws OptionError for a `kind` that there is not, a shift that is
+  ///   negative or that the real type can't hold, and for triangular options
+  ///   with an `op` other than none, or that no solver honours; what
+  ///   incomplete_lu() throws; what TriangularSolver's constructor throws of
+  ///   options and memory; for incomplete_cholesky, NotHermitianError (entries
+  ///   and their mirror images differ by more than 64 roundings) and
+  ///   IndefiniteError (a pivot is not real and positive; row() is the first);
+  ///   MemoryError
+  /// Cost: incomplete_lu() and the analysis of two triangles, of four with
+  /// `transpose`. Memory: both factors with their values twice, the order of
+  /// rows of the elimination, and the plans; with a shift, A's values again
+  /// while it is factorised. Waits for `exec`.
+  template <class Matrix>
+  IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          const IncompleteFactorizationOptions& options = {}) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      expect_compiled();
+      analyse(exec, Detail::crs_arrays(A), options);
+    }
+  }
+
+  /// Factorises other values on the same pattern, for all copies. There is no
+  /// analysis unless triangular solvers can't take the values as they are
+  /// planned (ScalingError of TriangularSolver), which makes new solvers.
+  /// Waits for `exec`.
+  /// @throws PatternMismatchError, HandleError, and what the constructor throws
+  ///   of values and memory. Matrix and values are checked, and the factors
+  ///   computed beside those in use, before a solver takes anything. After an
+  ///   exception the old factors stay: apply gives the same bits as before.
+  ///   Where some solvers had taken new values, they get the old ones back;
+  ///   where memory or a launch fails in that, too, the next apply does it
+  ///   first, and throws MemoryError while it can't
+  /// Cost: four passes over A for the checks, the elimination, the new values
+  /// of each solver, and a copy of the factors' values. A CUDA graph that
+  /// recorded an apply must be recorded again.
+  template <class Matrix>
+  void update_values(const ExecutionSpace& exec, const Matrix& A) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      expect_compiled();
+      update(exec, Detail::crs_arrays(A));
+    }
+  }
+
+  /// x = U^-1 L^-1 b, or with op, x = op(L U)^-1 b. Asynchronous on `exec`: no
+  /// allocation, no transfer and no wait, as TriangularSolver::solve. Two
+  /// solves; for conjugate_transpose and complex scalars also two passes over
+  /// x, which conjugate b and the solution.
+  ///
+  /// @param b n, or n x k: k right-hand sides; any layout
+  /// @param x as b; may be b itself
+  /// @param op other than none where the option `transpose` was set
+  /// @throws SizeMismatchError, AliasError, OptionError, HandleError before
+  ///   anything is enqueued; MemoryError after an update that failed (see
+  ///   there)
+  template <class B, class X>
+  void apply(const ExecutionSpace& exec, const B& b, const X& x,
+             Op op = Op::none) const {
+    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
+      expect_compiled();
+      solve_strided(exec, Detail::strided_block(b), Detail::strided_block(x),
+                    op);
+    }
+  }
+
+  /// Copies of the factors: L with the ones of its diagonal stored, as the last
+  /// entry of each row, and U with its diagonal as the first. Rows are sorted.
+  /// @tparam Matrix a KokkosSparse::CrsMatrix with memory of its own, int32 or
+  ///   int64 ordinals, and offsets that count its entries
+  /// @throws IndexOverflowError, HandleError, MemoryError
+  /// Cost: three copies. Waits for `exec`.
+  template <class Matrix = matrix_type>
+  Matrix lower(const ExecutionSpace& exec) const {
+    return factor<Matrix>(exec, Uplo::lower);
+  }
+  template <class Matrix = matrix_type>
+  Matrix upper(const ExecutionSpace& exec) const {
+    return factor<Matrix>(exec, Uplo::upper);
+  }
+
+  /// These three: @throws HandleError
+  std::int64_t rows() const;
+  const IncompleteFactorizationOptions& options() const;
+  /// What was made. It changes where an update makes new solvers.
+  const IncompleteFactorizationReport& report() const;
+
+ private:
+  friend struct Detail::Internals;
+  using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
+
+  static void expect_compiled() {
+    using Expect =
+        Detail::ExpectCompiled<IncompleteFactorization, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
+  }
+
+  template <class Matrix>
+  Matrix factor(const ExecutionSpace& exec, Uplo uplo) const {
+    static_assert(Detail::owns_its_memory<Matrix>,
+                  "Strata: a factor is a KokkosSparse::CrsMatrix with memory "
+                  "of its own: no const types and no memory traits");
+    using Expect = Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>;
+    static_assert(Expect::value, "");
+    expect_compiled();
+    Detail::NewCrsMatrix<Matrix> made;
+    copy_factor(exec, uplo, made);
+    return made.matrix(uplo == Uplo::lower
+                           ? "Strata::IncompleteFactorization::L"
+                           : "Strata::IncompleteFactorization::U");
+  }
+
+  // In IncompleteFactorizationImplementation.hpp.
+  State& made_state() const;
+  void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+               const IncompleteFactorizationOptions& options);
+  void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
+  void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
+                     const Detail::StridedBlock& x, Op op) const;
+  void copy_factor(const ExecutionSpace& exec, Uplo uplo,
+                   Detail::NewMatrix<Scalar>& made) const;
+
+  std::shared_ptr<State> state_;
+};
+
+template <class ExecutionSpace, class Matrix>
+IncompleteFactorization(const ExecutionSpace&, const Matrix&,
+                        const IncompleteFactorizationOptions& = {})
+    -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
+                               ExecutionSpace>;
+
+}  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/factorization/IncompleteFactorizationImplementation.hpp>
+#endif
+
+#endif

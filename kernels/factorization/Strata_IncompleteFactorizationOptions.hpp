@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_INCOMPLETE_FACTORIZATION_OPTIONS_HPP
+#define STRATA_INCOMPLETE_FACTORIZATION_OPTIONS_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
+#include <core/interface/Enumerators.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace Strata {
+
+/// Which incomplete factorisation is made.
+enum class Factorization {
+  /// A must be Hermitian and all pivots positive, or the constructor throws.
+  incomplete_cholesky,
+  /// Any matrix that incomplete_lu takes. On a Hermitian matrix the product of
+  /// the factors is that of incomplete Cholesky; whether it is positive
+  /// definite shows in the solve.
+  incomplete_lu
+};
+
+namespace Detail {
+template <>
+struct EnumeratorNames<Factorization> {
+  static constexpr const char* list[] = {"incomplete_cholesky",
+                                         "incomplete_lu"};
+};
+}  // namespace Detail
+
+inline const char* to_string(Factorization kind) {
+  return Detail::enumerator_name(kind);
+}
+
+/// Of IncompleteFactorization.
+struct IncompleteFactorizationOptions {
+  Factorization kind = Factorization::incomplete_lu;
+  /// Of the triangular solvers: among them the right-hand sides that memory is
+  /// taken for (max_right_hand_sides). `op` stays none: it is an argument of
+  /// apply. Limits of memory hold for each solver by itself.
+  TriangularOptions triangular;
+  /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
+  /// costs the analyses and plans of two more triangular solvers.
+  bool transpose = false;
+  /// The matrix that is factorised has a_ii (1 + shift) on its diagonal, which
+  /// is computed in the precision of its scalar. Finite, and not negative.
+  double shift = 0;
+
+  friend bool operator==(const IncompleteFactorizationOptions& a,
+                         const IncompleteFactorizationOptions& b) {
+    return a.kind == b.kind && a.triangular == b.triangular &&
+           a.transpose == b.transpose && a.shift == b.shift;
+  }
+  friend bool operator!=(const IncompleteFactorizationOptions& a,
+                         const IncompleteFactorizationOptions& b) {
+    return !(a == b);
+  }
+};
+
+/// What an IncompleteFactorization consists of.
+struct IncompleteFactorizationReport {
+  Factorization kind = Factorization::incomplete_lu;
+  std::int64_t rows = 0;
+  /// Entries of A, and of each factor with its diagonal.
+  std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
+  /// Bytes of the factors: their patterns, the values that apply uses, and
+  /// those that an update computes beside them. What the elimination itself
+  /// keeps, its order of rows, is not counted.
+  std::size_t factor_bytes = 0;
+  /// Bytes of the plans of all triangular solvers, values and workspace
+  /// included.
+  std::size_t plan_bytes = 0;
+  /// Of the solvers with L and U.
+  TriangularReport lower, upper;
+  /// Of those with their transposes; as a report is made where the option
+  /// `transpose` is false.
+  TriangularReport lower_transposed, upper_transposed;
+};
+
+}  // namespace Strata
+
+#endif

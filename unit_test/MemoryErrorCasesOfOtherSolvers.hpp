@@ -13,6 +13,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
@@ -120,6 +121,63 @@ std::vector<double> applied(const Preconditioner& M, std::int64_t n) {
   return host_copy(z);
 }
 
+/// New values for which the solver with U, the second one, has to be made anew.
+template <class Failing, class Space>
+void expect_memory_errors_of_factorisations(
+    MemoryErrors<Failing, Space>& errors) {
+  using Matrix = SolverMatrix<double, Space>;
+  using Factors = IncompleteFactorization<double, Space>;
+  const int side = 12;
+  const std::int64_t n = side * side;
+  const auto A = grid_matrix(side, true);
+  auto changed = scaled(A, 3.);
+  changed.at(0, 0) = 1e300;
+  changed.at(0, 1) = 1e-20;
+  const auto old_matrix = A.template to_device<Matrix>();
+  for (const bool other_solvers : {false, true}) {
+    const auto new_matrix =
+        (other_solvers ? changed : scaled(A, 3.)).template to_device<Matrix>();
+    IncompleteFactorizationOptions options;
+    options.triangular.algorithm = Algorithm::sync_free_subgraphs;
+    options.transpose = true;
+    options.shift = 0.5;
+    const auto make = [=](const Matrix& matrix) {
+      return Factors(Space(), matrix, options);
+    };
+    const auto expect_same = [=](const Factors& found,
+                                 const Factors& expected) {
+      for (const Op op : {Op::none, Op::transpose}) {
+        const auto b = vector_of<Space>(std::vector<double>(n, 1.)),
+                   x = vector_of<Space>(std::vector<double>(n)),
+                   y = vector_of<Space>(std::vector<double>(n));
+        found.apply(Space(), b, x, op);
+        expected.apply(Space(), b, y, op);
+        EXPECT_EQ(host_copy(x), host_copy(y));
+      }
+      EXPECT_EQ(host_copy(found.upper(Space()).values),
+                host_copy(expected.upper(Space()).values));
+    };
+    const Factors of_old = make(old_matrix), of_new = make(new_matrix);
+    ASSERT_EQ(of_old.report().upper.algorithm, Algorithm::sync_free_subgraphs);
+    ASSERT_EQ(
+        of_new.report().upper.algorithm != of_old.report().upper.algorithm,
+        other_solvers);
+    const std::string name = other_solvers ? ", other solvers" : "";
+    errors.expect("IncompleteFactorization" + name, [&] {
+      const auto made = std::make_shared<std::optional<Factors>>();
+      return MemoryCase{[=] { made->emplace(make(new_matrix)); },
+                        {},
+                        [=] { expect_same(**made, of_new); }};
+    });
+    errors.expect("IncompleteFactorization, update" + name, [&] {
+      const auto factors = std::make_shared<Factors>(make(old_matrix));
+      return MemoryCase{[=] { factors->update_values(Space(), new_matrix); },
+                        [=] { expect_same(*factors, of_old); },
+                        [=] { expect_same(*factors, of_new); }};
+    });
+  }
+}
+
 template <class Failing, class Space>
 void expect_memory_errors_of_conjugate_gradients(
     MemoryErrors<Failing, Space>& errors) {
@@ -156,6 +214,7 @@ void expect_memory_errors_of_conjugate_gradients(
                             try {
                               EXPECT_EQ(applied<Space>(*M, n), old_z);
                             } catch (const HandleError&) {
+                              EXPECT_EQ(order, FactorOrder::coloured);
                             }
                           },
                           [=] { EXPECT_EQ(applied<Space>(*M, n), new_z); }};

@@ -41,8 +41,7 @@ TEST(MemoryErrors, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
-    if (variant.name == "automatic" ||
-        variant.name == "sync_free, 2 merged" ||
+    if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
         variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
@@ -70,6 +69,10 @@ TEST(MemoryErrors, AreThrownByHandles) {
 TEST(MemoryErrors, AreThrownBySellMatrices) {
   Errors errors;
   expect_memory_errors_of_sell_matrices(errors);
+}
+TEST(MemoryErrors, AreThrownByFactorisations) {
+  Errors errors;
+  expect_memory_errors_of_factorisations(errors);
 }
 TEST(MemoryErrors, AreThrownByConjugateGradients) {
   Errors errors;

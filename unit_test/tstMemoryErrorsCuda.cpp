@@ -128,8 +128,7 @@ TEST(MemoryErrorsCuda, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
-    if (variant.name == "automatic" ||
-        variant.name == "sync_free, 2 merged" ||
+    if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
         variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
@@ -148,6 +147,11 @@ TEST(MemoryErrorsCuda, AreThrownBySellMatrices) {
   const ExhaustedDevice device;
   Errors errors;
   expect_memory_errors_of_sell_matrices(errors);
+}
+TEST(MemoryErrorsCuda, AreThrownByFactorisations) {
+  const ExhaustedDevice device;
+  Errors errors;
+  expect_memory_errors_of_factorisations(errors);
 }
 TEST(MemoryErrorsCuda, AreThrownByConjugateGradients) {
   const ExhaustedDevice device;

@@ -128,7 +128,8 @@ TEST(MemoryErrorsCuda, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
-    if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
+    if (variant.name == "automatic" ||
+        variant.name == "sync_free, 2 merged" ||
         variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);

@@ -72,8 +72,8 @@ struct IncompleteFactorizationReport {
   std::size_t plan_bytes = 0;
   /// Of the solvers with L and U.
   TriangularReport lower, upper;
-  /// Of those with their transposes; as a report is made where the option
-  /// `transpose` is false.
+  /// Of those with their transposes; without rows where the option `transpose`
+  /// is false.
   TriangularReport lower_transposed, upper_transposed;
 };
 

@@ -5,6 +5,7 @@
 #include <Strata_BandSolver.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>

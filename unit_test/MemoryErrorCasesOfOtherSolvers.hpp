@@ -127,7 +127,7 @@ void expect_memory_errors_of_factorisations(
     MemoryErrors<Failing, Space>& errors) {
   using Matrix = SolverMatrix<double, Space>;
   using Factors = IncompleteFactorization<double, Space>;
-  const int side = 12;
+  const int side = 6;
   const std::int64_t n = side * side;
   const auto A = grid_matrix(side, true);
   auto changed = scaled(A, 3.);
@@ -139,7 +139,7 @@ void expect_memory_errors_of_factorisations(
         (other_solvers ? changed : scaled(A, 3.)).template to_device<Matrix>();
     IncompleteFactorizationOptions options;
     options.triangular.algorithm = Algorithm::sync_free_subgraphs;
-    options.transpose = true;
+    options.transpose = !other_solvers;
     options.shift = 0.5;
     const auto make = [=](const Matrix& matrix) {
       return Factors(Space(), matrix, options);
@@ -147,6 +147,7 @@ void expect_memory_errors_of_factorisations(
     const auto expect_same = [=](const Factors& found,
                                  const Factors& expected) {
       for (const Op op : {Op::none, Op::transpose}) {
+        if (op != Op::none && !options.transpose) continue;
         const auto b = vector_of<Space>(std::vector<double>(n, 1.)),
                    x = vector_of<Space>(std::vector<double>(n)),
                    y = vector_of<Space>(std::vector<double>(n));
@@ -163,12 +164,13 @@ void expect_memory_errors_of_factorisations(
         of_new.report().upper.algorithm != of_old.report().upper.algorithm,
         other_solvers);
     const std::string name = other_solvers ? ", other solvers" : "";
-    errors.expect("IncompleteFactorization" + name, [&] {
-      const auto made = std::make_shared<std::optional<Factors>>();
-      return MemoryCase{[=] { made->emplace(make(new_matrix)); },
-                        {},
-                        [=] { expect_same(**made, of_new); }};
-    });
+    if (!other_solvers)
+      errors.expect("IncompleteFactorization", [&] {
+        const auto made = std::make_shared<std::optional<Factors>>();
+        return MemoryCase{[=] { made->emplace(make(new_matrix)); },
+                          {},
+                          [=] { expect_same(**made, of_new); }};
+      });
     errors.expect("IncompleteFactorization, update" + name, [&] {
       const auto factors = std::make_shared<Factors>(make(old_matrix));
       return MemoryCase{[=] { factors->update_values(Space(), new_matrix); },

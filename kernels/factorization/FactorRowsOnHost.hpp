@@ -7,7 +7,7 @@
 namespace Strata {
 namespace Detail {
 
-/// FactorRows by threads of a host. A thread draws a few rows, next to each
+/// What FactorByRecipe does, by threads of a host. A thread draws a few rows, next to each
 /// other in an order in which each row comes after those it needs, and takes
 /// them one after the other. It keeps where each column is in its row.
 ///

@@ -54,19 +54,27 @@ class IncompleteFactors {
 /// |(L U - A)_ij| <= 10 m eps (|L| |U|)_ij on the pattern, m the entries of the
 /// longest row.
 ///
-/// One launch eliminates all rows, in the order of the level sets of L; on a
-/// host with one thread, in the order of their numbers. On a GPU, a matrix with
-/// a row of more than 128 entries is left to Kokkos Kernels' spiluk_numeric: a
-/// launch for each level set, level sets found on the host, up to 4 GiB of
-/// workspace, and the default instance instead of `exec`. Cost otherwise: that
-/// of finding level sets, then for each pair of a row i and an entry k of its
-/// lower part a search in row i for each entry of row k of U, and on a GPU the
-/// latency of a dependency for each level set. Besides the factors it takes
-/// memory while level sets are found: on a GPU 96 bytes a row, 64 of them from
-/// the memory pool, and 12 an entry of L; on a host with several threads about
-/// half as much. While rows are eliminated, it takes as much as A's values on a
-/// GPU where a row does not fit scratch, and on a host, for each thread, 4
-/// bytes a row of A and the values of its longest row.
+/// One launch eliminates all rows. On a GPU a plan is made first: rows in the
+/// order of level sets, or in pieces of neighbours whose values a team keeps in
+/// scratch, and for each pair of a row i and an entry k of its lower part a
+/// recipe of the entries of row k that row i takes. Rows of more than 256
+/// entries look these up instead. On a host rows go in the order of level sets,
+/// with one thread in that of their numbers.
+/// A matrix of 2^32 entries and more, or whose upper part has a row of more
+/// than 65,535, is left to Kokkos Kernels' spiluk_numeric on a GPU: a launch
+/// for each level set, level sets found on the host, up to 4 GiB of workspace,
+/// and the default instance instead of `exec`.
+/// Pivots count by their reciprocals on a GPU: one whose reciprocal overflows
+/// is a FactorizationError.
+/// Cost: that of finding level sets and of a sort by them; a search for each
+/// pair and each entry of row i right of k; then a multiplication for each
+/// match, and the latency of a dependency for each level set. Memory besides
+/// the factors, on a GPU: 40 bytes a row, 4 an entry of L, a value for each of
+/// U, and a byte of recipe (two, where a row of U has more than 255 entries)
+/// for each search, and while the plan is made 150 bytes a row, most of them
+/// from the memory pool, and 12 an entry of L. On a host with several threads
+/// about 60 bytes a row and 12 an entry of L while level sets are found, and
+/// for each thread 4 bytes a row and the values of the longest row.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of

@@ -10,8 +10,10 @@
 #include <core/device/Sort.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <kernels/factorization/FactorByRecipe.hpp>
+#include <kernels/factorization/FactorChecks.hpp>
 #include <limits>
 #include <vector>
 
@@ -31,6 +33,17 @@ struct RecipePattern {
   }
   KOKKOS_INLINE_FUNCTION std::int64_t upper(std::int64_t row) const {
     return u_row_map(row + 1) - u_row_map(row);
+  }
+};
+
+/// Makes ready for an elimination.
+template <class Scalar>
+struct ResetRecipeElimination {
+  ResetElimination<Scalar> values;
+  std::int64_t* fault;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    values(i);
+    if (i == 0) *fault = no_factor_fault;
   }
 };
 
@@ -295,7 +308,7 @@ class EliminationRecipe {
   EliminationRecipe(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                     const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
                     std::int64_t longest_row, std::int64_t longest_upper)
-      : in_registers_(longest_row <= 32),
+      : longest_row_(longest_row),
         wide_(longest_upper > 255),
         num_values_(static_cast<std::int64_t>(U.arrays.num_values)),
         num_pairs_(static_cast<std::int64_t>(A.num_values) - num_values_) {
@@ -315,6 +328,8 @@ class EliminationRecipe {
       make<std::uint32_t>(exec, pattern, order, n);
     drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
         "Strata::IncompleteLu::drawn", 1);
+    fault_ = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
+        "Strata::IncompleteLu::fault", 1);
   }
 
   /// Fills in the values of L and U, whose patterns are those of A's triangles.
@@ -326,15 +341,29 @@ class EliminationRecipe {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
-    Kokkos::parallel_for("Strata::IncompleteLu::reset",
-                         Range(exec, 0, num_values_),
-                         ResetElimination<Scalar>{work, drawn_.data()});
-    if (in_registers_)
-      run<Scalar, std::uint32_t, 1>(exec, arrays, work);
-    else if (!wide_)
-      run<Scalar, std::uint32_t, 8>(exec, arrays, work);
-    else
+    Kokkos::parallel_for(
+        "Strata::IncompleteLu::reset", Range(exec, 0, num_values_),
+        ResetRecipeElimination<Scalar>{{work, drawn_.data()}, fault_.data()});
+    // Fewer registers than the longest row needs would be too few, more leave
+    // less room for other warps.
+    if (wide_)
       run<Scalar, std::uint64_t, 8>(exec, arrays, work);
+    else if (longest_row_ <= 32)
+      run<Scalar, std::uint32_t, 1>(exec, arrays, work);
+    else if (longest_row_ <= 64)
+      run<Scalar, std::uint32_t, 2>(exec, arrays, work);
+    else if (longest_row_ <= 128)
+      run<Scalar, std::uint32_t, 4>(exec, arrays, work);
+    else
+      run<Scalar, std::uint32_t, 8>(exec, arrays, work);
+  }
+
+  /// What eliminate() has found, as raise_factor_fault takes it: the first row
+  /// with a pivot of zero or a value that is not finite. Waits for `exec`.
+  std::int64_t first_fault(const ExecutionSpace& exec) const {
+    std::int64_t first = no_factor_fault;
+    copy_to_host(exec, fault_, &first);
+    return first;
   }
 
   /// False where the recipe has more words than a plan can number: it can't be
@@ -515,7 +544,8 @@ class EliminationRecipe {
   void run(const ExecutionSpace& exec, const EliminationArrays<Scalar>& arrays,
            Scalar* work) const {
     using Factor = FactorByRecipe<Scalar, ExecutionSpace, Word, most>;
-    const Factor factor{arrays, arrays_, work, drawn_.data(), capacity_};
+    const Factor factor{arrays,        arrays_,       work,
+                        drawn_.data(), fault_.data(), capacity_};
     const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
                                Factor::teams_of_multiprocessor;
     run_teams<Factor::teams_of_multiprocessor, Factor::team_size>(
@@ -524,7 +554,8 @@ class EliminationRecipe {
         factor, arrays_.in_scratch ? Factor::bytes_for(capacity_) : 0, false);
   }
 
-  bool in_registers_, wide_, made_ = false;
+  std::int64_t longest_row_;
+  bool wide_, made_ = false;
   std::int64_t num_values_, num_pairs_, values_of_piece_ = 0;
   int capacity_ = 0;
   RecipeArrays arrays_;
@@ -534,6 +565,7 @@ class EliminationRecipe {
   Kokkos::View<unsigned*, Memory> sources_;
   Kokkos::View<std::uint64_t*, Memory> words_;
   Kokkos::View<unsigned*, Memory> drawn_;
+  Kokkos::View<std::int64_t*, Memory> fault_;
 };
 
 }  // namespace Detail

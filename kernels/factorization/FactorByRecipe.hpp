@@ -6,6 +6,7 @@
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
 #include <kernels/factorization/EliminationArrays.hpp>
+#include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/RecipeArrays.hpp>
 
 namespace Strata {
@@ -56,8 +57,9 @@ struct FactorByRecipe {
   EliminationArrays<Scalar> arrays;
   RecipeArrays recipe;
   Scalar* work;
-  unsigned* drawn;  // tickets; 0 at the start
-  int capacity;     // values of scratch
+  unsigned* drawn;      // tickets; 0 at the start
+  std::int64_t* fault;  // the first one, see FactorChecks
+  int capacity;         // values of scratch
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
   static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
@@ -265,11 +267,18 @@ struct FactorByRecipe {
     }
   }
 
-  /// Entry e of a row, which is final: hands it over if it is U's, and stores
-  /// it.
+  /// Entry e of a row, which is final: checks it, hands it over if it is U's,
+  /// and stores it.
   KOKKOS_INLINE_FUNCTION void finish(const RecipeRow& row, int e,
                                      const Scalar& value,
                                      const Held& held) const {
+    // An infinity less itself is a NaN, and a NaN equals nothing.
+    const bool finite = value - value == Scalar(0);
+    if (!finite || (e == row.lower && value == Scalar(0)))
+      Kokkos::atomic_fetch_min(
+          fault,
+          static_cast<std::int64_t>(row.l - row.sources) * num_factor_faults +
+              (finite ? factor_zero_pivot : factor_not_finite));
     if (e < row.lower) {
       arrays.l_values[row.l + e] = value;
       return;
@@ -327,7 +336,7 @@ struct FactorByRecipe {
       }
       // All lanes have read the entry that becomes the multiplier.
       lane_barrier();
-      if (lane == 0) *entry_of(row, k) = multiplier;
+      if (lane == 0) finish(row, k, multiplier, held);
     }
     lane_barrier();
     for (int e = row.lower + lane; e < row.length; e += width)

@@ -86,17 +86,8 @@ struct FactorOutputCheck {
   }
 };
 
-/// Runs one of the checks over all rows and raises what it finds.
-template <class ExecutionSpace, class Check>
-void raise_factor_faults(const char* label, const ExecutionSpace& exec,
-                         std::int64_t rows, const Check& check) {
-  std::int64_t first = no_factor_fault;
-  Kokkos::parallel_reduce(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      check, Kokkos::Min<std::int64_t>(first));
-  exec.fence();
+/// Raises the first fault that was found, as row * num_factor_faults + fault.
+inline void raise_factor_fault(std::int64_t first) {
   if (first == no_factor_fault) return;
   const std::int64_t row = first / num_factor_faults;
   const std::string in_row = " in row " + std::to_string(row);
@@ -123,6 +114,20 @@ void raise_factor_faults(const char* label, const ExecutionSpace& exec,
           "diagonal",
           row);
   }
+}
+
+/// Runs one of the checks over all rows and raises what it finds.
+template <class ExecutionSpace, class Check>
+void raise_factor_faults(const char* label, const ExecutionSpace& exec,
+                         std::int64_t rows, const Check& check) {
+  std::int64_t first = no_factor_fault;
+  Kokkos::parallel_reduce(
+      label,
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, rows),
+      check, Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  raise_factor_fault(first);
 }
 
 /// What incomplete_lu raises of a matrix that it can't factorise, before any

@@ -7,9 +7,10 @@
 namespace Strata {
 namespace Detail {
 
-/// What FactorByRecipe does, by threads of a host. A thread draws a few rows, next to each
-/// other in an order in which each row comes after those it needs, and takes
-/// them one after the other. It keeps where each column is in its row.
+/// What FactorByRecipe does, by threads of a host. A thread draws a few rows,
+/// next to each other in an order in which each row comes after those it needs,
+/// and takes them one after the other. It keeps where each column is in its
+/// row.
 ///
 /// Why it can't deadlock, however few threads run at once. Rows are drawn in
 /// order by threads that run. Consider the first row in the order that is not

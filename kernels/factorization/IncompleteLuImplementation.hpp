@@ -155,6 +155,8 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
       analysis_->on_host->eliminate(exec, A, L, U);
     } else if (analysis_->recipe) {
       analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
+      raise_factor_fault(analysis_->recipe->first_fault(exec));
+      return;
     } else {
       eliminate_by_spiluk(exec, A, L, U, std::int64_t{4} << 30);
     }

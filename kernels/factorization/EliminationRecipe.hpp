@@ -371,6 +371,7 @@ class EliminationRecipe {
   bool made() const { return made_; }
   /// Of the work array of eliminate().
   std::int64_t num_values() const { return num_values_; }
+  /// Of what is kept, but for the work array.
   std::size_t bytes() const {
     return rows_.span() * sizeof(RecipeRow) +
            tasks_.span() * sizeof(RecipeTask) +
@@ -378,8 +379,6 @@ class EliminationRecipe {
            sources_.span() * sizeof(unsigned) +
            words_.span() * sizeof(std::uint64_t);
   }
-  bool in_scratch() const { return arrays_.in_scratch; }
-  unsigned num_pieces() const { return arrays_.num_pieces; }
 
  private:
   static constexpr int warps = 512 / lane_width<ExecutionSpace>;

@@ -323,6 +323,7 @@ class IncompleteFactorizationState {
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
     report.factor_bytes = bytes_of(L) + bytes_of(U);
+    report.elimination_bytes = factors_.bytes();
     report.lower = solvers.lower.report();
     report.upper = solvers.upper.report();
     if (options_.transpose) {

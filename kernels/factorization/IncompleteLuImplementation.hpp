@@ -96,6 +96,8 @@ class HostElimination {
       run(std::false_type());
   }
 
+  std::size_t bytes() const { return row_.span() * sizeof(int); }
+
  private:
   Kokkos::View<const int*, Memory> row_;  // by place in the order
   std::int64_t longest_;                  // row of A
@@ -163,6 +165,16 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
     raise_factor_faults("Strata::IncompleteLu::check::factors", exec, A.rows(),
                         FactorOutputCheck<Scalar>{L.arrays, U.arrays});
   });
+}
+
+template <class Scalar, class ExecutionSpace>
+std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
+  if constexpr (is_gpu<ExecutionSpace>) {
+    return (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
+           analysis_->work.span() * sizeof(Scalar);
+  } else {
+    return analysis_->on_host ? analysis_->on_host->bytes() : 0;
+  }
 }
 
 }  // namespace Detail

@@ -64,9 +64,11 @@ struct IncompleteFactorizationReport {
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
   /// Bytes of the factors: their patterns, the values that apply uses, and
-  /// those that an update computes beside them. What the elimination itself
-  /// keeps, its order of rows, is not counted.
+  /// those that an update computes beside them.
   std::size_t factor_bytes = 0;
+  /// Bytes that the elimination keeps for other values: the order of rows, and
+  /// on a GPU the recipe and a value for each entry of U.
+  std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.
   std::size_t plan_bytes = 0;

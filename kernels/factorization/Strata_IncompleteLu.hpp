@@ -40,6 +40,9 @@ class IncompleteFactors {
   /// @throws FactorizationError, and then the factors are of no use
   void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
 
+  /// What is kept for compute(), but for the patterns of both factors.
+  std::size_t bytes() const;
+
  private:
   struct Analysis;
   std::shared_ptr<const Analysis> analysis_;

@@ -42,9 +42,11 @@ namespace Detail {
 /// row k of U for each entry of row i right of k that has a match.
 ///
 /// @tparam Word  of the recipe, see RecipeWords
-/// @tparam most  entries that a lane holds; a task with more is not looked for,
-///               and neither are rows that are longer than registers where it
-///               is 1
+/// @tparam most  entries that a lane holds; there is no task with more. Rows
+/// that
+///               are longer than registers are looked for where it is
+///               RecipeShape::most_entries alone, as lanes part on them: what a
+///               warp does together takes longer in a kernel where they may
 template <class Scalar, class ExecutionSpace, class Word, int most>
 struct FactorByRecipe {
   using Value = NotReady<Scalar>;
@@ -142,7 +144,7 @@ struct FactorByRecipe {
         }
         return;
       default:
-        if constexpr (most > 1) {
+        if constexpr (most == RecipeShape::most_entries) {
           eliminate_long(row, lane, held);
         }
     }
@@ -207,15 +209,15 @@ struct FactorByRecipe {
           const int k = four + j, a = j & 1, b = a ^ 1;
           if (k >= end) break;
           const bool any = k < row.lower, any_next = k + 1 < row.lower;
-          const int of_next =
-              chunk + 1 < entries && j == 3 && four == 32 * chunk + 28
-                  ? chunk + 1
-                  : chunk;
-          from[b] = held.at(
-              lane_read(chunk + 1 < entries && of_next != chunk
-                            ? source[chunk + 1 < entries ? chunk + 1 : chunk]
-                            : source[chunk],
-                        first_lane + ((k + 1) & (lanes - 1))));
+          const int next_lane = first_lane + ((k + 1) & (lanes - 1));
+          unsigned next_source = lane_read(source[chunk], next_lane);
+          // To choose between registers by a number would move them to memory.
+          if (chunk + 1 < entries && j == 3) {
+            const unsigned of_next_chunk = lane_read(
+                source[chunk + 1 < entries ? chunk + 1 : chunk], next_lane);
+            if (four == 32 * chunk + 28) next_source = of_next_chunk;
+          }
+          from[b] = held.at(next_source);
           const auto next_part = [&](int r) {
             return j < 3 ? Words::part(now[r], (j + 1) & 3)
                          : Words::part(next[r], 0);

@@ -129,10 +129,15 @@ Crs random_matrix(std::int64_t rows, std::int64_t most, unsigned seed) {
 
 TEST(IncompleteLu, ProductIsTheMatrixOnRandomPatterns) {
   const unsigned seed = Strata::random_seed();
-  // Groups of 4 to 32 lanes; rows in scratch, and longer than it.
+  // On a GPU groups of 8 to 32 lanes with 1 to 8 entries each, and rows longer
+  // than these.
   int at = 0;
-  for (const auto& [rows, most] :
-       {std::pair{2000, 3}, {1500, 12}, {700, 40}, {400, 250}, {1300, 1250}}) {
+  for (const auto& [rows, most] : {std::pair{2000, 3},
+                                   {1500, 12},
+                                   {700, 40},
+                                   {900, 100},
+                                   {400, 250},
+                                   {1300, 1250}}) {
     SCOPED_TRACE(std::to_string(rows) + " rows of up to " +
                  std::to_string(most) + " entries");
     expect_factors("random", random_matrix(rows, most, seed + at++));
@@ -147,7 +152,53 @@ TEST(IncompleteLu, RowsLongerThanScratchAreFactorised) {
   expect_factors("arrow", Strata::gallery<Crs>(Device(), "arrow:7000"));
 }
 
-/// On a GPU rows of more than 128 entries are spiluk's.
+/// All entries stored, with `value(i, j)`.
+template <class Value>
+Crs dense_matrix(std::int64_t rows, const Value& value) {
+  HostMatrix<double> host;
+  host.rows = host.columns = rows;
+  host.row_map.assign(1, 0);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < rows; ++j) {
+      host.entries.push_back(j);
+      host.values.push_back(value(i, j));
+    }
+    host.row_map.push_back(static_cast<std::int64_t>(host.entries.size()));
+  }
+  return host.to_device<Crs>();
+}
+
+TEST(IncompleteLu, RowsThatJustFitRegistersAreFactorised) {
+  for (const int rows :
+       {8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 255, 256, 257}) {
+    const auto A = dense_matrix(rows, [&](std::int64_t i, std::int64_t j) {
+      return i == j ? 2. * rows
+                    : 0.1 * static_cast<double>((7 * i + 3 * j) % 11) - 0.5;
+    });
+    expect_factors(std::to_string(rows), A);
+  }
+}
+
+TEST(IncompleteLu, TheFirstOfSeveralFaultsIsNamed) {
+  for (const int rows : {20, 50, 100, 200, 300}) {
+    const int first = rows / 2, second = rows - 3;
+    const auto A = dense_matrix(rows, [&](std::int64_t i, std::int64_t j) {
+      // Row 0 takes the pivots of the two to zero.
+      const bool to_zero = (i == 0 && (j == first || j == second)) ||
+                           (j == 0 && (i == first || i == second));
+      return i == j || to_zero ? 1. : 0.;
+    });
+    try {
+      Strata::incomplete_lu(Device(), A);
+      FAIL() << rows;
+    } catch (const Strata::FactorizationError& error) {
+      EXPECT_EQ(error.row(), first) << rows;
+      EXPECT_NE(std::string(error.what()).find("pivot"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 TEST(IncompleteLu, SpilukGivesTheSameFactors) {
   using namespace Strata::Detail;
   const auto A = random_matrix(900, 30, Strata::random_seed());

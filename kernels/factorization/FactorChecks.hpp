@@ -75,10 +75,10 @@ struct FactorOutputCheck {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
     int found;
-    if (!all_finite(L, row) || !all_finite(U, row))
-      found = factor_not_finite;
-    else if (U.values[U.row_map(row)] == Scalar(0))
+    if (U.values[U.row_map(row)] == Scalar(0))
       found = factor_zero_pivot;
+    else if (!all_finite(L, row) || !all_finite(U, row))
+      found = factor_not_finite;
     else
       return;
     const std::int64_t code = row * num_factor_faults + found;

@@ -62,8 +62,8 @@ class IncompleteFactorization {
   ///   IndefiniteError (a pivot is not real and positive; row() is the first);
   ///   MemoryError
   /// Cost: incomplete_lu() and the analysis of two triangles, of four with
-  /// `transpose`. Memory: both factors with their values twice, the order of
-  /// rows of the elimination, and the plans; with a shift, A's values again
+  /// `transpose`. Memory: both factors with their values twice, what the
+  /// elimination keeps (see the report), and the plans; with a shift, A's values again
   /// while it is factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,

@@ -6,6 +6,8 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteFactorization.hpp>
+#include <Strata_IncompleteLu.hpp>
+#include <Strata_IncompletePattern.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>

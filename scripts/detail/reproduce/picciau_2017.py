@@ -184,7 +184,8 @@ def figures_6_to_9(run, page):
                     [int(with_copies["picciau_2017"][m]["subgraphs"]),
                      int(with_copies["picciau_2017"][m]["subgraph_levels"]),
                      speedups(with_copies, "picciau_2017", peer, [m]).get(m)]
-                    for m, x in sizes.items()])
+                    for m, x in sizes.items()
+                    if m in with_copies["picciau_2017"]])
         page.text("Microseconds, single precision, with the copies of b and x.")
         for own in ("picciau_2017", "all_scratch", "automatic"):
             for label, found in (("", with_copies),

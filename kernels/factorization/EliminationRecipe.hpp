@@ -282,10 +282,10 @@ struct FillRecipeWords {
 /// level sets overlap work at once: they are taken where the work of a level
 /// set, shared by these, is small.
 ///
-/// Memory beside A: up to 40 bytes a row, 4 an entry left of the diagonal, a value
-/// for each of U, and the recipe: for each pair of a row of up to 256 entries
-/// and an entry k of its lower part, a byte (two where a row of U has more than
-/// 255 entries) for each entry right of k.
+/// Memory beside A: up to 40 bytes a row, 4 an entry left of the diagonal, a
+/// value for each of U, and the recipe: for each pair of a row of up to 256
+/// entries and an entry k of its lower part, a byte (two where a row of U has
+/// more than 255 entries) for each entry right of k.
 template <class ExecutionSpace>
 class EliminationRecipe {
   using Memory = typename ExecutionSpace::memory_space;

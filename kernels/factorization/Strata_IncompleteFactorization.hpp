@@ -63,8 +63,8 @@ class IncompleteFactorization {
   ///   MemoryError
   /// Cost: incomplete_lu() and the analysis of two triangles, of four with
   /// `transpose`. Memory: both factors with their values twice, what the
-  /// elimination keeps (see the report), and the plans; with a shift, A's values again
-  /// while it is factorised. Waits for `exec`.
+  /// elimination keeps (see the report), and the plans; with a shift, A's
+  /// values again while it is factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           const IncompleteFactorizationOptions& options = {}) {

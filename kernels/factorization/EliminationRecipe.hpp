@@ -14,27 +14,13 @@
 #include <core/memory/WorkPool.hpp>
 #include <kernels/factorization/FactorByRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/LongRowTerms.hpp>
+#include <kernels/factorization/RecipePattern.hpp>
 #include <limits>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
-
-/// The patterns that a plan is made from.
-struct RecipePattern {
-  IndexArray a_row_map, a_entries, l_row_map, u_row_map;
-
-  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return a_row_map(row + 1) - a_row_map(row);
-  }
-  /// Entries left of the diagonal.
-  KOKKOS_INLINE_FUNCTION std::int64_t lower(std::int64_t row) const {
-    return l_row_map(row + 1) - l_row_map(row) - 1;
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t upper(std::int64_t row) const {
-    return u_row_map(row + 1) - u_row_map(row);
-  }
-};
 
 /// Makes ready for an elimination.
 template <class Scalar>
@@ -44,6 +30,16 @@ struct ResetRecipeElimination {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     values(i);
     if (i == 0) *fault = no_factor_fault;
+  }
+};
+
+/// Rows of more than `length` entries.
+struct CountLongerRows {
+  RecipePattern pattern;
+  std::int64_t length;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& count) const {
+    count += pattern.length(row) > length;
   }
 };
 
@@ -81,17 +77,17 @@ struct RecipeKeys {
   RecipePattern pattern;
   Kokkos::View<const int*, MemorySpace> level_of;
   std::int64_t values_of_piece;  // 0: one piece
+  RecipeShape shape;
   int level_bits;
   std::uint64_t* key;
   int* row;
-  static constexpr int kind_bits = 3;
+  static constexpr int kind_bits = RecipeShape::kind_bits;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t piece =
         values_of_piece > 0 ? pattern.u_row_map(i) / values_of_piece : 0;
-    key[i] =
-        static_cast<std::uint64_t>(piece) << (level_bits + kind_bits) |
-        static_cast<std::uint64_t>(level_of(i)) << kind_bits |
-        static_cast<std::uint64_t>(RecipeShape::of_length(pattern.length(i)));
+    key[i] = static_cast<std::uint64_t>(piece) << (level_bits + kind_bits) |
+             static_cast<std::uint64_t>(level_of(i)) << kind_bits |
+             static_cast<std::uint64_t>(shape.kind(pattern.length(i)));
     row[i] = static_cast<int>(i);
   }
 };
@@ -110,19 +106,24 @@ struct GroupStarts {
   }
 };
 
-/// Tasks: as many rows of a group as a warp takes.
+/// Tasks: as many rows of a group as a warp takes, and those of long rows.
 struct TaskStarts {
   const std::uint64_t* key;
   const int *group, *start;
-  int* task_start;  // by task; one more at the end
-  std::int64_t rows;
+  bool any_long;
+  LongRowTasks long_rows;
+  int* task_of;  // by place: the task that begins there, or the first one
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
                                          bool last) const {
-    const int of_task = RecipeShape::rows(static_cast<int>(key[p] & 7u));
-    const bool begins = (p - start[group[p]]) % of_task == 0;
-    if (begins && last) task_start[sum] = static_cast<int>(p);
-    sum += begins;
-    if (last && p + 1 == rows) task_start[sum] = static_cast<int>(rows);
+    if (last) task_of[p] = static_cast<int>(sum);
+    if (any_long && RecipeShape::is_long(key[p]))
+      sum += long_rows(p);
+    else
+      sum += begins(p);
+  }
+  KOKKOS_INLINE_FUNCTION bool begins(std::int64_t p) const {
+    const int of_task = RecipeShape::rows(RecipeShape::kind_of(key[p]));
+    return (p - start[group[p]]) % of_task == 0;
   }
 };
 
@@ -142,14 +143,15 @@ struct WorkStarts {
 };
 struct WordStarts {
   RecipePattern pattern;
+  const std::uint64_t* key;
   const int* row;
   unsigned* words;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
                                          bool last) const {
+    if (RecipeShape::is_long(key[p])) return;
     if (last) words[p] = static_cast<unsigned>(sum);
-    const std::int64_t length = pattern.length(row[p]);
-    if (length <= RecipeShape::most_of_row)
-      sum += RecipeWords<std::uint32_t>::count(length, pattern.lower(row[p]));
+    sum += RecipeWords<std::uint32_t>::count(pattern.length(row[p]),
+                                             pattern.lower(row[p]));
   }
 };
 
@@ -174,33 +176,48 @@ struct FillRecipeRows {
   }
 };
 
-/// Tasks, and the pieces: as sorted, or of as many tasks as a team has warps.
+/// Tasks of rows in registers.
 struct FillRecipeTasks {
-  const std::uint64_t* key;
-  const int* task_start;
-  const unsigned* work;
+  TaskStarts starts;
+  int num_groups;
+  std::int64_t num_rows;
   RecipeTask* tasks;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const int kind = RecipeShape::kind_of(starts.key[p]);
+    if (kind == 0 || !starts.begins(p)) return;
+    const int group = starts.group[p];
+    const std::int64_t end =
+        group + 1 < num_groups ? starts.start[group + 1] : num_rows;
+    const int of_task = RecipeShape::rows(kind);
+    tasks[starts.task_of[p]] = {
+        static_cast<unsigned>(p),
+        RecipeShape::shape(
+            kind, end - p < of_task ? static_cast<int>(end - p) : of_task)};
+  }
+};
+
+/// The pieces: as sorted, or of as many tasks as a team has warps.
+struct FillRecipePieces {
+  const std::uint64_t* key;
+  const unsigned* work;
+  const RecipeTask* tasks;
   RecipePiece* pieces;
   int num_tasks, piece_shift, tasks_of_piece;  // 0: pieces as sorted
 
   KOKKOS_INLINE_FUNCTION std::int64_t piece_of(int task) const {
     if (tasks_of_piece > 0) return task / tasks_of_piece;
-    return static_cast<std::int64_t>(key[task_start[task]] >> piece_shift);
+    return static_cast<std::int64_t>(key[tasks[task].first] >> piece_shift);
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t t) const {
-    const int task = static_cast<int>(t), first = task_start[task],
-              end = task_start[task + 1];
-    tasks[task] = {
-        static_cast<unsigned>(first),
-        RecipeShape::shape(static_cast<int>(key[first] & 7u), end - first)};
+    const int task = static_cast<int>(t);
     const std::int64_t piece = piece_of(task);
     if (task == 0 || piece_of(task - 1) != piece) {
       pieces[piece].first_task = static_cast<unsigned>(task);
-      pieces[piece].first_value = work[first];
+      pieces[piece].first_value = work[tasks[task].first];
     }
     if (task + 1 == num_tasks || piece_of(task + 1) != piece) {
       pieces[piece].end_task = static_cast<unsigned>(task) + 1;
-      pieces[piece].end_value = work[end];
+      pieces[piece].end_value = work[tasks[task].first + tasks[task].rows()];
     }
   }
 };
@@ -228,7 +245,10 @@ struct FillRecipeWords {
          t < num_tasks; t += team.league_size() * std::int64_t{warps}) {
       const RecipeTask task = tasks[t];
       const int lanes = 1 << task.log_lanes(), group = lane >> task.log_lanes();
-      if (group < task.rows())
+      if (task.is_of_long_row())
+        fill_sources(rows[task.first], task.first_entry() + lane,
+                     task.first_entry() + (width >> task.log_lanes()), width);
+      else if (group < task.rows())
         fill_row(rows[task.first + group], lane & (lanes - 1), lanes);
     }
   }
@@ -238,25 +258,19 @@ struct FillRecipeWords {
   /// 0 if it is not there.
   KOKKOS_INLINE_FUNCTION Word offset_of(std::int64_t k,
                                         std::int64_t column) const {
-    const std::int64_t diagonal = pattern.a_row_map(k) + pattern.lower(k);
-    std::int64_t low = diagonal + 1, high = pattern.a_row_map(k + 1);
-    const std::int64_t end = high;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (pattern.a_entries(middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < end && pattern.a_entries(low) == column
-               ? static_cast<Word>(low - diagonal)
-               : Word(0);
+    const std::int64_t diagonal = pattern.diagonal(k);
+    const std::int64_t found =
+        pattern.find(diagonal + 1, pattern.a_row_map(k + 1), column);
+    return found < 0 ? Word(0) : static_cast<Word>(found - diagonal);
+  }
+  KOKKOS_INLINE_FUNCTION void fill_sources(const RecipeRow& row, int first,
+                                           int end, int step) const {
+    for (int k = first; k < end && k < row.lower; k += step)
+      sources[row.sources + k] = pivot[pattern.a_entries(row.a + k)];
   }
   KOKKOS_INLINE_FUNCTION void fill_row(const RecipeRow& row, int lane,
                                        int lanes) const {
-    for (int k = lane; k < row.lower; k += lanes)
-      sources[row.sources + k] = pivot[pattern.a_entries(row.a + k)];
-    if (row.length > RecipeShape::most_of_row) return;
+    fill_sources(row, lane, row.lower, lanes);
     std::int64_t at = static_cast<std::int64_t>(row.recipe) - 1;
     for (int four = 0; four < row.lower; four += 4) {
       const int end = four + 4 < row.lower ? four + 4 : row.lower;
@@ -282,10 +296,15 @@ struct FillRecipeWords {
 /// level sets overlap work at once: they are taken where the work of a level
 /// set, shared by these, is small.
 ///
+/// Rows that registers do not hold are long ones: those of more than 256
+/// entries, or of more than 32 where these are so few that the others should
+/// not go without registers for their sake (see LongRowTerms).
+///
 /// Memory beside A: up to 40 bytes a row, 4 an entry left of the diagonal, a
-/// value for each of U, and the recipe: for each pair of a row of up to 256
-/// entries and an entry k of its lower part, a byte (two where a row of U has
-/// more than 255 entries) for each entry right of k.
+/// value for each of U, and the recipe: for each pair of a row in registers and
+/// an entry k of its lower part, a byte (two where a row of U has more than 255
+/// entries) for each entry right of k; for long rows 4 bytes an entry, a value
+/// for each left of the diagonal, and 8 bytes a multiplication.
 template <class ExecutionSpace>
 class EliminationRecipe {
   using Memory = typename ExecutionSpace::memory_space;
@@ -321,6 +340,7 @@ class EliminationRecipe {
     const auto graph =
         triangle_graph(exec, A.row_map, A.entries, A.stored_values(), n, lower);
     const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+    shape_.most_of_row = choose_registers(exec, pattern, n);
     choose_pieces(exec, pattern, order, n, longest_upper, sizeof(Scalar));
     if (wide_)
       make<std::uint64_t>(exec, pattern, order, n);
@@ -342,20 +362,28 @@ class EliminationRecipe {
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
     Kokkos::parallel_for(
-        "Strata::IncompleteLu::reset", Range(exec, 0, num_values_),
+        "Strata::IncompleteLu::reset", Range(exec, 0, num_values()),
         ResetRecipeElimination<Scalar>{{work, drawn_.data()}, fault_.data()});
-    // Fewer registers than the longest row needs would be too few, more leave
-    // less room for other warps.
-    if (wide_)
-      run<Scalar, std::uint64_t, 8>(exec, arrays, work);
-    else if (longest_row_ <= 32)
-      run<Scalar, std::uint32_t, 1>(exec, arrays, work);
-    else if (longest_row_ <= 64)
-      run<Scalar, std::uint32_t, 2>(exec, arrays, work);
-    else if (longest_row_ <= 128)
-      run<Scalar, std::uint32_t, 4>(exec, arrays, work);
+    const bool any_long = long_rows_.any();
+    const auto entries = static_cast<int>(shape_.most_of_row / 32);
+    // Fewer registers than rows need would be too few, more leave less room for
+    // other warps.
+    if (wide_ && entries == 1)
+      run<Scalar, std::uint64_t, 1, true>(exec, arrays, work);
+    else if (wide_)
+      run<Scalar, std::uint64_t, 8, true>(exec, arrays, work);
+    else if (any_long && entries == 1)
+      run<Scalar, std::uint32_t, 1, true>(exec, arrays, work);
+    else if (any_long)
+      run<Scalar, std::uint32_t, 8, true>(exec, arrays, work);
+    else if (entries == 1)
+      run<Scalar, std::uint32_t, 1, false>(exec, arrays, work);
+    else if (entries == 2)
+      run<Scalar, std::uint32_t, 2, false>(exec, arrays, work);
+    else if (entries == 4)
+      run<Scalar, std::uint32_t, 4, false>(exec, arrays, work);
     else
-      run<Scalar, std::uint32_t, 8>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 8, false>(exec, arrays, work);
   }
 
   /// What eliminate() has found, as raise_factor_fault takes it: the first row
@@ -370,14 +398,16 @@ class EliminationRecipe {
   /// used then.
   bool made() const { return made_; }
   /// Of the work array of eliminate().
-  std::int64_t num_values() const { return num_values_; }
+  std::int64_t num_values() const {
+    return num_values_ + long_rows_.num_multipliers();
+  }
   /// Of what is kept, but for the work array.
   std::size_t bytes() const {
     return rows_.span() * sizeof(RecipeRow) +
            tasks_.span() * sizeof(RecipeTask) +
            pieces_.span() * sizeof(RecipePiece) +
            sources_.span() * sizeof(unsigned) +
-           words_.span() * sizeof(std::uint64_t);
+           words_.span() * sizeof(std::uint64_t) + long_rows_.bytes();
   }
 
  private:
@@ -394,6 +424,22 @@ class EliminationRecipe {
                             Kokkos::Max<std::int64_t>(longest));
     exec.fence();
     return longest;
+  }
+
+  /// Entries of a row that registers hold. Up to one row in fifty may be a long
+  /// one for the sake of the others.
+  std::int64_t choose_registers(const ExecutionSpace& exec,
+                                const RecipePattern& pattern,
+                                std::int64_t n) const {
+    if (longest_row_ <= 32) return 32;
+    std::int64_t longer = 0;
+    Kokkos::parallel_reduce(label, Range(exec, 0, n),
+                            CountLongerRows{pattern, 32}, longer);
+    exec.fence();
+    if (50 * longer <= n) return 32;
+    for (const int most : {64, 128})
+      if (longest_row_ <= most) return most;
+    return 256;
   }
 
   struct Pieces {
@@ -460,16 +506,16 @@ class EliminationRecipe {
   void make(const ExecutionSpace& exec, const RecipePattern& pattern,
             const Order& order, std::int64_t n) {
     WorkPool<ExecutionSpace> pool(
-        exec, static_cast<std::size_t>(n) * 48 + sort_by_key_bytes(exec, n));
+        exec, static_cast<std::size_t>(n) * 52 + sort_by_key_bytes(exec, n));
     std::uint64_t* key = pool.template take<std::uint64_t>(n);
     int* row = pool.template take<int>(n);
     const int level_bits = bits_for(order.num_levels() - 1);
     const std::int64_t most_pieces =
         values_of_piece_ > 0 ? (num_values_ - 1) / values_of_piece_ + 1 : 1;
     using Keys = RecipeKeys<Memory>;
-    Kokkos::parallel_for(
-        label, Range(exec, 0, n),
-        Keys{pattern, order.level_of, values_of_piece_, level_bits, key, row});
+    Kokkos::parallel_for(label, Range(exec, 0, n),
+                         Keys{pattern, order.level_of, values_of_piece_, shape_,
+                              level_bits, key, row});
     sort_by_key_within(exec, key, row, n,
                        Keys::kind_bits + level_bits +
                            bits_for(static_cast<int>(most_pieces - 1)),
@@ -478,7 +524,7 @@ class EliminationRecipe {
 
     int* const group = pool.template take<int>(n);
     int* const start = pool.template take<int>(n);
-    int* const task_start = pool.template take<int>(n + 1);
+    int* const task_of = pool.template take<int>(n);
     unsigned* const work = pool.template take<unsigned>(n + 1);
     unsigned* const word = pool.template take<unsigned>(n);
     unsigned* const pivot = pool.template take<unsigned>(n);
@@ -486,22 +532,35 @@ class EliminationRecipe {
     Kokkos::parallel_scan(label, Range(exec, 0, n),
                           GroupStarts{key, group, start}, groups);
     Kokkos::parallel_scan(label, Range(exec, 0, n),
-                          TaskStarts{key, group, start, task_start, n}, tasks);
-    Kokkos::parallel_scan(label, Range(exec, 0, n),
                           WorkStarts{pattern, row, work, n}, values);
     Kokkos::parallel_scan(label, Range(exec, 0, n),
-                          WordStarts{pattern, row, word}, words);
+                          WordStarts{pattern, key, row, word}, words);
+    made_ = longest_row_ < RecipeTask::most_entries &&
+            (longest_row_ <= shape_.most_of_row ||
+             long_rows_.find(exec, pool, pattern, key, row, n, word));
     exec.fence();
-    made_ = words < std::int64_t{1} << 32;
+    made_ = made_ && words < std::int64_t{1} << 32;
     if (!made_) return;
     rows_ = make_unfilled<decltype(rows_)>(label, n);
+    Kokkos::parallel_for(
+        label, Range(exec, 0, n),
+        FillRecipeRows{pattern, row, work, word, rows_.data(), pivot});
+    made_ = long_rows_.list(exec, pool, pivot, num_values_, most_terms());
+    if (!made_) return;
+    const TaskStarts starts{
+        key, group, start, long_rows_.any(), long_rows_.tasks(), task_of};
+    Kokkos::parallel_scan(label, Range(exec, 0, n), starts, tasks);
+    exec.fence();
+    made_ = tasks < std::numeric_limits<int>::max();
+    if (!made_) return;
     tasks_ = make_unfilled<decltype(tasks_)>(label, tasks);
     sources_ = make_unfilled<decltype(sources_)>(label, num_pairs_);
     words_ = make_unfilled<decltype(words_)>(
         label, (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
     Kokkos::parallel_for(
         label, Range(exec, 0, n),
-        FillRecipeRows{pattern, row, work, word, rows_.data(), pivot});
+        FillRecipeTasks{starts, static_cast<int>(groups), n, tasks_.data()});
+    long_rows_.make_tasks(exec, task_of, tasks_.data());
     const int of_piece = values_of_piece_ > 0 ? 0 : warps;
     const std::int64_t pieces =
         values_of_piece_ > 0 ? most_pieces : (tasks - 1) / of_piece + 1;
@@ -511,9 +570,9 @@ class EliminationRecipe {
     Kokkos::deep_copy(exec, pieces_, RecipePiece{0, 0, 0, 0});
     Kokkos::parallel_for(
         label, Range(exec, 0, tasks),
-        FillRecipeTasks{key, task_start, work, tasks_.data(), pieces_.data(),
-                        static_cast<int>(tasks), Keys::kind_bits + level_bits,
-                        of_piece});
+        FillRecipePieces{key, work, tasks_.data(), pieces_.data(),
+                         static_cast<int>(tasks), Keys::kind_bits + level_bits,
+                         of_piece});
     using Fill = FillRecipeWords<ExecutionSpace, Word>;
     const std::int64_t teams = std::min<std::int64_t>(
         (tasks - 1) / Fill::warps + 1, std::int64_t{1} << 20);
@@ -527,6 +586,8 @@ class EliminationRecipe {
     arrays_.pieces = pieces_.data();
     arrays_.sources = sources_.data();
     arrays_.words = words_.data();
+    arrays_.term_start = long_rows_.term_start();
+    arrays_.terms = long_rows_.terms();
     arrays_.num_pieces = static_cast<unsigned>(pieces);
     capacity_ = 0;
     if (arrays_.in_scratch) {
@@ -539,10 +600,19 @@ class EliminationRecipe {
     }
     exec.fence();
   }
-  template <class Scalar, class Word, int most>
+  /// Of long rows: more take too much memory.
+  std::int64_t most_terms() const {
+    return std::min<std::int64_t>(
+        std::max<std::int64_t>(std::int64_t{1} << 26,
+                               16 * (num_values_ + num_pairs_)),
+        std::numeric_limits<int>::max() - 1);
+  }
+
+  template <class Scalar, class Word, int most, bool long_rows>
   void run(const ExecutionSpace& exec, const EliminationArrays<Scalar>& arrays,
            Scalar* work) const {
-    using Factor = FactorByRecipe<Scalar, ExecutionSpace, Word, most>;
+    using Factor =
+        FactorByRecipe<Scalar, ExecutionSpace, Word, most, long_rows>;
     const Factor factor{arrays,        arrays_,       work,
                         drawn_.data(), fault_.data(), capacity_};
     const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
@@ -554,10 +624,12 @@ class EliminationRecipe {
   }
 
   std::int64_t longest_row_;
+  RecipeShape shape_;
   bool wide_, made_ = false;
   std::int64_t num_values_, num_pairs_, values_of_piece_ = 0;
   int capacity_ = 0;
   RecipeArrays arrays_;
+  LongRowTerms<ExecutionSpace> long_rows_;
   Kokkos::View<RecipeRow*, Memory> rows_;
   Kokkos::View<RecipeTask*, Memory> tasks_;
   Kokkos::View<RecipePiece*, Memory> pieces_;

@@ -21,33 +21,41 @@ namespace Detail {
 /// row in registers; the recipe tells each lane which entry of row k it needs.
 /// U, with the reciprocals of its pivots, is handed over in `work`, and within
 /// a piece in scratch as well; each value is its own flag (see NotReady). While
-/// a warp waits for one pair, it asks for the next one, too. Rows that are
-/// longer than the registers of a warp are eliminated in the factors' own
-/// memory, and their columns looked up.
+/// a warp waits for one pair, it asks for the next one, too.
+///
+/// Long rows are eliminated entry by entry: an entry of A, less the terms
+/// l_ik u_kj that the plan lists for it. One lane adds them up, or several
+/// where they are many. Multipliers of a long row are handed over as values of
+/// U are, so that warps share a row, and each looks at its own entries in
+/// turns: no lane keeps another one of its warp waiting.
 ///
 /// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
-/// team that runs, and the counter hands tickets out in order. In the order of
-/// pieces, and of tasks within a piece, each row comes after those it needs.
-/// Consider the first task that is not finished. If its piece has not been
-/// drawn, some team has finished all it had and draws it. The team that has it
-/// has warps that meet between pieces only; the one whose turn the task is has
-/// finished the earlier ones of its own, and works on it. Its rows wait for
+/// team that runs, while it works on the piece before, and the counter hands
+/// tickets out in order. In the order of pieces, and of tasks within a piece,
+/// each row comes after those it needs. Consider the first task that is not
+/// finished. If its piece has not been drawn, some team has finished all it had
+/// and draws it. The team that has drawn it has no earlier piece left: that one
+/// would have a task that is not finished. Warps of a team meet between pieces
+/// only; the one whose turn the task is has finished the earlier ones of its
+/// own, and works on it. Its rows wait for
 /// rows of earlier tasks (those of a task are of one level set), which are
-/// finished; so this one is finished, too, and so on. Each entry of U is
-/// published exactly once, whatever its value: only the reserved bits mean "not
-/// ready". Warps that wait for long leave the execution units to others, as a
-/// multiprocessor may serve the waiting ones first for ever.
+/// finished; so this one is finished, too, and so on. Entries of a long row
+/// wait for multipliers left of them as well: those of earlier tasks are
+/// finished; of those in the same task the leftmost one that is not finished
+/// waits for nothing more, and its lanes look again in each turn of the warp.
+/// Each value is published exactly once, whatever it is: only the reserved bits
+/// mean "not ready". Warps that wait for long leave the execution units to
+/// others, as a multiprocessor may serve the waiting ones first for ever.
 ///
 /// Cost: for each pair of a row i and an entry k of its lower part, an entry of
 /// row k of U for each entry of row i right of k that has a match.
 ///
 /// @tparam Word  of the recipe, see RecipeWords
-/// @tparam most  entries that a lane holds; there is no task with more. Rows
-/// that
-///               are longer than registers are looked for where it is
-///               RecipeShape::most_entries alone, as lanes part on them: what a
-///               warp does together takes longer in a kernel where they may
-template <class Scalar, class ExecutionSpace, class Word, int most>
+/// @tparam most  entries that a lane holds; there is no task with more
+/// @tparam long_rows  whether there are long rows. Lanes part on them, and what
+///   a warp does together takes longer in a kernel where they may
+template <class Scalar, class ExecutionSpace, class Word, int most,
+          bool long_rows>
 struct FactorByRecipe {
   using Value = NotReady<Scalar>;
   using Words = RecipeWords<Word>;
@@ -78,14 +86,19 @@ struct FactorByRecipe {
     Scalar* scratch = nullptr;
     if (recipe.in_scratch)
       scratch = aligned(team.team_scratch(0).get_shmem(bytes_for(capacity)));
-    for (;;) {
-      int drawn_here = 0;
-      if (team.team_rank() == 0)
-        drawn_here = static_cast<int>(Kokkos::atomic_fetch_add(drawn, 1u));
-      // All warps are done with the scratch of the piece before.
-      const auto ticket =
-          static_cast<unsigned>(team_broadcast(team, drawn_here));
+    // Thread 0 draws a ticket while the piece before is worked on.
+    STRATA_IMPL_TEAM_SHARED unsigned tickets[2];
+    const bool draws = team.team_rank() == 0;
+    const auto draw = [&] {
+      return draws ? Kokkos::atomic_fetch_add(drawn, 1u) : 0u;
+    };
+    if (draws) tickets[0] = draw();
+    for (int turn = 0;; turn ^= 1) {
+      // All warps are done with the piece before, and see the ticket.
+      team.team_barrier();
+      const unsigned ticket = tickets[turn];
       if (ticket >= recipe.num_pieces) return;
+      const unsigned next = draw();
       const RecipePiece piece = recipe.pieces[ticket];
       Held held{work, work, ~0u};
       if (recipe.in_scratch) {
@@ -98,6 +111,7 @@ struct FactorByRecipe {
       for (unsigned task = piece.first_task + warp; task < piece.end_task;
            task += warps)
         eliminate_task(recipe.tasks[task], lane, held);
+      if (draws) tickets[turn ^ 1] = next;
     }
   }
 
@@ -144,8 +158,8 @@ struct FactorByRecipe {
         }
         return;
       default:
-        if constexpr (most == RecipeShape::most_entries) {
-          eliminate_long(row, lane, held);
+        if constexpr (long_rows) {
+          eliminate_entries(task, recipe.rows[task.first], lane, held);
         }
     }
   }
@@ -262,18 +276,32 @@ struct FactorByRecipe {
         }
       }
     }
+    // Others wait for what is handed over, not for what is stored.
     STRATA_IMPL_UNROLL
     for (int r = 0; r < entries; ++r) {
       const int e = own + r * lanes;
-      if (e < row.length) finish(row, e, value[r], held);
+      if (e < row.length) hand_over(row, e, value[r], held);
+    }
+    STRATA_IMPL_UNROLL
+    for (int r = 0; r < entries; ++r) {
+      const int e = own + r * lanes;
+      if (e < row.length) finish(row, e, value[r]);
     }
   }
 
-  /// Entry e of a row, which is final: checks it, hands it over if it is U's,
-  /// and stores it.
+  /// Entry e of a row, which is final: hands it over if it is U's.
+  KOKKOS_INLINE_FUNCTION void hand_over(const RecipeRow& row, int e,
+                                        const Scalar& value,
+                                        const Held& held) const {
+    if (e < row.lower) return;
+    const unsigned at = row.work + (e - row.lower);
+    const Scalar handed = e == row.lower ? reciprocal(value) : value;
+    if (held.first != ~0u) Value::publish_anywhere(held.at(at), handed);
+    Value::publish(held.work + at, handed);
+  }
+  /// Checks and stores it.
   KOKKOS_INLINE_FUNCTION void finish(const RecipeRow& row, int e,
-                                     const Scalar& value,
-                                     const Held& held) const {
+                                     const Scalar& value) const {
     // An infinity less itself is a NaN, and a NaN equals nothing.
     const bool finite = value - value == Scalar(0);
     if (!finite || (e == row.lower && value == Scalar(0)))
@@ -285,64 +313,108 @@ struct FactorByRecipe {
       arrays.l_values[row.l + e] = value;
       return;
     }
-    const unsigned at = row.work + (e - row.lower);
-    const Scalar handed = e == row.lower ? reciprocal(value) : value;
-    if (held.first != ~0u) Value::publish_anywhere(held.at(at), handed);
-    Value::publish(held.work + at, handed);
     arrays.u_values[row.u + (e - row.lower)] = value;
     if (e == row.lower) arrays.l_values[row.l + e] = Scalar(1);
   }
 
-  /// Entry e of a long row, as far as it is eliminated.
-  KOKKOS_INLINE_FUNCTION Scalar* entry_of(const RecipeRow& row, int e) const {
-    return e < row.lower ? arrays.l_values + row.l + e
-                         : arrays.u_values + row.u + (e - row.lower);
-  }
-  /// The place in the row, from `low` on, of `column`; -1 if it has none.
-  KOKKOS_INLINE_FUNCTION int find(const RecipeRow& row, int low,
-                                  std::int64_t column) const {
-    int high = row.length;
-    while (low < high) {
-      const int middle = low + (high - low) / 2;
-      if (arrays.A.entries(row.a + middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
+  /// Both factors of a term, ready or not.
+  struct Term {
+    const Scalar *l, *u;
+    Scalar l_value, u_value;
+    bool any;
+
+    KOKKOS_INLINE_FUNCTION bool is_ready() const {
+      return !Value::is_not_ready(l_value) && !Value::is_not_ready(u_value);
     }
-    return low < row.length && arrays.A.entries(row.a + low) == column ? low
-                                                                       : -1;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar await(const Scalar* at) const {
-    Scalar value = Value::load_anywhere(at);
-    for (int turn = 0; Value::is_not_ready(value); ++turn) {
-      pause_while_waiting(turn);
-      value = Value::load_anywhere(at);
+    KOKKOS_INLINE_FUNCTION void look_again() {
+      if (Value::is_not_ready(l_value)) l_value = Value::load(l);
+      if (Value::is_not_ready(u_value)) u_value = Value::load_anywhere(u);
     }
-    return value;
+  };
+  KOKKOS_INLINE_FUNCTION Term look_at(const RecipeTerm& places, bool any,
+                                      const Held& held) const {
+    Term term{nullptr, nullptr, Scalar(0), Scalar(0), any};
+    if (!any) return term;
+    term.l = held.work + places.l;
+    term.u = held.at(places.u);
+    term.l_value = Value::load(term.l);
+    term.u_value = Value::load_anywhere(term.u);
+    return term;
   }
-  /// A row in the factors' memory, by all lanes.
-  KOKKOS_INLINE_FUNCTION void eliminate_long(const RecipeRow& row, int lane,
-                                             const Held& held) const {
-    for (int e = lane; e < row.length; e += width)
-      *entry_of(row, e) = arrays.A.values[row.a + e];
-    lane_barrier();
-    for (int k = 0; k < row.lower; ++k) {
-      const std::int64_t other = arrays.A.entries(row.a + k);
-      const std::int64_t begin = arrays.u_row_map(other);
-      const auto length = static_cast<int>(arrays.u_row_map(other + 1) - begin);
-      const Scalar* const from = held.at(recipe.sources[row.sources + k]);
-      const Scalar multiplier = *entry_of(row, k) * await(from);
-      for (int t = 1 + lane; t < length; t += width) {
-        const int place = find(row, k + 1, arrays.u_entries(begin + t));
-        if (place >= 0) *entry_of(row, place) -= multiplier * await(from + t);
+  KOKKOS_INLINE_FUNCTION RecipeTerm places_of(unsigned term,
+                                              unsigned end) const {
+    return term < end ? load_once(recipe.terms + term) : RecipeTerm{0, 0};
+  }
+
+  /// Entries of a long row, each by as many lanes. All lanes of a warp call
+  /// this.
+  KOKKOS_INLINE_FUNCTION void eliminate_entries(const RecipeTask& task,
+                                                const RecipeRow& row, int lane,
+                                                const Held& held) const {
+    const int lanes = 1 << task.log_lanes(), own = lane & (lanes - 1);
+    const int e = task.first_entry() + (lane >> task.log_lanes());
+    const bool any = e < row.length, is_lower = e < row.lower;
+    const unsigned* const starts = recipe.term_start + row.recipe;
+    const unsigned multipliers = starts[0];
+    unsigned at = 0, end = 0;
+    Scalar sum(0);
+    const Scalar* pivot = nullptr;
+    Scalar inverse(1);
+    if (any) {
+      at = starts[1 + e] + own;
+      end = starts[2 + e];
+      if (own == 0) sum = load_once(arrays.A.values + row.a + e);
+    }
+    if (is_lower) {
+      pivot = held.at(load_once(recipe.sources + row.sources + e));
+      inverse = Value::load_anywhere(pivot);
+    }
+    const unsigned step = static_cast<unsigned>(lanes);
+    Term now = look_at(places_of(at, end), at < end, held);
+    Term next = look_at(places_of(at + step, end), at + step < end, held);
+    at += 2 * step;
+    RecipeTerm later = places_of(at, end);
+    const unsigned group = (lanes == 32 ? ~0u : (1u << lanes) - 1u)
+                           << (lane - own);
+    bool finished = !any;
+    for (int turn = 0; lane_any(!finished);) {
+      bool moved = false;
+      if (now.any) {
+        if (now.is_ready()) {
+          sum -= now.l_value * now.u_value;
+          now = next;
+          next = look_at(later, at < end, held);
+          at += step;
+          later = places_of(at, end);
+          moved = true;
+        } else {
+          now.look_again();
+          if (next.any) next.look_again();
+        }
       }
-      // All lanes have read the entry that becomes the multiplier.
-      lane_barrier();
-      if (lane == 0) finish(row, k, multiplier, held);
+      // Entries of which all terms are added up.
+      const unsigned summed = lane_ballot(!now.any);
+      const bool last = !finished && (summed & group) == group;
+      if (lane_any(last)) {
+        const Scalar value = lane_group_sum(sum, lanes);
+        if (last && Value::is_not_ready(inverse)) {
+          inverse = Value::load_anywhere(pivot);
+        } else if (last) {
+          if (own == 0) {
+            const Scalar final = is_lower ? value * inverse : value;
+            if (is_lower) Value::publish(held.work + multipliers + e, final);
+            hand_over(row, e, final, held);
+            finish(row, e, final);
+          }
+          finished = true;
+          moved = true;
+        }
+      }
+      if (lane_any(moved))
+        turn = 0;
+      else
+        pause_while_waiting(turn++);
     }
-    lane_barrier();
-    for (int e = row.lower + lane; e < row.length; e += width)
-      finish(row, e, *entry_of(row, e), held);
   }
 };
 

@@ -16,61 +16,90 @@ namespace Detail {
 struct alignas(16) RecipeRow {
   unsigned a, l, u;   // its first value in A, L and U
   unsigned work;      // its first value in the work array: that of its pivot
-  unsigned recipe;    // its first word
+  unsigned recipe;    // its first word, or of a long row where its terms are
   unsigned sources;   // its first pair
   int length, lower;  // entries; those left of the diagonal
 };
 
-/// Rows of one level set that a warp eliminates together, each with as many
-/// lanes: places from `first` on.
+/// What a warp does without a break: rows of one level set, each with as many
+/// lanes, places from `first` on; or entries of the long row at that place.
 struct RecipeTask {
   unsigned first;
   unsigned shape;
 
+  KOKKOS_INLINE_FUNCTION static RecipeTask of_long_row(unsigned place,
+                                                       int first_entry,
+                                                       int log_lanes) {
+    return {place, static_cast<unsigned>(first_entry) << 7 |
+                       static_cast<unsigned>(log_lanes)};
+  }
+
+  /// Of a row, or of an entry of a long row.
   KOKKOS_INLINE_FUNCTION int log_lanes() const {
     return static_cast<int>(shape & 7u);
   }
-  /// Entries of a row that a lane holds, at the most; 0: the row is longer than
-  /// the registers of a warp.
+  /// Entries of a row that a lane holds, at the most; 0: the row is a long one.
   KOKKOS_INLINE_FUNCTION int entries() const {
     return static_cast<int>(shape >> 3 & 15u);
   }
+  KOKKOS_INLINE_FUNCTION bool is_of_long_row() const { return entries() == 0; }
   KOKKOS_INLINE_FUNCTION int rows() const {
+    return is_of_long_row() ? 1 : static_cast<int>(shape >> 7);
+  }
+  /// Of a long row.
+  KOKKOS_INLINE_FUNCTION int first_entry() const {
     return static_cast<int>(shape >> 7);
   }
+  static constexpr std::int64_t most_entries = 1 << 25;
+};
+
+/// l_ik u_kj, which an entry of a long row is less: where both factors are in
+/// the work array.
+struct alignas(8) RecipeTerm {
+  unsigned l, u;
 };
 
 /// Kinds of rows by their length: lanes and registers that hold one.
 struct RecipeShape {
   static constexpr int shortest_log = 3, width_log = 5;
-  static constexpr int most_entries = 8;      // of a lane
-  static constexpr int most_of_row = 8 << 5;  // in registers
-  static constexpr int count = 7;             // 8 to 256 entries, and longer
+  static constexpr int most_entries = 8;  // of a lane
+  static constexpr int count = 7;         // 8 to 256 entries, and long rows
 
-  /// 0 for the longest rows.
-  KOKKOS_INLINE_FUNCTION static int of_length(std::int64_t length) {
-    int kind = count - 1;
-    for (std::int64_t most = 1 << shortest_log; kind > 0 && most < length;
-         most *= 2)
-      --kind;
-    return kind;
+  /// Entries of a row that registers hold: 32, 64, 128 or 256.
+  std::int64_t most_of_row = 256;
+
+  /// 0 for long rows.
+  KOKKOS_INLINE_FUNCTION int kind(std::int64_t length) const {
+    if (length > most_of_row) return 0;
+    int found = count - 1;
+    for (std::int64_t most = 1 << shortest_log; most < length; most *= 2)
+      --found;
+    return found;
+  }
+  /// Of the key by which a plan sorts rows, whose lowest bits are the kind.
+  static constexpr int kind_bits = 3;
+  KOKKOS_INLINE_FUNCTION static int kind_of(std::uint64_t key) {
+    return static_cast<int>(key & ((1u << kind_bits) - 1));
+  }
+  KOKKOS_INLINE_FUNCTION static bool is_long(std::uint64_t key) {
+    return kind_of(key) == 0;
+  }
+  /// Entries that fit.
+  KOKKOS_INLINE_FUNCTION static int log_length(int kind) {
+    return count - 1 - kind + shortest_log;
   }
   KOKKOS_INLINE_FUNCTION static int log_lanes(int kind) {
-    const int log = count - 1 - kind + shortest_log;
+    const int log = log_length(kind);
     return log < width_log ? log : width_log;
   }
-  KOKKOS_INLINE_FUNCTION static int entries(int kind) {
-    if (kind == 0) return 0;
-    const int log = count - 1 - kind + shortest_log;
-    return log < width_log ? 1 : 1 << (log - width_log);
-  }
   KOKKOS_INLINE_FUNCTION static int rows(int kind) {
-    return 1 << (width_log - log_lanes(kind));
+    return kind == 0 ? 1 : 1 << (width_log - log_lanes(kind));
   }
+  /// Of a task with rows of this kind.
   KOKKOS_INLINE_FUNCTION static unsigned shape(int kind, int rows) {
+    const int log = log_lanes(kind);
     return static_cast<unsigned>(rows) << 7 |
-           static_cast<unsigned>(entries(kind)) << 3 |
-           static_cast<unsigned>(log_lanes(kind));
+           1u << (log_length(kind) - log) << 3 | static_cast<unsigned>(log);
   }
 };
 
@@ -106,6 +135,10 @@ struct RecipeArrays {
   const RecipePiece* pieces = nullptr;
   const unsigned* sources = nullptr;  // pair -> pivot of row k in `work`
   const void* words = nullptr;
+  /// Of each long row: where its multipliers are in the work array, then for
+  /// each entry the first of its terms, then where the last one's end.
+  const unsigned* term_start = nullptr;
+  const RecipeTerm* terms = nullptr;
   unsigned num_pieces = 0;
   bool in_scratch = false;  // values are kept there
 };

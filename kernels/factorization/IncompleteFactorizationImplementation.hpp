@@ -67,7 +67,7 @@ class IncompleteFactorizationState {
         Solves(exec, lower_.arrays(), upper_.arrays(), solve_options(options_));
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
-    report_ = report_of(solves_.triangles());
+    report_ = report_of(solves_.reports());
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -87,9 +87,9 @@ class IncompleteFactorizationState {
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
     Report report = report_;
-    solves_.take_values(
-        exec, lower_.arrays(), upper_.arrays(),
-        [&](const Triangles& made) { report = report_of(made); });
+    solves_.take_values(exec, lower_.arrays(), upper_.arrays(),
+                        PatternIs::known,
+                        [&](const Reports& made) { report = report_of(made); });
     report_ = std::move(report);
   }
 
@@ -130,12 +130,12 @@ class IncompleteFactorizationState {
       Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Solves = FactorSolves<Scalar, ExecutionSpace>;
-  using Triangles = typename Solves::Triangles;
+  using Reports = FactorTriangleReports;
 
   /// @throws OptionError
   static const Options& checked(const Options& options) {
     require_enumerator("kind", options.kind);
-    check_factor_solve_options<Scalar>(options.triangular);
+    check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
     // A not-a-number is not at least 0.
     if (!(options.shift >= 0) || !is_finite(diagonal_factor(options)))
       throw OptionError("shift", "is " + std::to_string(options.shift),
@@ -147,6 +147,7 @@ class IncompleteFactorizationState {
     FactorSolveOptions how;
     how.triangular = options.triangular;
     how.transpose = options.transpose;
+    how.precision = options.precision;
     return how;
   }
   static RealOf<Scalar> diagonal_factor(const Options& options) {
@@ -185,9 +186,9 @@ class IncompleteFactorizationState {
       return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
     };
     return indices(factor.row_map) + indices(factor.entries) +
-           2 * factor.num_values * sizeof(Scalar);
+           factor.num_values * sizeof(Scalar);
   }
-  Report report_of(const Triangles& solvers) const {
+  Report report_of(const Reports& solvers) const {
     const Matrix &L = lower_.arrays(), &U = upper_.arrays();
     Report report;
     report.kind = options_.kind;
@@ -195,17 +196,14 @@ class IncompleteFactorizationState {
     report.entries = entries_;
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
-    report.factor_bytes = bytes_of(L) + bytes_of(U);
+    report.factor_bytes = bytes_of(L) + bytes_of(U) + solves_.value_bytes();
     report.elimination_bytes = factors_.bytes();
-    report.lower = solvers.lower.report();
-    report.upper = solvers.upper.report();
-    if (options_.transpose) {
-      report.lower_transposed = solvers.lower_transposed.report();
-      report.upper_transposed = solvers.upper_transposed.report();
-    }
-    report.plan_bytes = report.lower.plan_bytes + report.upper.plan_bytes +
-                        report.lower_transposed.plan_bytes +
-                        report.upper_transposed.plan_bytes;
+    report.workspace_bytes = solves_.workspace_bytes();
+    report.lower = solvers.lower;
+    report.upper = solvers.upper;
+    report.lower_transposed = solvers.lower_transposed;
+    report.upper_transposed = solvers.upper_transposed;
+    report.plan_bytes = solvers.plan_bytes();
     return report;
   }
 

@@ -3,6 +3,7 @@
 #define STRATA_TEST_FRAGMENTS_HPP
 
 #include <Strata_BandSolver.hpp>
+#include <Strata_FactorSolver.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteFactorization.hpp>

@@ -305,7 +305,7 @@ class FactorSolves {
               apply_single(exec, how, from, to);
             });
     }
-    if (count > workspace_.columns() && takes_all_at_once() &&
+    if (count > workspace_.columns() && takes_all_at_once(how.transposed) &&
         !rows.changes() && !columns.changes()) {
       solve(triangles_, exec, how, 0, b, x);
       solve(triangles_, exec, how, 1, x, x);
@@ -436,11 +436,15 @@ class FactorSolves {
     whole_ = true;
   }
 
-  /// Whether the solvers take any number of right-hand sides in the launches of
-  /// one.
-  bool takes_all_at_once() const {
-    return reports_.lower.launch_right_hand_sides == 0 &&
-           reports_.upper.launch_right_hand_sides == 0;
+  /// Whether both solvers take any number of right-hand sides in the launches
+  /// of one.
+  bool takes_all_at_once(bool transposed) const {
+    const auto takes_all = [](const TriangularReport& report) {
+      return report.launch_right_hand_sides == 0;
+    };
+    return transposed ? takes_all(reports_.upper_transposed) &&
+                            takes_all(reports_.lower_transposed)
+                      : takes_all(reports_.lower) && takes_all(reports_.upper);
   }
   template <class Work>
   static void in_batches(const StridedBlock& b, const StridedBlock& x,

@@ -9,6 +9,7 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
+#include <Strata_LevelPermutation.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>

@@ -211,12 +211,11 @@ class FactorSolves {
     if (is_single()) require_single(exec, L, U);
     lower_values_ = values_like<Scalar>(L);
     upper_values_ = values_like<Scalar>(U);
-    const int columns = options.triangular.max_right_hand_sides;
     if constexpr (can_be_single) {
       if (is_single()) {
         single_.lower_values = values_like<Single>(L);
         single_.upper_values = values_like<Single>(U);
-        single_.workspace = {rows_, columns, 2};
+        single_.workspace = {rows_, options.triangular.max_right_hand_sides, 2};
         const int most = single_.workspace.columns();
         single_.part = make_unfilled<decltype(single_.part)>(
             "Strata::FactorSolves::largest",
@@ -225,7 +224,8 @@ class FactorSolves {
             "Strata::FactorSolves::exponent", most);
       }
     }
-    if (!is_single()) workspace_ = {rows_, columns, 1};
+    if (!is_single())
+      workspace_ = {rows_, options.triangular.max_right_hand_sides, 1};
     with_factors(
         exec, L, U,
         [&](auto& triangles, const auto& of_lower, const auto& of_upper) {

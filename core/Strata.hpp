@@ -16,6 +16,10 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_DiagonalBlocks.hpp>
 #include <Strata_Error.hpp>
+#include <Strata_FactorPrecision.hpp>
+#include <Strata_FactorSolver.hpp>
+#include <Strata_FactorSolverOptions.hpp>
+#include <Strata_FactorTransformation.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
@@ -38,8 +42,8 @@
 #include <Strata_PlanCheck.hpp>
 #include <Strata_PlanExport.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_Schedule.hpp>
 #include <Strata_RegisterAlgorithm.hpp>
+#include <Strata_Schedule.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <Strata_SortCriterion.hpp>

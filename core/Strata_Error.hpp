@@ -94,6 +94,10 @@ struct ScalingError : MatrixError {
 struct FactorizationError : MatrixError {
   using MatrixError::MatrixError;
 };
+/// A value is beyond the range of the precision that is to hold it.
+struct PrecisionError : MatrixError {
+  using MatrixError::MatrixError;
+};
 /// Neither the rows nor the columns of a matrix are diagonally dominant, and
 /// the factorisation asked for does not exchange rows.
 struct DominanceError : MatrixError {

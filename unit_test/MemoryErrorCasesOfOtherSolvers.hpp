@@ -10,6 +10,7 @@
 #include <Strata_BiCgStab.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_FactorSolver.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_Gmres.hpp>
@@ -176,6 +177,71 @@ void expect_memory_errors_of_factorisations(
       return MemoryCase{[=] { factors->update_values(Space(), new_matrix); },
                         [=] { expect_same(*factors, of_old); },
                         [=] { expect_same(*factors, of_new); }};
+    });
+  }
+}
+
+/// New values for which, in float, the solver with U has to be made anew.
+template <class Failing, class Space>
+void expect_memory_errors_of_factor_solvers(
+    MemoryErrors<Failing, Space>& errors) {
+  using Matrix = SolverMatrix<double, Space>;
+  using Solver = FactorSolver<double, Space>;
+  using Transformation = FactorTransformation<double, Space>;
+  const int side = 6;
+  const std::int64_t n = side * side;
+  const auto A = grid_matrix(side, true);
+  const auto of = [](const HostMatrix<double>& from) {
+    return incomplete_lu(Space(), from.template to_device<Matrix>());
+  };
+  auto changed = scaled(A, 3.);
+  changed.at(0, 0) = 1e30;
+  changed.at(0, 1) = 1e-10;
+  const auto old_factors = of(A), new_factors = of(changed);
+  const Kokkos::View<int*, typename Space::memory_space> order("order", n);
+  const auto host_order = Kokkos::create_mirror_view(order);
+  for (std::int64_t i = 0; i < n; ++i)
+    host_order(i) = static_cast<int>(n - 1 - i);
+  Kokkos::deep_copy(order, host_order);
+  const auto scaling = vector_of<Space>(std::vector<double>(n, 2.));
+  for (const auto precision :
+       {FactorPrecision::working, FactorPrecision::single}) {
+    FactorSolverOptions options;
+    options.triangular.algorithm = Algorithm::sync_free_subgraphs;
+    options.precision = precision;
+    const auto transformed = Transformation()
+                                 .row_permutation(order)
+                                 .column_permutation(order)
+                                 .row_scaling(scaling);
+    const auto scaled_columns = Transformation().column_scaling(scaling);
+    const auto old_solver = [=] {
+      return Solver(Space(), old_factors.L, old_factors.U, transformed,
+                    options);
+    };
+    const auto new_solver = [=] {
+      return Solver(Space(), new_factors.L, new_factors.U, scaled_columns,
+                    options);
+    };
+    const auto of_old = applied<Space>(old_solver(), n),
+               of_new = applied<Space>(new_solver(), n);
+    ASSERT_EQ(new_solver().report().upper.algorithm !=
+                  old_solver().report().upper.algorithm,
+              precision == FactorPrecision::single);
+    const std::string name = to_string(precision);
+    errors.expect("FactorSolver, " + name, [&] {
+      const auto made = std::make_shared<std::optional<Solver>>();
+      return MemoryCase{[=] { made->emplace(old_solver()); },
+                        {},
+                        [=] { EXPECT_EQ(applied<Space>(**made, n), of_old); }};
+    });
+    errors.expect("FactorSolver, update, " + name, [&] {
+      const auto solver = std::make_shared<Solver>(old_solver());
+      return MemoryCase{[=] {
+                          solver->update_values(Space(), new_factors.L,
+                                                new_factors.U, scaled_columns);
+                        },
+                        [=] { EXPECT_EQ(applied<Space>(*solver, n), of_old); },
+                        [=] { EXPECT_EQ(applied<Space>(*solver, n), of_new); }};
     });
   }
 }

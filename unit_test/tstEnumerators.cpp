@@ -5,6 +5,8 @@
 
 #include <Strata_BandSolver.hpp>
 #include <Strata_ConjugateGradientOptions.hpp>
+#include <Strata_FactorSolver.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_Partition.hpp>
@@ -153,6 +155,27 @@ TEST(Enumerators, UnknownValuesAreRefusedByTheOtherSolvers) {
   });
 }
 
+TEST(Enumerators, UnknownValuesAreRefusedByFactorSolvers) {
+  const auto A = nonsense();
+  const Exec exec;
+  const auto refused = [&](const char* name, auto member) {
+    using Enum = std::decay_t<decltype(FactorSolverOptions().*member)>;
+    expect_refused<Enum>(name, [&](Enum value) {
+      FactorSolverOptions options;
+      options.*member = value;
+      FactorSolver<double, Exec>(exec, A, A, options);
+    });
+  };
+  refused("lower_diag", &FactorSolverOptions::lower_diag);
+  refused("upper_diag", &FactorSolverOptions::upper_diag);
+  refused("precision", &FactorSolverOptions::precision);
+  expect_refused<FactorPrecision>("precision", [&](FactorPrecision value) {
+    IncompleteFactorizationOptions options;
+    options.precision = value;
+    IncompleteFactorization<double, Exec>(exec, A, options);
+  });
+}
+
 TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(Uplo::upper), "upper");
   EXPECT_STREQ(to_string(Diag::unit), "unit");
@@ -164,6 +187,7 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");
   EXPECT_STREQ(to_string(BandMethod::partial_pivoting), "partial_pivoting");
   EXPECT_STREQ(to_string(FactorOrder::coloured), "coloured");
+  EXPECT_STREQ(to_string(FactorPrecision::single), "single");
   EXPECT_STREQ(to_string(CgStatus::max_iterations), "max_iterations");
   EXPECT_STREQ(to_string(CgStatus::stopped), "stopped");
   EXPECT_STREQ(to_string(static_cast<CgStatus>(7)), "unknown");

@@ -24,7 +24,7 @@ using MatrixErrorTypes =
     testing::Types<NotSquareError, RowMapError, ColumnRangeError,
                    UnsortedRowError, DuplicateEntryError, WrongTriangleError,
                    MissingDiagonalError, ZeroDiagonalError, PermutationError,
-                   PatternMismatchError>;
+                   PatternMismatchError, PrecisionError>;
 TYPED_TEST_SUITE(MatrixErrors, MatrixErrorTypes);
 
 TYPED_TEST(MatrixErrors, NameRowAndValue) {

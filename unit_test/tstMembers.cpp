@@ -24,6 +24,7 @@ struct Owner {
   Strata::BiCgStab<double, Device> stabilised;
   Strata::BandSolver<double, Device> band;
   Strata::IncompletePreconditioner<double, Device> incomplete;
+  Strata::FactorSolver<double, Device> factors;
   Strata::JacobiPreconditioner<double, Device> jacobi;
   Strata::GaussJordan<double, Device> dense;
 };

@@ -75,6 +75,10 @@ TEST(MemoryErrors, AreThrownByFactorisations) {
   Errors errors;
   expect_memory_errors_of_factorisations(errors);
 }
+TEST(MemoryErrors, AreThrownByFactorSolvers) {
+  Errors errors;
+  expect_memory_errors_of_factor_solvers(errors);
+}
 TEST(MemoryErrors, AreThrownByConjugateGradients) {
   Errors errors;
   expect_memory_errors_of_conjugate_gradients(errors);

@@ -154,6 +154,11 @@ TEST(MemoryErrorsCuda, AreThrownByFactorisations) {
   Errors errors;
   expect_memory_errors_of_factorisations(errors);
 }
+TEST(MemoryErrorsCuda, AreThrownByFactorSolvers) {
+  const ExhaustedDevice device;
+  Errors errors;
+  expect_memory_errors_of_factor_solvers(errors);
+}
 TEST(MemoryErrorsCuda, AreThrownByConjugateGradients) {
   const ExhaustedDevice device;
   Errors errors;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves recorded into CUDA graphs. The tests of this file need the CUDA
 // backend; what a solve may do on any backend is in tstTriangularSolverEvents.
+#include <Strata_FactorSolver.hpp>
+#include <Strata_Gallery.hpp>
+#include <Strata_IncompleteLu.hpp>
+
 #include "TriangularSolverCases.hpp"
 
 namespace Strata {
@@ -196,6 +200,64 @@ TEST(TriangularSolver, PlansOfAnotherStreamWaitForSolves) {
 TEST(TriangularSolverGraph, DoubleReplays) { expect_all_replay<double>(); }
 TEST(TriangularSolverGraph, ComplexFloatReplays) {
   expect_all_replay<Kokkos::complex<float>>();
+}
+
+/// An apply of both factors, permuted and scaled, in more than one batch.
+template <class Scalar>
+void expect_applies_replay(FactorPrecision precision, Op op, int k) {
+  SCOPED_TRACE(std::string(to_string(precision)) + ", " + to_string(op) + ", " +
+               std::to_string(k) + " right-hand sides");
+  const Stream stream;
+  const auto A =
+      gallery<SolverMatrix<Scalar, Space>>(Space(), "triangulated:33x17");
+  const auto factors = incomplete_lu(Space(), A);
+  const int n = A.numRows();
+  const Kokkos::View<int*, Memory> order("order", n);
+  const auto host_order = Kokkos::create_mirror_view(order);
+  for (int i = 0; i < n; ++i) host_order(i) = n - 1 - i;
+  Kokkos::deep_copy(order, host_order);
+  const Kokkos::View<Scalar*, Memory> scaling("scaling", n);
+  Kokkos::deep_copy(scaling, Scalar(3));
+  const auto transformation = FactorTransformation<Scalar, Space>()
+                                  .row_permutation(order)
+                                  .column_permutation(order)
+                                  .column_scaling(scaling);
+  FactorSolverOptions options;
+  options.precision = precision;
+  options.transpose = true;
+  options.triangular.max_right_hand_sides = 3;
+  const FactorSolver<Scalar, Space> recorded(
+      stream.space(), factors.L, factors.U, transformation, options),
+      direct(Space(), factors.L, factors.U, transformation, options);
+  const Columns<Scalar, Space> b("b", n, k), x("x", n, k), y("y", n, k);
+  const RecordedGraph graph(stream,
+                            [&] { recorded.apply(stream.space(), b, x, op); });
+  ASSERT_TRUE(graph.possible());
+  EXPECT_GE(graph.num_kernels(), 2);
+  for (unsigned replay = 0; replay < 4; ++replay) {
+    auto values = random_values<Scalar>(n * k, 70 + replay);
+    for (auto& v : values) v *= std::ldexp(1., 100 * static_cast<int>(replay));
+    fill(b, values);
+    Kokkos::deep_copy(x, Scalar(std::nan("")));
+    Kokkos::fence();
+    graph.launch(stream);
+    stream.space().fence();
+    direct.apply(Space(), b, y, op);
+    EXPECT_TRUE(same_bits(to_vector(x), to_vector(y))) << "replay " << replay;
+    // The same solver, outside the graph.
+    recorded.apply(stream.space(), b, b, op);
+    EXPECT_TRUE(same_bits(to_vector(b), to_vector(y)));
+  }
+}
+TEST(FactorSolverGraph, AppliesReplay) {
+  for (const auto precision :
+       {FactorPrecision::working, FactorPrecision::single})
+    for (const Op op : {Op::none, Op::conjugate_transpose})
+      for (const int k : {1, 5}) {
+        expect_applies_replay<double>(precision, op, k);
+        expect_applies_replay<Kokkos::complex<double>>(precision, op, k);
+        if (testing::Test::HasFailure()) return;
+      }
 }
 
 /// The recording itself is held against what must not be recorded.

@@ -58,7 +58,19 @@ KOKKOS_INLINE_FUNCTION double team_sum(const OneThreadTeam&, double value) {
   return value;
 }
 
-/// The same for several values at the price of little more than one.
+/// The largest `value` of the team, none of which is negative or no number. All
+/// threads of the team call it.
+template <class Team>
+KOKKOS_INLINE_FUNCTION double team_largest(const Team& team, double value) {
+  Kokkos::Max<double> largest(value);
+  team.team_reduce(largest);
+  return value;
+}
+KOKKOS_INLINE_FUNCTION double team_largest(const OneThreadTeam&, double value) {
+  return value;
+}
+
+/// team_sum of several values at the price of little more than one.
 template <int count, class Team>
 KOKKOS_INLINE_FUNCTION void team_sums(const Team& team,
                                       double (&value)[count]) {
@@ -90,6 +102,10 @@ KOKKOS_INLINE_FUNCTION void release_next(const Team&) {}
 KOKKOS_INLINE_FUNCTION double team_sum(const Cuda::NativeTeam& team,
                                        double value) {
   return team.sum(value);
+}
+KOKKOS_INLINE_FUNCTION double team_largest(const Cuda::NativeTeam& team,
+                                           double value) {
+  return team.largest(value);
 }
 template <int count>
 KOKKOS_INLINE_FUNCTION void team_sums(const Cuda::NativeTeam& team,

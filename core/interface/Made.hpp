@@ -61,6 +61,12 @@ struct Internals {
   static void solve(const Solver& solver, const Arguments&... arguments) {
     solver.solve_strided(arguments...);
   }
+  /// A solve with vectors that check_vectors has seen.
+  template <class Solver, class... Arguments>
+  static void solve_checked(const Solver& solver,
+                            const Arguments&... arguments) {
+    solver.solve_checked(arguments...);
+  }
   template <class Matrix>
   static const auto& storage(const Matrix& matrix) {
     return matrix.storage();

@@ -2,6 +2,7 @@
 #ifndef STRATA_INCOMPLETE_FACTORIZATION_OPTIONS_HPP
 #define STRATA_INCOMPLETE_FACTORIZATION_OPTIONS_HPP
 
+#include <Strata_FactorPrecision.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
 #include <core/interface/Enumerators.hpp>
@@ -45,11 +46,14 @@ struct IncompleteFactorizationOptions {
   /// The matrix that is factorised has a_ii (1 + shift) on its diagonal, which
   /// is computed in the precision of its scalar. Finite, and not negative.
   double shift = 0;
+  /// That of the triangular solvers; A is factorised in its own.
+  FactorPrecision precision = FactorPrecision::working;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.kind == b.kind && a.triangular == b.triangular &&
-           a.transpose == b.transpose && a.shift == b.shift;
+           a.transpose == b.transpose && a.shift == b.shift &&
+           a.precision == b.precision;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -63,8 +67,9 @@ struct IncompleteFactorizationReport {
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
-  /// Bytes of the factors: their patterns, the values that apply uses, and
-  /// those that an update computes beside them.
+  /// Bytes of the factors: their patterns, the values that apply uses, those
+  /// that an update computes beside them, and with FactorPrecision::single both
+  /// factors' values in float.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: the order of rows, and
   /// on a GPU the recipe and a value for each entry of U.
@@ -72,6 +77,9 @@ struct IncompleteFactorizationReport {
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.
   std::size_t plan_bytes = 0;
+  /// Bytes of vectors between the two triangles: one for each of
+  /// `max_right_hand_sides`, or as many as fit 512 MiB.
+  std::size_t workspace_bytes = 0;
   /// Of the solvers with L and U.
   TriangularReport lower, upper;
   /// Of those with their transposes; without rows where the option `transpose`

@@ -199,6 +199,8 @@ class TriangularSolver {
                Uplo uplo, Diag diag, const TriangularOptions& options);
   void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
                      const Detail::StridedBlock& x) const;
+  void solve_checked(const ExecutionSpace& exec, const Detail::StridedBlock& b,
+                     const Detail::StridedBlock& x) const;
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void update(const ExecutionSpace& exec, const Scalar* values,
               std::size_t num_values);

@@ -69,6 +69,11 @@ class TriangularSolverState {
   void solve(const ExecutionSpace& exec, const StridedBlock& b,
              const StridedBlock& x) const {
     check_vectors(report_.rows, b, x);
+    solve_checked(exec, b, x);
+  }
+  /// For vectors that check_vectors has seen.
+  void solve_checked(const ExecutionSpace& exec, const StridedBlock& b,
+                     const StridedBlock& x) const {
     const std::int64_t columns = x.extent[1];
     if (report_.rows == 0 || columns == 0) return;
     const ProfilingRegion region("Strata::TriangularSolver::solve");
@@ -337,6 +342,14 @@ void TriangularSolver<Scalar, ExecutionSpace>::solve_strided(
     const Detail::StridedBlock& x) const {
   require_made();
   state_->solve(exec, b, x);
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::solve_checked(
+    const ExecutionSpace& exec, const Detail::StridedBlock& b,
+    const Detail::StridedBlock& x) const {
+  require_made();
+  state_->solve_checked(exec, b, x);
 }
 
 template <class Scalar, class ExecutionSpace>

@@ -30,6 +30,7 @@ const char* name_of(const Strata::Error& error) {
       STRATA_PYTHON_NAME(ZeroDiagonalError),
       STRATA_PYTHON_NAME(ScalingError),
       STRATA_PYTHON_NAME(FactorizationError),
+      STRATA_PYTHON_NAME(PrecisionError),
       STRATA_PYTHON_NAME(DominanceError),
       STRATA_PYTHON_NAME(PermutationError),
       STRATA_PYTHON_NAME(NotFiniteError),

@@ -3,11 +3,13 @@
 #define STRATA_TEST_FRAGMENTS_HPP
 
 #include <Strata_BandSolver.hpp>
+#include <Strata_FactorSolver.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
+#include <Strata_LevelPermutation.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>

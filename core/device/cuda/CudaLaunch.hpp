@@ -52,7 +52,23 @@ class NativeTeam {
     __syncthreads();
     return total;
   }
-  /// Each of several values in the same way, with the barriers of one.
+  /// The same of the largest value; none is negative or no number.
+  __device__ double largest(double value) const {
+    __shared__ double part[32];
+    for (int mask = 16; mask > 0; mask >>= 1) {
+      const double other = lane_xor(value, mask);
+      if (other > value) value = other;
+    }
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = value;
+    __syncthreads();
+    double most = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp)
+      if (part[warp] > most) most = part[warp];
+    // The next parts must not come before these are read.
+    __syncthreads();
+    return most;
+  }
+  /// Sums of several values, as of one, with the barriers of one.
   template <int count>
   __device__ void sums(double (&value)[count]) const {
     __shared__ double part[count][32];
@@ -96,6 +112,7 @@ class NativeTeam {
   KOKKOS_INLINE_FUNCTION int team_size() const { return 1; }
   KOKKOS_INLINE_FUNCTION void team_barrier() const {}
   KOKKOS_INLINE_FUNCTION double sum(double value) const { return value; }
+  KOKKOS_INLINE_FUNCTION double largest(double value) const { return value; }
   template <int count>
   KOKKOS_INLINE_FUNCTION void sums(double (&)[count]) const {}
   KOKKOS_INLINE_FUNCTION int broadcast(int value) const { return value; }

@@ -94,6 +94,10 @@ class FactorizationError(MatrixError, LinAlgError):
     """A factorisation met a zero pivot or made a value that is not finite."""
 
 
+class PrecisionError(MatrixError):
+    """A value is beyond the range of the precision that is to hold it."""
+
+
 class DominanceError(MatrixError, LinAlgError):
     """A matrix is diagonally dominant neither by rows nor by columns, as is needed."""
 

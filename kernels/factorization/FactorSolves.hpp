@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_SOLVES_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTOR_SOLVES_HPP
+
+#include <Strata_FactorPrecision.hpp>
+#include <Strata_TriangularSolver.hpp>
+#include <core/interface/NameMatrixErrors.hpp>
+#include <core/matrix/VectorChecks.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <kernels/factorization/FactorVectors.hpp>
+#include <kernels/factorization/SingleFactors.hpp>
+#include <kernels/triangular/OptionChecks.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace Strata {
+namespace Detail {
+
+/// What solves with both factors are made for.
+struct FactorSolveOptions {
+  TriangularOptions triangular;
+  Diag lower_diag = Diag::unit, upper_diag = Diag::non_unit;
+  /// Whether apply takes the transposes, too.
+  bool transpose = false;
+  FactorPrecision precision = FactorPrecision::working;
+};
+
+/// @throws OptionError
+template <class Scalar, class ExecutionSpace>
+void check_factor_solve_options(const FactorSolveOptions& options) {
+  require_enumerator("lower_diag", options.lower_diag);
+  require_enumerator("upper_diag", options.upper_diag);
+  require_enumerator("precision", options.precision);
+  check_options(options.triangular);
+  const auto triangular = with_old_names(options.triangular);
+  if (options.precision == FactorPrecision::single) {
+    using Single = SingleOf<Scalar>;
+    if (!has_single_factors<Scalar, ExecutionSpace>)
+      throw OptionError(
+          "precision",
+          "is single, and libstrata was built without " +
+              std::string(SinglePrecision<Scalar>::name),
+          "add it to Strata_SCALARS where Strata is configured, or include "
+          "kernels/triangular/TriangularSolverImplementation.hpp and the "
+          "implementation of this class");
+    check_accuracy<Single>(triangular);
+  } else {
+    check_accuracy<Scalar>(triangular);
+  }
+  if (options.triangular.op != Op::none)
+    throw OptionError("op", "is not none",
+                      "leave it: it is an argument of apply");
+}
+
+/// Whether new values come with a pattern that may be another one.
+enum class PatternIs { known, checked };
+
+/// The triangular solvers with L and U. Those with the transposes are empty
+/// unless they are asked for.
+template <class Scalar, class ExecutionSpace>
+struct FactorTriangles {
+  using Solver = TriangularSolver<Scalar, ExecutionSpace>;
+  using Matrix = CrsArrays<Scalar>;
+
+  Solver lower, upper, lower_transposed, upper_transposed;
+  bool transpose = false;
+
+  FactorTriangles() = default;
+  FactorTriangles(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
+                  const FactorSolveOptions& options)
+      : transpose(options.transpose) {
+    using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
+    TriangularOptions how = options.triangular;
+    const Diag of_lower = options.lower_diag, of_upper = options.upper_diag;
+    const auto make = [&](Solver& solver, const char* name,
+                          const Matrix& factor, Uplo uplo, Diag diag) {
+      name_matrix_errors(name, [&] {
+        Internals::analyse(solver, exec, factor, uplo, diag, how);
+      });
+    };
+    make(lower, "L", L, Uplo::lower, of_lower);
+    make(upper, "U", U, Uplo::upper, of_upper);
+    if (!transpose) return;
+    how.op = Op::transpose;
+    make(lower_transposed, "L", L, Uplo::lower, of_lower);
+    make(upper_transposed, "U", U, Uplo::upper, of_upper);
+  }
+
+  /// All solvers get values of L and U. Waits for `exec`.
+  void take_values(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
+                   PatternIs pattern) {
+    const auto give = [&](Solver& solver, const char* name,
+                          const Matrix& factor) {
+      name_matrix_errors(name, [&] {
+        if (pattern == PatternIs::checked)
+          Internals::update(solver, exec, factor);
+        else
+          Internals::update(solver, exec, factor.values, factor.num_values);
+      });
+    };
+    give(lower, "L", L);
+    give(upper, "U", U);
+    if (transpose) {
+      give(lower_transposed, "L", L);
+      give(upper_transposed, "U", U);
+    }
+    exec.fence();
+  }
+};
+
+/// What is told of the triangular solvers.
+struct FactorTriangleReports {
+  TriangularReport lower, upper, lower_transposed, upper_transposed;
+
+  template <class Triangles>
+  static FactorTriangleReports of(const Triangles& triangles) {
+    FactorTriangleReports reports;
+    reports.lower = triangles.lower.report();
+    reports.upper = triangles.upper.report();
+    if (triangles.transpose) {
+      reports.lower_transposed = triangles.lower_transposed.report();
+      reports.upper_transposed = triangles.upper_transposed.report();
+    }
+    return reports;
+  }
+  std::size_t plan_bytes() const {
+    return lower.plan_bytes + upper.plan_bytes + lower_transposed.plan_bytes +
+           upper_transposed.plan_bytes;
+  }
+};
+
+/// Columns of a block of vectors.
+inline StridedBlock columns_of(const StridedBlock& all, std::int64_t first,
+                               std::int64_t count) {
+  StridedBlock some = all;
+  some.first +=
+      static_cast<std::uintptr_t>(first * all.stride[1]) * all.element;
+  some.extent[1] = count;
+  if (count == 1) some.stride[1] = 0;
+  return some;
+}
+
+/// Vectors between the two triangles of an apply, made once.
+template <class Scalar, class ExecutionSpace>
+class FactorWorkspace {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  /// Of all vectors, unless one takes more.
+  static constexpr std::size_t most_bytes = std::size_t{512} << 20;
+
+  FactorWorkspace() = default;
+  /// @param blocks of up to `columns` vectors each
+  FactorWorkspace(std::int64_t rows, int columns, int blocks) : rows_(rows) {
+    const std::size_t one = sizeof(Scalar) * static_cast<std::size_t>(blocks) *
+                            static_cast<std::size_t>(rows > 0 ? rows : 1);
+    columns_ = static_cast<int>(
+        std::min<std::size_t>(static_cast<std::size_t>(columns),
+                              std::max<std::size_t>(1, most_bytes / one)));
+    vectors_ = make_unfilled<decltype(vectors_)>(
+        "Strata::FactorSolves::workspace", rows * columns_ * blocks);
+  }
+  int columns() const { return columns_; }
+  std::size_t bytes() const { return vectors_.extent(0) * sizeof(Scalar); }
+  /// `count` vectors with the order of elements that `like` has.
+  StridedBlock block(int which, std::int64_t count,
+                     const StridedBlock& like) const {
+    StridedBlock made;
+    made.first = reinterpret_cast<std::uintptr_t>(vectors_.data() +
+                                                  which * rows_ * columns_);
+    made.element = sizeof(Scalar);
+    made.extent = {{rows_, count, 1}};
+    const bool by_rows = is_by_rows(like);
+    made.stride = {{by_rows ? count : 1, by_rows ? 1 : rows_, 0}};
+    if (rows_ == 1) made.stride[0] = 0;
+    if (count == 1) made.stride[1] = 0;
+    return made;
+  }
+  static bool is_by_rows(const StridedBlock& v) {
+    return v.extent[1] > 1 && v.stride[1] < v.stride[0];
+  }
+
+ private:
+  std::int64_t rows_ = 0;
+  int columns_ = 1;
+  Kokkos::View<Scalar*, Memory> vectors_;
+};
+
+/// Solves with both factors, x = op(L U)^-1 b, with vectors that are permuted
+/// and scaled before and after. The triangular solvers have values of their
+/// own, in the precision that the options say; the values in use are kept
+/// beside them in that of the vectors, so that an update which is broken off
+/// can be undone.
+template <class Scalar, class ExecutionSpace>
+class FactorSolves {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Matrix = CrsArrays<Scalar>;
+  using Values = Kokkos::View<Scalar*, Memory>;
+  using Map = VectorMap<Scalar>;
+
+  FactorSolves() = default;
+  /// Waits for `exec`.
+  /// @param options were checked, and where they ask for single precision, L
+  ///                and U by check_square_matrix
+  /// @throws what the constructor of TriangularSolver throws, PrecisionError
+  FactorSolves(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
+               const FactorSolveOptions& options)
+      : options_(options), rows_(L.rows()) {
+    if (is_single()) require_single(exec, L, U);
+    lower_values_ = values_like<Scalar>(L);
+    upper_values_ = values_like<Scalar>(U);
+    if constexpr (can_be_single) {
+      if (is_single()) {
+        single_.lower_values = values_like<Single>(L);
+        single_.upper_values = values_like<Single>(U);
+        single_.workspace = {rows_, options.triangular.max_right_hand_sides, 2};
+        const int most = single_.workspace.columns();
+        single_.part = make_unfilled<decltype(single_.part)>(
+            "Strata::FactorSolves::largest",
+            std::int64_t{VectorTiles::most_of_column} * most);
+        single_.exponent = make_unfilled<decltype(single_.exponent)>(
+            "Strata::FactorSolves::exponent", most);
+      }
+    }
+    if (!is_single())
+      workspace_ = {rows_, options.triangular.max_right_hand_sides, 1};
+    with_factors(
+        exec, L, U,
+        [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
+          triangles = {exec, of_lower, of_upper, options_};
+          reports_ = FactorTriangleReports::of(triangles);
+        });
+    keep_values(exec, L, U);
+  }
+
+  /// Other values of L and U. Where the solvers can't take them as they are
+  /// planned, there are new ones. After an exception the old values stay.
+  /// Waits for `exec`.
+  /// @param L, U     of the sizes that the constructor has seen, and where the
+  ///                 options ask for single precision, checked as there
+  /// @param prepare  is called with the reports of new solvers before they are
+  ///                 put to use
+  template <class Prepare>
+  void take_values(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
+                   PatternIs pattern, const Prepare& prepare) {
+    if (is_single()) require_single(exec, L, U);
+    try {
+      with_factors(
+          exec, L, U,
+          [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
+            try {
+              whole_ = false;
+              triangles.take_values(exec, of_lower, of_upper, pattern);
+            } catch (const ScalingError&) {
+              // Other algorithms take them.
+              exec.fence();
+              std::decay_t<decltype(triangles)> made(exec, of_lower, of_upper,
+                                                     options_);
+              auto reports = FactorTriangleReports::of(made);
+              prepare(reports);
+              triangles = std::move(made);
+              reports_ = std::move(reports);
+            }
+          });
+      keep_values(exec, L, U);
+      whole_ = true;
+    } catch (...) {
+      try {
+        make_whole(exec);
+      } catch (...) {
+        // The next apply tries again.
+      }
+      throw;
+    }
+  }
+
+  /// x = A^-1 b, or that of a transpose, where w = L U v has the elements of
+  /// b, as `rows` maps them to w, and of x, as `columns` maps them to v.
+  /// Asynchronous; see FactorSolver::apply.
+  void apply(const ExecutionSpace& exec, const StridedBlock& b,
+             const StridedBlock& x, Op op, Map rows = {}, Map columns = {}) {
+    require_enumerator("op", op);
+    if (op != Op::none && !options_.transpose)
+      throw OptionError("op",
+                        std::string("is ") + to_string(op) +
+                            ", and there are no solvers with the transposes",
+                        "set the option `transpose`");
+    check_vectors(rows_, b, x);
+    const std::int64_t count = x.extent[1];
+    if (rows_ == 0 || count == 0) return;
+    make_whole(exec);
+    if (op != Op::none) std::swap(rows, columns);
+    // A^H x = b is A^T conj(x) = conj(b).
+    if (op == Op::conjugate_transpose)
+      rows.conjugates = columns.conjugates =
+          !std::is_same<RealOf<Scalar>, Scalar>::value;
+    const Applied how{op != Op::none, rows, columns};
+    if constexpr (can_be_single) {
+      if (is_single())
+        return in_batches(
+            b, x, single_.workspace.columns(),
+            [&](const StridedBlock& from, const StridedBlock& to) {
+              apply_single(exec, how, from, to);
+            });
+    }
+    if (count > workspace_.columns() && takes_all_at_once(how.transposed) &&
+        !rows.changes() && !columns.changes()) {
+      solve(triangles_, exec, how, 0, b, x);
+      solve(triangles_, exec, how, 1, x, x);
+      return;
+    }
+    in_batches(b, x, workspace_.columns(),
+               [&](const StridedBlock& from, const StridedBlock& to) {
+                 apply_working(exec, how, from, to);
+               });
+  }
+
+  std::int64_t rows() const { return rows_; }
+  const FactorTriangleReports& reports() const { return reports_; }
+  /// Vectors between the triangles, and what goes with them.
+  std::size_t workspace_bytes() const {
+    std::size_t bytes = workspace_.bytes();
+    if constexpr (can_be_single)
+      bytes += single_.workspace.bytes() +
+               single_.part.extent(0) * sizeof(double) +
+               single_.exponent.extent(0) * sizeof(int);
+    return bytes;
+  }
+  /// Values beside those of the solvers.
+  std::size_t value_bytes() const {
+    const std::size_t entries =
+        lower_values_.extent(0) + upper_values_.extent(0);
+    return entries * (sizeof(Scalar) + (is_single() ? sizeof(Single) : 0));
+  }
+  /// Those in use, in the order of the matrices.
+  const Values& lower_values() const { return lower_values_; }
+  const Values& upper_values() const { return upper_values_; }
+
+ private:
+  using Single = SingleOf<Scalar>;
+  static constexpr bool can_be_single =
+      !std::is_same<Single, Scalar>::value &&
+      has_single_factors<Scalar, ExecutionSpace>;
+  template <class Element>
+  using ElementsOf = Kokkos::View<Element*, Memory>;
+  using Borrowed = Kokkos::View<const Scalar*, Memory,
+                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  /// Triangular solvers of single precision, values on their way to them, and
+  /// what vectors go through.
+  struct SingleState {
+    FactorTriangles<Single, ExecutionSpace> triangles;
+    ElementsOf<Single> lower_values, upper_values;
+    FactorWorkspace<Single, ExecutionSpace> workspace;
+    ElementsOf<double> part;
+    ElementsOf<int> exponent;
+    ColumnScales scales() const { return {part.data(), exponent.data()}; }
+  };
+  struct NoSingleState {};
+
+  struct Applied {
+    bool transposed;
+    Map before, after;
+  };
+
+  bool is_single() const {
+    return can_be_single && options_.precision == FactorPrecision::single;
+  }
+  template <class Element>
+  static ElementsOf<Element> values_like(const Matrix& factor) {
+    return make_unfilled<ElementsOf<Element>>(
+        "Strata::FactorSolves::values",
+        static_cast<std::int64_t>(factor.num_values));
+  }
+  /// @throws PrecisionError
+  void require_single(const ExecutionSpace& exec, const Matrix& L,
+                      const Matrix& U) const {
+    name_matrix_errors("L", [&] {
+      require_single_range(exec, L, {Uplo::lower, options_.lower_diag});
+    });
+    name_matrix_errors("U", [&] {
+      require_single_range(exec, U, {Uplo::upper, options_.upper_diag});
+    });
+  }
+  /// Calls work(triangles, L, U) with the solvers in use and factors of their
+  /// precision.
+  template <class Work>
+  void with_factors(const ExecutionSpace& exec, const Matrix& L,
+                    const Matrix& U, const Work& work) {
+    if constexpr (can_be_single) {
+      if (is_single()) {
+        const auto single = [&](const Matrix& factor, const auto& values) {
+          Kokkos::parallel_for(
+              "Strata::SingleFactors::round",
+              Kokkos::RangePolicy<ExecutionSpace,
+                                  Kokkos::IndexType<std::int64_t>>(
+                  exec, 0, static_cast<std::int64_t>(factor.num_values)),
+              RoundValues<Scalar>{factor.values, values.data()});
+          CrsArrays<Single> rounded;
+          rounded.row_map = factor.row_map;
+          rounded.entries = factor.entries;
+          rounded.values = values.data();
+          rounded.num_values = factor.num_values;
+          rounded.columns = factor.columns;
+          return rounded;
+        };
+        work(single_.triangles, single(L, single_.lower_values),
+             single(U, single_.upper_values));
+        return;
+      }
+    }
+    work(triangles_, L, U);
+  }
+  /// They become those in use. Waits for `exec`.
+  void keep_values(const ExecutionSpace& exec, const Matrix& L,
+                   const Matrix& U) const {
+    Kokkos::deep_copy(exec, lower_values_, Borrowed(L.values, L.num_values));
+    Kokkos::deep_copy(exec, upper_values_, Borrowed(U.values, U.num_values));
+    exec.fence();
+  }
+  /// After an update that was broken off, all solvers get the old values back.
+  void make_whole(const ExecutionSpace& exec) {
+    if (whole_) return;
+    Matrix L, U;
+    L.values = lower_values_.data();
+    L.num_values = lower_values_.extent(0);
+    U.values = upper_values_.data();
+    U.num_values = upper_values_.extent(0);
+    with_factors(
+        exec, L, U,
+        [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
+          triangles.take_values(exec, of_lower, of_upper, PatternIs::known);
+        });
+    whole_ = true;
+  }
+
+  /// Whether both solvers take any number of right-hand sides in the launches
+  /// of one.
+  bool takes_all_at_once(bool transposed) const {
+    const auto takes_all = [](const TriangularReport& report) {
+      return report.launch_right_hand_sides == 0;
+    };
+    return transposed ? takes_all(reports_.upper_transposed) &&
+                            takes_all(reports_.lower_transposed)
+                      : takes_all(reports_.lower) && takes_all(reports_.upper);
+  }
+  template <class Work>
+  static void in_batches(const StridedBlock& b, const StridedBlock& x,
+                         std::int64_t most, const Work& work) {
+    const std::int64_t count = x.extent[1];
+    for (std::int64_t first = 0; first < count; first += most) {
+      const auto now = std::min(count - first, most);
+      work(columns_of(b, first, now), columns_of(x, first, now));
+    }
+  }
+  /// With the first or the second triangle of an apply.
+  template <class Triangles>
+  static void solve(const Triangles& triangles, const ExecutionSpace& exec,
+                    const Applied& how, int which, const StridedBlock& b,
+                    const StridedBlock& x) {
+    const auto& solver = how.transposed
+                             ? (which == 0 ? triangles.upper_transposed
+                                           : triangles.lower_transposed)
+                             : (which == 0 ? triangles.lower : triangles.upper);
+    Internals::solve_checked(solver, exec, b, x);
+  }
+
+  /// Neither triangle is solved in place, where that takes merged level sets
+  /// another pass: vectors go from b to x by way of the workspace, which
+  /// between the triangles is where x is not.
+  void apply_working(const ExecutionSpace& exec, const Applied& how,
+                     const StridedBlock& b, const StridedBlock& x) const {
+    const StridedBlock w = workspace_.block(0, x.extent[1], x);
+    const bool in_place = b.first == x.first;
+    const bool takes_in = how.before.changes(),
+               brings_out = how.after.changes();
+    const auto solve_both = [&](const StridedBlock& from,
+                                const StridedBlock& between,
+                                const StridedBlock& to) {
+      solve(triangles_, exec, how, 0, from, between);
+      solve(triangles_, exec, how, 1, between, to);
+    };
+    if (!takes_in && !brings_out) {
+      solve_both(b, w, x);
+    } else if (!brings_out && !(in_place && how.before.moves())) {
+      take_in(exec, how.before, b, x, {});
+      solve_both(x, w, x);
+    } else if (!takes_in && !how.after.moves()) {
+      solve_both(b, w, x);
+      bring_out(exec, how.after, x, x, nullptr);
+    } else if (!takes_in && !in_place) {
+      solve_both(b, x, w);
+      bring_out(exec, how.after, w, x, nullptr);
+    } else {
+      take_in(exec, how.before, b, w, {});
+      solve_both(w, x, w);
+      bring_out(exec, how.after, w, x, nullptr);
+    }
+  }
+  void apply_single(const ExecutionSpace& exec, const Applied& how,
+                    const StridedBlock& b, const StridedBlock& x) const {
+    const StridedBlock from = single_.workspace.block(0, x.extent[1], x),
+                       to = single_.workspace.block(1, x.extent[1], x);
+    const VectorTiles tiles = tiles_of(b);
+    run_teams<4, VectorTiles::threads>(
+        "Strata::FactorSolves::find_largest", exec, tiles.count(),
+        FindLargest<Scalar>{tiles, how.before,
+                            multi_vector_ref<const Scalar>(b),
+                            single_.scales()});
+    take_in<Single>(exec, how.before, b, from, single_.scales());
+    solve(single_.triangles, exec, how, 0, from, to);
+    solve(single_.triangles, exec, how, 1, to, from);
+    bring_out<Single>(exec, how.after, from, x, single_.exponent.data());
+  }
+
+  static VectorTiles tiles_of(const StridedBlock& v) {
+    return VectorTiles(v.extent[0], static_cast<int>(v.extent[1]),
+                       FactorWorkspace<Scalar, ExecutionSpace>::is_by_rows(v));
+  }
+  template <class To = Scalar>
+  static void take_in(const ExecutionSpace& exec, const Map& map,
+                      const StridedBlock& from, const StridedBlock& to,
+                      const ColumnScales& scales) {
+    const VectorTiles tiles = tiles_of(from);
+    run_teams<4, VectorTiles::threads>(
+        "Strata::FactorSolves::take_in", exec, tiles.count(),
+        TakeIn<Scalar, To>{tiles, map, multi_vector_ref<const Scalar>(from),
+                           multi_vector_ref<To>(to), scales});
+  }
+  template <class From = Scalar>
+  static void bring_out(const ExecutionSpace& exec, const Map& map,
+                        const StridedBlock& from, const StridedBlock& to,
+                        const int* exponent) {
+    const VectorTiles tiles = tiles_of(to);
+    run_teams<4, VectorTiles::threads>(
+        "Strata::FactorSolves::bring_out", exec, tiles.count(),
+        BringOut<From, Scalar>{tiles, map, multi_vector_ref<const From>(from),
+                               multi_vector_ref<Scalar>(to), exponent});
+  }
+
+  FactorSolveOptions options_;
+  std::int64_t rows_ = 0;
+  FactorTriangles<Scalar, ExecutionSpace> triangles_;  // or empty
+  std::conditional_t<can_be_single, SingleState, NoSingleState> single_;
+  FactorTriangleReports reports_;
+  Values lower_values_, upper_values_;
+  FactorWorkspace<Scalar, ExecutionSpace> workspace_;
+  bool whole_ = true;  // all solvers have the values in use
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

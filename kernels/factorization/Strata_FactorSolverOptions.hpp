@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_FACTOR_SOLVER_OPTIONS_HPP
+#define STRATA_FACTOR_SOLVER_OPTIONS_HPP
+
+#include <Strata_FactorPrecision.hpp>
+#include <Strata_TriangularOptions.hpp>
+#include <Strata_TriangularReport.hpp>
+#include <Strata_Types.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace Strata {
+
+/// Of FactorSolver.
+struct FactorSolverOptions {
+  /// Of the triangular solvers. Among them the right-hand sides that memory is
+  /// taken for (max_right_hand_sides), and `take_triangle` for factors that are
+  /// stored in one matrix, which is passed twice then. `op` stays none: it is
+  /// an argument of apply. Limits of memory hold for each solver by itself.
+  TriangularOptions triangular;
+  /// Whose diagonal is ones, whatever is stored of it.
+  Diag lower_diag = Diag::unit, upper_diag = Diag::non_unit;
+  /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
+  /// costs the analyses and plans of two more triangular solvers.
+  bool transpose = false;
+  /// That of the triangular solvers.
+  FactorPrecision precision = FactorPrecision::working;
+
+  friend bool operator==(const FactorSolverOptions& a,
+                         const FactorSolverOptions& b) {
+    return a.triangular == b.triangular && a.lower_diag == b.lower_diag &&
+           a.upper_diag == b.upper_diag && a.transpose == b.transpose &&
+           a.precision == b.precision;
+  }
+  friend bool operator!=(const FactorSolverOptions& a,
+                         const FactorSolverOptions& b) {
+    return !(a == b);
+  }
+};
+
+/// What a FactorSolver consists of.
+struct FactorSolverReport {
+  FactorPrecision precision = FactorPrecision::working;
+  std::int64_t rows = 0;
+  /// Entries of the matrices that were passed.
+  std::int64_t lower_entries = 0, upper_entries = 0;
+  /// Bytes of the plans of all triangular solvers, values and workspace
+  /// included.
+  std::size_t plan_bytes = 0;
+  /// Bytes of the values in use, which a failed update is undone with, and with
+  /// FactorPrecision::single of those on their way to the solvers.
+  std::size_t value_bytes = 0;
+  /// Bytes of vectors between the two triangles: one for each of
+  /// `max_right_hand_sides`, or as many as fit 512 MiB.
+  std::size_t workspace_bytes = 0;
+  /// Bytes of permutations and scalings.
+  std::size_t transformation_bytes = 0;
+  /// Of the solvers with L and U.
+  TriangularReport lower, upper;
+  /// Of those with their transposes; without rows where the option `transpose`
+  /// is false.
+  TriangularReport lower_transposed, upper_transposed;
+
+  /// All of them.
+  std::size_t bytes() const {
+    return plan_bytes + value_bytes + workspace_bytes + transformation_bytes;
+  }
+};
+
+}  // namespace Strata
+
+#endif

@@ -306,9 +306,10 @@ TYPED_TEST(FactorPrecisionOf, IncompleteFactorsStayInTheirOwnPrecision) {
 }
 
 /// Iterations by incomplete factors in both precisions.
+/// @param more  than 5 percent that they may differ by
 template <class Solver>
 void expect_equal_iterations(const HostMatrix<double>& host,
-                             Strata::Factorization kind) {
+                             Strata::Factorization kind, int more) {
   const auto A = host.to_device<Crs<double>>();
   const Strata::SellMatrix<double, Device> product(Device(), A);
   const auto b = random_vector<double>(host.rows);
@@ -327,7 +328,7 @@ void expect_equal_iterations(const HostMatrix<double>& host,
     iterations[single] = result.iterations;
   }
   EXPECT_GT(iterations[0], 3);
-  EXPECT_LE(std::abs(iterations[1] - iterations[0]), 1 + iterations[0] / 20)
+  EXPECT_LE(std::abs(iterations[1] - iterations[0]), more + iterations[0] / 20)
       << iterations[0] << " and " << iterations[1];
 }
 
@@ -350,12 +351,14 @@ TEST(FactorPrecisionInKrylovMethods, TakesAsManyIterations) {
     SCOPED_TRACE(spec);
     const auto A = diffusion(spec);
     expect_equal_iterations<Strata::ConjugateGradient<double, Device>>(
-        A, Factorization::incomplete_cholesky);
+        A, Factorization::incomplete_cholesky, 1);
+    // A cycle that reaches 1e-8 by itself ends at float's accuracy, and some
+    // iterations of another one follow.
     expect_equal_iterations<Strata::Gmres<double, Device>>(
-        A, Factorization::incomplete_lu);
+        A, Factorization::incomplete_lu, 3);
     // Of which rounding of any kind makes more or less where they are many.
     expect_equal_iterations<Strata::BiCgStab<double, Device>>(
-        hermitian<double>(spec), Factorization::incomplete_lu);
+        hermitian<double>(spec), Factorization::incomplete_lu, 1);
   }
 }
 

@@ -322,10 +322,11 @@ class FactorSolves {
   /// Vectors between the triangles, and what goes with them.
   std::size_t workspace_bytes() const {
     std::size_t bytes = workspace_.bytes();
-    if constexpr (can_be_single)
+    if constexpr (can_be_single) {
       bytes += single_.workspace.bytes() +
                single_.part.extent(0) * sizeof(double) +
                single_.exponent.extent(0) * sizeof(int);
+    }
     return bytes;
   }
   /// Values beside those of the solvers.

@@ -7,16 +7,14 @@
 
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_TriangularSolver.hpp>
 #include <core/device/Profiling.hpp>
 #include <core/matrix/PatternCheck.hpp>
-#include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FactorSolves.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
-#include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -43,24 +41,10 @@ struct ShiftDiagonal {
   }
 };
 
-/// x = conj(b); x may be b.
-template <class Scalar>
-struct ConjugateRows {
-  MultiVectorRef<const Scalar> b;
-  MultiVectorRef<Scalar> x;
-  std::int64_t columns;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    for (std::int64_t c = 0; c < columns; ++c)
-      x(row, c) = Kokkos::conj(b(row, c));
-  }
-};
-
 /// What copies of an IncompleteFactorization share.
 ///
-/// Triangular solvers have values of their own, and `good_lower_` and
-/// `good_upper_` are the values that they have been given last. New factors are
-/// computed in other memory, so that those in use are there until the new ones
-/// have been proven.
+/// New factors are computed in other memory than that of the values in use,
+/// which FactorSolves keeps until the new ones have been proven.
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState {
  public:
@@ -79,13 +63,11 @@ class IncompleteFactorizationState {
     static_assert(Expect::value, "");
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
-    good_lower_ = values_like(lower_);
-    good_upper_ = values_like(upper_);
-    solvers_ = Solvers(exec, lower_.arrays(), upper_.arrays(), options_);
-    keep_new_values(exec);
+    solves_ =
+        Solves(exec, lower_.arrays(), upper_.arrays(), solve_options(options_));
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
-    report_ = report_of(solvers_);
+    report_ = report_of(solves_.triangles());
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -104,55 +86,17 @@ class IncompleteFactorizationState {
           "make a new factorisation");
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
-    try {
-      try {
-        give_values(exec, lower_.arrays(), upper_.arrays());
-        keep_new_values(exec);
-      } catch (const ScalingError&) {
-        // Other algorithms take them.
-        exec.fence();
-        Solvers solvers(exec, lower_.arrays(), upper_.arrays(), options_);
-        Report report = report_of(solvers);
-        keep_new_values(exec);
-        solvers_ = std::move(solvers);
-        report_ = std::move(report);
-        whole_ = true;
-      }
-    } catch (...) {
-      try {
-        make_whole(exec);
-      } catch (...) {
-        // The next apply tries again.
-      }
-      throw;
-    }
+    Report report = report_;
+    solves_.take_values(
+        exec, lower_.arrays(), upper_.arrays(),
+        [&](const Triangles& made) { report = report_of(made); });
+    report_ = std::move(report);
   }
 
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
              const StridedBlock& x, Op op) {
-    require_enumerator("op", op);
-    if (op != Op::none && !options_.transpose)
-      throw OptionError("op",
-                        std::string("is ") + to_string(op) +
-                            ", and there are no solvers with the transposes",
-                        "set the option `transpose`");
-    check_vectors(rows(), b, x);
-    const std::int64_t columns = x.extent[1];
-    if (rows() == 0 || columns == 0) return;
     const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    make_whole(exec);
-    if (op == Op::none) {
-      Internals::solve(solvers_.lower, exec, b, x);
-      Internals::solve(solvers_.upper, exec, x, x);
-      return;
-    }
-    // (L U)^H x = b is (L U)^T conj(x) = conj(b).
-    constexpr bool is_complex = !std::is_same<RealOf<Scalar>, Scalar>::value;
-    const bool conjugates = is_complex && op == Op::conjugate_transpose;
-    if (conjugates) conjugate(exec, b, x, columns);
-    Internals::solve(solvers_.upper_transposed, exec, conjugates ? x : b, x);
-    Internals::solve(solvers_.lower_transposed, exec, x, x);
-    if (conjugates) conjugate(exec, x, x, columns);
+    solves_.apply(exec, b, x, op);
   }
 
   /// Of the values in use. Waits for `exec`.
@@ -169,7 +113,7 @@ class IncompleteFactorizationState {
     copy_indices(exec, from.entries, made.make_entries(label, stored));
     Kokkos::deep_copy(
         exec, Borrowed(made.make_values(label, stored), from.num_values),
-        is_lower ? good_lower_ : good_upper_);
+        is_lower ? solves_.lower_values() : solves_.upper_values());
     exec.fence();
   }
 
@@ -185,43 +129,25 @@ class IncompleteFactorizationState {
   using Borrowed =
       Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
-  using Solver = TriangularSolver<Scalar, ExecutionSpace>;
-
-  /// Those with the transposes are empty unless they are asked for.
-  struct Solvers {
-    Solver lower, upper, lower_transposed, upper_transposed;
-
-    Solvers() = default;
-    Solvers(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-            const Options& options) {
-      using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
-      static_assert(Expect::value, "");
-      TriangularOptions how = options.triangular;
-      Internals::analyse(lower, exec, L, Uplo::lower, Diag::unit, how);
-      Internals::analyse(upper, exec, U, Uplo::upper, Diag::non_unit, how);
-      if (!options.transpose) return;
-      how.op = Op::transpose;
-      Internals::analyse(lower_transposed, exec, L, Uplo::lower, Diag::unit,
-                         how);
-      Internals::analyse(upper_transposed, exec, U, Uplo::upper, Diag::non_unit,
-                         how);
-    }
-  };
+  using Solves = FactorSolves<Scalar, ExecutionSpace>;
+  using Triangles = typename Solves::Triangles;
 
   /// @throws OptionError
   static const Options& checked(const Options& options) {
     require_enumerator("kind", options.kind);
-    check_options(options.triangular);
-    check_accuracy<Scalar>(with_old_names(options.triangular));
-    if (options.triangular.op != Op::none)
-      throw OptionError("op", "is not none",
-                        "leave it: it is an argument of apply");
+    check_factor_solve_options<Scalar>(options.triangular);
     // A not-a-number is not at least 0.
     if (!(options.shift >= 0) || !is_finite(diagonal_factor(options)))
       throw OptionError("shift", "is " + std::to_string(options.shift),
                         "pass 0, or a positive number that the scalar's type "
                         "can hold");
     return options;
+  }
+  static FactorSolveOptions solve_options(const Options& options) {
+    FactorSolveOptions how;
+    how.triangular = options.triangular;
+    how.transpose = options.transpose;
+    return how;
   }
   static RealOf<Scalar> diagonal_factor(const Options& options) {
     return static_cast<RealOf<Scalar>>(1 + options.shift);
@@ -254,59 +180,6 @@ class IncompleteFactorizationState {
     if (is_cholesky()) require_positive_pivots(exec, upper_.arrays());
   }
 
-  static Values values_like(const Factor& factor) {
-    return make_unfilled<Values>(
-        "Strata::IncompleteFactorization::values",
-        static_cast<std::int64_t>(factor.arrays().num_values));
-  }
-  /// The values that were computed last become those in use. Waits for `exec`.
-  void keep_new_values(const ExecutionSpace& exec) const {
-    const auto copy = [&](const Values& to, const Factor& from) {
-      Kokkos::deep_copy(exec, to,
-                        Kokkos::View<const Scalar*, Memory,
-                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                            from.arrays().values, from.arrays().num_values));
-    };
-    copy(good_lower_, lower_);
-    copy(good_upper_, upper_);
-    exec.fence();
-  }
-
-  /// All solvers get values of L and U. Waits for `exec`.
-  void give_values(const ExecutionSpace& exec, const Matrix& L,
-                   const Matrix& U) {
-    whole_ = false;
-    Internals::update(solvers_.lower, exec, L.values, L.num_values);
-    Internals::update(solvers_.upper, exec, U.values, U.num_values);
-    if (options_.transpose) {
-      Internals::update(solvers_.lower_transposed, exec, L.values,
-                        L.num_values);
-      Internals::update(solvers_.upper_transposed, exec, U.values,
-                        U.num_values);
-    }
-    exec.fence();
-    whole_ = true;
-  }
-  /// After an update that was broken off, all solvers get the old values back.
-  void make_whole(const ExecutionSpace& exec) {
-    if (whole_) return;
-    Matrix L = lower_.arrays(), U = upper_.arrays();
-    L.values = good_lower_.data();
-    U.values = good_upper_.data();
-    give_values(exec, L, U);
-  }
-
-  static void conjugate(const ExecutionSpace& exec, const StridedBlock& b,
-                        const StridedBlock& x, std::int64_t columns) {
-    if constexpr (!std::is_same<RealOf<Scalar>, Scalar>::value) {
-      Kokkos::parallel_for(
-          "Strata::IncompleteFactorization::conjugate",
-          Range(exec, 0, x.extent[0]),
-          ConjugateRows<Scalar>{multi_vector_ref<const Scalar>(b),
-                                multi_vector_ref<Scalar>(x), columns});
-    }
-  }
-
   static std::size_t bytes_of(const Matrix& factor) {
     const auto indices = [](const IndexArray& array) {
       return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
@@ -314,7 +187,7 @@ class IncompleteFactorizationState {
     return indices(factor.row_map) + indices(factor.entries) +
            2 * factor.num_values * sizeof(Scalar);
   }
-  Report report_of(const Solvers& solvers) const {
+  Report report_of(const Triangles& solvers) const {
     const Matrix &L = lower_.arrays(), &U = upper_.arrays();
     Report report;
     report.kind = options_.kind;
@@ -341,9 +214,7 @@ class IncompleteFactorizationState {
   /// no use.
   Factor lower_, upper_;
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
-  Values good_lower_, good_upper_;
-  Solvers solvers_;
-  bool whole_ = true;  // all solvers have the good values
+  Solves solves_;
   std::uint64_t fingerprint_ = 0;
   std::int64_t entries_ = 0;  // of A
   Report report_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solvers that share a plan, with a workspace each; on several instances at the
 // same time in tstConcurrentSolves.
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <map>
 #include <optional>
@@ -26,6 +27,9 @@ Solver<Scalar> make(const HostMatrix<Scalar>& A, const TriangularOptions& how,
   return {Space(), A.template to_device<Matrix<Scalar>>(), uplo, Diag::non_unit,
           how};
 }
+
+/// Those of the library: a test registers others.
+const std::vector<Variant> all_variants = variants();
 
 /// Solves in turn, twice each, so that a workspace both had in common would be
 /// met by either in all of its states.
@@ -66,14 +70,14 @@ TEST(SharedPlans, GiveTheBitsOfLoneSolves) {
   const std::vector<Pattern> patterns{random_pattern(150, 3.0, 60, 5),
                                       wave_pattern({90, 1, 70, 1, 1, 40, 2})};
   const std::vector<Op> ops{Op::none, Op::transpose, Op::conjugate_transpose};
-  const auto all = variants();
   const auto run = [&](const std::vector<int>& one, auto scalar) {
     expect_bits_of_lone_solves<decltype(scalar)>(
         patterns[one[1]], one[2] == 0 ? Uplo::lower : Uplo::upper, ops[one[3]],
-        all[one[4]]);
+        all_variants[one[4]]);
   };
-  for (const auto& one : pairwise_cases(
-           {4, int(patterns.size()), 2, int(ops.size()), int(all.size())})) {
+  for (const auto& one :
+       pairwise_cases({4, int(patterns.size()), 2, int(ops.size()),
+                       int(all_variants.size())})) {
     switch (one[0]) {
       case 0:
         run(one, float());
@@ -163,7 +167,7 @@ TEST(SharedPlans, SolvesWriteNothingThatTheOtherReads) {
     const auto b_of = [&](std::int64_t k, unsigned seed) {
       return random_values<double>(A.rows * k, seed);
     };
-    for (const auto& variant : variants()) {
+    for (const auto& variant : all_variants) {
       SCOPED_TRACE(pattern.name + ", " + variant.name);
       const auto analyse = [&] {
         return Solver<double>(Space(), matrix, Uplo::lower, Diag::non_unit,
@@ -208,11 +212,12 @@ TEST(SharedPlans, SolvesWriteNothingThatTheOtherReads) {
   }
 }
 
-/// A sharer is for memory that a solver of its own would take.
+/// For one right-hand side.
 TEST(SharedPlans, TakeLessMemoryThanAnotherPlan) {
   const auto A =
       make_triangle<double>(random_pattern(2000, 6.0, 2000, 3), Uplo::lower);
-  for (const auto& variant : algorithms()) {
+  for (const auto& variant : all_variants) {
+    if (variant.name != to_string(variant.options.algorithm)) continue;
     SCOPED_TRACE(variant.name);
     const auto solver = make(A, variant.options);
     EXPECT_LT(double(solver.report().workspace_bytes),
@@ -233,7 +238,7 @@ TEST(SharedPlans, HaveTheValuesThatOneWasGiven) {
   auto b = random_values<double>(old_A.rows, 3);
   b[0] = 1e-309;
   int divisions = 0;
-  for (const auto& variant : variants()) {
+  for (const auto& variant : all_variants) {
     SCOPED_TRACE(variant.name);
     auto solver = make(old_A, variant.options);
     auto sharer = solver.share_plan(Space());
@@ -325,7 +330,7 @@ TEST(SharedPlans, HaveThePatternThatOneWasGiven) {
       make_triangle<double>(random_pattern(300, 3.0, 120, 7), Uplo::lower);
   const auto new_A =
       make_triangle<double>(random_pattern(300, 4.0, 200, 8), Uplo::lower);
-  for (const auto& variant : variants()) {
+  for (const auto& variant : all_variants) {
     SCOPED_TRACE(variant.name);
     auto solver = make(old_A, variant.options);
     auto sharer = solver.share_plan(Space());
@@ -359,10 +364,10 @@ TEST(SharedPlans, HaveThePatternThatOneWasGiven) {
 }
 
 TEST(SharedPlans, HaveTheWorkspaceOfTheAlgorithmThatIsChosenLast) {
-  const auto none =
+  static const auto none =
       Experimental::register_algorithm<RowByRow::Registration<double, Space>>(
           "row_by_row");
-  const auto some =
+  static const auto some =
       Experimental::register_algorithm<KeepsSolutionRegistration<double>>(
           "keeps_solution");
   const auto few =
@@ -404,9 +409,99 @@ TEST(SharedPlans, AreOfSolversThatWereMade) {
   // Without rows.
   const auto none =
       make_triangle<double>(empty_pattern("none", 0), Uplo::lower);
-  for (const auto& variant : algorithms())
+  for (const auto& variant : all_variants)
     expect_solver(make(none, variant.options).share_plan(Space()),
                   HostSystem<double>{none, Uplo::lower, Diag::non_unit});
+}
+
+/// x = op(M)^-1 b.
+template <class Scalar>
+std::vector<Scalar> apply(const IncompleteFactorization<Scalar, Space>& M,
+                          const std::vector<Scalar>& b, std::int64_t k, Op op) {
+  const auto b_view = to_columns<Scalar, Space>(b, M.rows(), k);
+  const auto x_view =
+      to_columns<Scalar, Space>(std::vector<Scalar>(b.size()), M.rows(), k);
+  M.apply(Space(), b_view, x_view, op);
+  return to_vector(x_view);
+}
+
+/// Both triangles of a pattern, with a dominant diagonal.
+template <class Scalar>
+HostMatrix<Scalar> square_matrix(const Pattern& pattern, unsigned seed) {
+  const auto L =
+      make_triangle<Scalar>(pattern, Uplo::lower, StoredDiagonal::value, seed);
+  std::vector<Scalar> dense(L.rows * L.rows);
+  for (std::int64_t i = 0; i < L.rows; ++i)
+    for (auto k = L.row_map[i]; k < L.row_map[i + 1]; ++k) {
+      dense[i * L.rows + L.entries[k]] = L.values[k];
+      dense[L.entries[k] * L.rows + i] = L.values[k];
+    }
+  return {L.rows, L.rows, dense};
+}
+
+template <class Scalar>
+void expect_shared_factors(Algorithm algorithm) {
+  SCOPED_TRACE(to_string(algorithm));
+  using Factors = IncompleteFactorization<Scalar, Space>;
+  const auto pattern = random_pattern(120, 2.0, 40, 5);
+  const auto old_A = square_matrix<Scalar>(pattern, 1);
+  const auto new_A = square_matrix<Scalar>(pattern, 2);
+  IncompleteFactorizationOptions options;
+  options.triangular.algorithm = algorithm;
+  options.triangular.max_right_hand_sides = 3;
+  options.transpose = true;
+  const auto make = [&](const HostMatrix<Scalar>& A) {
+    return Factors(Space(), A.template to_device<Matrix<Scalar>>(), options);
+  };
+  auto factors = make(old_A);
+  auto sharer = factors.share_plan(Space());
+  auto another = sharer.share_plan(Space());
+  const auto expect = [&](const HostMatrix<Scalar>& A) {
+    const auto fresh = make(A);
+    for (const auto op : {Op::none, Op::transpose, Op::conjugate_transpose})
+      for (const std::int64_t k : {1, 5}) {
+        const auto b = random_values<Scalar>(A.rows * k, 3);
+        const auto x = apply(fresh, b, k, op);
+        for (int turn = 0; turn < 2; ++turn)
+          for (const auto* one : {&factors, &sharer, &another})
+            EXPECT_TRUE(same_bits(apply(*one, b, k, op), x)) << to_string(op);
+      }
+    EXPECT_EQ(sharer.report().upper.algorithm, fresh.report().upper.algorithm);
+  };
+  expect(old_A);
+  sharer.update_values(Space(), new_A.template to_device<Matrix<Scalar>>());
+  expect(new_A);
+  // Values that sub-graphs can't take have new solvers made for all.
+  auto other = old_A;
+  const bool single = sizeof(typename ScalarParts<Scalar>::Real) == 4;
+  other.at(0, 0) = single ? 1e30 : 1e300;
+  other.values[1] = typename ScalarParts<Scalar>::Real(single ? 1e-10 : 1e-20);
+  factors.update_values(Space(), other.template to_device<Matrix<Scalar>>());
+  expect(other);
+  auto zero = old_A;
+  zero.at(0, 0) = 0;
+  EXPECT_THROW(
+      sharer.update_values(Space(), zero.template to_device<Matrix<Scalar>>()),
+      ZeroDiagonalError);
+  expect(other);
+  sharer.update_values(Space(), old_A.template to_device<Matrix<Scalar>>());
+  const auto b = random_values<Scalar>(old_A.rows, 4);
+  const auto x = apply(factors, b, 1, Op::none);
+  factors = {};
+  sharer = {};
+  EXPECT_TRUE(same_bits(apply(another, b, 1, Op::none), x));
+}
+
+TEST(SharedPlans, OfFactorsGiveTheBitsOfLoneApplies) {
+  for (const auto& variant : all_variants)
+    if (variant.name == to_string(variant.options.algorithm))
+      expect_shared_factors<double>(variant.options.algorithm);
+  expect_shared_factors<float>(Algorithm::sync_free);
+  expect_shared_factors<Kokkos::complex<float>>(Algorithm::level_sets);
+  expect_shared_factors<Kokkos::complex<double>>(
+      Algorithm::sync_free_subgraphs);
+  const IncompleteFactorization<double, Space> empty;
+  EXPECT_THROW(empty.share_plan(Space()), HandleError);
 }
 
 }  // namespace

@@ -3,13 +3,18 @@
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_SOLVES_HPP
 
 #include <Strata_TriangularSolver.hpp>
+#include <atomic>
 #include <core/device/Profiling.hpp>
+#include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -70,6 +75,19 @@ struct FactorTriangles {
     Internals::analyse(upper_transposed, exec, U, Uplo::upper, of_upper, how);
   }
 
+  /// Solvers with the same plans and values, and workspaces of their own. Waits
+  /// for `exec`.
+  FactorTriangles share_plans(const ExecutionSpace& exec) const {
+    FactorTriangles made;
+    made.transpose = transpose;
+    made.lower = lower.share_plan(exec);
+    made.upper = upper.share_plan(exec);
+    if (!transpose) return made;
+    made.lower_transposed = lower_transposed.share_plan(exec);
+    made.upper_transposed = upper_transposed.share_plan(exec);
+    return made;
+  }
+
   /// All solvers get values of L and U. Waits for `exec`.
   void take_values(const ExecutionSpace& exec, const Matrix& L,
                    const Matrix& U) const {
@@ -91,6 +109,9 @@ struct FactorTriangles {
 /// Solves with both factors, x = op(L U)^-1 b. The triangular solvers have
 /// values of their own; the values in use are kept beside them, so that an
 /// update which is broken off can be undone.
+///
+/// A copy that share() has made does nothing but apply. All values are those of
+/// the original.
 template <class Scalar, class ExecutionSpace>
 class FactorSolves {
  public:
@@ -122,18 +143,24 @@ class FactorSolves {
                    const Prepare& prepare) {
     try {
       try {
-        whole_ = false;
+        shared_->whole = false;
         triangles_.take_values(exec, L, U);
-        whole_ = true;
+        shared_->whole = true;
         keep_values(exec, L, U);
       } catch (const ScalingError&) {
         // Other algorithms take them.
         exec.fence();
         Triangles triangles(exec, L, U, options_);
         prepare(triangles);
+        const auto sharers = shared_->in_use();
+        std::vector<Triangles> of_sharers;
+        for (std::size_t i = 0; i < sharers.size(); ++i)
+          of_sharers.push_back(triangles.share_plans(exec));
         keep_values(exec, L, U);
         triangles_ = std::move(triangles);
-        whole_ = true;
+        for (std::size_t i = 0; i < sharers.size(); ++i)
+          sharers[i]->triangles_ = std::move(of_sharers[i]);
+        shared_->whole = true;
       }
     } catch (...) {
       try {
@@ -143,6 +170,15 @@ class FactorSolves {
       }
       throw;
     }
+  }
+
+  /// Applies that may overlap in time with those of this object: plans and
+  /// values are shared, workspaces are not. Waits for `exec`.
+  std::shared_ptr<FactorSolves> share(const ExecutionSpace& exec) const {
+    const auto made = std::make_shared<FactorSolves>(*this);
+    made->triangles_ = triangles_.share_plans(exec);
+    shared_->add(made);
+    return made;
   }
 
   /// See IncompleteFactorization::apply.
@@ -184,6 +220,12 @@ class FactorSolves {
   using Borrowed = Kokkos::View<const Scalar*, Memory,
                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+  struct Shared : Sharers<FactorSolves> {
+    /// All solvers have the values in use.
+    std::atomic<bool> whole{true};
+    std::mutex of_update;
+  };
+
   static Values values_like(const Matrix& factor) {
     return make_unfilled<Values>("Strata::FactorSolves::values",
                                  static_cast<std::int64_t>(factor.num_values));
@@ -197,14 +239,17 @@ class FactorSolves {
   }
   /// After an update that was broken off, all solvers get the old values back.
   void make_whole(const ExecutionSpace& exec) {
-    if (whole_) return;
+    if (shared_->whole) return;
+    // One of those that share the plans does it for all.
+    const std::lock_guard<std::mutex> lock(shared_->of_update);
+    if (shared_->whole) return;
     Matrix L, U;
     L.values = lower_values_.data();
     L.num_values = lower_values_.extent(0);
     U.values = upper_values_.data();
     U.num_values = upper_values_.extent(0);
     triangles_.take_values(exec, L, U);
-    whole_ = true;
+    shared_->whole = true;
   }
 
   static void conjugate(const ExecutionSpace& exec, const StridedBlock& b,
@@ -221,7 +266,8 @@ class FactorSolves {
   std::int64_t rows_ = 0;
   Values lower_values_, upper_values_;
   Triangles triangles_;
-  bool whole_ = true;  // all solvers have the values in use
+  /// Of all that share the plans.
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 }  // namespace Detail

@@ -9,6 +9,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
 #include <core/device/Profiling.hpp>
+#include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <exception>
@@ -16,7 +17,6 @@
 #include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
 #include <kernels/triangular/selection/ChooseAlgorithm.hpp>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -185,30 +185,6 @@ class TriangularSolverState {
  private:
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
 
-  /// Those that a new pattern has to make anew. Threads may add to them
-  /// at the same time.
-  class Workspaces {
-   public:
-    void add(const std::shared_ptr<Workspace>& workspace) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      all_.erase(std::remove_if(all_.begin(), all_.end(),
-                                [](const auto& one) { return one.expired(); }),
-                 all_.end());
-      all_.push_back(workspace);
-    }
-    std::vector<std::shared_ptr<Workspace>> in_use() const {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      std::vector<std::shared_ptr<Workspace>> found;
-      for (const auto& one : all_)
-        if (auto workspace = one.lock()) found.push_back(std::move(workspace));
-      return found;
-    }
-
-   private:
-    mutable std::mutex mutex_;
-    std::vector<std::weak_ptr<Workspace>> all_;
-  };
-
   /// Of another pattern, with the algorithm of this one where that is good.
   TriangularSolverState analysed_anew(const ExecutionSpace& exec,
                                       const Matrix& A) const {
@@ -367,7 +343,9 @@ class TriangularSolverState {
   }
 
   std::shared_ptr<SomeAlgorithm> algorithm_;
-  std::shared_ptr<Workspaces> workspaces_ = std::make_shared<Workspaces>();
+  /// Those that a new pattern makes anew.
+  std::shared_ptr<Sharers<Workspace>> workspaces_ =
+      std::make_shared<Sharers<Workspace>>();
   TriangularReport report_;
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;

@@ -157,6 +157,7 @@ void expect_exceptions_in_updates(const Cases& cases) {
       SCOPED_TRACE(std::string(good ? "good" : "refused") + " values, launch " +
                    std::to_string(k));
       auto solver = cases.make();
+      const auto sharer = solver.share_plan(Space());
       bool threw = false, reached = false;
       {
         const FailingLaunches failing(k);
@@ -174,8 +175,10 @@ void expect_exceptions_in_updates(const Cases& cases) {
       if (!threw) break;
       try {
         EXPECT_TRUE(same_bits(cases.solve(solver), cases.old_x));
+        EXPECT_TRUE(same_bits(cases.solve(sharer), cases.old_x));
         ++kept;
       } catch (const HandleError&) {
+        EXPECT_THROW(cases.solve(sharer), HandleError);
         ++lost;
       }
       solver.update_values(Space(), cases.new_matrix);
@@ -268,6 +271,32 @@ struct SolverCases {
               expect(this_->old_x);
             }};
   }
+  MemoryCase share() const {
+    const auto solver = std::make_shared<Solver>(make());
+    const auto sharer = std::make_shared<Solver>();
+    return {[=] { *sharer = solver->share_plan(Space()); },
+            [=, this_ = this] {
+              EXPECT_TRUE(same_bits(this_->solve(*solver), this_->old_x));
+            },
+            [=, this_ = this] {
+              EXPECT_TRUE(same_bits(this_->solve(*sharer), this_->old_x));
+              EXPECT_TRUE(same_bits(this_->solve(*solver), this_->old_x));
+            }};
+  }
+  /// For all who share the plan, or none.
+  MemoryCase shared_pattern() const {
+    const auto solver = std::make_shared<Solver>(make());
+    const auto sharer = std::make_shared<Solver>(solver->share_plan(Space()));
+    const auto expect = [=, this_ = this](const std::vector<Scalar>& x) {
+      EXPECT_TRUE(same_bits(this_->solve(*sharer), x));
+      EXPECT_TRUE(same_bits(this_->solve(*solver), x));
+    };
+    return {[=, this_ = this] {
+              sharer->update_pattern(Space(), this_->new_matrix);
+            },
+            [=, this_ = this] { expect(this_->old_x); },
+            [=, this_ = this] { expect(this_->new_x); }};
+  }
 };
 
 template <class Failing, class Space, class Scalar>
@@ -281,6 +310,8 @@ void expect_memory_errors_of_solvers(const HostMatrix<Scalar>& A,
                   [&] { return cases.constructor(); });
     errors.expect(name + ", update, " + variant.name,
                   [&] { return cases.update(); });
+    errors.expect(name + ", share_plan, " + variant.name,
+                  [&] { return cases.share(); });
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -174,9 +174,20 @@ void expect_memory_errors_of_factorisations(
       });
     errors.expect("IncompleteFactorization, update" + name, [&] {
       const auto factors = std::make_shared<Factors>(make(old_matrix));
+      const Factors sharer = factors->share_plan(Space());
+      const auto expect = [=](const Factors& expected) {
+        expect_same(sharer, expected);
+        expect_same(*factors, expected);
+      };
       return MemoryCase{[=] { factors->update_values(Space(), new_matrix); },
+                        [=] { expect(of_old); }, [=] { expect(of_new); }};
+    });
+    errors.expect("IncompleteFactorization, share_plan" + name, [&] {
+      const auto factors = std::make_shared<Factors>(make(old_matrix));
+      const auto sharer = std::make_shared<Factors>();
+      return MemoryCase{[=] { *sharer = factors->share_plan(Space()); },
                         [=] { expect_same(*factors, of_old); },
-                        [=] { expect_same(*factors, of_new); }};
+                        [=] { expect_same(*sharer, of_old); }};
     });
   }
 }

@@ -92,6 +92,12 @@ class Solve
         });
   }
 
+  /// Nothing is written but x.
+  std::shared_ptr<const Base> with_workspace(
+      const ExecutionSpace&) const override {
+    return nullptr;
+  }
+
   Strata::Detail::UnsuitableValues unsuitable(
       const Strata::Detail::ValuesInspection&) const override {
     Strata::Detail::UnsuitableValues found;

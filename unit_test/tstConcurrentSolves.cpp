@@ -67,14 +67,17 @@ struct Task {
   Kokkos::View<int, Space::memory_space> differences;
 
   Task(const Pattern& pattern, const Variant& variant, int seed)
-      : solver(make_solver<double>(make_triangle<double>(pattern, Uplo::lower),
-                                   variant.options)),
-        b("b", pattern.size()),
-        x("x", pattern.size()),
-        expected("expected", pattern.size()),
+      : Task(make_solver<double>(make_triangle<double>(pattern, Uplo::lower),
+                                 variant.options),
+             seed) {}
+  Task(const Solver& given, int seed)
+      : solver(given),
+        b("b", given.report().rows),
+        x("x", given.report().rows),
+        expected("expected", given.report().rows),
         differences("differences") {
     const auto host = Kokkos::create_mirror_view(b);
-    const auto values = random_values<double>(pattern.size(), seed);
+    const auto values = random_values<double>(b.extent(0), seed);
     std::copy(values.begin(), values.end(), host.data());
     Kokkos::deep_copy(b, host);
     solver.solve(Space(), b, expected);
@@ -142,6 +145,28 @@ TEST(ConcurrentSolves, EightInstancesGiveTheBitsOfLoneSolves) {
       for (const auto& task : tasks) task->solve_and_compare();
     for (const auto& task : tasks)
       EXPECT_EQ(task->count(), 0) << task->solver.report().reason;
+    if (HasFailure()) return;
+  }
+}
+
+/// Four on each plan, whose values they share.
+TEST(ConcurrentSolves, SharersOfAPlanGiveTheBitsOfLoneSolves) {
+  const std::vector<Pattern> patterns{
+      random_pattern(3000, 5.0, 3000, 1), chains_pattern(40, 60),
+      wave_pattern({900, 1, 700, 1, 1, 800, 2, 1})};
+  const auto all = variants();
+  const int rounds = on_cuda ? 100 : 3;
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    const auto& pattern = patterns[v % patterns.size()];
+    SCOPED_TRACE(pattern.name + ", " + all[v].name);
+    std::vector<std::unique_ptr<Task>> tasks;
+    tasks.push_back(std::make_unique<Task>(pattern, all[v], 100));
+    for (int sharer = 1; sharer < 4; ++sharer)
+      tasks.push_back(std::make_unique<Task>(
+          tasks[sharer / 2]->solver.share_plan(Space()), 100 + sharer));
+    for (int round = 0; round < rounds; ++round)
+      for (const auto& task : tasks) task->solve_and_compare();
+    for (const auto& task : tasks) EXPECT_EQ(task->count(), 0);
     if (HasFailure()) return;
   }
 }

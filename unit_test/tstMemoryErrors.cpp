@@ -37,12 +37,27 @@ TEST(MemoryErrors, AreThrownByAnalysesMadeAgain) {
   expect_memory_errors_of_solvers(A, merging, "small pivot", errors);
 }
 
+/// New patterns and the workspaces for them.
+TEST(MemoryErrors, AreThrownForAllWhoShareAPlan) {
+  Errors errors;
+  const auto A =
+      make_triangle<double>(random_pattern(60, 3.0, 40, 5), Uplo::lower);
+  for (const auto& variant : variants()) {
+    if (variant.name != "level_sets" && variant.name != "sync_free 8" &&
+        variant.name != "sync_free_subgraphs")
+      continue;
+    const SolverCases<double, Space> cases(A, variant.options);
+    errors.expect("shared, new pattern, " + variant.name,
+                  [&] { return cases.shared_pattern(); });
+    if (HasFailure()) return;
+  }
+}
+
 TEST(MemoryErrors, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
-    if (variant.name == "automatic" ||
-        variant.name == "sync_free, 2 merged" ||
+    if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
         variant.name == "sync_free_subgraphs")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);

@@ -4,15 +4,20 @@
 
 #include <Strata_FactorPrecision.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <atomic>
 #include <core/interface/NameMatrixErrors.hpp>
+#include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/factorization/FactorVectors.hpp>
 #include <kernels/factorization/SingleFactors.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -86,6 +91,19 @@ struct FactorTriangles {
     how.op = Op::transpose;
     make(lower_transposed, "L", L, Uplo::lower, of_lower);
     make(upper_transposed, "U", U, Uplo::upper, of_upper);
+  }
+
+  /// Solvers with the same plans and values, and workspaces of their own. Waits
+  /// for `exec`.
+  FactorTriangles share_plans(const ExecutionSpace& exec) const {
+    FactorTriangles made;
+    made.transpose = transpose;
+    made.lower = lower.share_plan(exec);
+    made.upper = upper.share_plan(exec);
+    if (!transpose) return made;
+    made.lower_transposed = lower_transposed.share_plan(exec);
+    made.upper_transposed = upper_transposed.share_plan(exec);
+    return made;
   }
 
   /// All solvers get values of L and U. Waits for `exec`.
@@ -192,6 +210,9 @@ class FactorWorkspace {
 /// own, in the precision that the options say; the values in use are kept
 /// beside them in that of the vectors, so that an update which is broken off
 /// can be undone.
+///
+/// A copy that share() has made does nothing but apply. All values are those of
+/// the original.
 template <class Scalar, class ExecutionSpace>
 class FactorSolves {
  public:
@@ -215,17 +236,10 @@ class FactorSolves {
       if (is_single()) {
         single_.lower_values = values_like<Single>(L);
         single_.upper_values = values_like<Single>(U);
-        single_.workspace = {rows_, options.triangular.max_right_hand_sides, 2};
-        const int most = single_.workspace.columns();
-        single_.part = make_unfilled<decltype(single_.part)>(
-            "Strata::FactorSolves::largest",
-            std::int64_t{VectorTiles::most_of_column} * most);
-        single_.exponent = make_unfilled<decltype(single_.exponent)>(
-            "Strata::FactorSolves::exponent", most);
+        make_single_workspace();
       }
     }
-    if (!is_single())
-      workspace_ = {rows_, options.triangular.max_right_hand_sides, 1};
+    if (!is_single()) make_workspace();
     with_factors(
         exec, L, U,
         [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
@@ -251,21 +265,30 @@ class FactorSolves {
           exec, L, U,
           [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
             try {
-              whole_ = false;
+              shared_->whole = false;
               triangles.take_values(exec, of_lower, of_upper, pattern);
             } catch (const ScalingError&) {
               // Other algorithms take them.
               exec.fence();
-              std::decay_t<decltype(triangles)> made(exec, of_lower, of_upper,
-                                                     options_);
+              using Triangles = std::decay_t<decltype(triangles)>;
+              Triangles made(exec, of_lower, of_upper, options_);
               auto reports = FactorTriangleReports::of(made);
               prepare(reports);
+              const auto sharers = shared_->in_use();
+              std::vector<Triangles> of_sharers;
+              for (std::size_t i = 0; i < sharers.size(); ++i)
+                of_sharers.push_back(made.share_plans(exec));
               triangles = std::move(made);
               reports_ = std::move(reports);
+              for (std::size_t i = 0; i < sharers.size(); ++i) {
+                sharers[i]->template triangles_of<Triangles>() =
+                    std::move(of_sharers[i]);
+                sharers[i]->reports_ = reports_;
+              }
             }
           });
       keep_values(exec, L, U);
-      whole_ = true;
+      shared_->whole = true;
     } catch (...) {
       try {
         make_whole(exec);
@@ -274,6 +297,24 @@ class FactorSolves {
       }
       throw;
     }
+  }
+
+  /// Applies that may overlap in time with those of this object: plans and
+  /// values are shared, workspaces are not. Waits for `exec`.
+  std::shared_ptr<FactorSolves> share(const ExecutionSpace& exec) const {
+    const auto made = std::make_shared<FactorSolves>(*this);
+    if constexpr (can_be_single) {
+      if (is_single()) {
+        made->single_.triangles = single_.triangles.share_plans(exec);
+        made->make_single_workspace();
+      }
+    }
+    if (!is_single()) {
+      made->triangles_ = triangles_.share_plans(exec);
+      made->make_workspace();
+    }
+    shared_->add(made);
+    return made;
   }
 
   /// x = A^-1 b, or that of a transpose, where w = L U v has the elements of
@@ -349,6 +390,12 @@ class FactorSolves {
   using Borrowed = Kokkos::View<const Scalar*, Memory,
                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+  struct Shared : Sharers<FactorSolves> {
+    /// All solvers have the values in use.
+    std::atomic<bool> whole{true};
+    std::mutex of_update;
+  };
+
   /// Triangular solvers of single precision, values on their way to them, and
   /// what vectors go through.
   struct SingleState {
@@ -365,6 +412,30 @@ class FactorSolves {
     bool transposed;
     Map before, after;
   };
+
+  void make_workspace() {
+    workspace_ = {rows_, options_.triangular.max_right_hand_sides, 1};
+  }
+  void make_single_workspace() {
+    if constexpr (can_be_single) {
+      single_.workspace = {rows_, options_.triangular.max_right_hand_sides, 2};
+      const int most = single_.workspace.columns();
+      single_.part = make_unfilled<decltype(single_.part)>(
+          "Strata::FactorSolves::largest",
+          std::int64_t{VectorTiles::most_of_column} * most);
+      single_.exponent = make_unfilled<decltype(single_.exponent)>(
+          "Strata::FactorSolves::exponent", most);
+    }
+  }
+  /// Those of one of both precisions.
+  template <class Triangles>
+  Triangles& triangles_of() {
+    if constexpr (std::is_same<Triangles,
+                               FactorTriangles<Scalar, ExecutionSpace>>::value)
+      return triangles_;
+    else
+      return single_.triangles;
+  }
 
   bool is_single() const {
     return can_be_single && options_.precision == FactorPrecision::single;
@@ -423,7 +494,10 @@ class FactorSolves {
   }
   /// After an update that was broken off, all solvers get the old values back.
   void make_whole(const ExecutionSpace& exec) {
-    if (whole_) return;
+    if (shared_->whole) return;
+    // One of those that share the plans does it for all.
+    const std::lock_guard<std::mutex> lock(shared_->of_update);
+    if (shared_->whole) return;
     Matrix L, U;
     L.values = lower_values_.data();
     L.num_values = lower_values_.extent(0);
@@ -434,7 +508,7 @@ class FactorSolves {
         [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
           triangles.take_values(exec, of_lower, of_upper, PatternIs::known);
         });
-    whole_ = true;
+    shared_->whole = true;
   }
 
   /// Whether both solvers take any number of right-hand sides in the launches
@@ -548,7 +622,8 @@ class FactorSolves {
   FactorTriangleReports reports_;
   Values lower_values_, upper_values_;
   FactorWorkspace<Scalar, ExecutionSpace> workspace_;
-  bool whole_ = true;  // all solvers have the values in use
+  /// Of all that share the plans.
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 }  // namespace Detail

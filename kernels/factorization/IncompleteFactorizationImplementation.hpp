@@ -51,6 +51,7 @@ class IncompleteFactorizationState {
   using Matrix = CrsArrays<Scalar>;
   using Options = IncompleteFactorizationOptions;
   using Report = IncompleteFactorizationReport;
+  using Solves = FactorSolves<Scalar, ExecutionSpace>;
 
   /// See IncompleteFactorization's constructor.
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
@@ -93,10 +94,15 @@ class IncompleteFactorizationState {
     report_ = std::move(report);
   }
 
+  /// @param solves  those of share(), null: the state's own
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op) {
+             const StridedBlock& x, Op op, Solves* solves) {
     const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    solves_.apply(exec, b, x, op);
+    (solves ? *solves : solves_).apply(exec, b, x, op);
+  }
+  std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
+    const ProfilingRegion region("Strata::IncompleteFactorization::share_plan");
+    return solves_.share(exec);
   }
 
   /// Of the values in use. Waits for `exec`.
@@ -129,7 +135,6 @@ class IncompleteFactorizationState {
   using Borrowed =
       Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
-  using Solves = FactorSolves<Scalar, ExecutionSpace>;
   using Reports = FactorTriangleReports;
 
   /// @throws OptionError
@@ -249,8 +254,21 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
     const Detail::StridedBlock& x, Op op) const {
   State& state = made_state();
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    state.apply(exec, b, x, op, solves_.get());
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+IncompleteFactorization<Scalar, ExecutionSpace>
+IncompleteFactorization<Scalar, ExecutionSpace>::share_plan(
+    const ExecutionSpace& exec) const {
+  const State& state = made_state();
+  IncompleteFactorization sharer;
+  sharer.state_ = state_;
   Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { state.apply(exec, b, x, op); });
+                             [&] { sharer.solves_ = state.share(exec); });
+  return sharer;
 }
 
 template <class Scalar, class ExecutionSpace>

@@ -17,6 +17,8 @@ namespace Strata {
 
 namespace Detail {
 template <class Scalar, class ExecutionSpace>
+class FactorSolves;
+template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
 }  // namespace Detail
 
@@ -28,9 +30,9 @@ class IncompleteFactorizationState;
 /// positive pivots D, so that L U is L D L^H. Elimination and its error bound
 /// are those of incomplete_lu(), the solves those of TriangularSolver.
 ///
-/// Copies share factors, plans and workspace. Calls of apply that share them
-/// must not overlap in time; give each stream that works at the same time an
-/// object of its own.
+/// Copies share factors, plans and workspace. Calls of apply that share a
+/// workspace must not overlap in time; give each stream that works at the same
+/// time an object that share_plan returns.
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a
@@ -117,6 +119,16 @@ class IncompleteFactorization {
     }
   }
 
+  /// An object with these factors and plans, and workspaces of its own, so that
+  /// calls of apply of both may overlap in time. They have the same bits. An
+  /// update_values of either is for both, and must not overlap in time with an
+  /// apply of either: see TriangularSolver::share_plan.
+  /// May be called from several threads at the same time, and beside apply.
+  /// @throws HandleError, MemoryError
+  /// Cost: a few launches. Memory: workspace_bytes of each triangular solver in
+  /// report(). Waits for `exec`.
+  IncompleteFactorization share_plan(const ExecutionSpace& exec) const;
+
   /// Copies of the factors: L with the ones of its diagonal stored, as the last
   /// entry of each row, and U with its diagonal as the first. Rows are sorted.
   /// @tparam Matrix a KokkosSparse::CrsMatrix with memory of its own, int32 or
@@ -174,6 +186,8 @@ class IncompleteFactorization {
                    Detail::NewMatrix<Scalar>& made) const;
 
   std::shared_ptr<State> state_;
+  /// Null: the state's own.
+  std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };
 
 template <class ExecutionSpace, class Matrix>

@@ -69,6 +69,9 @@ struct TriangularReport {
   /// Bytes of device memory that the solver holds, and that it may hold by the
   /// options; 0: there is no limit.
   std::size_t plan_bytes = 0, max_plan_bytes = 0;
+  /// Bytes of device memory that a solver of TriangularSolver::share_plan takes
+  /// beside the plan, whose own workspace is part of plan_bytes.
+  std::size_t workspace_bytes = 0;
   /// Bytes of the triangle as a CRS matrix with 32-bit columns and row map.
   std::size_t crs_bytes = 0;
   /// Calls of update_pattern since the solver was made; `reason` says what the
@@ -139,6 +142,8 @@ inline std::string to_string(const TriangularReport& report) {
   }
   line("memory") << report.plan_bytes << " bytes, " << report.crs_bytes
                  << " as a CRS matrix";
+  if (report.workspace_bytes > 0)
+    out << ", " << report.workspace_bytes << " of workspace";
   if (report.max_plan_bytes > 0)
     out << ", at most " << report.max_plan_bytes << " allowed";
   out << '\n';

@@ -21,14 +21,16 @@ template <class Scalar, class ExecutionSpace>
 class SyncFreeAlgorithm;
 template <class Scalar, class ExecutionSpace>
 class TriangularSolverState;
+template <class Scalar, class ExecutionSpace>
+struct TriangularWorkspace;
 }  // namespace Detail
 
 /// Solves op(A) x = b for one triangular matrix A and many right-hand sides b.
 ///
 /// The constructor checks A, analyses its pattern and packs its values; A is
 /// not referred to afterwards. Copies of a solver share plan, values and
-/// workspace, and solves that share them must not overlap in time: give each
-/// stream that works at the same time a solver of its own.
+/// workspace, and solves that share a workspace must not overlap in time: give
+/// each stream that works at the same time a solver that share_plan returns.
 ///
 /// A solver made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use of an empty
@@ -108,6 +110,24 @@ class TriangularSolver {
     }
   }
 
+  /// A solver with this one's plan and values, and a workspace of its own, so
+  /// that solves of both may overlap in time: one for each stream, or host
+  /// thread, that works at the same time. Its solves have the same bits.
+  ///
+  /// Values and pattern stay shared: update_values and update_pattern, called
+  /// for any of the solvers that share a plan, are for all of them. They must
+  /// not overlap in time with a solve or an update of any of them, on whatever
+  /// instance of the execution space: fence before and after, or have streams
+  /// wait for events. update_pattern makes all workspaces anew. The plan lasts
+  /// as long as one of the solvers.
+  ///
+  /// May be called from several threads at the same time, and beside solves.
+  /// @param exec that solves of the new solver will be on, or any other
+  /// @throws HandleError, MemoryError: this solver then is as it was
+  /// Cost: a few launches; no analysis. Memory: report().workspace_bytes.
+  /// Waits for `exec`.
+  TriangularSolver share_plan(const ExecutionSpace& exec) const;
+
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError,
@@ -149,8 +169,8 @@ class TriangularSolver {
 
   /// Takes a matrix of as many rows whose pattern differs a little from the one
   /// before: entries added, entries gone, new values. Uplo, diag and options
-  /// stay. The solver is then as good as a new one; copies of it share the new
-  /// plan.
+  /// stay. The solver is then as good as a new one; copies of it, and solvers
+  /// that share its plan, share the new one.
   ///
   /// An automatic choice is kept, so no candidate is looked at; `subgraphs`
   /// keeps its partition where that is still feasible. All is analysed anew
@@ -161,8 +181,9 @@ class TriangularSolver {
   ///
   /// @throws what the constructor throws, SizeMismatchError for another number
   ///   of rows, HandleError: the solver then is as it was
-  /// Cost: an analysis without the choice. Memory: of both plans, until it
-  /// returns. A CUDA graph that recorded a solve must be recorded again.
+  /// Cost: an analysis without the choice. Memory: of both plans, and of their
+  /// workspaces, until it returns. A CUDA graph that recorded a solve must be
+  /// recorded again.
   template <class Matrix>
   void update_pattern(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
@@ -181,7 +202,8 @@ class TriangularSolver {
     }
   }
 
-  /// What was chosen and why. @throws HandleError
+  /// What was chosen and why, for the plan and all who share it.
+  /// @throws HandleError
   const TriangularReport& report() const;
 
  private:
@@ -209,6 +231,9 @@ class TriangularSolver {
   Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const;
 
   std::shared_ptr<Detail::TriangularSolverState<Scalar, ExecutionSpace>> state_;
+  /// Null: the plan's own.
+  std::shared_ptr<const Detail::TriangularWorkspace<Scalar, ExecutionSpace>>
+      workspace_;
 };
 
 template <class ExecutionSpace, class Matrix>

@@ -138,6 +138,9 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
 
 /// An algorithm: a plan made from the pattern when it is constructed,
 /// values packed in the plan's order, and a solve.
+///
+/// A copy has the plan, the values and the flags of the original, and does
+/// nothing but solve: see with_workspace.
 template <class Scalar, class ExecutionSpace>
 class TriangularAlgorithm {
  public:
@@ -232,6 +235,16 @@ class TriangularAlgorithm {
                      const MultiVectorRef<const Scalar>& b,
                      const MultiVectorRef<Scalar>& x,
                      std::int64_t columns) const = 0;
+  /// A copy for solves that overlap in time with those of this object: it
+  /// shares plan and values, sees what set_values packs here, and has a
+  /// workspace of its own, made by work that is enqueued on `exec`. The
+  /// workspace is all that solves write to beside x. Null: solves write to
+  /// nothing else, and may overlap as they are. On hosts, what Kokkos allocates
+  /// in the first solve on `exec` is allocated here.
+  virtual std::shared_ptr<const TriangularAlgorithm> with_workspace(
+      const ExecutionSpace& exec) const = 0;
+  /// Bytes of device memory that with_workspace allocates.
+  virtual std::size_t workspace_bytes() const { return 0; }
   /// Bytes of device memory held, plan, values and workspace.
   std::size_t bytes() const {
     return diagonal_.extent(0) * sizeof(Scalar) + row_.extent(0) * 4 +
@@ -270,7 +283,14 @@ class TriangularAlgorithm {
   Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
   ValueIndex<Memory> diagonal_value_index_;
   Kokkos::View<Scalar*, Memory> diagonal_;
-  bool divide_ = false, conjugated_ = false, diagonal_along_ = false;
+  bool conjugated_ = false, diagonal_along_ = false;
+
+ private:
+  std::shared_ptr<bool> division_ = std::make_shared<bool>(false);
+
+ protected:
+  /// Of all copies: new values may change it.
+  bool& divide_ = *division_;
 
  private:
   bool has_values_ = false, faults_left_ = false;

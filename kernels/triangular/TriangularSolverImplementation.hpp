@@ -7,13 +7,18 @@
 
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <algorithm>
 #include <core/device/Profiling.hpp>
+#include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <exception>
 #include <kernels/triangular/OptionChecks.hpp>
 #include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
 #include <kernels/triangular/selection/ChooseAlgorithm.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -22,11 +27,19 @@ template <class Scalar, class ExecutionSpace>
 struct HasImplementation<TriangularSolver<Scalar, ExecutionSpace>>
     : std::true_type {};
 
-/// What copies of a TriangularSolver share.
+/// The workspace of a solver that share_plan has made, and of its copies.
+template <class Scalar, class ExecutionSpace>
+struct TriangularWorkspace {
+  /// Null: solves have no workspace, and the plan's own algorithm serves.
+  std::shared_ptr<const TriangularAlgorithm<Scalar, ExecutionSpace>> algorithm;
+};
+
+/// What solvers share that share a plan: all but further workspaces.
 template <class Scalar, class ExecutionSpace>
 class TriangularSolverState {
  public:
   using Matrix = CrsArrays<Scalar>;
+  using Workspace = TriangularWorkspace<Scalar, ExecutionSpace>;
 
   /// See TriangularSolver's constructor.
   /// @param kept  of another pattern
@@ -58,6 +71,7 @@ class TriangularSolverState {
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
     report_.plan_bytes = algorithm_->bytes();
+    report_.workspace_bytes = algorithm_->workspace_bytes();
     report_.analysis_us = timer.seconds() * 1e6;
   }
 
@@ -66,8 +80,9 @@ class TriangularSolverState {
     return algorithm_.get();
   }
 
+  /// @param workspace  null: the plan's own
   void solve(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x) const {
+             const StridedBlock& x, const Workspace* workspace) const {
     check_vectors(report_.rows, b, x);
     solve_checked(exec, b, x);
   }
@@ -81,10 +96,22 @@ class TriangularSolverState {
       throw HandleError("solver",
                         "has no values: an exception has ended the update",
                         "call update_values again");
+    const SomeAlgorithm& algorithm =
+        workspace && workspace->algorithm ? *workspace->algorithm : *algorithm_;
     with_memory_errors("a triangular solve", [&] {
-      algorithm_->solve(exec, multi_vector_ref<const Scalar>(b),
-                        multi_vector_ref<Scalar>(x), columns);
+      algorithm.solve(exec, multi_vector_ref<const Scalar>(b),
+                      multi_vector_ref<Scalar>(x), columns);
     });
+  }
+
+  /// One more workspace. Waits for `exec`.
+  std::shared_ptr<Workspace> make_workspace(const ExecutionSpace& exec) const {
+    const ProfilingRegion region("Strata::TriangularSolver::share_plan");
+    const auto made = std::make_shared<Workspace>();
+    made->algorithm = algorithm_->with_workspace(exec);
+    exec.fence();
+    workspaces_->add(made);
+    return made;
   }
 
   void check_num_values(std::size_t num_values) const {
@@ -146,6 +173,15 @@ class TriangularSolverState {
     Kokkos::Timer timer;
     const int updates = report_.pattern_updates + 1;
     TriangularSolverState next = analysed_anew(exec, A);
+    // What throws comes before what changes.
+    const auto workspaces = workspaces_->in_use();
+    std::vector<Workspace> made(workspaces.size());
+    for (auto& workspace : made)
+      workspace.algorithm = next.algorithm_->with_workspace(exec);
+    exec.fence();
+    for (std::size_t i = 0; i < made.size(); ++i)
+      *workspaces[i] = std::move(made[i]);
+    next.workspaces_ = workspaces_;
     *this = std::move(next);
     report_.pattern_updates = updates;
     report_.analysis_us = timer.seconds() * 1e6;
@@ -312,6 +348,9 @@ class TriangularSolverState {
   }
 
   std::shared_ptr<SomeAlgorithm> algorithm_;
+  /// Those that a new pattern makes anew.
+  std::shared_ptr<Sharers<Workspace>> workspaces_ =
+      std::make_shared<Sharers<Workspace>>();
   TriangularReport report_;
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;
@@ -341,7 +380,20 @@ void TriangularSolver<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
     const Detail::StridedBlock& x) const {
   require_made();
-  state_->solve(exec, b, x);
+  state_->solve(exec, b, x, workspace_.get());
+}
+
+template <class Scalar, class ExecutionSpace>
+TriangularSolver<Scalar, ExecutionSpace>
+TriangularSolver<Scalar, ExecutionSpace>::share_plan(
+    const ExecutionSpace& exec) const {
+  require_made();
+  TriangularSolver sharer;
+  sharer.state_ = state_;
+  Detail::with_memory_errors("a workspace of triangular solves", [&] {
+    sharer.workspace_ = state_->make_workspace(exec);
+  });
+  return sharer;
 }
 
 template <class Scalar, class ExecutionSpace>

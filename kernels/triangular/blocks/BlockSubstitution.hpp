@@ -134,9 +134,7 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     plan_.value_index = index(value_index32, value_index64, num_slots_);
     plan_.diagonal_value_index = index(diagonal32, diagonal64, n);
     value_ = Kokkos::View<Scalar*, Memory>(packed, num_slots_);
-    if (num_counters_ > 0)
-      Kokkos::deep_copy(
-          exec, Kokkos::View<unsigned*, Memory>(state_, num_counters_), 0u);
+    reset_counters(exec);
     analysis.fill(exec, plan_, diagonal);
     this->set_rows(Kokkos::View<const unsigned*, Memory>(plan_.row, n),
                    plan_.diagonal_value_index, conjugated,
@@ -169,6 +167,23 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  /// The counters of multi-team blocks, which a host does without.
+  std::shared_ptr<const Base> with_workspace(
+      const ExecutionSpace& exec) const override {
+    if (workspace_bytes() == 0) return nullptr;
+    const auto made = std::make_shared<BlockSubstitution>(*this);
+    made->counters_ = make_unfilled<decltype(counters_)>(
+        "Strata::BlockSubstitution::workspace", num_counters_);
+    made->state_ = made->counters_.data();
+    made->reset_counters(exec);
+    return made;
+  }
+  std::size_t workspace_bytes() const override {
+    return is_gpu<ExecutionSpace>
+               ? static_cast<std::size_t>(num_counters_) * sizeof(unsigned)
+               : 0;
+  }
+
   int num_blocks() const { return num_blocks_; }
   const std::vector<BlockRun>& runs() const { return runs_; }
   std::int64_t num_slots() const { return num_slots_; }
@@ -179,6 +194,11 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  void reset_counters(const ExecutionSpace& exec) const {
+    if (num_counters_ > 0)
+      Kokkos::deep_copy(
+          exec, Kokkos::View<unsigned*, Memory>(state_, num_counters_), 0u);
+  }
   /// Rows from the last on where the substitution goes backward.
   template <class T>
   MultiVectorRef<T> in_order(MultiVectorRef<T> v) const {
@@ -294,6 +314,8 @@ class BlockSubstitution : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   EllPlan<Memory> plan_;
   Kokkos::View<Scalar*, Memory> value_;
   unsigned* state_ = nullptr;
+  /// Of a copy that has counters of its own; else they are in the arena.
+  Kokkos::View<unsigned*, Memory> counters_;
 };
 
 }  // namespace Detail

@@ -112,6 +112,19 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
         DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
   }
+  /// Of a copy: buffers and counter of its own, not initialized.
+  void take_workspace(const ExecutionSpace& exec) {
+    workspace_ = make_plan_storage<Memory>(
+        exec, "Strata::Triangular::workspace",
+        [&](PlanStorage<Memory>& storage) {
+          storage.take(buffers_, static_cast<std::int64_t>(buffers_.extent(0)));
+          storage.take(counter_, static_cast<std::int64_t>(counter_.extent(0)));
+        });
+  }
+  std::size_t buffer_bytes() const {
+    return buffers_.extent(0) * sizeof(Scalar) +
+           counter_.extent(0) * sizeof(unsigned);
+  }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
   }
@@ -124,6 +137,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   RowChunks<Memory> chunks_;
   Kokkos::View<Scalar*, Memory> value_, buffers_;
   Kokkos::View<unsigned*, Memory> counter_;
+  typename PlanStorage<Memory>::Block workspace_;  // null: in the plan's memory
   /// The arrays of MergedRows, where rows are merged.
   Kokkos::View<std::int64_t*, Memory> merged_storage_;
 };
@@ -172,6 +186,23 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     } else {
       run_tasks(exec, b, x, columns);
     }
+  }
+
+  /// On a device the rows of earlier launches are in x, and nowhere else.
+  std::shared_ptr<const TriangularAlgorithm<Scalar, ExecutionSpace>>
+  with_workspace(const ExecutionSpace& exec) const override {
+    if constexpr (on_device) {
+      return nullptr;
+    } else {
+      const auto made = std::make_shared<LevelSetSolve>(*this);
+      made->take_workspace(exec);
+      made->tasks_.reset_counters();
+      reserve_team(exec, tasks_.threads, 0);
+      return made;
+    }
+  }
+  std::size_t workspace_bytes() const override {
+    return on_device ? 0 : this->buffer_bytes() + tasks_.counter_bytes();
   }
 
   /// Consecutive level sets of one launch.

@@ -73,12 +73,20 @@ struct LevelTasks {
   /// threads as have tasks.
   Kokkos::View<unsigned*, Memory> done;
 
+  /// Counters in memory of their own, for solves that overlap in time with
+  /// those of the tasks that this is a copy of.
+  void reset_counters() {
+    done = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+        "Strata::LevelTasks", static_cast<std::int64_t>(done.extent(0)));
+  }
+  std::size_t counter_bytes() const {
+    return done.extent(0) * sizeof(unsigned);
+  }
   std::size_t bytes() const {
     return thread_map.extent(0) * sizeof(int) +
            task.extent(0) * sizeof(LevelTask) +
            wait.extent(0) * sizeof(LevelWait) +
-           first_slot.extent(0) * sizeof(std::int64_t) +
-           done.extent(0) * sizeof(unsigned);
+           first_slot.extent(0) * sizeof(std::int64_t) + counter_bytes();
   }
 };
 

@@ -85,6 +85,13 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  /// What sub-graphs hand over is in x, the rest in a team's scratch.
+  std::shared_ptr<const Base> with_workspace(
+      const ExecutionSpace& exec) const override {
+    reserve_team(exec, 1, scratch_);
+    return nullptr;
+  }
+
   KeptPartition kept_partition() const override {
     const Kokkos::HostSpace host;
     const auto row = Kokkos::create_mirror_view_and_copy(host, plan_.row);

@@ -199,6 +199,11 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  std::shared_ptr<const Base> with_workspace(
+      const ExecutionSpace&) const override {
+    return nullptr;
+  }
+
  private:
   /// Entries and rows, of all right-hand sides together, below which a host's
   /// other threads are left asleep: some ten microseconds.

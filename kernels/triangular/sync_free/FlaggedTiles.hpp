@@ -7,6 +7,7 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/level_sets/RowKernels.hpp>
 #include <kernels/triangular/sync_free/SyncFreeState.hpp>
 
@@ -169,6 +170,15 @@ class FlaggedTiles {
       first += now;
     }
   }
+  /// Of a copy: flags and counters of its own, as if there had been no solve.
+  void take_workspace(const ExecutionSpace&) {
+    flag_ = make_zeroed<decltype(flag_)>(
+        "Strata::SyncFreeTiles::flag",
+        static_cast<std::int64_t>(flag_.extent(0)));
+    state_ = make_zeroed<decltype(state_)>("Strata::SyncFreeTiles::state",
+                                           SyncFreeState::size);
+  }
+  std::size_t workspace_bytes() const { return bytes(); }
   int capacity() const { return tiles_ * tile; }
   /// The same of a plan not made yet, and the bytes that it holds at least.
   static int capacity_for(std::int64_t, int max_right_hand_sides) {

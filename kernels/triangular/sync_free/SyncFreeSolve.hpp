@@ -176,6 +176,23 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         launch_one<false, false>(exec, b.from(c), x.from(c));
   }
 
+  std::shared_ptr<const TriangularAlgorithm<Scalar, ExecutionSpace>>
+  with_workspace(const ExecutionSpace& exec) const override {
+    const auto made = std::make_shared<SyncFreeAlgorithm>(*this);
+    made->take_workspace(exec);
+    made->reset_workspace(exec);
+    if (tiles_) {
+      const auto tiles =
+          std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(*tiles_);
+      tiles->take_workspace(exec);
+      made->tiles_ = tiles;
+    }
+    return made;
+  }
+  std::size_t workspace_bytes() const override {
+    return this->buffer_bytes() + (tiles_ ? tiles_->workspace_bytes() : 0);
+  }
+
   /// From here on, b and x have what belongs to row i of the matrix in row
   /// name(i). For plans of one right-hand side. Waits for `exec`.
   void name_rows(const ExecutionSpace& exec,
@@ -266,6 +283,14 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     return kept;
   }
 
+  /// As if there had been no solve.
+  void reset_workspace(const ExecutionSpace& exec) const {
+    const auto scalars = static_cast<std::int64_t>(this->buffers_.extent(0));
+    Kokkos::parallel_for(
+        "Strata::SyncFree::reset",
+        RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(scalars, 1)),
+        ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
+  }
   void make_workspace(const ExecutionSpace& exec,
                       const TriangularAnalysis<ExecutionSpace>& analysis,
                       int max_right_hand_sides) {
@@ -282,10 +307,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
     // Sums of pieces follow the rows.
     if (rows_.num_sums > 0) this->buffers_ = Base::make_values(2 * n);
-    Kokkos::parallel_for(
-        "Strata::SyncFree::reset",
-        RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(2 * n, 1)),
-        ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
+    reset_workspace(exec);
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
     tickets_ = static_cast<int>(
         (static_cast<std::int64_t>(rows_.chunk.extent(0)) + per_ticket - 1) /

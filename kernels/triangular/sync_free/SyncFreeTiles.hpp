@@ -64,16 +64,7 @@ class SyncFreeTiles {
     few_ = cut_row_groups(exec, chunks, log_packets(few));
     if (capacity_ >= many)
       many_ = cut_row_groups(exec, chunks, log_packets(many));
-    buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-        "Strata::SyncFreeTiles::buffers",
-        std::int64_t{2} * num_rows_ * capacity_);
-    Kokkos::parallel_for(
-        "Strata::SyncFreeTiles::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(buffers_.extent(0))),
-        ResetNotReady<Scalar, Memory>{buffers_});
-    state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
-        "Strata::SyncFreeTiles::state", TileState::size);
+    take_workspace(exec);
     permuted_row_ = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::SyncFreeTiles::permuted_row", num_rows_);
     Kokkos::parallel_for("Strata::SyncFreeTiles::permuted_row",
@@ -105,6 +96,23 @@ class SyncFreeTiles {
         launch<false>(exec, part, now);
     }
   }
+  /// Of a copy: buffers and counters of its own, as if there had been no solve.
+  void take_workspace(const ExecutionSpace& exec) {
+    buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::SyncFreeTiles::buffers",
+        std::int64_t{2} * num_rows_ * capacity_);
+    Kokkos::parallel_for(
+        "Strata::SyncFreeTiles::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(buffers_.extent(0))),
+        ResetNotReady<Scalar, Memory>{buffers_});
+    state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+        "Strata::SyncFreeTiles::state", TileState::size);
+  }
+  std::size_t workspace_bytes() const {
+    return buffers_.extent(0) * sizeof(Scalar) +
+           state_.extent(0) * sizeof(unsigned);
+  }
   /// Right-hand sides of one launch.
   int capacity() const { return capacity_; }
   /// The same of a plan not made yet, and the bytes that it holds at least.
@@ -119,9 +127,7 @@ class SyncFreeTiles {
   /// Bytes of device memory held.
   std::size_t bytes() const {
     return (few_.extent(0) + many_.extent(0)) * sizeof(RowGroup) +
-           buffers_.extent(0) * sizeof(Scalar) +
-           state_.extent(0) * sizeof(unsigned) +
-           permuted_row_.extent(0) * sizeof(int);
+           workspace_bytes() + permuted_row_.extent(0) * sizeof(int);
   }
 
  private:

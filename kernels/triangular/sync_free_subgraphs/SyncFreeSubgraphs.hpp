@@ -117,12 +117,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         });
     this->set_rows(packed_.row, packed_.diagonal_value_index,
                    analysis.conjugated, diagonal);
-    Kokkos::parallel_for(
-        "Strata::SyncFreeSubgraphs::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(std::max(
-                                    exports_.extent(0), state_.extent(0)))),
-        ResetPackedSubgraphs<Scalar, Memory>{{exports_}, state_, faults_});
+    reset(exec, faults_);
     steps_in_scratch_ =
         (team_ == 0
              ? Kernel<0>::scratch_bytes(packed_.max_local, packed_.max_steps)
@@ -165,6 +160,25 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
     return why_unsuitable(values);
   }
+  std::shared_ptr<const Base> with_workspace(
+      const ExecutionSpace& exec) const override {
+    const auto made = std::make_shared<SyncFreeSubgraphs>(*this);
+    made->workspace_ = make_plan_storage<Memory>(
+        exec, "Strata::SyncFreeSubgraphs::workspace",
+        [&](PlanStorage<Memory>& storage) {
+          storage.take(made->exports_,
+                       static_cast<std::int64_t>(exports_.extent(0)));
+          storage.take(made->state_,
+                       static_cast<std::int64_t>(state_.extent(0)));
+        });
+    made->reset(exec, {});
+    reserve_team(exec, 1, launch_scratch());
+    return made;
+  }
+  std::size_t workspace_bytes() const override {
+    return exports_.extent(0) * sizeof(Scalar) +
+           state_.extent(0) * sizeof(unsigned);
+  }
   int num_subgraphs() const {
     return static_cast<int>(packed_.subgraph.extent(0));
   }
@@ -191,6 +205,16 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  /// The workspace as if there had been no solve, and faults cleared.
+  void reset(const ExecutionSpace& exec,
+             const Kokkos::View<std::int64_t*, Memory>& faults) const {
+    Kokkos::parallel_for(
+        "Strata::SyncFreeSubgraphs::reset",
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(std::max(
+                                    exports_.extent(0), state_.extent(0)))),
+        ResetPackedSubgraphs<Scalar, Memory>{{exports_}, state_, faults});
+  }
   /// Bytes of scratch that a team asks for.
   std::size_t launch_scratch() const {
     const int steps = steps_in_scratch_ ? packed_.max_steps : 0;
@@ -290,7 +314,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   PackedSubgraphs<Memory> packed_;
-  typename PlanStorage<Memory>::Block storage_;
+  /// The second where a copy has a workspace of its own.
+  typename PlanStorage<Memory>::Block storage_, workspace_;
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true, reversed_;
   GrowthLimit limit_;

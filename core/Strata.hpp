@@ -38,8 +38,8 @@
 #include <Strata_PlanCheck.hpp>
 #include <Strata_PlanExport.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_Schedule.hpp>
 #include <Strata_RegisterAlgorithm.hpp>
+#include <Strata_Schedule.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <Strata_SortCriterion.hpp>
@@ -53,5 +53,6 @@
 #include <Strata_TriangularReport.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_Types.hpp>
+#include <Strata_UpdateStatus.hpp>
 
 #endif

@@ -2,8 +2,10 @@
 #ifndef STRATA_CORE_MATRIX_PACK_VALUES_HPP
 #define STRATA_CORE_MATRIX_PACK_VALUES_HPP
 
+#include <core/device/Gate.hpp>
 #include <core/device/KokkosVersion.hpp>
 #include <core/matrix/ValueIndex.hpp>
+#include <core/scalar/RealPart.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -24,7 +26,9 @@ struct GatherValues {
   const Scalar* values;
   Kokkos::View<Scalar*, MemorySpace> packed;
   bool conjugated;
+  Gate gate = {};
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    if (gate.closed()) return;
     const std::int64_t k = value_index(place);
     const Scalar v = k < 0 ? Scalar(0) : values[k];
     packed(place) = conjugated ? conjugate(v) : v;
@@ -36,21 +40,28 @@ using RangeOf =
     Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
 /// packed(place) = values[value_index(place)], conjugated on request, 0 in
-/// padding.
+/// padding; nothing where `gate` is closed.
 template <class Scalar, class ExecutionSpace>
 void gather_values(
     const ExecutionSpace& exec,
     const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
-    bool conjugated) {
+    bool conjugated, const Gate& gate = {}) {
   Kokkos::parallel_for(
       "Strata::PackValues::gather",
       RangeOf<ExecutionSpace>(exec, 0,
                               static_cast<std::int64_t>(packed.extent(0))),
       GatherValues<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated});
+          value_index, values, packed, conjugated, gate});
 }
+
+/// When a diagonal is packed, and as what, by words in device memory.
+struct DiagonalGate {
+  Gate gate = {};
+  /// Where it is not 0, all of the diagonal becomes NaN; null: never.
+  const int* spoils = nullptr;
+};
 
 template <class Scalar, class MemorySpace>
 struct PackDiagonal {
@@ -58,7 +69,13 @@ struct PackDiagonal {
   const Scalar* values;
   Kokkos::View<Scalar*, MemorySpace> packed;
   bool conjugated, divide;
+  DiagonalGate by = {};
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
+    if (by.gate.closed()) return;
+    if (by.spoils != nullptr && load_relaxed(by.spoils) != 0) {
+      packed(place) = not_a_number<Scalar>();
+      return;
+    }
     const std::int64_t k = value_index(place);
     Scalar d = k < 0 ? Scalar(1) : values[k];
     if (conjugated) d = conjugate(d);
@@ -78,13 +95,13 @@ void pack_diagonal(
     const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
-    bool conjugated, bool divide) {
+    bool conjugated, bool divide, const DiagonalGate& by = {}) {
   Kokkos::parallel_for(
       "Strata::PackValues::diagonal",
       RangeOf<ExecutionSpace>(exec, 0,
                               static_cast<std::int64_t>(packed.extent(0))),
       PackDiagonal<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated, divide});
+          value_index, values, packed, conjugated, divide, by});
 }
 
 }  // namespace Detail

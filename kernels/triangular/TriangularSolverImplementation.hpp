@@ -11,6 +11,7 @@
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <exception>
+#include <kernels/triangular/EnqueuedUpdates.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 #include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
 #include <kernels/triangular/selection/ChooseAlgorithm.hpp>
@@ -57,7 +58,8 @@ class TriangularSolverState {
       take_graph(exec, A, input, options, kept);
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
-    report_.plan_bytes = algorithm_->bytes();
+    report_.plan_bytes =
+        algorithm_->bytes() + (updates_ ? updates_->bytes() : 0);
     report_.analysis_us = timer.seconds() * 1e6;
   }
 
@@ -72,13 +74,15 @@ class TriangularSolverState {
     const std::int64_t columns = x.extent[1];
     if (report_.rows == 0 || columns == 0) return;
     const ProfilingRegion region("Strata::TriangularSolver::solve");
-    if (!algorithm_->has_values())
+    if (!algorithm_->has_values() || (updates_ && !updates_->has_values()))
       throw HandleError("solver",
                         "has no values: an exception has ended the update",
                         "call update_values again");
     with_memory_errors("a triangular solve", [&] {
-      algorithm_->solve(exec, multi_vector_ref<const Scalar>(b),
-                        multi_vector_ref<Scalar>(x), columns);
+      const auto from = multi_vector_ref<const Scalar>(b);
+      const auto to = multi_vector_ref<Scalar>(x);
+      algorithm_->solve(exec, from, to, columns);
+      if (updates_) updates_->solve(exec, from, to, columns);
     });
   }
 
@@ -125,8 +129,32 @@ class TriangularSolverState {
           "make a new solver, which will merge fewer rows, or set the option "
           "`merged_levels` to 1",
           unsuitable.row);
+    if (updates_) {
+      // The host has waited for the look.
+      algorithm_->forget_trial_packing();
+      updates_->enqueue(exec, A.values);
+      return;
+    }
     algorithm_->set_values(exec, A.values, found.divide != 0);
     if (algorithm_->holds_trial_packing()) exec.fence();
+  }
+
+  /// See TriangularSolver::enqueue_update_values.
+  /// @param outside  see EnqueuedUpdates::enqueue
+  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      const UpdateStatus* outside) {
+    const ProfilingRegion region(
+        "Strata::TriangularSolver::enqueue_update_values");
+    updates().enqueue(exec, values, outside);
+  }
+  auto update_status() const { return updates().status(); }
+  /// @throws OptionError for a solver that does not take enqueued values
+  EnqueuedUpdates<Scalar, ExecutionSpace>& updates() const {
+    if (!updates_)
+      throw OptionError("enqueue_updates", "is not set",
+                        "set it when you make the solver, or call "
+                        "update_values");
+    return *updates_;
   }
 
   /// See TriangularSolver::update_pattern.
@@ -148,6 +176,7 @@ class TriangularSolverState {
 
  private:
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
+  using Updates = EnqueuedUpdates<Scalar, ExecutionSpace>;
 
   /// Of another pattern, with the algorithm of this one where that is good.
   TriangularSolverState analysed_anew(const ExecutionSpace& exec,
@@ -239,9 +268,71 @@ class TriangularSolverState {
     if (!direct.algorithm) return false;
     algorithm_ = direct.algorithm;
     fingerprint_ = direct.inspection.fingerprint();
-    algorithm_->set_values(exec, A.values, direct.inspection.divide != 0);
-    exec.fence();
+    if (options.enqueue_updates)
+      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr);
+    take_first_values(exec, A, direct.inspection);
     return true;
+  }
+  void take_first_values(const ExecutionSpace& exec, const Matrix& A,
+                         const ValuesInspection& found) {
+    if (updates_)
+      updates_->enqueue(exec, A.values);
+    else
+      algorithm_->set_values(exec, A.values, found.divide != 0);
+    exec.fence();
+  }
+
+  /// Makes what takes enqueued values, with the plan beside the chosen one that
+  /// it may need.
+  /// @returns whether there is enough memory for that
+  /// @throws PlanMemoryError where there is not, and the plan was asked for;
+  ///   OptionError where the algorithm can't take enqueued values
+  bool make_updates(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    const TriangularOptions& options,
+                    AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
+    if (!Updates::needs_other_plan(*algorithm_)) {
+      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr);
+      return true;
+    }
+    if (!algorithm_->reads_gate())
+      throw OptionError(
+          "enqueue_updates",
+          std::string("is set, and ") + to_string(report_.algorithm) +
+              " scales entries or merges rows without reading a gate",
+          "choose another algorithm, or override reads_gate() in this one");
+    using Other = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
+    const MemoryBudget budget(options, report_.crs_bytes);
+    std::size_t bytes = 0;
+    for (const int columns : {options.max_right_hand_sides, 1}) {
+      updates_.reset();
+      updates_ = std::make_shared<Updates>(
+          exec, algorithm_, std::make_shared<Other>(exec, analysis, columns));
+      bytes = algorithm_->bytes() + updates_->bytes();
+      if (budget.allows(bytes)) return true;
+      if (columns == 1) break;
+    }
+    updates_.reset();
+    if (options.algorithm != Algorithm::automatic &&
+        (report_.merged_levels == 1 || options.merged_levels > 1))
+      throw PlanMemoryError(
+          budget.option(),
+          "allows " + std::to_string(budget.bytes()) + " bytes, " +
+              to_string(options.algorithm) + " takes " + std::to_string(bytes) +
+              " with the plan beside it for values that it can't take",
+          "allow as much, or leave the choice to automatic", bytes,
+          budget.bytes());
+    const std::string why =
+        "with the plan beside it for values that it can't "
+        "take, it takes " +
+        std::to_string(bytes) + " bytes of " + std::to_string(budget.bytes()) +
+        " allowed";
+    algorithm_.reset();
+    if (report_.merged_levels > 1)
+      choice.forbid_merge(why);
+    else
+      choice.rule_out(report_.algorithm, why);
+    return false;
   }
 
   /// Any algorithm, by way of the dependency graph.
@@ -280,8 +371,11 @@ class TriangularSolverState {
     for (;;) {
       const bool unscalable = found.unscalable_row != ValuesInspection::no_row;
       const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
-      if (!unscalable && !unsuitable.any) break;
-      if (unscalable) {
+      if (!unscalable && !unsuitable.any) {
+        if (!options.enqueue_updates ||
+            make_updates(exec, analysis, options, choice))
+          break;
+      } else if (unscalable) {
         algorithm_.reset();
         choice.rule_out(report_.algorithm, cannot_scale(found));
       } else if (unsuitable.too_inaccurate) {
@@ -294,8 +388,8 @@ class TriangularSolverState {
       algorithm_ = choice.make();
       found = inspect(exec, A);
     }
-    algorithm_->set_values(exec, A.values, found.divide != 0);
-    exec.fence();
+    if (updates_) algorithm_->forget_trial_packing();
+    take_first_values(exec, A, found);
     algorithm_->forget_trial_packing();
     if (report_.merged_levels > 1) {
       report_.growth = growth;
@@ -307,6 +401,7 @@ class TriangularSolverState {
   }
 
   std::shared_ptr<SomeAlgorithm> algorithm_;
+  std::shared_ptr<Updates> updates_;  // null: not asked for
   TriangularReport report_;
   std::size_t row_map_extent_ = 0, num_values_ = 0;
   std::uint64_t fingerprint_ = 0;
@@ -360,6 +455,37 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   A.num_values = num_values;
   Detail::with_memory_errors("new values of a triangle",
                              [&] { state_->take_values(exec, A, true); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  require_made();
+  if (A.columns != state_->report().rows || !state_->same_sizes(A))
+    throw PatternMismatchError(
+        "matrix", "does not have as many rows and entries as were analysed",
+        "pass the matrix the solver was made from with new values, or make a "
+        "new solver");
+  enqueue_update(exec, A.values, A.num_values, nullptr);
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values,
+    const UpdateStatus* outside) {
+  require_made();
+  state_->updates();
+  state_->check_num_values(num_values);
+  Detail::with_memory_errors("new values of a triangle", [&] {
+    state_->enqueue_values(exec, values, outside);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+auto TriangularSolver<Scalar, ExecutionSpace>::update_status() const
+    -> StatusView {
+  require_made();
+  return state_->update_status();
 }
 
 template <class Scalar, class ExecutionSpace>

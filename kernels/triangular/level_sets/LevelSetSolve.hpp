@@ -20,8 +20,10 @@ struct DiagonalSolve {
   static constexpr bool awaits_previous = true;
   RowSystem<Scalar, ExecutionSpace> system;
   int num_rows;
+  Gate gate;
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    if (ends_at_gate(gate, team)) return;
     const std::int64_t p =
         static_cast<std::int64_t>(team.league_rank()) * team.team_size() +
         team.team_rank();
@@ -110,10 +112,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const auto n = static_cast<int>(chunks_.num_rows);
     run_teams<8, threads>(
         "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
-        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
+        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n, this->gate_});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
+    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_,
+                  this->gate_);
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +

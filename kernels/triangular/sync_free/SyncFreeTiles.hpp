@@ -90,9 +90,10 @@ class SyncFreeTiles {
   }
 
   /// Enqueues the solve of system.b's `columns` right-hand sides into system.x,
-  /// which may be b. No allocation, no wait.
+  /// which may be b; nothing is done where `gate` is closed. No allocation, no
+  /// wait.
   void solve(const ExecutionSpace& exec, const System& system,
-             std::int64_t columns) const {
+             std::int64_t columns, const Gate& gate = {}) const {
     for (std::int64_t first = 0; first < columns; first += capacity_) {
       System part = system;
       part.b = system.b.from(first);
@@ -100,9 +101,9 @@ class SyncFreeTiles {
       const int now =
           static_cast<int>(std::min<std::int64_t>(capacity_, columns - first));
       if (system.divide)
-        launch<true>(exec, part, now);
+        launch<true>(exec, part, now, gate);
       else
-        launch<false>(exec, part, now);
+        launch<false>(exec, part, now, gate);
     }
   }
   /// Right-hand sides of one launch.
@@ -183,8 +184,8 @@ class SyncFreeTiles {
   }
 
   template <bool divide>
-  void launch(const ExecutionSpace& exec, const System& system,
-              int columns) const {
+  void launch(const ExecutionSpace& exec, const System& system, int columns,
+              const Gate& gate) const {
     using Solve = TileSolve<Scalar, ExecutionSpace, divide>;
     const bool large = in_large_tiles(columns);
     const int tile = large ? many : few;
@@ -214,11 +215,12 @@ class SyncFreeTiles {
     solve.staged_x = staged(system.x, columns, most_mib_of_x);
     solve.packed_b = packed(system.b);
     solve.packed_x = packed(system.x);
+    solve.gate = gate;
     if (solve.num_items == 0) return;
 
     if (solve.staged_b)
       stage(exec, StageTiles<Scalar, ExecutionSpace, true>{
-                      solve.buffers, permuted_row_.data(), system.b});
+                      solve.buffers, permuted_row_.data(), system.b, gate});
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
@@ -228,7 +230,7 @@ class SyncFreeTiles {
                          solve);
     if (solve.staged_x)
       stage(exec, StageTiles<Scalar, ExecutionSpace, false>{
-                      solve.buffers, permuted_row_.data(), system.x});
+                      solve.buffers, permuted_row_.data(), system.x, gate});
   }
   /// As many as registers allow: what is far from the front waits at its
   /// throttle and takes nothing from the others.

@@ -13,6 +13,7 @@
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <kernels/factorization/EnqueuedFactors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
@@ -27,21 +28,6 @@ struct HasImplementation<IncompleteFactorization<Scalar, ExecutionSpace>>
 
 inline constexpr const char* incomplete_factorisation =
     "an incomplete factorisation";
-
-/// A's values with those of the diagonal multiplied by `factor`.
-template <class Scalar>
-struct ShiftDiagonal {
-  CrsArrays<Scalar> A;
-  RealOf<Scalar> factor;
-  Scalar* values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t end = A.row_map(row + 1);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const Scalar value = A.values[k];
-      values[k] = A.entries(k) == row ? value * factor : value;
-    }
-  }
-};
 
 /// x = conj(b); x may be b.
 template <class Scalar>
@@ -77,6 +63,9 @@ class IncompleteFactorizationState {
         factors_(exec, A, lower_, upper_) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
+    if (options_.enqueue_updates)
+      enqueued_ = std::make_unique<Enqueued>(exec, A, factors_, is_cholesky(),
+                                             diagonal_factor(options_));
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
     good_lower_ = values_like(lower_);
@@ -104,6 +93,14 @@ class IncompleteFactorizationState {
           "make a new factorisation");
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
+    if (enqueued_) {
+      // Solvers take all values.
+      whole_ = false;
+      enqueued_->accept(exec);
+      enqueue_new_values(exec);
+      exec.fence();
+      return;
+    }
     try {
       try {
         give_values(exec, lower_.arrays(), upper_.arrays());
@@ -127,6 +124,33 @@ class IncompleteFactorizationState {
       throw;
     }
   }
+
+  /// See IncompleteFactorization::enqueue_update_values.
+  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      std::size_t num_values) {
+    Enqueued& enqueued = enqueued_factors();
+    if (num_values != static_cast<std::size_t>(entries_))
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(num_values) +
+                                  " elements, the factorised matrix " +
+                                  std::to_string(entries_),
+                              "pass the values of the factorised matrix");
+    const ProfilingRegion region(
+        "Strata::IncompleteFactorization::enqueue_update_values");
+    whole_ = false;
+    enqueued.compute(exec, values, upper_.arrays());
+    enqueue_new_values(exec);
+  }
+  void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
+    enqueued_factors();
+    if (A.rows() != rows() ||
+        A.num_values != static_cast<std::size_t>(entries_))
+      throw PatternMismatchError(
+          "A", "does not have as many rows and entries as were factorised",
+          "make a new factorisation");
+    enqueue_values(exec, A.values, A.num_values);
+  }
+  auto update_status() const { return enqueued_factors().status(); }
 
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
              const StridedBlock& x, Op op) {
@@ -187,6 +211,8 @@ class IncompleteFactorizationState {
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
 
+  using Enqueued = EnqueuedFactors<Scalar, ExecutionSpace>;
+
   /// Those with the transposes are empty unless they are asked for.
   struct Solvers {
     Solver lower, upper, lower_transposed, upper_transposed;
@@ -197,6 +223,7 @@ class IncompleteFactorizationState {
       using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
       static_assert(Expect::value, "");
       TriangularOptions how = options.triangular;
+      how.enqueue_updates = options.enqueue_updates;
       Internals::analyse(lower, exec, L, Uplo::lower, Diag::unit, how);
       Internals::analyse(upper, exec, U, Uplo::upper, Diag::non_unit, how);
       if (!options.transpose) return;
@@ -216,6 +243,9 @@ class IncompleteFactorizationState {
     if (options.triangular.op != Op::none)
       throw OptionError("op", "is not none",
                         "leave it: it is an argument of apply");
+    if (options.triangular.enqueue_updates && !options.enqueue_updates)
+      throw OptionError("enqueue_updates", "is set of the triangular solvers",
+                        "set that of the factorisation instead");
     // A not-a-number is not at least 0.
     if (!(options.shift >= 0) || !is_finite(diagonal_factor(options)))
       throw OptionError("shift", "is " + std::to_string(options.shift),
@@ -293,7 +323,53 @@ class IncompleteFactorizationState {
     Matrix L = lower_.arrays(), U = upper_.arrays();
     L.values = good_lower_.data();
     U.values = good_upper_.data();
+    if (enqueued_) {
+      enqueue_factors(exec, L, U);
+      exec.fence();
+      whole_ = true;
+      return;
+    }
     give_values(exec, L, U);
+  }
+
+  /// @throws OptionError where the option is not set
+  Enqueued& enqueued_factors() const {
+    if (!enqueued_)
+      throw OptionError("enqueue_updates", "is not set",
+                        "set it when you make the factorisation, or call "
+                        "update_values");
+    return *enqueued_;
+  }
+  /// All solvers get values of L and U if the status says that they are good,
+  /// else NaN.
+  void enqueue_factors(const ExecutionSpace& exec, const Matrix& L,
+                       const Matrix& U) {
+    const UpdateStatus* const status = enqueued_->status().data();
+    const auto give = [&](Solver& solver, const Matrix& factor) {
+      Internals::enqueue_update(solver, exec, factor.values, factor.num_values,
+                                status);
+    };
+    give(solvers_.lower, L);
+    give(solvers_.upper, U);
+    if (!options_.transpose) return;
+    give(solvers_.lower_transposed, L);
+    give(solvers_.upper_transposed, U);
+  }
+  /// The values that were computed last become those in use, if they are good.
+  void enqueue_new_values(const ExecutionSpace& exec) {
+    enqueue_factors(exec, lower_.arrays(), upper_.arrays());
+    const auto status_of = [](const Solver& solver) {
+      return solver.update_status().data();
+    };
+    std::array<const UpdateStatus*, 4> of_solver{
+        status_of(solvers_.lower), status_of(solvers_.upper), nullptr, nullptr};
+    if (options_.transpose) {
+      of_solver[2] = status_of(solvers_.lower_transposed);
+      of_solver[3] = status_of(solvers_.upper_transposed);
+    }
+    enqueued_->keep(exec, lower_.arrays(), upper_.arrays(), good_lower_.data(),
+                    good_upper_.data(), of_solver);
+    whole_ = true;
   }
 
   static void conjugate(const ExecutionSpace& exec, const StridedBlock& b,
@@ -323,7 +399,8 @@ class IncompleteFactorizationState {
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
     report.factor_bytes = bytes_of(L) + bytes_of(U);
-    report.elimination_bytes = factors_.bytes();
+    report.elimination_bytes =
+        factors_.bytes() + (enqueued_ ? enqueued_->bytes() : 0);
     report.lower = solvers.lower.report();
     report.upper = solvers.upper.report();
     if (options_.transpose) {
@@ -343,7 +420,8 @@ class IncompleteFactorizationState {
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Values good_lower_, good_upper_;
   Solvers solvers_;
-  bool whole_ = true;  // all solvers have the good values
+  std::unique_ptr<Enqueued> enqueued_;  // null: not asked for
+  bool whole_ = true;                   // all solvers have the good values
   std::uint64_t fingerprint_ = 0;
   std::int64_t entries_ = 0;  // of A
   Report report_;
@@ -373,6 +451,29 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::update(
   State& state = made_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation,
                              [&] { state.take_values(exec, A); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  State& state = made_state();
+  Detail::with_memory_errors(Detail::incomplete_factorisation,
+                             [&] { state.enqueue_values(exec, A); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
+  State& state = made_state();
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    state.enqueue_values(exec, values, num_values);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+auto IncompleteFactorization<Scalar, ExecutionSpace>::update_status() const
+    -> StatusView {
+  return made_state().update_status();
 }
 
 template <class Scalar, class ExecutionSpace>

@@ -16,6 +16,8 @@ enum class UpdateFault : std::int32_t {
   zero_diagonal,
   /// The elimination of an incomplete factorisation meets a pivot of zero.
   zero_pivot,
+  /// The elimination makes a value that is not finite.
+  not_finite,
   /// A matrix for an incomplete Cholesky factorisation is not Hermitian.
   not_hermitian,
   /// A pivot of an incomplete Cholesky factorisation is not positive.
@@ -25,7 +27,7 @@ enum class UpdateFault : std::int32_t {
 namespace Detail {
 template <>
 struct EnumeratorNames<UpdateFault> {
-  static constexpr const char* list[] = {"none", "zero_diagonal", "zero_pivot",
+  static constexpr const char* list[] = {"none", "zero_diagonal", "zero_pivot", "not_finite",
                                          "not_hermitian", "not_positive"};
 };
 }  // namespace Detail

@@ -104,6 +104,47 @@ void pack_diagonal(
           value_index, values, packed, conjugated, divide, by});
 }
 
+/// The work of both in one launch.
+template <class Scalar, class MemorySpace>
+struct PackTogether {
+  static constexpr int threads = 256, items_of_a_thread = 4;
+  GatherValues<Scalar, MemorySpace> entries;
+  PackDiagonal<Scalar, MemorySpace> diagonal;
+  std::int64_t num_entries, num_rows;
+
+  int teams() const {
+    constexpr std::int64_t each = threads * items_of_a_thread;
+    const std::int64_t items = num_entries > num_rows ? num_entries : num_rows;
+    return static_cast<int>((items + each - 1) / each);
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) *
+                               threads * items_of_a_thread;
+    // A host's team is one thread.
+    const int size = team.team_size();
+    const int turns = threads * items_of_a_thread / size;
+    for (int turn = 0; turn < turns; ++turn) {
+      const std::int64_t i = first + turn * size + team.team_rank();
+      if (i < num_entries) entries(i);
+      if (i < num_rows) diagonal(i);
+    }
+  }
+};
+
+template <class Scalar, class ExecutionSpace>
+void pack_together(
+    const char* label, const ExecutionSpace& exec,
+    const GatherValues<Scalar, typename ExecutionSpace::memory_space>& entries,
+    const PackDiagonal<Scalar, typename ExecutionSpace::memory_space>&
+        diagonal) {
+  using Pack = PackTogether<Scalar, typename ExecutionSpace::memory_space>;
+  const Pack pack{entries, diagonal,
+                  static_cast<std::int64_t>(entries.packed.extent(0)),
+                  static_cast<std::int64_t>(diagonal.packed.extent(0))};
+  run_teams<8, Pack::threads>(label, exec, pack.teams(), pack);
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -231,10 +231,7 @@ class TriangularAlgorithm {
                       bool divide, const int* spoils = nullptr) {
     has_values_ = false;
     divide_ = divide;
-    if (!diagonal_along_)
-      pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
-                    divide, {gate_, spoils});
-    pack_entries(exec, values);
+    pack(exec, values, {gate_, spoils});
     has_values_ = true;
   }
 
@@ -291,6 +288,15 @@ class TriangularAlgorithm {
     diagonal_value_index_ = diagonal_value_index;
     conjugated_ = conjugated;
     diagonal_ = diagonal;
+  }
+  /// All values.
+  /// @param by  for the diagonal
+  virtual void pack(const ExecutionSpace& exec, const Scalar* values,
+                    const DiagonalGate& by) {
+    if (!diagonal_along_)
+      pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
+                    divide_, by);
+    pack_entries(exec, values);
   }
   /// The diagonal along with them, if that is so (`diagonal_along_`);
   /// `pack_on_trial` looks at it then.

@@ -114,6 +114,17 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
         DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n, this->gate_});
   }
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const DiagonalGate& by) override {
+    if (this->diagonal_along_) return Base::pack(exec, values, by);
+    pack_together<Scalar>(
+        "Strata::PackValues::rows", exec,
+        GatherValues<Scalar, Memory>{chunks_.value_index, values, value_,
+                                     this->conjugated_, this->gate_},
+        PackDiagonal<Scalar, Memory>{this->diagonal_value_index_, values,
+                                     this->diagonal_, this->conjugated_,
+                                     this->divide_, by});
+  }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, chunks_.value_index, values, value_, this->conjugated_,
                   this->gate_);

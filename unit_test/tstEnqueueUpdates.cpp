@@ -48,7 +48,7 @@ void expect_all_nan(const std::vector<Scalar>& x) {
   }
 }
 
-/// Whether a plan stands beside the chosen one.
+/// Whether a plan stands beside the chosen one, where the diagonal is not unit.
 bool has_other_plan(const TriangularReport& report) {
   return report.merged_levels > 1 ||
          report.algorithm == Algorithm::sync_free_subgraphs;

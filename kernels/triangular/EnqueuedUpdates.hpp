@@ -140,17 +140,20 @@ class EnqueuedUpdates {
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
   /// Whether an algorithm can't take all values.
-  static bool needs_other_plan(const SomeAlgorithm& chosen) {
+  static bool needs_other_plan(const SomeAlgorithm& chosen, Diag diag) {
     return chosen.merge_faults() != nullptr ||
-           chosen.scaled_entries().record_row.extent(0) > 0;
+           (diag == Diag::non_unit &&
+            chosen.scaled_entries().record_row.extent(0) > 0);
   }
 
   /// @param other  the plan beside it; null: none is needed
+  /// @param diag   unit: there is nothing to divide by
   /// Waits for `exec`.
   EnqueuedUpdates(const ExecutionSpace& exec, const Pointer& chosen,
-                  const Pointer& other)
+                  const Pointer& other, Diag diag)
       : chosen_(chosen),
         other_(other),
+        unit_(diag == Diag::unit),
         words_(make_zeroed<Kokkos::View<UpdateWords*, Memory>>(
             "Strata::EnqueuedUpdates::words", 1)),
         status_("Strata::EnqueuedUpdates::status"),
@@ -176,7 +179,7 @@ class EnqueuedUpdates {
     dirty_ = true;
     UpdateWords* const words = words_.data();
     std::int64_t* const faults = chosen_->begin_in_place(exec, values);
-    inspect(exec, values);
+    if (!unit_) inspect(exec, values);
     const GrowthLimit limit = chosen_->growth_limit();
     chosen_->enqueue_check_growth(exec, values, words->growth);
     run_teams<1, 32>("Strata::EnqueuedUpdates::decide", exec, 1,
@@ -184,9 +187,9 @@ class EnqueuedUpdates {
                                   other_ != nullptr});
     chosen_->faults_were_taken();
     dirty_ = false;
-    chosen_->enqueue_values(exec, values, other_ == nullptr,
+    chosen_->enqueue_values(exec, values, !unit_ && !other_,
                             other_ ? nullptr : &words->failed);
-    if (other_) other_->enqueue_values(exec, values, true, &words->failed);
+    if (other_) other_->enqueue_values(exec, values, !unit_, &words->failed);
     publish_writes(exec);
   }
 
@@ -229,6 +232,7 @@ class EnqueuedUpdates {
   }
 
   Pointer chosen_, other_;
+  bool unit_;
   Kokkos::View<UpdateWords*, Memory> words_;  // one
   Kokkos::View<UpdateStatus, Memory> status_;
   int multiprocessors_;

@@ -27,7 +27,8 @@ enum class UpdateFault : std::int32_t {
 namespace Detail {
 template <>
 struct EnumeratorNames<UpdateFault> {
-  static constexpr const char* list[] = {"none", "zero_diagonal", "zero_pivot", "not_finite",
+  static constexpr const char* list[] = {"none",          "zero_diagonal",
+                                         "zero_pivot",    "not_finite",
                                          "not_hermitian", "not_positive"};
 };
 }  // namespace Detail

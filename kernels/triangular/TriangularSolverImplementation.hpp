@@ -269,7 +269,7 @@ class TriangularSolverState {
     algorithm_ = direct.algorithm;
     fingerprint_ = direct.inspection.fingerprint();
     if (options.enqueue_updates)
-      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr);
+      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
     take_first_values(exec, A, direct.inspection);
     return true;
   }
@@ -291,8 +291,8 @@ class TriangularSolverState {
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const TriangularOptions& options,
                     AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
-    if (!Updates::needs_other_plan(*algorithm_)) {
-      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr);
+    if (!Updates::needs_other_plan(*algorithm_, diag_)) {
+      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
       return true;
     }
     if (!algorithm_->reads_gate())
@@ -307,9 +307,14 @@ class TriangularSolverState {
     for (const int columns : {options.max_right_hand_sides, 1}) {
       updates_.reset();
       updates_ = std::make_shared<Updates>(
-          exec, algorithm_, std::make_shared<Other>(exec, analysis, columns));
+          exec, algorithm_, std::make_shared<Other>(exec, analysis, columns),
+          diag_);
       bytes = algorithm_->bytes() + updates_->bytes();
-      if (budget.allows(bytes)) return true;
+      if (budget.allows(bytes)) {
+        report_.reason +=
+            "; with sync_free beside it, for values that it can't take";
+        return true;
+      }
       if (columns == 1) break;
     }
     updates_.reset();

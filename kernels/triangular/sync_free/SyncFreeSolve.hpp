@@ -141,8 +141,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t* look_in_place(const ExecutionSpace& exec,
                               const Scalar* values) override {
     if (!merged_) return nullptr;
+    made_in_place_ = true;
     return merged_->make(exec, this->chunks_, values, this->value_.data(),
-                         this->diagonal_.data(), growth_);
+                         this->diagonal_.data(), growth_, true);
   }
   void keep_update_memory() override {
     if (merged_) growth_.keep(this->chunks_.num_rows);
@@ -346,6 +347,11 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       Base::pack_entries(exec, values);
       return;
     }
+    if (made_in_place_) {
+      made_in_place_ = false;
+      has_old_values_ = true;
+      return;
+    }
     Scalar *value = this->value_.data(), *diagonal = this->diagonal_.data();
     const std::int64_t slots = made_in_ ? this->chunks_.num_slots : 0;
     const Scalar *made = value, *made_diagonal = diagonal;
@@ -420,7 +426,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
-  bool has_old_values_ = false;
+  bool has_old_values_ = false, made_in_place_ = false;
   /// What `pack_on_trial` has made and found.
   typename MemoryPool<Memory>::Pointer made_in_;
   GrowthWorkspace<Memory> growth_;

@@ -503,7 +503,7 @@ TEST(EnqueueUpdates, KeepTheLimitOnMemory) {
   for (const auto algorithm : merging_algorithms) {
     auto options = merging(algorithm, 3);
     const auto needed = make_solver(A, options).report().plan_bytes;
-    options.max_plan_bytes = needed + 128;
+    options.max_plan_bytes = needed;
     EXPECT_EQ(make_solver(A, options).report().plan_bytes, needed);
     options.max_plan_bytes = needed - 1;
     EXPECT_THROW(make_solver(A, options), PlanMemoryError);

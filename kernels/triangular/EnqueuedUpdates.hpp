@@ -7,7 +7,6 @@
 #include <core/device/Gate.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
-#include <kernels/triangular/selection/MemoryBudget.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -158,9 +157,6 @@ class EnqueuedUpdates {
             "Strata::EnqueuedUpdates::words", 1)),
         status_("Strata::EnqueuedUpdates::status"),
         multiprocessors_(num_multiprocessors(exec)) {
-    static_assert(sizeof(UpdateWords) + sizeof(UpdateStatus) <=
-                      MemoryBudget::update_bytes,
-                  "counted as so much");
     clear(exec);
     if (other_) {
       chosen_->set_gate({&words_.data()->path, 0});

@@ -2,9 +2,8 @@
 #ifndef STRATA_UPDATE_STATUS_HPP
 #define STRATA_UPDATE_STATUS_HPP
 
-#include <Strata_Error.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <cstdint>
-#include <string>
 
 namespace Strata {
 

@@ -268,8 +268,7 @@ class TriangularSolverState {
     if (!direct.algorithm) return false;
     algorithm_ = direct.algorithm;
     fingerprint_ = direct.inspection.fingerprint();
-    if (options.enqueue_updates)
-      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
+    if (options.enqueue_updates) make_updates_alone(exec, options);
     take_first_values(exec, A, direct.inspection);
     return true;
   }
@@ -282,6 +281,26 @@ class TriangularSolverState {
     exec.fence();
   }
 
+  /// Makes what takes enqueued values for an algorithm that takes all.
+  /// @throws PlanMemoryError where there are not even some bytes for that
+  void make_updates_alone(const ExecutionSpace& exec,
+                          const TriangularOptions& options) {
+    updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
+    const MemoryBudget budget(options, report_.crs_bytes);
+    const std::size_t bytes = algorithm_->bytes() + updates_->bytes();
+    if (!budget.allows(bytes)) refuse_updates(budget, bytes);
+  }
+  [[noreturn]] void refuse_updates(const MemoryBudget& budget,
+                                   std::size_t bytes) const {
+    throw PlanMemoryError(budget.option(),
+                          "allows " + std::to_string(budget.bytes()) +
+                              " bytes, " + to_string(report_.algorithm) +
+                              " takes " + std::to_string(bytes) +
+                              " with what takes enqueued values",
+                          "allow as much, or leave the option "
+                          "`enqueue_updates` out",
+                          bytes, budget.bytes());
+  }
   /// Makes what takes enqueued values, with the plan beside the chosen one that
   /// it may need.
   /// @returns whether there is enough memory for that
@@ -292,7 +311,7 @@ class TriangularSolverState {
                     const TriangularOptions& options,
                     AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
     if (!Updates::needs_other_plan(*algorithm_, diag_)) {
-      updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
+      make_updates_alone(exec, options);
       return true;
     }
     if (!algorithm_->reads_gate())
@@ -320,13 +339,7 @@ class TriangularSolverState {
     updates_.reset();
     if (options.algorithm != Algorithm::automatic &&
         (report_.merged_levels == 1 || options.merged_levels > 1))
-      throw PlanMemoryError(
-          budget.option(),
-          "allows " + std::to_string(budget.bytes()) + " bytes, " +
-              to_string(options.algorithm) + " takes " + std::to_string(bytes) +
-              " with the plan beside it for values that it can't take",
-          "allow as much, or leave the choice to automatic", bytes,
-          budget.bytes());
+      refuse_updates(budget, bytes);
     const std::string why =
         "with the plan beside it for values that it can't "
         "take, it takes " +

@@ -15,10 +15,6 @@ namespace Detail {
 /// The memory that a plan may take.
 class MemoryBudget {
  public:
-  /// Bytes that a solver holds beside its plans, where it takes values that are
-  /// enqueued, at most.
-  static constexpr std::size_t update_bytes = 128;
-
   MemoryBudget(const TriangularOptions& options, std::size_t crs_bytes) {
     if (options.max_plan_bytes > 0) {
       bytes_ = options.max_plan_bytes;
@@ -30,8 +26,6 @@ class MemoryBudget {
       bytes_ = static_cast<std::size_t>(by_ratio);
       option_ = "max_plan_ratio";
     }
-    if (limited() && options.enqueue_updates)
-      bytes_ -= bytes_ < update_bytes ? bytes_ : update_bytes;
   }
   bool limited() const { return bytes_ < unlimited; }
   bool allows(std::size_t bytes) const { return bytes <= bytes_; }

@@ -288,7 +288,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
     Kokkos::parallel_for(
         "Strata::SyncFreeSubgraphs::pack",
-        RangeOf<ExecutionSpace>(exec, 0, packed_.num_records),
+        LargeFunctorRange<ExecutionSpace>(exec, 0, packed_.num_records),
         PackSubgraphValues<Scalar, Memory>{packed_, values, this->diagonal_,
                                            this->conjugated_, this->divide_});
   }

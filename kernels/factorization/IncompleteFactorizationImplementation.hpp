@@ -94,10 +94,11 @@ class IncompleteFactorizationState {
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
     if (enqueued_) {
-      // Solvers take all values.
+      // Solvers take all values. What the status says stays until all have.
       whole_ = false;
+      enqueue_factors(exec, lower_.arrays(), upper_.arrays(), nullptr);
       enqueued_->accept(exec);
-      enqueue_new_values(exec);
+      keep_good_values(exec);
       exec.fence();
       return;
     }
@@ -139,7 +140,9 @@ class IncompleteFactorizationState {
         "Strata::IncompleteFactorization::enqueue_update_values");
     whole_ = false;
     enqueued.compute(exec, values, upper_.arrays());
-    enqueue_new_values(exec);
+    enqueue_factors(exec, lower_.arrays(), upper_.arrays(),
+                    enqueued.status().data());
+    keep_good_values(exec);
   }
   void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
     enqueued_factors();
@@ -324,7 +327,7 @@ class IncompleteFactorizationState {
     L.values = good_lower_.data();
     U.values = good_upper_.data();
     if (enqueued_) {
-      enqueue_factors(exec, L, U);
+      enqueue_factors(exec, L, U, enqueued_->status().data());
       exec.fence();
       whole_ = true;
       return;
@@ -340,11 +343,11 @@ class IncompleteFactorizationState {
                         "update_values");
     return *enqueued_;
   }
-  /// All solvers get values of L and U if the status says that they are good,
-  /// else NaN.
+  /// All solvers get values of L and U.
+  /// @param status  where it says that values are bad, solvers give NaN; null:
+  ///                they are good
   void enqueue_factors(const ExecutionSpace& exec, const Matrix& L,
-                       const Matrix& U) {
-    const UpdateStatus* const status = enqueued_->status().data();
+                       const Matrix& U, const UpdateStatus* status) {
     const auto give = [&](Solver& solver, const Matrix& factor) {
       Internals::enqueue_update(solver, exec, factor.values, factor.num_values,
                                 status);
@@ -356,8 +359,7 @@ class IncompleteFactorizationState {
     give(solvers_.upper_transposed, U);
   }
   /// The values that were computed last become those in use, if they are good.
-  void enqueue_new_values(const ExecutionSpace& exec) {
-    enqueue_factors(exec, lower_.arrays(), upper_.arrays());
+  void keep_good_values(const ExecutionSpace& exec) {
     const auto status_of = [](const Solver& solver) {
       return solver.update_status().data();
     };

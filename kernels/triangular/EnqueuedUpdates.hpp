@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_ENQUEUED_UPDATES_HPP
 #define STRATA_KERNELS_TRIANGULAR_ENQUEUED_UPDATES_HPP
 
+#include <Strata_Types.hpp>
 #include <Strata_UpdateStatus.hpp>
 #include <algorithm>
 #include <core/device/Gate.hpp>

@@ -251,9 +251,9 @@ class TriangularAlgorithm {
                                       const Scalar* values) {
     return pack_on_trial(exec, values);
   }
-  /// Whether kernels of solves and of the packing of values end where the gate
-  /// is closed. An algorithm that can't take all values needs that, if it is to
-  /// take values that are enqueued.
+  /// Whether kernels of solves end where the gate is closed; those that pack
+  /// values may, too. An algorithm that can't take all values needs that, if it
+  /// is to take values that are enqueued.
   virtual bool reads_gate() const { return false; }
   void set_gate(const Gate& gate) { gate_ = gate; }
   /// Whether set_values has returned since it was last called.

@@ -57,5 +57,6 @@
 #include <Strata_TriangularReport.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_Types.hpp>
+#include <Strata_UpdateStatus.hpp>
 
 #endif

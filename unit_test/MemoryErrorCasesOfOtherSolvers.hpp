@@ -135,10 +135,14 @@ void expect_memory_errors_of_factorisations(
   changed.at(0, 0) = 1e300;
   changed.at(0, 1) = 1e-20;
   const auto old_matrix = A.template to_device<Matrix>();
-  for (const bool other_solvers : {false, true}) {
+  enum class Update { plain, other_solvers, enqueued };
+  for (const auto update :
+       {Update::plain, Update::other_solvers, Update::enqueued}) {
+    const bool other_solvers = update == Update::other_solvers;
     const auto new_matrix =
         (other_solvers ? changed : scaled(A, 3.)).template to_device<Matrix>();
     IncompleteFactorizationOptions options;
+    options.enqueue_updates = update == Update::enqueued;
     options.triangular.algorithm = Algorithm::sync_free_subgraphs;
     options.transpose = !other_solvers;
     options.shift = 0.5;
@@ -164,9 +168,11 @@ void expect_memory_errors_of_factorisations(
     ASSERT_EQ(
         of_new.report().upper.algorithm != of_old.report().upper.algorithm,
         other_solvers);
-    const std::string name = other_solvers ? ", other solvers" : "";
+    const std::string name = other_solvers             ? ", other solvers"
+                             : options.enqueue_updates ? ", enqueued updates"
+                                                       : "";
     if (!other_solvers)
-      errors.expect("IncompleteFactorization", [&] {
+      errors.expect("IncompleteFactorization" + name, [&] {
         const auto made = std::make_shared<std::optional<Factors>>();
         return MemoryCase{[=] { made->emplace(make(new_matrix)); },
                           {},

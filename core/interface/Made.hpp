@@ -58,6 +58,10 @@ struct Internals {
     solver.update(arguments...);
   }
   template <class Solver, class... Arguments>
+  static void enqueue_update(Solver& solver, const Arguments&... arguments) {
+    solver.enqueue_update(arguments...);
+  }
+  template <class Solver, class... Arguments>
   static void solve(const Solver& solver, const Arguments&... arguments) {
     solver.solve_strided(arguments...);
   }

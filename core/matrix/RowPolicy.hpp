@@ -72,6 +72,12 @@ struct RowByLanes {
 template <class ExecutionSpace>
 using LargeFunctorTeams = Kokkos::TeamPolicy<
     ExecutionSpace, Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+/// The same for ranges. A launch of the other kind can't be recorded into a
+/// CUDA graph, either.
+template <class ExecutionSpace>
+using LargeFunctorRange = Kokkos::RangePolicy<
+    ExecutionSpace, Kokkos::IndexType<std::int64_t>,
+    Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 
 template <class ExecutionSpace, class Functor>
 void for_each_row(const char* label, const ExecutionSpace& exec,

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -39,6 +40,18 @@ KOKKOS_INLINE_FUNCTION bool is_finite(float v) { return v - v == 0; }
 template <class R>
 KOKKOS_INLINE_FUNCTION bool is_finite(const Kokkos::complex<R>& v) {
   return v - v == Kokkos::complex<R>(0);
+}
+
+/// NaN in all parts.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar not_a_number() {
+  using Real = RealOf<Scalar>;
+  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+  if constexpr (std::is_same<Real, Scalar>::value) {
+    return nan;
+  } else {
+    return Scalar(nan, nan);
+  }
 }
 
 }  // namespace Detail

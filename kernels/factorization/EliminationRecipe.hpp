@@ -394,6 +394,9 @@ class EliminationRecipe {
     return first;
   }
 
+  /// Where eliminate() notes that, in device memory.
+  const std::int64_t* fault() const { return fault_.data(); }
+
   /// False where the recipe has more words than a plan can number: it can't be
   /// used then.
   bool made() const { return made_; }

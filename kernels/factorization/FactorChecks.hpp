@@ -116,6 +116,26 @@ inline void raise_factor_fault(std::int64_t first) {
   }
 }
 
+/// A check whose minimum goes to a word in device memory: few rows have a
+/// fault.
+template <class Check>
+struct CheckInto {
+  Check check;
+  std::int64_t* first;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    std::int64_t found = no_factor_fault;
+    check(row, found);
+    if (found != no_factor_fault) Kokkos::atomic_fetch_min(first, found);
+  }
+};
+
+struct ResetFactorFault {
+  std::int64_t* fault;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
+    *fault = no_factor_fault;
+  }
+};
+
 /// Runs one of the checks over all rows and raises what it finds.
 template <class ExecutionSpace, class Check>
 void raise_factor_faults(const char* label, const ExecutionSpace& exec,

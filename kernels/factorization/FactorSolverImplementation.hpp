@@ -38,6 +38,10 @@ class FactorSolverState {
                                  options.upper_diag, options.transpose,
                                  options.precision};
     check_factor_solve_options<Scalar, ExecutionSpace>(how);
+    if (options.triangular.enqueue_updates)
+      throw OptionError("enqueue_updates", "is set",
+                        "leave it out: new factors come by update_values, "
+                        "which waits");
     if (L.rows() != U.rows())
       throw SizeMismatchError("U",
                               "has " + std::to_string(U.rows()) +

@@ -4,6 +4,9 @@
 
 #include <Strata_FactorPrecision.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <Strata_UpdateStatus.hpp>
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <core/interface/NameMatrixErrors.hpp>
 #include <core/interface/Sharers.hpp>
@@ -126,6 +129,35 @@ struct FactorTriangles {
     }
     exec.fence();
   }
+
+  /// The same without a wait, see TriangularSolver::enqueue_update_values.
+  /// @param status  where it says that values are bad, solvers give NaN; null:
+  ///                they are good
+  void enqueue_values(const ExecutionSpace& exec, const Matrix& L,
+                      const Matrix& U, const UpdateStatus* status) {
+    const auto give = [&](Solver& solver, const Matrix& factor) {
+      Internals::enqueue_update(solver, exec, factor.values, factor.num_values,
+                                status);
+    };
+    give(lower, L);
+    give(upper, U);
+    if (!transpose) return;
+    give(lower_transposed, L);
+    give(upper_transposed, U);
+  }
+  /// Of those updates; null of solvers that there are not.
+  std::array<const UpdateStatus*, 4> statuses() const {
+    const auto of = [](const Solver& solver) {
+      return solver.update_status().data();
+    };
+    std::array<const UpdateStatus*, 4> all{of(lower), of(upper), nullptr,
+                                           nullptr};
+    if (transpose) {
+      all[2] = of(lower_transposed);
+      all[3] = of(upper_transposed);
+    }
+    return all;
+  }
 };
 
 /// What is told of the triangular solvers.
@@ -225,10 +257,12 @@ class FactorSolves {
   /// Waits for `exec`.
   /// @param options were checked, and where they ask for single precision, L
   ///                and U by check_square_matrix
+  /// @param status  of enqueued updates, where the options ask for these
   /// @throws what the constructor of TriangularSolver throws, PrecisionError
   FactorSolves(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-               const FactorSolveOptions& options)
-      : options_(options), rows_(L.rows()) {
+               const FactorSolveOptions& options,
+               const UpdateStatus* status = nullptr)
+      : options_(options), rows_(L.rows()), status_(status) {
     if (is_single()) require_single(exec, L, U);
     lower_values_ = values_like<Scalar>(L);
     upper_values_ = values_like<Scalar>(U);
@@ -297,6 +331,25 @@ class FactorSolves {
       }
       throw;
     }
+  }
+
+  /// The solvers' values are about to change: where an exception comes in
+  /// between, the next apply gives them back those in use.
+  void distrust_values() { shared_->whole = false; }
+  /// The same for solvers that take values without a wait of the host
+  /// (TriangularOptions::enqueue_updates), in working precision.
+  /// @param status  where it says that values are bad, solvers give NaN; null:
+  ///                they are good
+  /// @param keep    enqueues that these values become those in use: is called
+  ///                with the latter, and the statuses of the solvers
+  template <class Keep>
+  void enqueue_values(const ExecutionSpace& exec, const Matrix& L,
+                      const Matrix& U, const UpdateStatus* status,
+                      const Keep& keep) {
+    distrust_values();
+    triangles_.enqueue_values(exec, L, U, status);
+    keep(lower_values_, upper_values_, triangles_.statuses());
+    shared_->whole = true;
   }
 
   /// Applies that may overlap in time with those of this object: plans and
@@ -503,6 +556,12 @@ class FactorSolves {
     L.num_values = lower_values_.extent(0);
     U.values = upper_values_.data();
     U.num_values = upper_values_.extent(0);
+    if (options_.triangular.enqueue_updates) {
+      triangles_.enqueue_values(exec, L, U, status_);
+      exec.fence();
+      shared_->whole = true;
+      return;
+    }
     with_factors(
         exec, L, U,
         [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
@@ -617,6 +676,7 @@ class FactorSolves {
 
   FactorSolveOptions options_;
   std::int64_t rows_ = 0;
+  const UpdateStatus* status_ = nullptr;               // in device memory
   FactorTriangles<Scalar, ExecutionSpace> triangles_;  // or empty
   std::conditional_t<can_be_single, SingleState, NoSingleState> single_;
   FactorTriangleReports reports_;

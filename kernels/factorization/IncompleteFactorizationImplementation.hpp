@@ -11,6 +11,7 @@
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <kernels/factorization/EnqueuedFactors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorSolves.hpp>
 #include <kernels/factorization/NewFactor.hpp>
@@ -25,21 +26,6 @@ struct HasImplementation<IncompleteFactorization<Scalar, ExecutionSpace>>
 
 inline constexpr const char* incomplete_factorisation =
     "an incomplete factorisation";
-
-/// A's values with those of the diagonal multiplied by `factor`.
-template <class Scalar>
-struct ShiftDiagonal {
-  CrsArrays<Scalar> A;
-  RealOf<Scalar> factor;
-  Scalar* values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t end = A.row_map(row + 1);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const Scalar value = A.values[k];
-      values[k] = A.entries(k) == row ? value * factor : value;
-    }
-  }
-};
 
 /// What copies of an IncompleteFactorization share.
 ///
@@ -62,10 +48,14 @@ class IncompleteFactorizationState {
         factors_(exec, A, lower_, upper_) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
+    if (options_.enqueue_updates)
+      enqueued_ = std::make_unique<Enqueued>(exec, A, factors_, is_cholesky(),
+                                             diagonal_factor(options_));
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
     solves_ =
-        Solves(exec, lower_.arrays(), upper_.arrays(), solve_options(options_));
+        Solves(exec, lower_.arrays(), upper_.arrays(), solve_options(options_),
+               enqueued_ ? enqueued_->status().data() : nullptr);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
@@ -87,12 +77,51 @@ class IncompleteFactorizationState {
           "make a new factorisation");
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
+    if (enqueued_) {
+      // Solvers take all values. What the status says stays until all have.
+      solves_.enqueue_values(exec, lower_.arrays(), upper_.arrays(), nullptr,
+                             [&](const auto&... in_use) {
+                               enqueued_->accept(exec);
+                               keep_good_values(exec, in_use...);
+                             });
+      exec.fence();
+      return;
+    }
     Report report = report_;
     solves_.take_values(exec, lower_.arrays(), upper_.arrays(),
                         PatternIs::known,
                         [&](const Reports& made) { report = report_of(made); });
     report_ = std::move(report);
   }
+
+  /// See IncompleteFactorization::enqueue_update_values.
+  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      std::size_t num_values) {
+    Enqueued& enqueued = enqueued_factors();
+    if (num_values != static_cast<std::size_t>(entries_))
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(num_values) +
+                                  " elements, the factorised matrix " +
+                                  std::to_string(entries_),
+                              "pass the values of the factorised matrix");
+    const ProfilingRegion region(
+        "Strata::IncompleteFactorization::enqueue_update_values");
+    solves_.distrust_values();
+    enqueued.compute(exec, values, upper_.arrays());
+    solves_.enqueue_values(
+        exec, lower_.arrays(), upper_.arrays(), enqueued.status().data(),
+        [&](const auto&... in_use) { keep_good_values(exec, in_use...); });
+  }
+  void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
+    enqueued_factors();
+    if (A.rows() != rows() ||
+        A.num_values != static_cast<std::size_t>(entries_))
+      throw PatternMismatchError(
+          "A", "does not have as many rows and entries as were factorised",
+          "make a new factorisation");
+    enqueue_values(exec, A.values, A.num_values);
+  }
+  auto update_status() const { return enqueued_factors().status(); }
 
   /// @param solves  those of share(), null: the state's own
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
@@ -136,11 +165,20 @@ class IncompleteFactorizationState {
       Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Reports = FactorTriangleReports;
+  using Enqueued = EnqueuedFactors<Scalar, ExecutionSpace>;
 
   /// @throws OptionError
   static const Options& checked(const Options& options) {
     require_enumerator("kind", options.kind);
     check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
+    if (options.triangular.enqueue_updates && !options.enqueue_updates)
+      throw OptionError("enqueue_updates", "is set of the triangular solvers",
+                        "set that of the factorisation instead");
+    if (options.enqueue_updates &&
+        options.precision != FactorPrecision::working)
+      throw OptionError("enqueue_updates",
+                        "is set, and the factors are of single precision",
+                        "leave one of both options out");
     // A not-a-number is not at least 0.
     if (!(options.shift >= 0) || !is_finite(diagonal_factor(options)))
       throw OptionError("shift", "is " + std::to_string(options.shift),
@@ -151,6 +189,7 @@ class IncompleteFactorizationState {
   static FactorSolveOptions solve_options(const Options& options) {
     FactorSolveOptions how;
     how.triangular = options.triangular;
+    how.triangular.enqueue_updates = options.enqueue_updates;
     how.transpose = options.transpose;
     how.precision = options.precision;
     return how;
@@ -186,6 +225,22 @@ class IncompleteFactorizationState {
     if (is_cholesky()) require_positive_pivots(exec, upper_.arrays());
   }
 
+  /// @throws OptionError where the option is not set
+  Enqueued& enqueued_factors() const {
+    if (!enqueued_)
+      throw OptionError("enqueue_updates", "is not set",
+                        "set it when you make the factorisation, or call "
+                        "update_values");
+    return *enqueued_;
+  }
+  /// The values that were computed last become those in use, if they are good.
+  void keep_good_values(const ExecutionSpace& exec, const Values& good_lower,
+                        const Values& good_upper,
+                        const std::array<const UpdateStatus*, 4>& of_solver) {
+    enqueued_->keep(exec, lower_.arrays(), upper_.arrays(), good_lower.data(),
+                    good_upper.data(), of_solver);
+  }
+
   static std::size_t bytes_of(const Matrix& factor) {
     const auto indices = [](const IndexArray& array) {
       return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
@@ -202,7 +257,8 @@ class IncompleteFactorizationState {
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
     report.factor_bytes = bytes_of(L) + bytes_of(U) + solves_.value_bytes();
-    report.elimination_bytes = factors_.bytes();
+    report.elimination_bytes =
+        factors_.bytes() + (enqueued_ ? enqueued_->bytes() : 0);
     report.workspace_bytes = solves_.workspace_bytes();
     report.lower = solvers.lower;
     report.upper = solvers.upper;
@@ -218,6 +274,7 @@ class IncompleteFactorizationState {
   Factor lower_, upper_;
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Solves solves_;
+  std::unique_ptr<Enqueued> enqueued_;  // null: not asked for
   std::uint64_t fingerprint_ = 0;
   std::int64_t entries_ = 0;  // of A
   Report report_;
@@ -247,6 +304,29 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::update(
   State& state = made_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation,
                              [&] { state.take_values(exec, A); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  State& state = made_state();
+  Detail::with_memory_errors(Detail::incomplete_factorisation,
+                             [&] { state.enqueue_values(exec, A); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
+  State& state = made_state();
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    state.enqueue_values(exec, values, num_values);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+auto IncompleteFactorization<Scalar, ExecutionSpace>::update_status() const
+    -> StatusView {
+  return made_state().update_status();
 }
 
 template <class Scalar, class ExecutionSpace>

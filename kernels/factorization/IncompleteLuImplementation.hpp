@@ -55,12 +55,40 @@ class HostElimination {
         "Strata::IncompleteLu::drawn", 1);
   }
 
+  /// What an elimination needs beside the factors.
+  template <class Scalar>
+  struct Workspace {
+    Kokkos::View<int*, DeviceOf<ExecutionSpace>> a_columns, u_columns;
+    Kokkos::View<int*, Memory> places;
+    Kokkos::View<Scalar*, Memory> values;
+    std::size_t bytes() const {
+      return places.extent(0) * sizeof(int) + values.extent(0) * sizeof(Scalar);
+    }
+  };
+  /// Refers to the patterns' columns where these have 32 bits.
+  template <class Scalar>
+  Workspace<Scalar> make_workspace(const ExecutionSpace& exec,
+                                   const CrsArrays<Scalar>& A,
+                                   const NewTriangle<Scalar>& U) const {
+    const std::int64_t threads = threads_for(exec, A.rows());
+    Workspace<Scalar> made;
+    made.a_columns = indices_as<int>(exec, A.entries);
+    made.u_columns = indices_as<int>(exec, U.arrays.entries);
+    made.places = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::IncompleteLu::place_of_column", threads * A.rows());
+    Kokkos::deep_copy(exec, made.places, -1);
+    made.values = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::IncompleteLu::row", threads * longest_);
+    return made;
+  }
+
   /// Fills in the values of L and U, whose patterns are those of A's triangles.
-  /// Waits for `exec`.
+  /// Enqueues on `exec`.
+  /// @param workspace  of A's pattern, as another elimination has left it
   template <class Scalar>
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                 const NewTriangle<Scalar>& L,
-                 const NewTriangle<Scalar>& U) const {
+                 const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                 const Workspace<Scalar>& workspace) const {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
@@ -68,27 +96,16 @@ class HostElimination {
         "Strata::IncompleteLu::reset",
         Range(exec, 0, static_cast<std::int64_t>(U.arrays.num_values)),
         ResetElimination<Scalar>{U.values, drawn_.data()});
-    constexpr int rows = FactorRowsOnHost<Scalar, true>::rows_of_draw;
-    const std::int64_t n = A.rows();
-    const std::int64_t threads =
-        row_.extent(0) == 0
-            ? 1
-            : std::min<std::int64_t>(exec.concurrency(), (n + rows - 1) / rows);
-    const auto a_columns = indices_as<int>(exec, A.entries);
-    const auto u_columns = indices_as<int>(exec, arrays.u_entries);
-    const auto places = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::IncompleteLu::place_of_column", threads * n);
-    Kokkos::deep_copy(exec, places, -1);
-    const auto values = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-        "Strata::IncompleteLu::row", threads * longest_);
+    // The instance may have more threads than the one that memory is for.
+    const auto threads =
+        static_cast<std::int64_t>(workspace.values.extent(0)) / longest_;
     const auto run = [&](auto alone) {
       using Factor = FactorRowsOnHost<Scalar, decltype(alone)::value>;
-      run_teams<1, 1>("Strata::IncompleteLu::eliminate", exec,
-                      static_cast<int>(threads),
-                      Factor{arrays, a_columns.data(), u_columns.data(),
-                             alone ? nullptr : row_.data(), drawn_.data(), n,
-                             longest_, places.data(), values.data()});
-      exec.fence();
+      run_teams<1, 1>(
+          "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
+          Factor{arrays, workspace.a_columns.data(), workspace.u_columns.data(),
+                 alone ? nullptr : row_.data(), drawn_.data(), A.rows(),
+                 longest_, workspace.places.data(), workspace.values.data()});
     };
     if (threads == 1)
       run(std::true_type());
@@ -99,6 +116,16 @@ class HostElimination {
   std::size_t bytes() const { return row_.span() * sizeof(int); }
 
  private:
+  /// Each has memory of its own, and draws rows.
+  std::int64_t threads_for(const ExecutionSpace& exec,
+                           std::int64_t rows) const {
+    constexpr int of_draw = FactorRowsOnHost<double, true>::rows_of_draw;
+    return row_.extent(0) == 0
+               ? 1
+               : std::min<std::int64_t>(exec.concurrency(),
+                                        (rows + of_draw - 1) / of_draw);
+  }
+
   Kokkos::View<const int*, Memory> row_;  // by place in the order
   std::int64_t longest_;                  // row of A
   Kokkos::View<unsigned*, Memory> drawn_;
@@ -111,6 +138,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   std::unique_ptr<const HostElimination<ExecutionSpace>> on_host;
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
   Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> work;
+  // Of enqueue() on a host; empty before prepare_enqueue.
+  typename HostElimination<ExecutionSpace>::template Workspace<Scalar>
+      workspace;
+  Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space> fault;
 
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
            NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
@@ -143,7 +174,7 @@ IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
   with_memory_errors("incomplete factors", [&] {
-    analysis_ = std::make_shared<const Analysis>(exec, A, L, U);
+    analysis_ = std::make_shared<Analysis>(exec, A, L, U);
   });
 }
 
@@ -154,7 +185,12 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
     if (A.rows() == 0) return;
     const auto &L = analysis_->L, &U = analysis_->U;
     if constexpr (!is_gpu<ExecutionSpace>) {
-      analysis_->on_host->eliminate(exec, A, L, U);
+      const auto& on_host = *analysis_->on_host;
+      const auto& held = analysis_->workspace;
+      on_host.eliminate(
+          exec, A, L, U,
+          held.bytes() > 0 ? held : on_host.make_workspace(exec, A, U));
+      exec.fence();
     } else if (analysis_->recipe) {
       analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
       raise_factor_fault(analysis_->recipe->first_fault(exec));
@@ -168,12 +204,54 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
 }
 
 template <class Scalar, class ExecutionSpace>
+void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& pattern) const {
+  if (pattern.rows() == 0) return;
+  if constexpr (!is_gpu<ExecutionSpace>) {
+    analysis_->workspace =
+        analysis_->on_host->make_workspace(exec, pattern, analysis_->U);
+    analysis_->fault = make_unfilled<decltype(analysis_->fault)>(
+        "Strata::IncompleteLu::fault", 1);
+  } else if (!analysis_->recipe) {
+    throw OptionError(
+        "enqueue_updates",
+        "is set, and the matrix is so large that its elimination is left to "
+        "Kokkos Kernels' spiluk, which waits",
+        "leave the option out, and call update_values");
+  }
+}
+
+template <class Scalar, class ExecutionSpace>
+const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
+  if (A.rows() == 0) return nullptr;
+  const auto &L = analysis_->L, &U = analysis_->U;
+  if constexpr (!is_gpu<ExecutionSpace>) {
+    analysis_->on_host->eliminate(exec, A, L, U, analysis_->workspace);
+    std::int64_t* const fault = analysis_->fault.data();
+    using Range =
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for("Strata::IncompleteLu::reset", Range(exec, 0, 1),
+                         ResetFactorFault{fault});
+    using Check = FactorOutputCheck<Scalar>;
+    Kokkos::parallel_for("Strata::IncompleteLu::check::factors",
+                         Range(exec, 0, A.rows()),
+                         CheckInto<Check>{{L.arrays, U.arrays}, fault});
+    return fault;
+  } else {
+    analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
+    return analysis_->recipe->fault();
+  }
+}
+
+template <class Scalar, class ExecutionSpace>
 std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
   if constexpr (is_gpu<ExecutionSpace>) {
     return (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
            analysis_->work.span() * sizeof(Scalar);
   } else {
-    return analysis_->on_host ? analysis_->on_host->bytes() : 0;
+    return (analysis_->on_host ? analysis_->on_host->bytes() : 0) +
+           analysis_->workspace.bytes();
   }
 }
 

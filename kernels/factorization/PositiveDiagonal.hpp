@@ -118,6 +118,14 @@ struct FindNotHermitian {
   }
 };
 
+/// Of the two checks below, relative.
+template <class Scalar>
+constexpr double hermitian_tolerance =
+    64.0 * std::numeric_limits<RealOf<Scalar>>::epsilon();
+template <class Scalar>
+constexpr double pivot_tolerance =
+    1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon();
+
 /// @throws NotHermitianError
 /// Cost: a binary search for each entry. Rows must be sorted.
 template <class Scalar, class ExecutionSpace>
@@ -127,8 +135,7 @@ void require_hermitian(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
       "Strata::require_hermitian",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, A.rows()),
-      FindNotHermitian<Scalar>{
-          A, 64.0 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
+      FindNotHermitian<Scalar>{A, hermitian_tolerance<Scalar>},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
   if (first != no_fault)
@@ -174,8 +181,7 @@ std::int64_t first_bad_pivot(const ExecutionSpace& exec,
       "Strata::require_positive_pivots",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, U.rows()),
-      FindBadPivot<Scalar>{
-          U, 1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon()},
+      FindBadPivot<Scalar>{U, pivot_tolerance<Scalar>},
       Kokkos::Min<std::int64_t>(first));
   exec.fence();
   return first;

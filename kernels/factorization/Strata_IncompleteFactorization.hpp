@@ -5,6 +5,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_Types.hpp>
+#include <Strata_UpdateStatus.hpp>
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
@@ -50,6 +51,8 @@ class IncompleteFactorization {
   using matrix_type = KokkosSparse::CrsMatrix<
       Scalar, int, Kokkos::Device<ExecutionSpace, memory_space>, void, int>;
 
+  using StatusView = Kokkos::View<const UpdateStatus, memory_space>;
+
   /// An empty one.
   IncompleteFactorization() = default;
 
@@ -89,7 +92,8 @@ class IncompleteFactorization {
   ///   first, and throws MemoryError while it can't
   /// Cost: four passes over A for the checks, the elimination, the new values
   /// of each solver, and a copy of the factors' values. A CUDA graph that
-  /// recorded an apply must be recorded again.
+  /// recorded an apply must be recorded again, unless the option
+  /// `enqueue_updates` is set: no new solvers are made then.
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
@@ -97,6 +101,49 @@ class IncompleteFactorization {
       update(exec, Detail::crs_arrays(A));
     }
   }
+
+  /// Factorises other values on the same pattern like update_values, but the
+  /// host does not wait, and nothing is allocated: for objects made with the
+  /// option `enqueue_updates`. A CUDA graph may record it, along with what
+  /// computes the values and with calls of apply, and stays valid over values
+  /// of every kind.
+  ///
+  /// update_status() says, once this is done, whether the factors are in use.
+  /// Where they are not, calls of apply that are enqueued after this give NaN
+  /// in every row, with every op, until a later update has good values; lower()
+  /// and upper() have the last good ones. No new solvers are made: values that
+  /// the plans can't take are solved with along paths without merged level
+  /// sets.
+  ///
+  /// @param A  the caller vouches for its pattern. Nothing but later work on
+  ///   `exec` may change or free its values before a fence; its pattern is not
+  ///   looked at
+  /// @throws HandleError, OptionError without that option, PatternMismatchError
+  ///   for other numbers of rows or entries, before anything is enqueued
+  /// Cost: some launches; two passes over A for the checks, the elimination,
+  /// the new values of each solver, and a copy of the factors' values.
+  template <class Matrix,
+            std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
+  void enqueue_update_values(const ExecutionSpace& exec, const Matrix& A) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      expect_compiled();
+      enqueue_update(exec, Detail::crs_arrays(A));
+    }
+  }
+  /// The same from the values alone (rank 1, in the order of A).
+  /// @throws SizeMismatchError for another number of values
+  template <class Values,
+            std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
+  void enqueue_update_values(const ExecutionSpace& exec, const Values& values) {
+    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
+      expect_compiled();
+      enqueue_update(exec, values.data(), values.extent(0));
+    }
+  }
+  /// What the last update of values has found, in device memory: valid once its
+  /// work is done. An exception of update_values changes nothing there.
+  /// @throws HandleError, OptionError without the option `enqueue_updates`
+  StatusView update_status() const;
 
   /// x = U^-1 L^-1 b, or with op, x = op(L U)^-1 b. Asynchronous on `exec`: no
   /// allocation, no transfer and no wait, as TriangularSolver::solve. Two
@@ -180,6 +227,10 @@ class IncompleteFactorization {
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
                const IncompleteFactorizationOptions& options);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
+  void enqueue_update(const ExecutionSpace& exec,
+                      const Detail::CrsArrays<Scalar>& A);
+  void enqueue_update(const ExecutionSpace& exec, const Scalar* values,
+                      std::size_t num_values);
   void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
                      const Detail::StridedBlock& x, Op op) const;
   void copy_factor(const ExecutionSpace& exec, Uplo uplo,

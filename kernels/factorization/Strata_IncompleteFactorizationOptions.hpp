@@ -48,12 +48,18 @@ struct IncompleteFactorizationOptions {
   double shift = 0;
   /// That of the triangular solvers; A is factorised in its own.
   FactorPrecision precision = FactorPrecision::working;
+  /// Whether enqueue_update_values may be called: the triangular solvers then
+  /// have the option of the same name, and all memory that an update needs is
+  /// held, A's pattern included. Refused with FactorPrecision::single, and on a
+  /// GPU for matrices that are left to Kokkos Kernels' spiluk (see
+  /// incomplete_lu).
+  bool enqueue_updates = false;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.kind == b.kind && a.triangular == b.triangular &&
            a.transpose == b.transpose && a.shift == b.shift &&
-           a.precision == b.precision;
+           a.precision == b.precision && a.enqueue_updates == b.enqueue_updates;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -72,7 +78,9 @@ struct IncompleteFactorizationReport {
   /// factors' values in float.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: the order of rows, and
-  /// on a GPU the recipe and a value for each entry of U.
+  /// on a GPU the recipe and a value for each entry of U; with
+  /// `enqueue_updates`, A's pattern, with a shift A's values, and on a host the
+  /// workspace of the threads.
   std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.

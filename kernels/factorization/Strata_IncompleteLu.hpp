@@ -40,12 +40,24 @@ class IncompleteFactors {
   /// @throws FactorizationError, and then the factors are of no use
   void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
 
+  /// Holds from now on what enqueue() needs.
+  /// @param pattern  of A, whose arrays have to live as long as this is used
+  /// @throws OptionError where elimination is left to Kokkos Kernels' spiluk
+  void prepare_enqueue(const ExecutionSpace& exec,
+                       const CrsArrays<Scalar>& pattern) const;
+  /// compute() without a wait, an allocation or an exception.
+  /// @param A  the pattern that prepare_enqueue was given, with values
+  /// @returns where the first fault is noted in device memory, as
+  ///   raise_factor_fault takes it; null where there is no row
+  const std::int64_t* enqueue(const ExecutionSpace& exec,
+                              const CrsArrays<Scalar>& A) const;
+
   /// What is kept for compute(), but for the patterns of both factors.
   std::size_t bytes() const;
 
  private:
   struct Analysis;
-  std::shared_ptr<const Analysis> analysis_;
+  std::shared_ptr<Analysis> analysis_;
 };
 
 }  // namespace Detail

@@ -192,6 +192,14 @@ struct TriangularOptions {
   std::size_t max_plan_bytes = 0;
   double max_plan_ratio = 0;
 
+  /// Lets the solver take values by `enqueue_update_values`, for which the host
+  /// does not wait. An algorithm that merges level sets or scales entries then
+  /// has a second plan beside it, `sync_free` without either, which serves
+  /// values that the first can't take: its memory counts like that of the
+  /// first, and each solve has one launch more, which ends at once. Other
+  /// algorithms divide by the diagonal instead of multiplying by reciprocals.
+  bool enqueue_updates = false;
+
   friend bool operator==(const TriangularOptions& a,
                          const TriangularOptions& b) {
     return a.algorithm == b.algorithm && a.op == b.op &&
@@ -203,7 +211,8 @@ struct TriangularOptions {
            a.criterion == b.criterion &&
            a.max_right_hand_sides == b.max_right_hand_sides &&
            a.max_plan_bytes == b.max_plan_bytes &&
-           a.max_plan_ratio == b.max_plan_ratio;
+           a.max_plan_ratio == b.max_plan_ratio &&
+           a.enqueue_updates == b.enqueue_updates;
   }
   friend bool operator!=(const TriangularOptions& a,
                          const TriangularOptions& b) {

@@ -7,6 +7,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
+#include <Strata_UpdateStatus.hpp>
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
@@ -44,6 +45,7 @@ class TriangularSolver {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+  using StatusView = Kokkos::View<const UpdateStatus, memory_space>;
 
   /// An empty solver.
   TriangularSolver() = default;
@@ -95,7 +97,8 @@ class TriangularSolver {
   /// x = op(A)^-1 b. Asynchronous on `exec`: no allocation, no transfer and no
   /// wait (but Kokkos allocates for OpenMP teams in the first solve on another
   /// instance than that of the analysis). A CUDA graph that recorded it must be
-  /// recorded again after update_values.
+  /// recorded again after update_values, unless the option `enqueue_updates` is
+  /// set.
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
@@ -167,6 +170,47 @@ class TriangularSolver {
     }
   }
 
+  /// Takes new values like update_values, but the host does not wait, and
+  /// nothing is allocated: for solvers made with the option `enqueue_updates`.
+  /// A CUDA graph may record it, along with what computes the values and with
+  /// solves, and stays valid over values of every kind.
+  ///
+  /// update_status() says, once this is done, whether the values are in use.
+  /// Where they are not, solves that are enqueued after this give NaN in every
+  /// row until a later update takes good ones. Values that update_values
+  /// refuses with a ScalingError are in use: they are solved with along a path
+  /// without merged level sets.
+  ///
+  /// @param values  rank 1, in the order of the analysed matrix: the caller
+  ///   vouches for the pattern. Nothing but later work on `exec` may change or
+  ///   free them before a fence
+  /// @throws HandleError, OptionError without that option, SizeMismatchError,
+  ///   before anything is enqueued
+  /// Cost: a few launches; a pass or two over the values.
+  template <class Values,
+            std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
+  void enqueue_update_values(const ExecutionSpace& exec, const Values& values) {
+    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
+      expect_compiled();
+      enqueue_update(exec, values.data(), values.extent(0), nullptr);
+    }
+  }
+  /// The same with the values of a matrix, for whose pattern the caller
+  /// vouches. @throws PatternMismatchError for other numbers of rows or entries
+  template <class Matrix,
+            std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
+  void enqueue_update_values(const ExecutionSpace& exec, const Matrix& A) {
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
+      expect_compiled();
+      enqueue_update(exec, Detail::crs_arrays(A));
+    }
+  }
+  /// What the last update of values has found, in device memory: valid once its
+  /// work is done. Other updates write there, too, those that the host waits
+  /// for included; update_pattern makes another view.
+  /// @throws HandleError, OptionError without the option `enqueue_updates`
+  StatusView update_status() const;
+
   /// Takes a matrix of as many rows whose pattern differs a little from the one
   /// before: entries added, entries gone, new values. Uplo, diag and options
   /// stay. The solver is then as good as a new one; copies of it, and solvers
@@ -226,6 +270,10 @@ class TriangularSolver {
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void update(const ExecutionSpace& exec, const Scalar* values,
               std::size_t num_values);
+  void enqueue_update(const ExecutionSpace& exec,
+                      const Detail::CrsArrays<Scalar>& A);
+  void enqueue_update(const ExecutionSpace& exec, const Scalar* values,
+                      std::size_t num_values, const UpdateStatus* outside);
   void change_pattern(const ExecutionSpace& exec,
                       const Detail::CrsArrays<Scalar>& A);
   Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const;

@@ -5,6 +5,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <core/device/Gate.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/matrix/InspectValues.hpp>
@@ -203,6 +204,12 @@ class TriangularAlgorithm {
   virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
     return {};
   }
+  /// Enqueues the same look, which leaves what it finds in `found` (see
+  /// CheckGrowth), where growth_limit() has one.
+  virtual void enqueue_check_growth(const ExecutionSpace&, const Scalar*,
+                                    std::int64_t* found) const {
+    (void)found;
+  }
   /// Why this algorithm can't take values of which inspect_values, with
   /// `pack_on_trial`, has found this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
@@ -215,17 +222,43 @@ class TriangularAlgorithm {
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
-    has_values_ = false;
-    divide_ = divide;
-    if (!diagonal_along_)
-      pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
-                    divide);
-    pack_entries(exec, values);
+    enqueue_values(exec, values, divide);
     // Solves may read their values before they wait for what is before them;
     // the caller waits for all before it forgets a trial packing.
     if (!holds_trial_packing()) publish_writes(exec);
+  }
+  /// The same without publish_writes, which has to follow.
+  /// @param spoils where it is not 0, in device memory, solves are to give NaN;
+  ///               null: never
+  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      bool divide, const int* spoils = nullptr) {
+    has_values_ = false;
+    divide_ = divide;
+    pack(exec, values, {gate_, spoils});
     has_values_ = true;
   }
+
+  // For values that are enqueued, see EnqueuedUpdates.
+
+  /// Allocates what looks at new values need for the time of a look, for good.
+  virtual void keep_update_memory() {}
+  /// `begin_trial_packing` for values that are taken in any case, in place of
+  /// those that the solver has, which are lost.
+  std::int64_t* begin_in_place(const ExecutionSpace& exec,
+                               const Scalar* values) {
+    has_values_ = false;
+    faults_left_ = merge_faults() != nullptr;
+    return look_in_place(exec, values);
+  }
+  virtual std::int64_t* look_in_place(const ExecutionSpace& exec,
+                                      const Scalar* values) {
+    return pack_on_trial(exec, values);
+  }
+  /// Whether kernels of solves end where the gate is closed; those that pack
+  /// values may, too. An algorithm that can't take all values needs that, if it
+  /// is to take values that are enqueued.
+  virtual bool reads_gate() const { return false; }
+  void set_gate(const Gate& gate) { gate_ = gate; }
   /// Whether set_values has returned since it was last called.
   bool has_values() const { return has_values_; }
   /// What an analysis of another pattern may keep. The host waits.
@@ -269,6 +302,15 @@ class TriangularAlgorithm {
     conjugated_ = conjugated;
     diagonal_ = diagonal;
   }
+  /// All values.
+  /// @param by  for the diagonal
+  virtual void pack(const ExecutionSpace& exec, const Scalar* values,
+                    const DiagonalGate& by) {
+    if (!diagonal_along_)
+      pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
+                    divide_, by);
+    pack_entries(exec, values);
+  }
   /// The diagonal along with them, if that is so (`diagonal_along_`);
   /// `pack_on_trial` looks at it then.
   virtual void pack_entries(const ExecutionSpace& exec,
@@ -291,6 +333,7 @@ class TriangularAlgorithm {
  protected:
   /// Of all copies: new values may change it.
   bool& divide_ = *division_;
+  Gate gate_;  ///< always open, unless set
 
  private:
   bool has_values_ = false, faults_left_ = false;

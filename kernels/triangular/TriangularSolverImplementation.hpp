@@ -13,6 +13,7 @@
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <exception>
+#include <kernels/triangular/EnqueuedUpdates.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 #include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
 #include <kernels/triangular/selection/ChooseAlgorithm.hpp>
@@ -30,8 +31,12 @@ struct HasImplementation<TriangularSolver<Scalar, ExecutionSpace>>
 /// The workspace of a solver that share_plan has made, and of its copies.
 template <class Scalar, class ExecutionSpace>
 struct TriangularWorkspace {
+  using Algorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
+
   /// Null: solves have no workspace, and the plan's own algorithm serves.
-  std::shared_ptr<const TriangularAlgorithm<Scalar, ExecutionSpace>> algorithm;
+  std::shared_ptr<const Algorithm> algorithm;
+  /// The same of the plan for values that the chosen one can't take.
+  std::shared_ptr<const Algorithm> beside;
 };
 
 /// What solvers share that share a plan: all but further workspaces.
@@ -70,8 +75,10 @@ class TriangularSolverState {
       take_graph(exec, A, input, options, kept);
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
-    report_.plan_bytes = algorithm_->bytes();
-    report_.workspace_bytes = algorithm_->workspace_bytes();
+    report_.plan_bytes =
+        algorithm_->bytes() + (updates_ ? updates_->bytes() : 0);
+    report_.workspace_bytes = algorithm_->workspace_bytes() +
+                              (updates_ ? updates_->workspace_bytes() : 0);
     report_.analysis_us = timer.seconds() * 1e6;
   }
 
@@ -84,31 +91,39 @@ class TriangularSolverState {
   void solve(const ExecutionSpace& exec, const StridedBlock& b,
              const StridedBlock& x, const Workspace* workspace) const {
     check_vectors(report_.rows, b, x);
-    solve_checked(exec, b, x);
+    solve_checked(exec, b, x, workspace);
   }
   /// For vectors that check_vectors has seen.
   void solve_checked(const ExecutionSpace& exec, const StridedBlock& b,
-                     const StridedBlock& x) const {
+                     const StridedBlock& x, const Workspace* workspace) const {
     const std::int64_t columns = x.extent[1];
     if (report_.rows == 0 || columns == 0) return;
     const ProfilingRegion region("Strata::TriangularSolver::solve");
-    if (!algorithm_->has_values())
+    if (!algorithm_->has_values() || (updates_ && !updates_->has_values()))
       throw HandleError("solver",
                         "has no values: an exception has ended the update",
                         "call update_values again");
     const SomeAlgorithm& algorithm =
         workspace && workspace->algorithm ? *workspace->algorithm : *algorithm_;
     with_memory_errors("a triangular solve", [&] {
-      algorithm.solve(exec, multi_vector_ref<const Scalar>(b),
-                      multi_vector_ref<Scalar>(x), columns);
+      const auto from = multi_vector_ref<const Scalar>(b);
+      const auto to = multi_vector_ref<Scalar>(x);
+      algorithm.solve(exec, from, to, columns);
+      if (updates_)
+        updates_->solve(exec, from, to, columns,
+                        workspace ? workspace->beside.get() : nullptr);
     });
   }
 
+  void fill_workspace(const ExecutionSpace& exec, Workspace& workspace) const {
+    workspace.algorithm = algorithm_->with_workspace(exec);
+    if (updates_) workspace.beside = updates_->with_workspace(exec);
+  }
   /// One more workspace. Waits for `exec`.
   std::shared_ptr<Workspace> make_workspace(const ExecutionSpace& exec) const {
     const ProfilingRegion region("Strata::TriangularSolver::share_plan");
     const auto made = std::make_shared<Workspace>();
-    made->algorithm = algorithm_->with_workspace(exec);
+    fill_workspace(exec, *made);
     exec.fence();
     workspaces_->add(made);
     return made;
@@ -157,8 +172,32 @@ class TriangularSolverState {
           "make a new solver, which will merge fewer rows, or set the option "
           "`merged_levels` to 1",
           unsuitable.row);
+    if (updates_) {
+      // The host has waited for the look.
+      algorithm_->forget_trial_packing();
+      updates_->enqueue(exec, A.values);
+      return;
+    }
     algorithm_->set_values(exec, A.values, found.divide != 0);
     if (algorithm_->holds_trial_packing()) exec.fence();
+  }
+
+  /// See TriangularSolver::enqueue_update_values.
+  /// @param outside  see EnqueuedUpdates::enqueue
+  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      const UpdateStatus* outside) {
+    const ProfilingRegion region(
+        "Strata::TriangularSolver::enqueue_update_values");
+    updates().enqueue(exec, values, outside);
+  }
+  auto update_status() const { return updates().status(); }
+  /// @throws OptionError for a solver that does not take enqueued values
+  EnqueuedUpdates<Scalar, ExecutionSpace>& updates() const {
+    if (!updates_)
+      throw OptionError("enqueue_updates", "is not set",
+                        "set it when you make the solver, or call "
+                        "update_values");
+    return *updates_;
   }
 
   /// See TriangularSolver::update_pattern.
@@ -176,8 +215,7 @@ class TriangularSolverState {
     // What throws comes before what changes.
     const auto workspaces = workspaces_->in_use();
     std::vector<Workspace> made(workspaces.size());
-    for (auto& workspace : made)
-      workspace.algorithm = next.algorithm_->with_workspace(exec);
+    for (auto& workspace : made) next.fill_workspace(exec, workspace);
     exec.fence();
     for (std::size_t i = 0; i < made.size(); ++i)
       *workspaces[i] = std::move(made[i]);
@@ -189,6 +227,7 @@ class TriangularSolverState {
 
  private:
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
+  using Updates = EnqueuedUpdates<Scalar, ExecutionSpace>;
 
   /// Of another pattern, with the algorithm of this one where that is good.
   TriangularSolverState analysed_anew(const ExecutionSpace& exec,
@@ -280,9 +319,89 @@ class TriangularSolverState {
     if (!direct.algorithm) return false;
     algorithm_ = direct.algorithm;
     fingerprint_ = direct.inspection.fingerprint();
-    algorithm_->set_values(exec, A.values, direct.inspection.divide != 0);
-    exec.fence();
+    if (options.enqueue_updates) make_updates_alone(exec, options);
+    take_first_values(exec, A, direct.inspection);
     return true;
+  }
+  void take_first_values(const ExecutionSpace& exec, const Matrix& A,
+                         const ValuesInspection& found) {
+    if (updates_)
+      updates_->enqueue(exec, A.values);
+    else
+      algorithm_->set_values(exec, A.values, found.divide != 0);
+    exec.fence();
+  }
+
+  /// Makes what takes enqueued values for an algorithm that takes all.
+  /// @throws PlanMemoryError where there are not even some bytes for that
+  void make_updates_alone(const ExecutionSpace& exec,
+                          const TriangularOptions& options) {
+    updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
+    const MemoryBudget budget(options, report_.crs_bytes);
+    const std::size_t bytes = algorithm_->bytes() + updates_->bytes();
+    if (!budget.allows(bytes)) refuse_updates(budget, bytes);
+  }
+  [[noreturn]] void refuse_updates(const MemoryBudget& budget,
+                                   std::size_t bytes) const {
+    throw PlanMemoryError(budget.option(),
+                          "allows " + std::to_string(budget.bytes()) +
+                              " bytes, " + to_string(report_.algorithm) +
+                              " takes " + std::to_string(bytes) +
+                              " with what takes enqueued values",
+                          "allow as much, or leave the option "
+                          "`enqueue_updates` out",
+                          bytes, budget.bytes());
+  }
+  /// Makes what takes enqueued values, with the plan beside the chosen one that
+  /// it may need.
+  /// @returns whether there is enough memory for that
+  /// @throws PlanMemoryError where there is not, and the plan was asked for;
+  ///   OptionError where the algorithm can't take enqueued values
+  bool make_updates(const ExecutionSpace& exec,
+                    const TriangularAnalysis<ExecutionSpace>& analysis,
+                    const TriangularOptions& options,
+                    AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
+    if (!Updates::needs_other_plan(*algorithm_, diag_)) {
+      make_updates_alone(exec, options);
+      return true;
+    }
+    if (!algorithm_->reads_gate())
+      throw OptionError(
+          "enqueue_updates",
+          std::string("is set, and ") + to_string(report_.algorithm) +
+              " scales entries or merges rows without reading a gate",
+          "choose another algorithm, or override reads_gate() in this one");
+    using Other = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
+    const MemoryBudget budget(options, report_.crs_bytes);
+    std::size_t bytes = 0;
+    for (const int columns : {options.max_right_hand_sides, 1}) {
+      updates_.reset();
+      updates_ = std::make_shared<Updates>(
+          exec, algorithm_, std::make_shared<Other>(exec, analysis, columns),
+          diag_);
+      bytes = algorithm_->bytes() + updates_->bytes();
+      if (budget.allows(bytes)) {
+        report_.reason +=
+            "; with sync_free beside it, for values that it can't take";
+        return true;
+      }
+      if (columns == 1) break;
+    }
+    updates_.reset();
+    if (options.algorithm != Algorithm::automatic &&
+        (report_.merged_levels == 1 || options.merged_levels > 1))
+      refuse_updates(budget, bytes);
+    const std::string why =
+        "with the plan beside it for values that it can't "
+        "take, it takes " +
+        std::to_string(bytes) + " bytes of " + std::to_string(budget.bytes()) +
+        " allowed";
+    algorithm_.reset();
+    if (report_.merged_levels > 1)
+      choice.forbid_merge(why);
+    else
+      choice.rule_out(report_.algorithm, why);
+    return false;
   }
 
   /// Any algorithm, by way of the dependency graph.
@@ -321,8 +440,11 @@ class TriangularSolverState {
     for (;;) {
       const bool unscalable = found.unscalable_row != ValuesInspection::no_row;
       const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
-      if (!unscalable && !unsuitable.any) break;
-      if (unscalable) {
+      if (!unscalable && !unsuitable.any) {
+        if (!options.enqueue_updates ||
+            make_updates(exec, analysis, options, choice))
+          break;
+      } else if (unscalable) {
         algorithm_.reset();
         choice.rule_out(report_.algorithm, cannot_scale(found));
       } else if (unsuitable.too_inaccurate) {
@@ -335,8 +457,8 @@ class TriangularSolverState {
       algorithm_ = choice.make();
       found = inspect(exec, A);
     }
-    algorithm_->set_values(exec, A.values, found.divide != 0);
-    exec.fence();
+    if (updates_) algorithm_->forget_trial_packing();
+    take_first_values(exec, A, found);
     algorithm_->forget_trial_packing();
     if (report_.merged_levels > 1) {
       report_.growth = growth;
@@ -348,6 +470,7 @@ class TriangularSolverState {
   }
 
   std::shared_ptr<SomeAlgorithm> algorithm_;
+  std::shared_ptr<Updates> updates_;  // null: not asked for
   /// Those that a new pattern makes anew.
   std::shared_ptr<Sharers<Workspace>> workspaces_ =
       std::make_shared<Sharers<Workspace>>();
@@ -401,7 +524,7 @@ void TriangularSolver<Scalar, ExecutionSpace>::solve_checked(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
     const Detail::StridedBlock& x) const {
   require_made();
-  state_->solve_checked(exec, b, x);
+  state_->solve_checked(exec, b, x, workspace_.get());
 }
 
 template <class Scalar, class ExecutionSpace>
@@ -425,6 +548,37 @@ void TriangularSolver<Scalar, ExecutionSpace>::update(
   A.num_values = num_values;
   Detail::with_memory_errors("new values of a triangle",
                              [&] { state_->take_values(exec, A, true); });
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+  require_made();
+  if (A.columns != state_->report().rows || !state_->same_sizes(A))
+    throw PatternMismatchError(
+        "matrix", "does not have as many rows and entries as were analysed",
+        "pass the matrix the solver was made from with new values, or make a "
+        "new solver");
+  enqueue_update(exec, A.values, A.num_values, nullptr);
+}
+
+template <class Scalar, class ExecutionSpace>
+void TriangularSolver<Scalar, ExecutionSpace>::enqueue_update(
+    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values,
+    const UpdateStatus* outside) {
+  require_made();
+  state_->updates();
+  state_->check_num_values(num_values);
+  Detail::with_memory_errors("new values of a triangle", [&] {
+    state_->enqueue_values(exec, values, outside);
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+auto TriangularSolver<Scalar, ExecutionSpace>::update_status() const
+    -> StatusView {
+  require_made();
+  return state_->update_status();
 }
 
 template <class Scalar, class ExecutionSpace>

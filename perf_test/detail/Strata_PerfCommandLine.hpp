@@ -190,13 +190,18 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
                                "--team-size",        "--solves",
                                "--changed-entries",  "--export-dot",
                                "--export-json",      "--table"},
-                  {"--explain", "--transfers", "--compare-transfers"})) {
+                  {"--explain", "--transfers", "--compare-transfers",
+                   "--enqueue-updates"})) {
     if (flag == "--help") {
       options.help = true;
       continue;
     }
     if (flag == "--explain") {
       options.explain = true;
+      continue;
+    }
+    if (flag == "--enqueue-updates") {
+      options.wishes.enqueue_updates = true;
       continue;
     }
     if (flag == "--transfers" || flag == "--compare-transfers") {
@@ -291,6 +296,8 @@ inline std::string usage() {
   --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
   --merged-levels K   level sets merged into one; 1: none are (default: what
                       the analysis finds best)
+  --enqueue-updates   time enqueue_update_values in place of update_values, and
+                      solves of plans made for that
   --partition P       of subgraphs: automatic (default) | heuristic | level_bands |
                       picciau_2017, the authors' own
   --criterion C       in which order Algorithm 3 takes vertices: automatic (default,

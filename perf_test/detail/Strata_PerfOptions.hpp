@@ -33,6 +33,7 @@ struct PlanWishes {
   std::string partition = "automatic", criterion = "automatic";
   int max_subgraph_rows = 0;
   int team_size = 0;
+  bool enqueue_updates = false;
 };
 
 /// Whether b comes from the host's memory and x goes back to it in each solve.

@@ -29,7 +29,12 @@ class OwnSolver : public Algorithm<Scalar> {
     solver_.emplace(exec_, problem_.matrix, problem_.uplo, Diag::non_unit,
                     options_);
   }
-  void update() override { solver_->update_values(exec_, problem_.matrix); }
+  void update() override {
+    if (options_.enqueue_updates)
+      solver_->enqueue_update_values(exec_, problem_.matrix);
+    else
+      solver_->update_values(exec_, problem_.matrix);
+  }
   void solve() override {
     if (problem_.rhs() == 1)
       solver_->solve(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),

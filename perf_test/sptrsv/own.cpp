@@ -26,6 +26,7 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
   options.accuracy = accuracy_from_string(wishes.accuracy);
   options.accuracy_digits = wishes.accuracy_digits;
   options.merged_levels = wishes.merged_levels;
+  options.enqueue_updates = wishes.enqueue_updates;
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 

@@ -13,9 +13,11 @@ set(peers serial_substitution kokkos_kernels_rp kokkos_kernels_tp1
   kokkos_kernels_tp1chain)
 set(rhs 1)
 set(reorder none)
+set(updates)
 if(scalar MATCHES "complex")
   set(rhs 3)
   set(reorder level)
+  set(updates --enqueue-updates)
 endif()
 # Two rows have no diagonal entry.
 file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
@@ -29,7 +31,7 @@ file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetri
 execute_process(
   COMMAND ${program} --gallery grid2d:12 --gallery=block_diagonal:4x60:0.1
     --matrix ${work_dir}/small.mtx --scalar ${scalar} --factor ${factor}
-    --rhs ${rhs} --reorder ${reorder} --table ${csv_file} --explain
+    --rhs ${rhs} --reorder ${reorder} --table ${csv_file} --explain ${updates}
     --benchmark_min_time=0.001 --benchmark_out=${json_file}
     --benchmark_out_format=json
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)

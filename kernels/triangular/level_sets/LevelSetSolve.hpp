@@ -20,8 +20,10 @@ struct DiagonalSolve {
   static constexpr bool awaits_previous = true;
   RowSystem<Scalar, ExecutionSpace> system;
   int num_rows;
+  Gate gate;
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    if (ends_at_gate(gate, team)) return;
     const std::int64_t p =
         static_cast<std::int64_t>(team.league_rank()) * team.team_size() +
         team.team_rank();
@@ -110,7 +112,18 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const auto n = static_cast<int>(chunks_.num_rows);
     run_teams<8, threads>(
         "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
-        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n});
+        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n, this->gate_});
+  }
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const DiagonalGate& by) override {
+    if (this->diagonal_along_) return Base::pack(exec, values, by);
+    pack_together<Scalar>(
+        "Strata::PackValues::rows", exec,
+        GatherValues<Scalar, Memory>{chunks_.value_index, values, value_,
+                                     this->conjugated_, this->gate_},
+        PackDiagonal<Scalar, Memory>{this->diagonal_value_index_, values,
+                                     this->diagonal_, this->conjugated_,
+                                     this->divide_, by});
   }
   /// Of a copy: buffers and counter of its own, not initialized.
   void take_workspace(const ExecutionSpace& exec) {
@@ -126,7 +139,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            counter_.extent(0) * sizeof(unsigned);
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
+    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_,
+                  this->gate_);
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +

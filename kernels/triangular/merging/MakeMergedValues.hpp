@@ -16,8 +16,8 @@ namespace Detail {
 
 /// Runs the recipes of merged rows (see MergedRows) with the values of a
 /// matrix: packs what comes of it, along with the rows that are as they were
-/// and the diagonal as it is, where nothing is overwritten that solves use, and
-/// looks at it.
+/// and the diagonal, and looks at it. Where values may turn out to be
+/// unsuitable that solves must not lose, it packs into other memory.
 ///
 /// One warp or several take a chunk; a power of two of neighbouring lanes share
 /// a row, its slots are in scratch. No row needs another one's result. All
@@ -52,7 +52,8 @@ struct MakeMergedValues {
   int most_coefficients, most_slots;
   // To pack into: by slot, and by permuted row.
   Scalar *value, *diagonal;
-  float* spread;  // by row
+  float* spread;             // by row
+  bool reciprocals = false;  // of the diagonal are packed
 
   /// Of one chunk: slots, coefficients' reciprocals, first entries and numbers
   /// of entries.
@@ -183,7 +184,7 @@ struct MakeMergedValues {
     }
     if (any && !merged) take_as_it_is(chunk, r, lane, entries.first, end, look);
     if (any && lane.rank == 0) {
-      diagonal[p] = own;
+      diagonal[p] = reciprocals ? Scalar(1) / own : own;
       inspect(p, own);
     }
     if (lane_any(merged)) {

@@ -24,6 +24,15 @@ struct CheckedRow {
   const unsigned char* slots;  // of the recipe
 };
 
+/// Whether the growth of rows, of which the largest spread is known as bits_of
+/// it, may be over the limit: without a look at the rows.
+KOKKOS_INLINE_FUNCTION bool may_grow_beyond(std::int64_t spread_bits,
+                                            double longest_row, double limit) {
+  double spread;
+  memcpy(&spread, &spread_bits, sizeof(spread));
+  return !(spread / longest_row <= limit);
+}
+
 /// How much larger than eps times the longest row the rounding errors of merged
 /// rows may be, row by row, and which rows are over that limit.
 ///
@@ -64,8 +73,13 @@ struct CheckGrowth {
   /// row, as that row's staying may be enough.
   int* unmerged;
   bool first_only;
+  /// Bits of the largest spread: where it is a bound that is good enough,
+  /// nothing is looked at. Null: no bound.
+  const std::int64_t* spread_bits = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    if (spread_bits && !may_grow_beyond(*spread_bits, longest_row, limit))
+      return;
     const std::int64_t first = std::int64_t{team.league_rank()} * team_groups;
     if constexpr (width == 1) {
       for (int g = 0; g < team_groups; ++g) run(first + g, 0);
@@ -148,10 +162,13 @@ class GrowthWorkspace {
     keys_ = keys;
     spread_ = pool.template take<float>(2 * keys);
   }
-  bool borrowed() const { return spread_ && !block_; }
+  bool borrowed() const { return spread_ && !block_; }  // or kept
   /// @param before  bytes of the block that are for others, a multiple of four
   /// @returns the block
   Pointer take(std::int64_t keys, std::size_t before = 0) {
+    if (kept_.extent(0) > 0)
+      return block_ = MemoryPool<MemorySpace>::take(
+                 "Strata::MergedGrowth::workspace", before);
     keys_ = keys;
     block_ = MemoryPool<MemorySpace>::take(
         "Strata::MergedGrowth::workspace",
@@ -161,8 +178,16 @@ class GrowthWorkspace {
   }
   void release() {
     block_.reset();
-    spread_ = nullptr;
+    spread_ = kept_.data();
   }
+  /// Memory that stays: `release` then gives back other blocks only.
+  void keep(std::int64_t keys) {
+    keys_ = keys;
+    kept_ = make_unfilled<Kokkos::View<float*, MemorySpace>>(
+        "Strata::MergedGrowth::kept", 2 * keys);
+    release();
+  }
+  std::size_t bytes_kept() const { return kept_.extent(0) * sizeof(float); }
   float* spread() const { return spread_; }
   float* growth() const { return spread_ + keys_; }
   using Floats = Kokkos::View<float*, MemorySpace,
@@ -173,6 +198,7 @@ class GrowthWorkspace {
 
  private:
   Pointer block_;
+  Kokkos::View<float*, MemorySpace> kept_;
   float* spread_ = nullptr;
   std::int64_t keys_ = 0;
 };
@@ -215,6 +241,28 @@ MergedGrowth check_growth(
   result.rows_over = words[1];
   if (words[2] != 0) result.first_row = Check::row_mark(words[2]);
   return result;
+}
+
+/// The same look at rows, enqueued, where the largest spread does not say that
+/// it is needless.
+/// @param spread_bits  the largest spread as bits_of it, in device memory
+/// @param found  CheckGrowth::found, which were zero
+template <class Scalar, class ExecutionSpace, class Rows>
+void enqueue_check_growth(
+    const ExecutionSpace& exec, const Rows& rows, std::int64_t groups,
+    const GrowthLimit& limit,
+    const GrowthWorkspace<typename ExecutionSpace::memory_space>& workspace,
+    const std::int64_t* spread_bits, std::int64_t* found) {
+  using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
+  Kokkos::parallel_for("Strata::MergedGrowth::check",
+                       LargeFunctorTeams<ExecutionSpace>(
+                           exec,
+                           static_cast<int>((groups + Check::team_groups - 1) /
+                                            Check::team_groups),
+                           Check::team_size),
+                       Check{rows, groups, workspace.spread(),
+                             workspace.growth(), limit.longest_row, limit.limit,
+                             found, nullptr, false, spread_bits});
 }
 
 }  // namespace Detail

@@ -75,9 +75,11 @@ class MergedValues {
   /// Enqueues the making of new values, by slot, and of the diagonal as it is,
   /// by permuted row; returns what is found on the way, once that is done.
   /// @param workspace  for as many keys as there are rows
+  /// @param reciprocals  of the diagonal are made instead
   std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
                      const Scalar* values, Scalar* value, Scalar* diagonal,
-                     const GrowthWorkspace<Memory>& workspace) const {
+                     const GrowthWorkspace<Memory>& workspace,
+                     bool reciprocals = false) const {
     using Run = MakeMergedValues<Scalar, ExecutionSpace>;
     const int chunks = plan.num_chunks();
     Run run{rows_,
@@ -91,7 +93,8 @@ class MergedValues {
             rows_.most_coefficients + rows_.most_dependencies,
             value,
             diagonal,
-            workspace.spread()};
+            workspace.spread(),
+            reciprocals};
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
       // Several warps a chunk as long as there are lanes to spare.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <analysis/packing/RowChunks.hpp>
 #include <core/device/Atomics.hpp>
+#include <core/device/Gate.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -34,6 +35,7 @@ struct FlaggedTileSolve {
   int capacity;     // tiles a row has flags for
   int num_columns;  // right-hand sides of this launch
   int chunks_per_warp;
+  Gate gate;
 
   struct ReadFlagged {
     MultiVectorRef<Scalar> x;
@@ -71,6 +73,7 @@ struct FlaggedTileSolve {
   };
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    if (gate.closed()) return;
     const int warps = team.team_size() / width;
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     unsigned ticket = 0;
@@ -150,7 +153,7 @@ class FlaggedTiles {
   }
 
   void solve(const ExecutionSpace& exec, const System& system,
-             std::int64_t columns) const {
+             std::int64_t columns, const Gate& gate = {}) const {
     const auto chunks = static_cast<int>(system.chunk.extent(0));
     const int teams = (chunks + chunks_per_team - 1) / chunks_per_team;
     if (teams == 0) return;
@@ -166,7 +169,7 @@ class FlaggedTiles {
           Kokkos::TeamPolicy<ExecutionSpace>(
               exec, teams * ((now + tile - 1) / tile), 1),
           FlaggedTileSolve<Scalar, ExecutionSpace, tile>{
-              part, flag_, state_, tiles_, now, chunks_per_team});
+              part, flag_, state_, tiles_, now, chunks_per_team, gate});
       first += now;
     }
   }

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_KERNEL_HPP
 
 #include <core/device/Atomics.hpp>
+#include <core/device/Gate.hpp>
 #include <core/device/GridSum.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
@@ -117,6 +118,7 @@ struct SyncFreeSolve {
   int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
   Sum sum_of = {};
+  Gate gate = {};
 
   template <int count>
   struct Batch {
@@ -377,6 +379,8 @@ struct SyncFreeSolve {
       await_previous(team);
       if (!sum_of.task.running()) return;
     }
+    // Likewise.
+    if (ends_at_gate(gate, team)) return;
     const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
     const unsigned each = draws_of_solve(num_tickets, team.league_size());
     const bool draws_on = team.league_size() < num_tickets;

@@ -73,7 +73,9 @@ struct TakeResults {
   int num_values;
   Kokkos::View<const unsigned*, MemorySpace> row;
   MultiVectorRef<Scalar> x;
+  Gate gate = {};
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    if (gate.closed()) return;
     // The counter starts again after two solves.
     const bool odd = *counter < draws;
     x(row(p), 0) = buffers[(odd ? num_values : 0) + p];
@@ -136,6 +138,17 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
     return merged_->make(exec, this->chunks_, values, made, diagonal, growth_);
   }
+  std::int64_t* look_in_place(const ExecutionSpace& exec,
+                              const Scalar* values) override {
+    if (!merged_) return nullptr;
+    made_in_place_ = true;
+    return merged_->make(exec, this->chunks_, values, this->value_.data(),
+                         this->diagonal_.data(), growth_, true);
+  }
+  void keep_update_memory() override {
+    if (merged_) growth_.keep(this->chunks_.num_rows);
+  }
+  bool reads_gate() const override { return true; }
   bool holds_trial_packing() const override { return made_in_ != nullptr; }
   std::int64_t* merge_faults() const override {
     return merged_ ? merged_->faults() : nullptr;
@@ -156,12 +169,20 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                             const Scalar* values) override {
     return look_at_growth(exec, values, nullptr, false);
   }
+  void enqueue_check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            std::int64_t* found) const override {
+    if (!merged_) return;
+    const auto rows = merged_->merged_rows(this->chunks_, values);
+    Detail::enqueue_check_growth<Scalar>(
+        exec, rows, rows.num_groups(), merged_->limit(), growth_,
+        merged_->faults() + MergeFaults::spread, found);
+  }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     if (columns > 1 && tiles_) {
-      tiles_->solve(exec, this->system(b, x), columns);
+      tiles_->solve(exec, this->system(b, x), columns, this->gate_);
       return;
     }
     if (tickets_ == 0) return;
@@ -340,11 +361,17 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         TakeResults<Scalar, Memory>{
             this->buffers_.data(), this->counter_.data(),
             draws_of_solve(tickets_, teams_), num_values,
-            named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x});
+            named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x,
+            this->gate_});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     if (!merged_) {
       Base::pack_entries(exec, values);
+      return;
+    }
+    if (made_in_place_) {
+      made_in_place_ = false;
+      has_old_values_ = true;
       return;
     }
     Scalar *value = this->value_.data(), *diagonal = this->diagonal_.data();
@@ -398,7 +425,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Triangular::solve::sync_free", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,
-            static_cast<int>(this->buffers_.extent(0) / 2), tickets_, sum},
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_, sum,
+            this->gate_},
         0, tickets_ <= few_tickets * teams_);
   }
   std::size_t entry_bytes() const override {
@@ -412,14 +440,15 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
            (named_dependency_.extent(0) > 0 && rows_.num_sums == 0
                 ? rows_.chunk.extent(0) * sizeof(RowChunk)
                 : 0) +
-           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
+           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0) +
+           growth_.bytes_kept();
   }
 
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
-  bool has_old_values_ = false;
+  bool has_old_values_ = false, made_in_place_ = false;
   /// What `pack_on_trial` has made and found.
   typename MemoryPool<Memory>::Pointer made_in_;
   GrowthWorkspace<Memory> growth_;

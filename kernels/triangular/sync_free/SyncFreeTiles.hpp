@@ -81,9 +81,10 @@ class SyncFreeTiles {
   }
 
   /// Enqueues the solve of system.b's `columns` right-hand sides into system.x,
-  /// which may be b. No allocation, no wait.
+  /// which may be b; nothing is done where `gate` is closed. No allocation, no
+  /// wait.
   void solve(const ExecutionSpace& exec, const System& system,
-             std::int64_t columns) const {
+             std::int64_t columns, const Gate& gate = {}) const {
     for (std::int64_t first = 0; first < columns; first += capacity_) {
       System part = system;
       part.b = system.b.from(first);
@@ -91,9 +92,9 @@ class SyncFreeTiles {
       const int now =
           static_cast<int>(std::min<std::int64_t>(capacity_, columns - first));
       if (system.divide)
-        launch<true>(exec, part, now);
+        launch<true>(exec, part, now, gate);
       else
-        launch<false>(exec, part, now);
+        launch<false>(exec, part, now, gate);
     }
   }
   /// Of a copy: buffers and counters of its own, as if there had been no solve.
@@ -189,8 +190,8 @@ class SyncFreeTiles {
   }
 
   template <bool divide>
-  void launch(const ExecutionSpace& exec, const System& system,
-              int columns) const {
+  void launch(const ExecutionSpace& exec, const System& system, int columns,
+              const Gate& gate) const {
     using Solve = TileSolve<Scalar, ExecutionSpace, divide>;
     const bool large = in_large_tiles(columns);
     const int tile = large ? many : few;
@@ -220,11 +221,12 @@ class SyncFreeTiles {
     solve.staged_x = staged(system.x, columns, most_mib_of_x);
     solve.packed_b = packed(system.b);
     solve.packed_x = packed(system.x);
+    solve.gate = gate;
     if (solve.num_items == 0) return;
 
     if (solve.staged_b)
       stage(exec, StageTiles<Scalar, ExecutionSpace, true>{
-                      solve.buffers, permuted_row_.data(), system.b});
+                      solve.buffers, permuted_row_.data(), system.b, gate});
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
@@ -234,7 +236,7 @@ class SyncFreeTiles {
                          solve);
     if (solve.staged_x)
       stage(exec, StageTiles<Scalar, ExecutionSpace, false>{
-                      solve.buffers, permuted_row_.data(), system.x});
+                      solve.buffers, permuted_row_.data(), system.x, gate});
   }
   /// As many as registers allow: what is far from the front waits at its
   /// throttle and takes nothing from the others.

@@ -4,6 +4,7 @@
 
 #include <analysis/packing/PackedSubgraphs.hpp>
 #include <core/device/Atomics.hpp>
+#include <core/device/Gate.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Scratch.hpp>
@@ -94,6 +95,7 @@ struct SyncFreeSubgraphSolve {
   int scratch_size;  // bytes
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
+  Gate gate;
 
   static std::size_t scratch_bytes(int max_local, int max_steps) {
     return Warp::scratch_bytes(max_local, max_steps);
@@ -101,6 +103,9 @@ struct SyncFreeSubgraphSolve {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    // All teams or none: the counters are then as if this had not been
+    // launched.
+    if (ends_at_gate(gate, team)) return;
     run(team, team.team_scratch(0).get_shmem(scratch_size));
   }
 

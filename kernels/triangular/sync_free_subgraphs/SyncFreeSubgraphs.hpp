@@ -142,6 +142,10 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return faults_.data();
   }
   void forget_trial_packing() override { growth_.release(); }
+  void keep_update_memory() override {
+    if (packed_.merged.exist()) growth_.keep(packed_.num_rows);
+  }
+  bool reads_gate() const override { return true; }
   std::int64_t* merge_faults() const override {
     return faults_.extent(0) > 0 ? faults_.data() : nullptr;
   }
@@ -156,6 +160,14 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   MergedGrowth check_growth(const ExecutionSpace& exec,
                             const Scalar* values) override {
     return look_at_growth(exec, values, nullptr, false);
+  }
+  void enqueue_check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            std::int64_t* found) const override {
+    if (!packed_.merged.exist()) return;
+    const auto rows = rows_that_grow(values);
+    Detail::enqueue_check_growth<Scalar>(
+        exec, rows, rows.num_groups(), limit_, growth_,
+        faults_.data() + MergeFaults::spread, found);
   }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
     return why_unsuitable(values);
@@ -252,7 +264,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                         this->divide_,
                         static_cast<int>(launch_scratch()),
                         b,
-                        x};
+                        x,
+                        this->gate_};
     run_teams<Solve::teams_a_multiprocessor, Solve::team_size>(
         label, exec, teams, functor, launch_scratch());
   }
@@ -270,21 +283,24 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   double mean_length() const {
     return double(packed_.merged.num_entries) / packed_.num_rows;
   }
-  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
-                              int* unmerged, bool first_only) const {
-    if (!packed_.merged.exist()) return {};
+  GrowthOfSubgraphRows<Scalar, Memory> rows_that_grow(
+      const Scalar* values) const {
     constexpr int width = lane_width<ExecutionSpace>;
     const int lanes =
         lanes_for_rows(packed_.num_rows, packed_.merged.num_entries, width);
-    const GrowthOfSubgraphRows<Scalar, Memory> rows{
-        packed_.merged,
-        {values, this->conjugated_},
-        packed_.diagonal_value_index,
-        this->row_,
-        reversed_,
-        packed_.num_rows,
-        width / lanes,
-        lanes};
+    return {packed_.merged,
+            {values, this->conjugated_},
+            packed_.diagonal_value_index,
+            this->row_,
+            reversed_,
+            packed_.num_rows,
+            width / lanes,
+            lanes};
+  }
+  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
+                              int* unmerged, bool first_only) const {
+    if (!packed_.merged.exist()) return {};
+    const auto rows = rows_that_grow(values);
     return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(), limit_,
                                         growth_, unmerged, first_only);
   }
@@ -296,7 +312,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
     Kokkos::parallel_for(
         "Strata::SyncFreeSubgraphs::pack",
-        RangeOf<ExecutionSpace>(exec, 0, packed_.num_records),
+        LargeFunctorRange<ExecutionSpace>(exec, 0, packed_.num_records),
         PackSubgraphValues<Scalar, Memory>{packed_, values, this->diagonal_,
                                            this->conjugated_, this->divide_});
   }
@@ -309,7 +325,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            packed_.value_index.bytes() + packed_.merged.bytes() +
            (exports_.extent(0) + coefficient_value_.extent(0)) *
                sizeof(Scalar) +
-           faults_.extent(0) * sizeof(std::int64_t) +
+           faults_.extent(0) * sizeof(std::int64_t) + growth_.bytes_kept() +
            state_.extent(0) * sizeof(unsigned);
   }
 

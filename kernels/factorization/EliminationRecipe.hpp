@@ -337,7 +337,7 @@ class EliminationRecipe {
   template <class Scalar>
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
-                 Scalar* work) const {
+                 Scalar* work, const SmallPivots<Scalar>& pivots) const {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
@@ -347,15 +347,15 @@ class EliminationRecipe {
     // Fewer registers than the longest row needs would be too few, more leave
     // less room for other warps.
     if (wide_)
-      run<Scalar, std::uint64_t, 8>(exec, arrays, work);
+      run<Scalar, std::uint64_t, 8>(exec, arrays, work, pivots);
     else if (longest_row_ <= 32)
-      run<Scalar, std::uint32_t, 1>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 1>(exec, arrays, work, pivots);
     else if (longest_row_ <= 64)
-      run<Scalar, std::uint32_t, 2>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 2>(exec, arrays, work, pivots);
     else if (longest_row_ <= 128)
-      run<Scalar, std::uint32_t, 4>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 4>(exec, arrays, work, pivots);
     else
-      run<Scalar, std::uint32_t, 8>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 8>(exec, arrays, work, pivots);
   }
 
   /// What eliminate() has found, as raise_factor_fault takes it: the first row
@@ -541,10 +541,10 @@ class EliminationRecipe {
   }
   template <class Scalar, class Word, int most>
   void run(const ExecutionSpace& exec, const EliminationArrays<Scalar>& arrays,
-           Scalar* work) const {
+           Scalar* work, const SmallPivots<Scalar>& pivots) const {
     using Factor = FactorByRecipe<Scalar, ExecutionSpace, Word, most>;
-    const Factor factor{arrays,        arrays_,       work,
-                        drawn_.data(), fault_.data(), capacity_};
+    const Factor factor{arrays,        arrays_,   work,  drawn_.data(),
+                        fault_.data(), capacity_, pivots};
     const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
                                Factor::teams_of_multiprocessor;
     run_teams<Factor::teams_of_multiprocessor, Factor::team_size>(

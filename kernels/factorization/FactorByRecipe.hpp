@@ -8,6 +8,7 @@
 #include <kernels/factorization/EliminationArrays.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/RecipeArrays.hpp>
+#include <kernels/factorization/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -62,6 +63,7 @@ struct FactorByRecipe {
   unsigned* drawn;      // tickets; 0 at the start
   std::int64_t* fault;  // the first one, see FactorChecks
   int capacity;         // values of scratch
+  SmallPivots<Scalar> pivots;
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
   static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
@@ -272,8 +274,11 @@ struct FactorByRecipe {
   /// Entry e of a row, which is final: checks it, hands it over if it is U's,
   /// and stores it.
   KOKKOS_INLINE_FUNCTION void finish(const RecipeRow& row, int e,
-                                     const Scalar& value,
+                                     const Scalar& eliminated,
                                      const Held& held) const {
+    Scalar value = eliminated;
+    if (pivots.least && e == row.lower)
+      value = pivots.replaced(row.l - row.sources, value);
     // An infinity less itself is a NaN, and a NaN equals nothing.
     const bool finite = value - value == Scalar(0);
     if (!finite || (e == row.lower && value == Scalar(0)))

@@ -74,7 +74,7 @@ class IncompleteFactorizationState {
       : options_(checked(options)),
         lower_(A),
         upper_(A),
-        factors_(exec, A, lower_, upper_) {
+        factors_(exec, A, lower_, upper_, replacement()) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (is_cholesky()) require_hermitian(exec, A);
@@ -86,6 +86,7 @@ class IncompleteFactorizationState {
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solvers_);
+    report_replaced_pivots(exec);
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -97,7 +98,10 @@ class IncompleteFactorizationState {
                                  "has " + std::to_string(A.rows()) +
                                      " rows, not " + std::to_string(rows()),
                                  "make a new factorisation");
-    check_factor_input(exec, A);
+    check_factor_input(exec, A,
+                       options_.small_pivot_threshold > 0
+                           ? ZeroDiagonal::take
+                           : ZeroDiagonal::refuse);
     if (pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_)
       throw PatternMismatchError(
           "A", "does not have the pattern that was factorised",
@@ -126,6 +130,7 @@ class IncompleteFactorizationState {
       }
       throw;
     }
+    report_replaced_pivots(exec);
   }
 
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
@@ -221,6 +226,13 @@ class IncompleteFactorizationState {
       throw OptionError("shift", "is " + std::to_string(options.shift),
                         "pass 0, or a positive number that the scalar's type "
                         "can hold");
+    const double threshold = options.small_pivot_threshold;
+    if (!(threshold >= 0 && threshold <= 1) ||
+        (threshold > 0 && static_cast<RealOf<Scalar>>(threshold) == 0))
+      throw OptionError("small_pivot_threshold",
+                        "is " + std::to_string(threshold),
+                        "pass 0, or a number of up to 1 that the scalar's type "
+                        "can hold");
     return options;
   }
   static RealOf<Scalar> diagonal_factor(const Options& options) {
@@ -228,6 +240,18 @@ class IncompleteFactorizationState {
   }
   bool is_cholesky() const {
     return options_.kind == Factorization::incomplete_cholesky;
+  }
+
+  PivotReplacement replacement() const {
+    PivotReplacement how;
+    how.threshold = options_.small_pivot_threshold;
+    how.positive = is_cholesky();
+    return how;
+  }
+  void report_replaced_pivots(const ExecutionSpace& exec) {
+    const ReplacedPivots found = factors_.replaced_pivots(exec);
+    report_.replaced_pivots = found.count;
+    report_.largest_pivot_change = found.largest_change;
   }
 
   /// The values of lower_ and upper_. Waits for `exec`.

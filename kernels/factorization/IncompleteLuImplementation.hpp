@@ -14,6 +14,7 @@
 #include <kernels/factorization/EliminationRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorRowsOnHost.hpp>
+#include <kernels/factorization/SmallPivots.hpp>
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <memory>
@@ -59,8 +60,8 @@ class HostElimination {
   /// Waits for `exec`.
   template <class Scalar>
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                 const NewTriangle<Scalar>& L,
-                 const NewTriangle<Scalar>& U) const {
+                 const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                 const SmallPivots<Scalar>& pivots) const {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
@@ -87,7 +88,7 @@ class HostElimination {
                       static_cast<int>(threads),
                       Factor{arrays, a_columns.data(), u_columns.data(),
                              alone ? nullptr : row_.data(), drawn_.data(), n,
-                             longest_, places.data(), values.data()});
+                             longest_, places.data(), values.data(), pivots});
       exec.fence();
     };
     if (threads == 1)
@@ -111,24 +112,38 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   std::unique_ptr<const HostElimination<ExecutionSpace>> on_host;
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
   Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> work;
+  PivotReplacer<Scalar, ExecutionSpace> replacer;
 
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-           NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
-    check_factor_input(exec, A);
+           NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u,
+           const PivotReplacement& replacement) {
+    check_factor_input(
+        exec, A,
+        replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse);
     const std::int64_t rows = A.rows();
     require_row_numbers(rows);
     L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
     U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
     if (rows == 0) return;
+    replacer = {replacement, rows};
     const std::int64_t longest = longest_row(exec, A.row_map);
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
       std::int64_t longest_upper = 0;
-      if (!Recipe::can_plan(exec, A, U, longest_upper)) return;
-      auto made =
-          std::make_unique<const Recipe>(exec, A, L, U, longest, longest_upper);
-      if (!made->made()) return;
-      recipe = std::move(made);
+      if (Recipe::can_plan(exec, A, U, longest_upper)) {
+        auto made = std::make_unique<const Recipe>(exec, A, L, U, longest,
+                                                   longest_upper);
+        if (made->made()) recipe = std::move(made);
+      }
+      if (!recipe) {
+        // spiluk does not tell of pivots before others need them.
+        if (replacement.threshold > 0)
+          throw OptionError("small_pivot_threshold",
+                            "is set, and the matrix has more entries than an "
+                            "elimination with replaced pivots can number",
+                            "leave it 0, and shift the diagonal");
+        return;
+      }
       work = make_unfilled<decltype(work)>("Strata::IncompleteLu::work",
                                            recipe->num_values());
     } else {
@@ -141,9 +156,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
 template <class Scalar, class ExecutionSpace>
 IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
+    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
+    const PivotReplacement& replacement) {
   with_memory_errors("incomplete factors", [&] {
-    analysis_ = std::make_shared<const Analysis>(exec, A, L, U);
+    analysis_ = std::make_shared<const Analysis>(exec, A, L, U, replacement);
   });
 }
 
@@ -153,10 +169,12 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
   with_memory_errors("incomplete factors", [&] {
     if (A.rows() == 0) return;
     const auto &L = analysis_->L, &U = analysis_->U;
+    const auto pivots = analysis_->replacer.prepare(exec, A);
     if constexpr (!is_gpu<ExecutionSpace>) {
-      analysis_->on_host->eliminate(exec, A, L, U);
+      analysis_->on_host->eliminate(exec, A, L, U, pivots);
     } else if (analysis_->recipe) {
-      analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
+      analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(),
+                                   pivots);
       raise_factor_fault(analysis_->recipe->first_fault(exec));
       return;
     } else {
@@ -168,12 +186,19 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
 }
 
 template <class Scalar, class ExecutionSpace>
+ReplacedPivots IncompleteFactors<Scalar, ExecutionSpace>::replaced_pivots(
+    const ExecutionSpace& exec) const {
+  return analysis_->replacer.found(exec);
+}
+
+template <class Scalar, class ExecutionSpace>
 std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
+  const std::size_t of_pivots = analysis_->replacer.bytes();
   if constexpr (is_gpu<ExecutionSpace>) {
-    return (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
+    return of_pivots + (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
            analysis_->work.span() * sizeof(Scalar);
   } else {
-    return analysis_->on_host ? analysis_->on_host->bytes() : 0;
+    return of_pivots + (analysis_->on_host ? analysis_->on_host->bytes() : 0);
   }
 }
 

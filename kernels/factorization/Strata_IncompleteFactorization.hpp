@@ -51,10 +51,13 @@ class IncompleteFactorization {
   /// An empty one.
   IncompleteFactorization() = default;
 
-  /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete,
-  /// non-zero diagonal. A is not referred to afterwards.
+  /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete
+  /// diagonal, non-zero unless small pivots are replaced. A is not referred to
+  /// afterwards.
   /// @throws OptionError for a `kind` that there is not, a shift that is
-  ///   negative or that the real type can't hold, and for triangular options
+  ///   negative or that the real type can't hold, a `small_pivot_threshold`
+  ///   outside of 0 to 1 or that the real type rounds to 0, one above 0 for a
+  ///   matrix that incomplete_lu() leaves to spiluk, and for triangular options
   ///   with an `op` other than none, or that no solver honours; what
   ///   incomplete_lu() throws; what TriangularSolver's constructor throws of
   ///   options and memory; for incomplete_cholesky, NotHermitianError (entries
@@ -135,7 +138,8 @@ class IncompleteFactorization {
   /// These three: @throws HandleError
   std::int64_t rows() const;
   const IncompleteFactorizationOptions& options() const;
-  /// What was made. It changes where an update makes new solvers.
+  /// What was made. It changes where an update makes new solvers or replaces
+  /// pivots.
   const IncompleteFactorizationReport& report() const;
 
  private:

@@ -45,11 +45,22 @@ struct IncompleteFactorizationOptions {
   /// The matrix that is factorised has a_ii (1 + shift) on its diagonal, which
   /// is computed in the precision of its scalar. Finite, and not negative.
   double shift = 0;
+  /// Above 0, small pivots are replaced ("static pivoting", as SuperLU_DIST's
+  /// ReplaceTinyPivot; PETSc's MAT_SHIFT_INBLOCKS): those that elimination
+  /// makes smaller than this times the largest modulus in their row of the
+  /// matrix that is factorised. An incomplete LU pivot becomes as large as
+  /// that, with the sign or phase that it has, 1 for a zero; pivots of
+  /// incomplete Cholesky whose real part is less become this real number, and
+  /// others lose their imaginary parts, which are rounding errors. A stored
+  /// diagonal entry may then be zero. From 0 to 1, and nothing that the real
+  /// type rounds to 0. The square root of its machine epsilon is usual.
+  double small_pivot_threshold = 0;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.kind == b.kind && a.triangular == b.triangular &&
-           a.transpose == b.transpose && a.shift == b.shift;
+           a.transpose == b.transpose && a.shift == b.shift &&
+           a.small_pivot_threshold == b.small_pivot_threshold;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -63,11 +74,17 @@ struct IncompleteFactorizationReport {
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
+  /// Pivots of the factors in use that were replaced, and the largest modulus
+  /// of the difference between one of these and what it was: 0 without the
+  /// option.
+  std::int64_t replaced_pivots = 0;
+  double largest_pivot_change = 0;
   /// Bytes of the factors: their patterns, the values that apply uses, and
   /// those that an update computes beside them.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: the order of rows, and
-  /// on a GPU the recipe and a value for each entry of U.
+  /// on a GPU the recipe and a value for each entry of U; with replaced pivots,
+  /// a real number a row.
   std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.

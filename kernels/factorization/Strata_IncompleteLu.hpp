@@ -23,6 +23,18 @@ namespace Detail {
 /// For ExpectCompiled.
 struct IncompleteFactorsTag;
 
+/// Which pivots an elimination replaces: see
+/// IncompleteFactorizationOptions::small_pivot_threshold.
+struct PivotReplacement {
+  double threshold = 0;   // 0: none
+  bool positive = false;  // pivots have to be real and positive
+};
+/// What came of it.
+struct ReplacedPivots {
+  std::int64_t count = 0;
+  double largest_change = 0;
+};
+
 /// Incomplete factors of matrices that have one pattern: analysed once,
 /// computed for the values of each. See incomplete_lu; in
 /// kernels/factorization/IncompleteLuImplementation.hpp.
@@ -31,14 +43,20 @@ class IncompleteFactors {
  public:
   /// Makes the patterns of both factors in `L` and `U`, whose arrays have to
   /// live as long as this is used. Checks A; waits for `exec`.
+  /// @throws OptionError where pivots are to be replaced and Kokkos Kernels'
+  ///   spiluk has to eliminate
   IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
+                    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
+                    const PivotReplacement& replacement = {});
 
   /// Fills in the values of both factors and waits for `exec`.
   /// @param A  has passed check_factor_input and has the pattern that the
   ///           constructor has seen
   /// @throws FactorizationError, and then the factors are of no use
   void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
+
+  /// By the last compute(). Waits for `exec`.
+  ReplacedPivots replaced_pivots(const ExecutionSpace& exec) const;
 
   /// What is kept for compute(), but for the patterns of both factors.
   std::size_t bytes() const;

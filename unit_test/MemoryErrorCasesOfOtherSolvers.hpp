@@ -142,6 +142,7 @@ void expect_memory_errors_of_factorisations(
     options.transpose = !other_solvers;
     options.shift = 0.5;
     options.small_pivot_threshold = 1e-8;
+    if (!other_solvers) options.fill_level = 1;
     const auto make = [=](const Matrix& matrix) {
       return Factors(Space(), matrix, options);
     };

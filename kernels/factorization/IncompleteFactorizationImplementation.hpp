@@ -14,6 +14,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FilledMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
@@ -72,9 +73,11 @@ class IncompleteFactorizationState {
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                const Options& options)
       : options_(checked(options)),
-        lower_(A),
-        upper_(A),
-        factors_(exec, A, lower_, upper_, replacement()) {
+        filled_(exec, A, options.fill_level),
+        lower_(filled_.with_fill(exec, A)),
+        upper_(filled_.with_fill(exec, A)),
+        factors_(exec, filled_.with_fill(exec, A), lower_, upper_,
+                 replacement()) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (is_cholesky()) require_hermitian(exec, A);
@@ -226,6 +229,10 @@ class IncompleteFactorizationState {
       throw OptionError("shift", "is " + std::to_string(options.shift),
                         "pass 0, or a positive number that the scalar's type "
                         "can hold");
+    if (options.fill_level < 0)
+      throw OptionError("fill_level",
+                        std::to_string(options.fill_level) + " is negative",
+                        "pass a level of fill of 0 or more");
     const double threshold = options.small_pivot_threshold;
     if (!(threshold >= 0 && threshold <= 1) ||
         (threshold > 0 && static_cast<RealOf<Scalar>>(threshold) == 0))
@@ -258,6 +265,7 @@ class IncompleteFactorizationState {
   /// @param A  was checked, but for what elimination finds
   /// @throws FactorizationError, IndefiniteError
   void compute(const ExecutionSpace& exec, Matrix A) const {
+    A = filled_.with_fill(exec, A);
     Values shifted;
     if (options_.shift > 0) {
       shifted = make_unfilled<Values>("Strata::IncompleteFactorization::A",
@@ -331,12 +339,9 @@ class IncompleteFactorizationState {
     }
   }
 
-  static std::size_t bytes_of(const Matrix& factor) {
-    const auto indices = [](const IndexArray& array) {
-      return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
-    };
-    return indices(factor.row_map) + indices(factor.entries) +
-           2 * factor.num_values * sizeof(Scalar);
+  static std::size_t bytes_of(const Factor& factor) {
+    return factor.index_bytes() +
+           2 * factor.arrays().num_values * sizeof(Scalar);
   }
   Report report_of(const Solvers& solvers) const {
     const Matrix &L = lower_.arrays(), &U = upper_.arrays();
@@ -344,10 +349,11 @@ class IncompleteFactorizationState {
     report.kind = options_.kind;
     report.rows = rows();
     report.entries = entries_;
+    report.fill_entries = filled_.fill_entries();
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
-    report.factor_bytes = bytes_of(L) + bytes_of(U);
-    report.elimination_bytes = factors_.bytes();
+    report.factor_bytes = bytes_of(lower_) + bytes_of(upper_);
+    report.elimination_bytes = factors_.bytes() + filled_.bytes();
     report.lower = solvers.lower.report();
     report.upper = solvers.upper.report();
     if (options_.transpose) {
@@ -361,6 +367,7 @@ class IncompleteFactorizationState {
   }
 
   Options options_;
+  FilledMatrix<Scalar, ExecutionSpace> filled_;
   /// Patterns, and the values that were computed last: after an exception, of
   /// no use.
   Factor lower_, upper_;

@@ -55,12 +55,16 @@ struct IncompleteFactorizationOptions {
   /// diagonal entry may then be zero. From 0 to 1, and nothing that the real
   /// type rounds to 0. The square root of its machine epsilon is usual.
   double small_pivot_threshold = 0;
+  /// The k of ILU(k) or IC(k), from 0 on: the factors have the fill entries
+  /// that incomplete_pattern() adds to the matrix.
+  int fill_level = 0;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.kind == b.kind && a.triangular == b.triangular &&
            a.transpose == b.transpose && a.shift == b.shift &&
-           a.small_pivot_threshold == b.small_pivot_threshold;
+           a.small_pivot_threshold == b.small_pivot_threshold &&
+           a.fill_level == b.fill_level;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -74,6 +78,8 @@ struct IncompleteFactorizationReport {
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
+  /// Entries that `fill_level` adds to A's.
+  std::int64_t fill_entries = 0;
   /// Pivots of the factors in use that were replaced, and the largest modulus
   /// of the difference between one of these and what it was: 0 without the
   /// option.
@@ -84,7 +90,8 @@ struct IncompleteFactorizationReport {
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: the order of rows, and
   /// on a GPU the recipe and a value for each entry of U; with replaced pivots,
-  /// a real number a row.
+  /// a real number a row; with fill, the filled matrix and where A's values go
+  /// in it.
   std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.

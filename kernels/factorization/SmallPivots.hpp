@@ -2,13 +2,13 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
 #define STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
 
-#include <Strata_IncompleteLu.hpp>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstring>
+#include <kernels/factorization/PivotReplacement.hpp>
 #include <type_traits>
 
 namespace Strata {

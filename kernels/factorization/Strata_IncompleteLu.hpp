@@ -6,6 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
+#include <kernels/factorization/PivotReplacement.hpp>
 #include <memory>
 
 namespace Strata {
@@ -22,18 +23,6 @@ namespace Detail {
 
 /// For ExpectCompiled.
 struct IncompleteFactorsTag;
-
-/// Which pivots an elimination replaces: see
-/// IncompleteFactorizationOptions::small_pivot_threshold.
-struct PivotReplacement {
-  double threshold = 0;   // 0: none
-  bool positive = false;  // pivots have to be real and positive
-};
-/// What came of it.
-struct ReplacedPivots {
-  std::int64_t count = 0;
-  double largest_change = 0;
-};
 
 /// Incomplete factors of matrices that have one pattern: analysed once,
 /// computed for the values of each. See incomplete_lu; in

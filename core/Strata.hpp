@@ -42,6 +42,7 @@
 #include <Strata_PlanCheck.hpp>
 #include <Strata_PlanExport.hpp>
 #include <Strata_Preconditioner.hpp>
+#include <Strata_PreconditionerReport.hpp>
 #include <Strata_RegisterAlgorithm.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_SellMatrix.hpp>

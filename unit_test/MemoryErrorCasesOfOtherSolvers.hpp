@@ -146,6 +146,8 @@ void expect_memory_errors_of_factorisations(
     options.triangular.algorithm = Algorithm::sync_free_subgraphs;
     options.transpose = !other_solvers;
     options.shift = 0.5;
+    options.small_pivot_threshold = 1e-8;
+    if (!other_solvers) options.fill_level = 1;
     const auto make = [=](const Matrix& matrix) {
       return Factors(Space(), matrix, options);
     };

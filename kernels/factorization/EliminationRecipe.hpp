@@ -357,7 +357,7 @@ class EliminationRecipe {
   template <class Scalar>
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
-                 Scalar* work) const {
+                 Scalar* work, const SmallPivots<Scalar>& pivots) const {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
@@ -369,21 +369,21 @@ class EliminationRecipe {
     // Fewer registers than rows need would be too few, more leave less room for
     // other warps.
     if (wide_ && entries == 1)
-      run<Scalar, std::uint64_t, 1, true>(exec, arrays, work);
+      run<Scalar, std::uint64_t, 1, true>(exec, arrays, work, pivots);
     else if (wide_)
-      run<Scalar, std::uint64_t, 8, true>(exec, arrays, work);
+      run<Scalar, std::uint64_t, 8, true>(exec, arrays, work, pivots);
     else if (any_long && entries == 1)
-      run<Scalar, std::uint32_t, 1, true>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 1, true>(exec, arrays, work, pivots);
     else if (any_long)
-      run<Scalar, std::uint32_t, 8, true>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 8, true>(exec, arrays, work, pivots);
     else if (entries == 1)
-      run<Scalar, std::uint32_t, 1, false>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 1, false>(exec, arrays, work, pivots);
     else if (entries == 2)
-      run<Scalar, std::uint32_t, 2, false>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 2, false>(exec, arrays, work, pivots);
     else if (entries == 4)
-      run<Scalar, std::uint32_t, 4, false>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 4, false>(exec, arrays, work, pivots);
     else
-      run<Scalar, std::uint32_t, 8, false>(exec, arrays, work);
+      run<Scalar, std::uint32_t, 8, false>(exec, arrays, work, pivots);
   }
 
   /// What eliminate() has found, as raise_factor_fault takes it: the first row
@@ -613,11 +613,11 @@ class EliminationRecipe {
 
   template <class Scalar, class Word, int most, bool long_rows>
   void run(const ExecutionSpace& exec, const EliminationArrays<Scalar>& arrays,
-           Scalar* work) const {
+           Scalar* work, const SmallPivots<Scalar>& pivots) const {
     using Factor =
         FactorByRecipe<Scalar, ExecutionSpace, Word, most, long_rows>;
-    const Factor factor{arrays,        arrays_,       work,
-                        drawn_.data(), fault_.data(), capacity_};
+    const Factor factor{arrays,        arrays_,   work,  drawn_.data(),
+                        fault_.data(), capacity_, pivots};
     const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
                                Factor::teams_of_multiprocessor;
     run_teams<Factor::teams_of_multiprocessor, Factor::team_size>(

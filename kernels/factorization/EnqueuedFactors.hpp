@@ -10,6 +10,7 @@
 #include <core/matrix/IndicesAs.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FilledMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 
@@ -130,26 +131,32 @@ struct KeepGoodFactors {
 /// that was made so: all memory is held, and what is wrong is noted in device
 /// memory.
 ///
-/// Memory: A's pattern, and with a shift its values.
+/// Memory: A's pattern, and with a shift the values that are factorised.
 template <class Scalar, class ExecutionSpace>
 class EnqueuedFactors {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using Factors = IncompleteFactors<Scalar, ExecutionSpace>;
+  using Filled = FilledMatrix<Scalar, ExecutionSpace>;
   using Matrix = CrsArrays<Scalar>;
 
  public:
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
-  /// @param A  has been factorised
+  /// @param A        has been factorised
+  /// @param filled   lives as long as this
   /// @param factors  which keep what they need
+  /// @param replaces_pivots  a diagonal entry may be zero
   /// @param diagonal_factor  1 plus the shift
   EnqueuedFactors(const ExecutionSpace& exec, const Matrix& A,
-                  const Factors& factors, bool is_cholesky,
+                  const Filled& filled, const Factors& factors,
+                  bool is_cholesky, bool replaces_pivots,
                   RealOf<Scalar> diagonal_factor)
-      : factors_(factors),
+      : filled_(filled),
+        factors_(factors),
         is_cholesky_(is_cholesky),
+        replaces_pivots_(replaces_pivots),
         diagonal_factor_(diagonal_factor),
         faults_(make_unfilled<Kokkos::View<FactorizationFaults*, Memory>>(
             "Strata::EnqueuedFactors::faults", 1)),
@@ -167,10 +174,12 @@ class EnqueuedFactors {
     pattern_.entries = columns;
     pattern_.columns = A.columns;
     pattern_.num_values = A.num_values;
+    const Matrix whole = filled_.pattern(pattern_);
     if (diagonal_factor_ != RealOf<Scalar>(1))
       shifted_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-          "Strata::EnqueuedFactors::values", entries);
-    factors_.prepare_enqueue(exec, pattern_);
+          "Strata::EnqueuedFactors::values",
+          static_cast<std::int64_t>(whole.num_values));
+    factors_.prepare_enqueue(exec, whole);
     clear(exec);
     accept(exec);
     exec.fence();
@@ -186,12 +195,14 @@ class EnqueuedFactors {
     FactorizationFaults* const faults = faults_.data();
     Matrix A = pattern_;
     A.values = values;
-    check("Strata::IncompleteFactorization::check::input", exec,
-          FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
+    if (!replaces_pivots_)
+      check("Strata::IncompleteFactorization::check::input", exec,
+            FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
     if (is_cholesky_)
       check("Strata::require_hermitian", exec,
             FindNotHermitian<Scalar>{A, hermitian_tolerance<Scalar>},
             &faults->not_hermitian);
+    A = filled_.with_fill(exec, A);
     if (shifted_.extent(0) > 0) {
       Kokkos::parallel_for(
           "Strata::IncompleteFactorization::shift", Range(exec, 0, rows),
@@ -257,8 +268,9 @@ class EnqueuedFactors {
                          CheckInto<Check>{what, first});
   }
 
+  const Filled& filled_;
   Factors factors_;
-  bool is_cholesky_;
+  bool is_cholesky_, replaces_pivots_;
   RealOf<Scalar> diagonal_factor_;
   NewIndices<Memory> row_map_, columns_;
   Matrix pattern_;

@@ -8,6 +8,7 @@
 #include <kernels/factorization/EliminationArrays.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/RecipeArrays.hpp>
+#include <kernels/factorization/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -70,6 +71,7 @@ struct FactorByRecipe {
   unsigned* drawn;      // tickets; 0 at the start
   std::int64_t* fault;  // the first one, see FactorChecks
   int capacity;         // values of scratch
+  SmallPivots<Scalar> pivots;
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
   static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
@@ -289,11 +291,13 @@ struct FactorByRecipe {
     }
   }
 
-  /// Entry e of a row, which is final: hands it over if it is U's.
+  /// Entry e of a row, which is final, unless it is a pivot that is to be
+  /// replaced: hands it over if it is U's.
   KOKKOS_INLINE_FUNCTION void hand_over(const RecipeRow& row, int e,
-                                        const Scalar& value,
-                                        const Held& held) const {
+                                        Scalar& value, const Held& held) const {
     if (e < row.lower) return;
+    if (pivots.least && e == row.lower)
+      value = pivots.replaced(row.l - row.sources, value);
     const unsigned at = row.work + (e - row.lower);
     const Scalar handed = e == row.lower ? reciprocal(value) : value;
     if (held.first != ~0u) Value::publish_anywhere(held.at(at), handed);
@@ -401,7 +405,7 @@ struct FactorByRecipe {
           inverse = Value::load_anywhere(pivot);
         } else if (last) {
           if (own == 0) {
-            const Scalar final = is_lower ? value * inverse : value;
+            Scalar final = is_lower ? value * inverse : value;
             if (is_lower) Value::publish(held.work + multipliers + e, final);
             hand_over(row, e, final, held);
             finish(row, e, final);

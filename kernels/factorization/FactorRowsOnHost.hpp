@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 
 #include <kernels/factorization/EliminationArrays.hpp>
+#include <kernels/factorization/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -38,6 +39,7 @@ struct FactorRowsOnHost {
   // Of each thread: by column, -1 outside of a row; by place in its row.
   int* place_of_column;
   Scalar* value;
+  SmallPivots<Scalar> pivots;
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
@@ -86,6 +88,7 @@ struct FactorRowsOnHost {
       arrays.l_values[own_l + k] = factor;
     }
     arrays.l_values[own_l + lower] = Scalar(1);
+    if (pivots.least) values[lower] = pivots.replaced(i, values[lower]);
     Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
     for (std::int64_t e = lower; e < end - begin; ++e)
       Value::publish(own_u + (e - lower), values[e]);

@@ -14,6 +14,7 @@
 #include <kernels/factorization/EnqueuedFactors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorSolves.hpp>
+#include <kernels/factorization/FilledMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 
@@ -43,14 +44,17 @@ class IncompleteFactorizationState {
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                const Options& options)
       : options_(checked(options)),
-        lower_(A),
-        upper_(A),
-        factors_(exec, A, lower_, upper_) {
+        filled_(exec, A, options.fill_level),
+        lower_(filled_.with_fill(exec, A)),
+        upper_(filled_.with_fill(exec, A)),
+        factors_(exec, filled_.with_fill(exec, A), lower_, upper_,
+                 replacement()) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (options_.enqueue_updates)
-      enqueued_ = std::make_unique<Enqueued>(exec, A, factors_, is_cholesky(),
-                                             diagonal_factor(options_));
+      enqueued_ = std::make_unique<Enqueued>(
+          exec, A, filled_, factors_, is_cholesky(),
+          options_.small_pivot_threshold > 0, diagonal_factor(options_));
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
     solves_ =
@@ -59,6 +63,7 @@ class IncompleteFactorizationState {
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
+    report_replaced_pivots(exec);
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -70,7 +75,10 @@ class IncompleteFactorizationState {
                                  "has " + std::to_string(A.rows()) +
                                      " rows, not " + std::to_string(rows()),
                                  "make a new factorisation");
-    check_factor_input(exec, A);
+    check_factor_input(exec, A,
+                       options_.small_pivot_threshold > 0
+                           ? ZeroDiagonal::take
+                           : ZeroDiagonal::refuse);
     if (pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_)
       throw PatternMismatchError(
           "A", "does not have the pattern that was factorised",
@@ -85,6 +93,7 @@ class IncompleteFactorizationState {
                                keep_good_values(exec, in_use...);
                              });
       exec.fence();
+      report_replaced_pivots(exec);
       return;
     }
     Report report = report_;
@@ -92,6 +101,7 @@ class IncompleteFactorizationState {
                         PatternIs::known,
                         [&](const Reports& made) { report = report_of(made); });
     report_ = std::move(report);
+    report_replaced_pivots(exec);
   }
 
   /// See IncompleteFactorization::enqueue_update_values.
@@ -184,6 +194,17 @@ class IncompleteFactorizationState {
       throw OptionError("shift", "is " + std::to_string(options.shift),
                         "pass 0, or a positive number that the scalar's type "
                         "can hold");
+    if (options.fill_level < 0)
+      throw OptionError("fill_level",
+                        std::to_string(options.fill_level) + " is negative",
+                        "pass a level of fill of 0 or more");
+    const double threshold = options.small_pivot_threshold;
+    if (!(threshold >= 0 && threshold <= 1) ||
+        (threshold > 0 && static_cast<RealOf<Scalar>>(threshold) == 0))
+      throw OptionError("small_pivot_threshold",
+                        "is " + std::to_string(threshold),
+                        "pass 0, or a number of up to 1 that the scalar's type "
+                        "can hold");
     return options;
   }
   static FactorSolveOptions solve_options(const Options& options) {
@@ -201,10 +222,23 @@ class IncompleteFactorizationState {
     return options_.kind == Factorization::incomplete_cholesky;
   }
 
+  PivotReplacement replacement() const {
+    PivotReplacement how;
+    how.threshold = options_.small_pivot_threshold;
+    how.positive = is_cholesky();
+    return how;
+  }
+  void report_replaced_pivots(const ExecutionSpace& exec) {
+    const ReplacedPivots found = factors_.replaced_pivots(exec);
+    report_.replaced_pivots = found.count;
+    report_.largest_pivot_change = found.largest_change;
+  }
+
   /// The values of lower_ and upper_. Waits for `exec`.
   /// @param A  was checked, but for what elimination finds
   /// @throws FactorizationError, IndefiniteError
   void compute(const ExecutionSpace& exec, Matrix A) const {
+    A = filled_.with_fill(exec, A);
     Values shifted;
     if (options_.shift > 0) {
       shifted = make_unfilled<Values>("Strata::IncompleteFactorization::A",
@@ -241,12 +275,8 @@ class IncompleteFactorizationState {
                     good_upper.data(), of_solver);
   }
 
-  static std::size_t bytes_of(const Matrix& factor) {
-    const auto indices = [](const IndexArray& array) {
-      return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
-    };
-    return indices(factor.row_map) + indices(factor.entries) +
-           factor.num_values * sizeof(Scalar);
+  static std::size_t bytes_of(const Factor& factor) {
+    return factor.index_bytes() + factor.arrays().num_values * sizeof(Scalar);
   }
   Report report_of(const Reports& solvers) const {
     const Matrix &L = lower_.arrays(), &U = upper_.arrays();
@@ -254,11 +284,13 @@ class IncompleteFactorizationState {
     report.kind = options_.kind;
     report.rows = rows();
     report.entries = entries_;
+    report.fill_entries = filled_.fill_entries();
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
-    report.factor_bytes = bytes_of(L) + bytes_of(U) + solves_.value_bytes();
-    report.elimination_bytes =
-        factors_.bytes() + (enqueued_ ? enqueued_->bytes() : 0);
+    report.factor_bytes =
+        bytes_of(lower_) + bytes_of(upper_) + solves_.value_bytes();
+    report.elimination_bytes = factors_.bytes() + filled_.bytes() +
+                               (enqueued_ ? enqueued_->bytes() : 0);
     report.workspace_bytes = solves_.workspace_bytes();
     report.lower = solvers.lower;
     report.upper = solvers.upper;
@@ -269,6 +301,7 @@ class IncompleteFactorizationState {
   }
 
   Options options_;
+  FilledMatrix<Scalar, ExecutionSpace> filled_;
   /// Patterns, and the values that were computed last: after an exception, of
   /// no use.
   Factor lower_, upper_;

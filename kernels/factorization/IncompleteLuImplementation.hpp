@@ -14,6 +14,7 @@
 #include <kernels/factorization/EliminationRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorRowsOnHost.hpp>
+#include <kernels/factorization/SmallPivots.hpp>
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <memory>
@@ -88,6 +89,7 @@ class HostElimination {
   template <class Scalar>
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                 const SmallPivots<Scalar>& pivots,
                  const Workspace<Scalar>& workspace) const {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
@@ -105,7 +107,8 @@ class HostElimination {
           "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
           Factor{arrays, workspace.a_columns.data(), workspace.u_columns.data(),
                  alone ? nullptr : row_.data(), drawn_.data(), A.rows(),
-                 longest_, workspace.places.data(), workspace.values.data()});
+                 longest_, workspace.places.data(), workspace.values.data(),
+                 pivots});
     };
     if (threads == 1)
       run(std::true_type());
@@ -142,24 +145,38 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   typename HostElimination<ExecutionSpace>::template Workspace<Scalar>
       workspace;
   Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space> fault;
+  PivotReplacer<Scalar, ExecutionSpace> replacer;
 
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-           NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u) {
-    check_factor_input(exec, A);
+           NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u,
+           const PivotReplacement& replacement) {
+    check_factor_input(
+        exec, A,
+        replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse);
     const std::int64_t rows = A.rows();
     require_row_numbers(rows);
     L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
     U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
     if (rows == 0) return;
+    replacer = {replacement, rows};
     const std::int64_t longest = longest_row(exec, A.row_map);
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
       std::int64_t longest_upper = 0;
-      if (!Recipe::can_plan(exec, A, U, longest_upper)) return;
-      auto made =
-          std::make_unique<const Recipe>(exec, A, L, U, longest, longest_upper);
-      if (!made->made()) return;
-      recipe = std::move(made);
+      if (Recipe::can_plan(exec, A, U, longest_upper)) {
+        auto made = std::make_unique<const Recipe>(exec, A, L, U, longest,
+                                                   longest_upper);
+        if (made->made()) recipe = std::move(made);
+      }
+      if (!recipe) {
+        // spiluk does not tell of pivots before others need them.
+        if (replacement.threshold > 0)
+          throw OptionError("small_pivot_threshold",
+                            "is set, and the matrix has more entries than an "
+                            "elimination with replaced pivots can number",
+                            "leave it 0, and shift the diagonal");
+        return;
+      }
       work = make_unfilled<decltype(work)>("Strata::IncompleteLu::work",
                                            recipe->num_values());
     } else {
@@ -172,9 +189,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
 template <class Scalar, class ExecutionSpace>
 IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U) {
+    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
+    const PivotReplacement& replacement) {
   with_memory_errors("incomplete factors", [&] {
-    analysis_ = std::make_shared<Analysis>(exec, A, L, U);
+    analysis_ = std::make_shared<Analysis>(exec, A, L, U, replacement);
   });
 }
 
@@ -184,15 +202,17 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
   with_memory_errors("incomplete factors", [&] {
     if (A.rows() == 0) return;
     const auto &L = analysis_->L, &U = analysis_->U;
+    const auto pivots = analysis_->replacer.prepare(exec, A);
     if constexpr (!is_gpu<ExecutionSpace>) {
       const auto& on_host = *analysis_->on_host;
       const auto& held = analysis_->workspace;
       on_host.eliminate(
-          exec, A, L, U,
+          exec, A, L, U, pivots,
           held.bytes() > 0 ? held : on_host.make_workspace(exec, A, U));
       exec.fence();
     } else if (analysis_->recipe) {
-      analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
+      analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(),
+                                   pivots);
       raise_factor_fault(analysis_->recipe->first_fault(exec));
       return;
     } else {
@@ -226,8 +246,9 @@ const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
   if (A.rows() == 0) return nullptr;
   const auto &L = analysis_->L, &U = analysis_->U;
+  const auto pivots = analysis_->replacer.prepare(exec, A);
   if constexpr (!is_gpu<ExecutionSpace>) {
-    analysis_->on_host->eliminate(exec, A, L, U, analysis_->workspace);
+    analysis_->on_host->eliminate(exec, A, L, U, pivots, analysis_->workspace);
     std::int64_t* const fault = analysis_->fault.data();
     using Range =
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -239,18 +260,25 @@ const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
                          CheckInto<Check>{{L.arrays, U.arrays}, fault});
     return fault;
   } else {
-    analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data());
+    analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(), pivots);
     return analysis_->recipe->fault();
   }
 }
 
 template <class Scalar, class ExecutionSpace>
+ReplacedPivots IncompleteFactors<Scalar, ExecutionSpace>::replaced_pivots(
+    const ExecutionSpace& exec) const {
+  return analysis_->replacer.found(exec);
+}
+
+template <class Scalar, class ExecutionSpace>
 std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
+  const std::size_t of_pivots = analysis_->replacer.bytes();
   if constexpr (is_gpu<ExecutionSpace>) {
-    return (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
+    return of_pivots + (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
            analysis_->work.span() * sizeof(Scalar);
   } else {
-    return (analysis_->on_host ? analysis_->on_host->bytes() : 0) +
+    return of_pivots + (analysis_->on_host ? analysis_->on_host->bytes() : 0) +
            analysis_->workspace.bytes();
   }
 }

@@ -35,13 +35,15 @@ class NewFactor final : public NewMatrix<Scalar> {
   using Memory = typename ExecutionSpace::memory_space;
 
  public:
-  explicit NewFactor(const CrsArrays<Scalar>& A) {
+  /// @param wide_offsets  for one that may have more entries than A
+  explicit NewFactor(const CrsArrays<Scalar>& A, bool wide_offsets = false) {
     const auto is_wide = [](const IndexArray& array) {
       return array.bytes_of_one() == 8;
     };
     constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
     wide_ordinals_ = is_wide(A.entries);
-    wide_offsets_ = static_cast<std::int64_t>(A.num_values) > largest_int ||
+    wide_offsets_ = wide_offsets ||
+                    static_cast<std::int64_t>(A.num_values) > largest_int ||
                     (wide_ordinals_ && is_wide(A.row_map));
     constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
     this->largest_ordinal = wide_ordinals_ ? largest : largest_int;
@@ -68,6 +70,13 @@ class NewFactor final : public NewMatrix<Scalar> {
   }
   /// Once it is filled in, and as long as this lives.
   const CrsArrays<Scalar>& arrays() const { return arrays_; }
+  Scalar* new_values() const { return values_.data(); }
+  std::size_t index_bytes() const {
+    const auto bytes = [](const IndexArray& array) {
+      return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
+    };
+    return bytes(arrays_.row_map) + bytes(arrays_.entries);
+  }
 
  private:
   bool wide_offsets_ = false, wide_ordinals_ = false;

@@ -23,9 +23,9 @@ template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
 }  // namespace Detail
 
-/// Incomplete factors L U of a matrix A without fill, ILU(0) or IC(0), and the
-/// solves with both: analysed once for a pattern, factorised again for new
-/// values on it.
+/// Incomplete factors L U of a matrix A, ILU(k) or IC(k), and the solves with
+/// both: analysed once for a pattern, factorised again for new values on it.
+/// Without the option `fill_level` there is no fill: k is 0.
 ///
 /// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
 /// positive pivots D, so that L U is L D L^H. Elimination and its error bound
@@ -56,20 +56,24 @@ class IncompleteFactorization {
   /// An empty one.
   IncompleteFactorization() = default;
 
-  /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete,
-  /// non-zero diagonal. A is not referred to afterwards.
+  /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete
+  /// diagonal, non-zero unless small pivots are replaced. A is not referred to
+  /// afterwards.
   /// @throws OptionError for a `kind` that there is not, a shift that is
-  ///   negative or that the real type can't hold, and for triangular options
-  ///   with an `op` other than none, or that no solver honours; what
-  ///   incomplete_lu() throws; what TriangularSolver's constructor throws of
+  ///   negative or that the real type can't hold, a `small_pivot_threshold`
+  ///   outside of 0 to 1 or that the real type rounds to 0, one above 0 for a
+  ///   matrix that incomplete_lu() leaves to spiluk, a negative `fill_level`,
+  ///   and for triangular options with an `op` other than none, or that no
+  ///   solver honours; what incomplete_lu() throws, with fill
+  ///   incomplete_pattern(), too; what TriangularSolver's constructor throws of
   ///   options and memory; for incomplete_cholesky, NotHermitianError (entries
   ///   and their mirror images differ by more than 64 roundings) and
   ///   IndefiniteError (a pivot is not real and positive; row() is the first);
   ///   MemoryError
-  /// Cost: incomplete_lu() and the analysis of two triangles, of four with
-  /// `transpose`. Memory: both factors with their values twice, what the
-  /// elimination keeps (see the report), and the plans; with a shift, A's
-  /// values again while it is factorised. Waits for `exec`.
+  /// Cost: with fill, incomplete_pattern(); incomplete_lu() and the analysis of
+  /// two triangles, of four with `transpose`. Memory: both factors with their
+  /// values twice, what the elimination keeps (see the report), and the plans;
+  /// with a shift, A's values again while it is factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           const IncompleteFactorizationOptions& options = {}) {
@@ -79,10 +83,10 @@ class IncompleteFactorization {
     }
   }
 
-  /// Factorises other values on the same pattern, for all copies. There is no
-  /// analysis unless triangular solvers can't take the values as they are
-  /// planned (ScalingError of TriangularSolver), which makes new solvers.
-  /// Waits for `exec`.
+  /// Factorises other values on the same pattern, that of the constructor's A
+  /// without fill, for all copies. There is no analysis unless triangular
+  /// solvers can't take the values as they are planned (ScalingError of
+  /// TriangularSolver), which makes new solvers. Waits for `exec`.
   /// @throws PatternMismatchError, HandleError, and what the constructor throws
   ///   of values and memory. Matrix and values are checked, and the factors
   ///   computed beside those in use, before a solver takes anything. After an
@@ -194,7 +198,8 @@ class IncompleteFactorization {
   /// These three: @throws HandleError
   std::int64_t rows() const;
   const IncompleteFactorizationOptions& options() const;
-  /// What was made. It changes where an update makes new solvers.
+  /// What was made. It changes where an update makes new solvers or replaces
+  /// pivots.
   const IncompleteFactorizationReport& report() const;
 
  private:

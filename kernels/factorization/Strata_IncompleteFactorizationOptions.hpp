@@ -54,12 +54,28 @@ struct IncompleteFactorizationOptions {
   /// GPU for matrices that are left to Kokkos Kernels' spiluk (see
   /// incomplete_lu).
   bool enqueue_updates = false;
+  /// Above 0, small pivots are replaced ("static pivoting", as SuperLU_DIST's
+  /// ReplaceTinyPivot; PETSc's MAT_SHIFT_INBLOCKS): those that elimination
+  /// makes smaller than this times the largest modulus in their row of the
+  /// matrix that is factorised. An incomplete LU pivot becomes as large as
+  /// that, with the sign or phase that it has, 1 for a zero; pivots of
+  /// incomplete Cholesky whose real part is less become this real number, and
+  /// others lose their imaginary parts, which are rounding errors. A stored
+  /// diagonal entry may then be zero. From 0 to 1, and nothing that the real
+  /// type rounds to 0. The square root of its machine epsilon is usual.
+  double small_pivot_threshold = 0;
+  /// The k of ILU(k) or IC(k), from 0 on: the factors have the fill entries
+  /// that incomplete_pattern() adds to the matrix.
+  int fill_level = 0;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.kind == b.kind && a.triangular == b.triangular &&
            a.transpose == b.transpose && a.shift == b.shift &&
-           a.precision == b.precision && a.enqueue_updates == b.enqueue_updates;
+           a.precision == b.precision &&
+           a.enqueue_updates == b.enqueue_updates &&
+           a.small_pivot_threshold == b.small_pivot_threshold &&
+           a.fill_level == b.fill_level;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -73,6 +89,13 @@ struct IncompleteFactorizationReport {
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
+  /// Entries that `fill_level` adds to A's.
+  std::int64_t fill_entries = 0;
+  /// Pivots that the constructor or the last update_values replaced, and the
+  /// largest modulus of the difference between one of these and what it was: 0
+  /// without the option. (An enqueued update does not tell the host.)
+  std::int64_t replaced_pivots = 0;
+  double largest_pivot_change = 0;
   /// Bytes of the factors: their patterns, the values that apply uses, those
   /// that an update computes beside them, and with FactorPrecision::single both
   /// factors' values in float.
@@ -80,7 +103,9 @@ struct IncompleteFactorizationReport {
   /// Bytes that the elimination keeps for other values: the order of rows, and
   /// on a GPU the recipe and a value for each entry of U; with
   /// `enqueue_updates`, A's pattern, with a shift A's values, and on a host the
-  /// workspace of the threads.
+  /// workspace of the threads;
+  /// with replaced pivots, a real number a row; with fill, the filled matrix
+  /// and where A's values go in it.
   std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.

@@ -6,6 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
+#include <kernels/factorization/PivotReplacement.hpp>
 #include <memory>
 
 namespace Strata {
@@ -31,8 +32,11 @@ class IncompleteFactors {
  public:
   /// Makes the patterns of both factors in `L` and `U`, whose arrays have to
   /// live as long as this is used. Checks A; waits for `exec`.
+  /// @throws OptionError where pivots are to be replaced and Kokkos Kernels'
+  ///   spiluk has to eliminate
   IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U);
+                    NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
+                    const PivotReplacement& replacement = {});
 
   /// Fills in the values of both factors and waits for `exec`.
   /// @param A  has passed check_factor_input and has the pattern that the
@@ -51,6 +55,8 @@ class IncompleteFactors {
   ///   raise_factor_fault takes it; null where there is no row
   const std::int64_t* enqueue(const ExecutionSpace& exec,
                               const CrsArrays<Scalar>& A) const;
+  /// By the last compute(). Waits for `exec`.
+  ReplacedPivots replaced_pivots(const ExecutionSpace& exec) const;
 
   /// What is kept for compute(), but for the patterns of both factors.
   std::size_t bytes() const;

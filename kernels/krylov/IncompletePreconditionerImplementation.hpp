@@ -7,7 +7,10 @@
 
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_Preconditioner.hpp>
+#include <Strata_TriangleGraph.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Backend.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <core/matrix/LongestRow.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
@@ -15,6 +18,7 @@
 #include <kernels/factorization/PositiveDiagonal.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
+#include <kernels/krylov/FactorOrderChoice.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {
@@ -23,6 +27,11 @@ namespace Detail {
 template <class Scalar, class ExecutionSpace>
 struct HasImplementation<IncompletePreconditioner<Scalar, ExecutionSpace>>
     : std::true_type {};
+
+/// In kernels/triangular/selection/MeasureParameters.hpp: compiled with
+/// TriangularSolver.
+template <class Scalar, class ExecutionSpace>
+PerformanceParameters performance_parameters(const ExecutionSpace& exec);
 
 inline constexpr const char* incomplete_preconditioner =
     "an incomplete factorisation";
@@ -38,7 +47,7 @@ class IncompletePreconditionerState {
   /// See IncompletePreconditioner's constructor.
   IncompletePreconditionerState(const Matrix& A, Factorization kind,
                                 const TriangularOptions& options,
-                                FactorOrder order)
+                                FactorOrder order, int applications)
       : kind_(kind), order_(order), rows_(A.rows()), options_(options) {
     require_enumerator("kind", kind_);
     require_enumerator("order", order_);
@@ -52,30 +61,27 @@ class IncompletePreconditionerState {
                         "the coloured order does not have",
                         "leave them at their defaults, or ask for "
                         "FactorOrder::natural");
+    if (applications < 1)
+      throw OptionError(
+          "applications", "is " + std::to_string(applications),
+          "pass the iterations that a solve may take, at least 1");
+    report_.applications = applications;
+    report_.rows = rows_;
+    report_.entries = static_cast<std::int64_t>(A.num_values);
   }
 
   void make(const ExecutionSpace& exec, const Matrix& A) {
-    if (order_ == FactorOrder::coloured || may_colour(exec, A)) {
+    report_.reason = "asked for";
+    if (order_ == FactorOrder::automatic) {
+      choose_order(exec, A);
+    } else if (order_ == FactorOrder::natural) {
+      make_natural(exec, A);
+    } else {
       check(exec, A);
       const Borrowed borrowed(exec, A);
-      const auto colours = colour_rows(exec, borrowed.matrix());
-      order_ = FactorOrder::coloured;
-      const auto factor = colour_factor(exec, borrowed, colours);
-      if (colours.num_colours() > most_swept_colours)
-        solves_ = std::make_shared<Solves>(exec, factor);
-      else
-        sweeps_ = std::make_shared<Sweeps>(exec, factor);
-    } else {
-      order_ = FactorOrder::natural;
-      IncompleteFactorizationOptions how;
-      how.kind = kind_;
-      how.triangular = options_;
-      using Expect = ExpectCompiled<Natural, Scalar, ExecutionSpace>;
-      static_assert(Expect::value, "");
-      Internals::analyse(natural_, exec, A, how);
-      return;
+      make_coloured(exec, A, borrowed, colour_rows(exec, borrowed.matrix()));
     }
-    fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
+    report_.order = order_;
   }
 
   void take_values(const ExecutionSpace& exec, const Matrix& A) {
@@ -103,6 +109,7 @@ class IncompletePreconditionerState {
   const TriangularReport& upper_report() const {
     return natural_report().upper;
   }
+  const PreconditionerReport& report() const { return report_; }
   const Sweeps* sweeps() const { return sweeps_.get(); }
   const Solves* solves() const { return solves_.get(); }
 
@@ -134,14 +141,96 @@ class IncompletePreconditionerState {
   /// launch for each triangle, in which rows wait.
   static constexpr int most_swept_colours = 2;
 
-  /// A launch of sweeps has a lane a row, or a few: very long rows would hold
-  /// all others up.
-  bool may_colour(const ExecutionSpace& exec, const Matrix& A) const {
-    if (!is_gpu<ExecutionSpace> || order_ != FactorOrder::automatic ||
-        kind_ != Factorization::incomplete_cholesky ||
-        options_ != TriangularOptions())
-      return false;
-    return longest_row(exec, A.row_map) <= 1024;
+  /// Why the natural order is taken without a look at the other one; empty: it
+  /// is not. A launch of sweeps has a lane a row, or a few: very long rows
+  /// would hold all others up.
+  std::string why_natural(const ExecutionSpace& exec, const Matrix& A) const {
+    if (!is_gpu<ExecutionSpace>)
+      return "the choice on a host, whose level sets cost little";
+    if (rows_ == 0) return "there are no rows";
+    if (kind_ != Factorization::incomplete_cholesky)
+      return "the choice for incomplete LU, whose matrix need not be Hermitian";
+    if (options_ != TriangularOptions())
+      return "the order whose triangular solvers the options are for";
+    if (longest_row(exec, A.row_map) > 1024)
+      return "the choice for a matrix with a row of more than 1024 entries";
+    return "";
+  }
+  void choose_order(const ExecutionSpace& exec, const Matrix& A) {
+    report_.reason = why_natural(exec, A);
+    if (!report_.reason.empty()) return make_natural(exec, A);
+    if constexpr (is_gpu<ExecutionSpace>) {
+      check(exec, A);
+      const Borrowed borrowed(exec, A);
+      const auto colours = colour_rows(exec, borrowed.matrix());
+      TriangleInput lower;
+      lower.diag = Diag::unit;
+      lower.take_triangle = true;
+      const auto graph = triangle_graph(exec, A.row_map, A.entries,
+                                        A.stored_values(), rows_, lower);
+      const auto levels =
+          order_by_level(exec, graph, WithinLevel::longest_rows_first);
+      report_.levels = levels.num_levels();
+      report_.colours = colours.num_colours();
+      const FactorOrderChoice choice(
+          SolveFeatures(performance_parameters<Scalar>(exec), graph.num_edges(),
+                        levels.sizes, sizeof(Scalar), num_multiprocessors(exec),
+                        lane_width<ExecutionSpace>, 1),
+          report_.entries, report_.colours, report_.applications);
+      if (choose_natural(exec, A, choice)) return;
+      make_coloured(exec, A, borrowed, colours);
+    }
+  }
+  /// Whether the natural order is chosen, and made.
+  bool choose_natural(const ExecutionSpace& exec, const Matrix& A,
+                      const FactorOrderChoice& choice) {
+    const FactorOrder decided = choice.by_bounds();
+    const auto coloured = choice.coloured();
+    PreconditionerCandidate natural;
+    report_.reason = "the smallest prediction of those considered";
+    if (decided == FactorOrder::coloured) {
+      natural = choice.natural(choice.natural_at_least(),
+                               "at least, whatever the solvers are");
+    } else {
+      try {
+        make_natural(exec, A);
+        natural = choice.natural(natural_.report().lower.predicted_solve_us +
+                                     natural_.report().upper.predicted_solve_us,
+                                 "by its triangular solvers");
+      } catch (const IndefiniteError&) {
+        // Another order has other pivots.
+        natural = choice.natural(choice.natural_at_most(), "breaks down");
+        report_.reason = "the natural order breaks down";
+      }
+    }
+    report_.candidates = {natural, coloured};
+    const bool chosen =
+        natural_made() && (decided == FactorOrder::natural ||
+                           natural.predicted_us <= coloured.predicted_us);
+    if (!chosen) natural_ = Natural();
+    return chosen;
+  }
+  bool natural_made() const { return order_ == FactorOrder::natural; }
+  void make_natural(const ExecutionSpace& exec, const Matrix& A) {
+    IncompleteFactorizationOptions how;
+    how.kind = kind_;
+    how.triangular = options_;
+    using Expect = ExpectCompiled<Natural, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
+    Internals::analyse(natural_, exec, A, how);
+    order_ = FactorOrder::natural;
+  }
+  template <class Colours>
+  void make_coloured(const ExecutionSpace& exec, const Matrix& A,
+                     const Borrowed& borrowed, const Colours& colours) {
+    order_ = FactorOrder::coloured;
+    report_.colours = colours.num_colours();
+    const auto factor = colour_factor(exec, borrowed, colours);
+    if (colours.num_colours() > most_swept_colours)
+      solves_ = std::make_shared<Solves>(exec, factor);
+    else
+      sweeps_ = std::make_shared<Sweeps>(exec, factor);
+    fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
   void check(const ExecutionSpace& exec, const Matrix& A) const {
     check_factor_input(exec, A);
@@ -168,6 +257,7 @@ class IncompletePreconditionerState {
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
   std::uint64_t fingerprint_ = 0;  // of the coloured order
+  PreconditionerReport report_;
 };
 
 }  // namespace Detail
@@ -182,9 +272,10 @@ IncompletePreconditioner<Scalar, ExecutionSpace>::made_state() const {
 template <class Scalar, class ExecutionSpace>
 void IncompletePreconditioner<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-    Factorization kind, const TriangularOptions& options, FactorOrder order) {
+    Factorization kind, const TriangularOptions& options, FactorOrder order,
+    int applications) {
   Detail::with_memory_errors(Detail::incomplete_preconditioner, [&] {
-    auto made = std::make_shared<State>(A, kind, options, order);
+    auto made = std::make_shared<State>(A, kind, options, order, applications);
     made->make(exec, A);
     state_ = std::move(made);
   });
@@ -215,6 +306,11 @@ void IncompletePreconditioner<Scalar, ExecutionSpace>::apply_strided(
 template <class Scalar, class ExecutionSpace>
 std::int64_t IncompletePreconditioner<Scalar, ExecutionSpace>::rows() const {
   return made_state().rows();
+}
+template <class Scalar, class ExecutionSpace>
+const PreconditionerReport&
+IncompletePreconditioner<Scalar, ExecutionSpace>::report() const {
+  return made_state().report();
 }
 template <class Scalar, class ExecutionSpace>
 FactorOrder IncompletePreconditioner<Scalar, ExecutionSpace>::order() const {

@@ -4,6 +4,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
+#include <Strata_PreconditionerReport.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
 #include <core/interface/Compiled.hpp>
@@ -84,32 +85,6 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
     -> JacobiPreconditioner<typename Detail::ScalarOf<Matrix>::type,
                             ExecutionSpace>;
 
-/// Order of rows in which IncompletePreconditioner factorises.
-enum class FactorOrder {
-  /// coloured for incomplete Cholesky on a device, where no row of the matrix
-  /// has more than 1,024 entries and the options of triangular solvers are left
-  /// at their defaults; else natural.
-  automatic,
-  /// The order given: fewest iterations, and triangular solves whose chains of
-  /// dependencies cost their length whatever the bandwidth.
-  natural,
-  /// Colour by colour (colour_rows): more iterations than natural, but a solve
-  /// with both factors is two launches, whose chains are as long as there are
-  /// colours. A must be Hermitian.
-  coloured
-};
-
-namespace Detail {
-template <>
-struct EnumeratorNames<FactorOrder> {
-  static constexpr const char* list[] = {"automatic", "natural", "coloured"};
-};
-}  // namespace Detail
-
-inline const char* to_string(FactorOrder order) {
-  return Detail::enumerator_name(order);
-}
-
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
 /// Natural order: an IncompleteFactorization. Coloured: by a
@@ -130,6 +105,8 @@ class IncompletePreconditioner {
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
   /// @param options of the triangular solvers of the natural order: others than
   ///   the defaults ask for that order
+  /// @param applications  iterations in the natural order, at least 1, that
+  ///   FactorOrder::automatic expects set-up to be spread over
   /// @throws OptionError for a `kind`, an order and options that there are not,
   ///   for an `op` other than none, and for options other than the defaults
   ///   with the coloured order, whose solves have none;
@@ -139,16 +116,18 @@ class IncompletePreconditioner {
   ///   IndefiniteError (a pivot is not real and positive); MemoryError
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
   /// coloured, colour_rows(), some copies of the matrix, a launch for each
-  /// colour. Waits for `exec`.
+  /// colour. The choice of an order, on a device: colour_rows() and the level
+  /// sets of a triangle, and where bounds on the predictions do not tell, the
+  /// set-up of both orders. Waits for `exec`.
   template <class Matrix>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
-      FactorOrder order = FactorOrder::automatic) {
+      FactorOrder order = FactorOrder::automatic, int applications = 100) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      make(exec, Detail::crs_arrays(A), kind, options, order);
+      make(exec, Detail::crs_arrays(A), kind, options, order, applications);
     }
   }
   /// New values on the same pattern, for all copies: factorises again, without
@@ -178,8 +157,10 @@ class IncompletePreconditioner {
     }
   }
 
-  /// These three: @throws HandleError
+  /// These four: @throws HandleError
   std::int64_t rows() const;
+  /// Which order was chosen, and why.
+  const PreconditionerReport& report() const;
   /// natural or coloured.
   FactorOrder order() const;
   /// Colours of the coloured order; 0 in the natural one.
@@ -202,7 +183,7 @@ class IncompletePreconditioner {
   const State& made_state() const;
   void make(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
             Factorization kind, const TriangularOptions& options,
-            FactorOrder order);
+            FactorOrder order, int applications);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void apply_strided(const ExecutionSpace& exec, const Detail::StridedBlock& r,
                      const Detail::StridedBlock& z) const;
@@ -216,7 +197,7 @@ template <class ExecutionSpace, class Matrix>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
                          const TriangularOptions& = {},
-                         FactorOrder = FactorOrder::automatic)
+                         FactorOrder = FactorOrder::automatic, int = 100)
     -> IncompletePreconditioner<typename Detail::ScalarOf<Matrix>::type,
                                 ExecutionSpace>;
 

@@ -235,7 +235,7 @@ def ic0(A: Any, *, order: str = "automatic", **options: Any) -> IncompletePrecon
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
     Parameters and result as for :func:`ilu0`; A has both triangles.  'automatic' is the
-    natural order on a host, and the coloured one on a GPU.
+    natural order on a host, and the one with the smaller predicted time on a GPU.
 
     Raises
     ------

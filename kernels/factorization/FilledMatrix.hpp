@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FILLED_MATRIX_HPP
+#define STRATA_KERNELS_FACTORIZATION_FILLED_MATRIX_HPP
+
+#include <Strata_IncompletePattern.hpp>
+#include <core/matrix/ValueIndex.hpp>
+#include <kernels/factorization/NewFactor.hpp>
+#include <optional>
+
+namespace Strata {
+namespace Detail {
+
+/// Where A's entries are in a pattern that has them all. Rows are sorted.
+template <class MemorySpace>
+struct FindEntries {
+  IndexArray a_row_map, a_entries, row_map, entries;
+  ValueIndex<MemorySpace> place;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    std::int64_t at = row_map(row);
+    const std::int64_t end = a_row_map(row + 1);
+    for (std::int64_t k = a_row_map(row); k < end; ++k) {
+      while (entries(at) < a_entries(k)) ++at;
+      place.set(k, at);
+    }
+  }
+};
+
+template <class Scalar, class MemorySpace>
+struct ScatterValues {
+  const Scalar* from;
+  ValueIndex<MemorySpace> place;
+  Scalar* to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    to[place(k)] = from[k];
+  }
+};
+
+/// A matrix with its fill of ILU(k), for values that come without it.
+template <class Scalar, class ExecutionSpace>
+class FilledMatrix {
+ public:
+  using Matrix = CrsArrays<Scalar>;
+
+  /// @param level  of fill; 0: there is none, and nothing is kept
+  /// @throws what incomplete_pattern() throws. Waits for `exec`.
+  FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level) {
+    using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
+    if (level == 0) return;
+    filled_.emplace(A, true);
+    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_);
+    const Matrix& filled = filled_->arrays();
+    const auto entries = static_cast<std::int64_t>(A.num_values);
+    fill_entries_ = static_cast<std::int64_t>(filled.num_values) - entries;
+    if (fill_entries_ == 0) {
+      filled_.reset();
+      return;
+    }
+    place_ = {"Strata::IncompleteFactorization::place", entries,
+              static_cast<std::int64_t>(filled.num_values)};
+    Kokkos::parallel_for(
+        "Strata::IncompleteFactorization::find_entries",
+        Range(exec, 0, A.rows()),
+        FindEntries<Memory>{A.row_map, A.entries, filled.row_map,
+                            filled.entries, place_});
+    exec.fence();
+  }
+
+  /// A with zeros for its fill; A itself where there is none. Enqueues on
+  /// `exec`.
+  /// @param A  has the pattern that the constructor has seen
+  Matrix with_fill(const ExecutionSpace& exec, const Matrix& A) const {
+    if (!filled_) return A;
+    Kokkos::parallel_for(
+        "Strata::IncompleteFactorization::scatter_values",
+        Range(exec, 0, static_cast<std::int64_t>(A.num_values)),
+        ScatterValues<Scalar, Memory>{A.values, place_, filled_->new_values()});
+    return filled_->arrays();
+  }
+
+  /// Without a look at the values.
+  Matrix pattern(const Matrix& A) const {
+    return filled_ ? filled_->arrays() : A;
+  }
+
+  std::int64_t fill_entries() const { return fill_entries_; }
+  std::size_t bytes() const {
+    if (!filled_) return 0;
+    return filled_->index_bytes() +
+           filled_->arrays().num_values * sizeof(Scalar) + place_.bytes();
+  }
+
+ private:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
+  std::optional<NewFactor<Scalar, ExecutionSpace>> filled_;
+  ValueIndex<Memory> place_;
+  std::int64_t fill_entries_ = 0;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
+#define STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
+
+#include <core/matrix/CrsArrays.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <cstring>
+#include <kernels/factorization/PivotReplacement.hpp>
+#include <type_traits>
+
+namespace Strata {
+namespace Detail {
+
+/// Replaces small pivots during an elimination (static pivoting, Li and Demmel
+/// 2003). Each row decides by itself, and a count and a maximum don't depend on
+/// an order: the same elimination finds the same, whatever runs at once.
+template <class Scalar>
+struct SmallPivots {
+  using Real = RealOf<Scalar>;
+  const Real* least = nullptr;  // modulus of a pivot, by row; null: all stay
+  bool positive = false;        // pivots have to be real and positive
+  /// How many were replaced, and the bits of the largest change, which as
+  /// integers are in the order of the numbers, as these are not negative.
+  std::int64_t* found = nullptr;
+
+  /// The pivot of a row that elimination has made `pivot`. One that is not
+  /// finite stays what it is.
+  KOKKOS_INLINE_FUNCTION Scalar replaced(std::int64_t row,
+                                         const Scalar& pivot) const {
+    if (!is_finite(pivot)) return pivot;
+    using Part = RealPart<Scalar>;
+    const Real smallest = least[row];
+    const Real re = static_cast<Real>(Part::real(pivot));
+    Scalar made;
+    if (positive) {
+      // The imaginary part is a rounding error.
+      if (re >= smallest) return Scalar(re);
+      made = Scalar(smallest);
+    } else {
+      const Real size = modulus_of(pivot);
+      if (size >= smallest) return pivot;
+      made = size > Real(0) ? with_modulus(pivot, smallest) : Scalar(smallest);
+    }
+    Kokkos::atomic_fetch_add(found, std::int64_t{1});
+    const double change = static_cast<double>(modulus(made - pivot));
+    std::int64_t bits;
+    memcpy(&bits, &change, sizeof(bits));
+    Kokkos::atomic_fetch_max(found + 1, bits);
+    return made;
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static Real larger_part(const Scalar& pivot) {
+    const Real re = modulus(static_cast<Real>(RealPart<Scalar>::real(pivot)));
+    const Real im =
+        modulus(static_cast<Real>(RealPart<Scalar>::imaginary(pivot)));
+    return re > im ? re : im;
+  }
+  /// By parts over the larger one: no square leaves the range of numbers.
+  KOKKOS_INLINE_FUNCTION static Real length(const Scalar& direction) {
+    return static_cast<Real>(sqrt(real_product(direction, direction)));
+  }
+  KOKKOS_INLINE_FUNCTION static Real modulus_of(const Scalar& pivot) {
+    const Real larger = larger_part(pivot);
+    if constexpr (std::is_same<Real, Scalar>::value) {
+      return larger;
+    } else {
+      return larger > Real(0) ? larger * length(pivot / larger) : larger;
+    }
+  }
+  /// A number of the direction of `pivot`, which is not zero.
+  KOKKOS_INLINE_FUNCTION static Scalar with_modulus(const Scalar& pivot,
+                                                    Real size) {
+    if constexpr (std::is_same<Real, Scalar>::value) {
+      return pivot < Real(0) ? -size : size;
+    } else {
+      const Scalar direction = pivot / larger_part(pivot);
+      return direction * (size / length(direction));
+    }
+  }
+};
+
+/// `threshold` times the largest modulus of each row; resets what was found.
+template <class Scalar>
+struct FindLeastPivots {
+  CrsArrays<Scalar> A;
+  RealOf<Scalar> threshold;
+  RealOf<Scalar>* least;
+  std::int64_t* found;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    RealOf<Scalar> largest(0);
+    const std::int64_t end = A.row_map(row + 1);
+    for (std::int64_t k = A.row_map(row); k < end; ++k) {
+      const RealOf<Scalar> size = modulus(A.values[k]);
+      if (size > largest) largest = size;
+    }
+    least[row] = threshold * largest;
+    if (row == 0) found[0] = found[1] = 0;
+  }
+};
+
+/// What IncompleteFactors keeps to replace small pivots; empty where they stay.
+template <class Scalar, class ExecutionSpace>
+class PivotReplacer {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Real = RealOf<Scalar>;
+
+ public:
+  PivotReplacer() = default;
+  /// @param rows  at least one
+  PivotReplacer(const PivotReplacement& how, std::int64_t rows) : how_(how) {
+    if (how_.threshold == 0) return;
+    least_ = make_unfilled<decltype(least_)>(
+        "Strata::IncompleteLu::least_pivots", rows);
+    found_ = make_unfilled<decltype(found_)>(
+        "Strata::IncompleteLu::small_pivots", 2);
+  }
+
+  /// For an elimination of A, which has to follow. Enqueues on `exec`.
+  SmallPivots<Scalar> prepare(const ExecutionSpace& exec,
+                              const CrsArrays<Scalar>& A) const {
+    if (how_.threshold == 0) return {};
+    Kokkos::parallel_for(
+        "Strata::IncompleteLu::least_pivots",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, A.rows()),
+        FindLeastPivots<Scalar>{A, static_cast<Real>(how_.threshold),
+                                least_.data(), found_.data()});
+    return {least_.data(), how_.positive, found_.data()};
+  }
+  /// By the last elimination. Waits for `exec`.
+  ReplacedPivots found(const ExecutionSpace& exec) const {
+    if (how_.threshold == 0) return {};
+    std::int64_t on_host[2];
+    copy_to_host(exec, found_, on_host);
+    ReplacedPivots found;
+    found.count = on_host[0];
+    std::memcpy(&found.largest_change, on_host + 1, sizeof(double));
+    return found;
+  }
+  std::size_t bytes() const {
+    return least_.span() * sizeof(Real) + found_.span() * sizeof(std::int64_t);
+  }
+
+ private:
+  PivotReplacement how_;
+  Kokkos::View<Real*, Memory> least_;
+  Kokkos::View<std::int64_t*, Memory> found_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -185,7 +185,7 @@ class Runner : public KrylovRunner {
     counters["rows"] = static_cast<double>(result.rows);
     counters["nnz"] = static_cast<double>(result.entries);
     counters["steps"] = result.steps;
-    counters["iterations"] = static_cast<double>(result.iterations);
+    counters["iterations_to_solve"] = static_cast<double>(result.iterations);
     counters["ready_us"] = result.ready_us;
     counters["numeric_us"] = result.numeric_us;
     counters["apply_us"] = result.apply_us;

@@ -48,6 +48,8 @@
 #include <Strata_SellMatrix.hpp>
 #include <Strata_SellOptions.hpp>
 #include <Strata_SortCriterion.hpp>
+#include <Strata_Spiluk.hpp>
+#include <Strata_SpilukHandle.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_SptrsvHandle.hpp>
 #include <Strata_SubgraphAnalysis.hpp>

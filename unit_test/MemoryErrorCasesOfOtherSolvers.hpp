@@ -21,6 +21,7 @@
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
+#include <Strata_Spiluk.hpp>
 #include <Strata_Triangle.hpp>
 #include <cstdio>
 #include <fstream>
@@ -535,6 +536,68 @@ void expect_memory_errors_of_dense_systems(
   }
 }
 
+/// ILU(1) by the names of Kokkos Kernels.
+template <class Failing, class Space, class Matrix>
+void expect_memory_errors_of_spiluk(MemoryErrors<Failing, Space>& errors,
+                                    const Matrix& A) {
+  using Memory = typename Space::memory_space;
+  using Indices = Kokkos::View<int*, Memory>;
+  struct Factors {
+    Experimental::KokkosKernelsHandle<int, int, double, Space> handle;
+    Indices L_row_map, L_entries, U_row_map, U_entries;
+    VectorOf<Space> L_values, U_values;
+  };
+  const auto rows = static_cast<std::size_t>(A.numRows());
+  const auto room = 8 * rows;
+  const auto make = [=] {
+    auto made = std::make_shared<Factors>();
+    made->handle.create_spiluk_handle(
+        Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, static_cast<int>(rows),
+        static_cast<int>(room), static_cast<int>(room));
+    made->L_row_map = Indices("L_row_map", rows + 1);
+    made->U_row_map = Indices("U_row_map", rows + 1);
+    made->L_entries = Indices("L_entries", room);
+    made->U_entries = Indices("U_entries", room);
+    made->L_values = VectorOf<Space>("L_values", room);
+    made->U_values = VectorOf<Space>("U_values", room);
+    return made;
+  };
+  const auto symbolic = [=](Factors& f) {
+    spiluk_symbolic(Space(), &f.handle, 1, A.graph.row_map, A.graph.entries,
+                    f.L_row_map, f.L_entries, f.U_row_map, f.U_entries);
+  };
+  const auto numeric = [=](Factors& f) {
+    spiluk_numeric(Space(), &f.handle, 1, A.graph.row_map, A.graph.entries,
+                   A.values, f.L_row_map, f.L_entries, f.L_values, f.U_row_map,
+                   f.U_entries, f.U_values);
+  };
+  const auto reference = make();
+  symbolic(*reference);
+  numeric(*reference);
+  const auto entries = host_copy(reference->U_entries);
+  const auto values = host_copy(reference->U_values);
+  const std::vector<int> no_entries(room);
+  const std::vector<double> no_values(room);
+  errors.expect("spiluk_symbolic", [&] {
+    const auto made = make();
+    return MemoryCase{
+        [=] { symbolic(*made); },
+        [=] {
+          EXPECT_FALSE(
+              made->handle.get_spiluk_handle()->is_symbolic_complete());
+          EXPECT_EQ(host_copy(made->U_entries), no_entries);
+        },
+        [=] { EXPECT_EQ(host_copy(made->U_entries), entries); }};
+  });
+  errors.expect("spiluk_numeric", [&] {
+    const auto made = make();
+    symbolic(*made);
+    return MemoryCase{[=] { numeric(*made); },
+                      [=] { EXPECT_EQ(host_copy(made->U_values), no_values); },
+                      [=] { EXPECT_EQ(host_copy(made->U_values), values); }};
+  });
+}
+
 template <class Failing, class Space>
 void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
   using Matrix = SolverMatrix<double, Space>;
@@ -560,6 +623,7 @@ void expect_memory_errors_of_functions(MemoryErrors<Failing, Space>& errors) {
         {},
         [=] { EXPECT_EQ(host_copy(made->graph.entries), columns); }};
   });
+  expect_memory_errors_of_spiluk(errors, A);
   errors.expect("take_triangle", [&] {
     const auto made = std::make_shared<Matrix>();
     return MemoryCase{[=] { *made = take_triangle(Space(), A, Uplo::lower); },

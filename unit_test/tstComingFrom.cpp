@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
+#include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>
+#include <Strata_Spiluk.hpp>
 #include <Strata_Sptrsv.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>
@@ -72,6 +77,53 @@ TEST_F(ComingFrom, CallsByTheNamesOfKokkosKernelsSolve) {
   // clang-format on
   Kokkos::fence();
   expect_solved();
+}
+
+TEST(ComingFromSpiluk, CallsByTheNamesOfKokkosKernelsFactorise) {
+  const auto A = Strata::gallery<Matrix>(Space(), "grid2d:20");
+  const Kokkos::View<const int*, Space> row_map = A.graph.row_map,
+                                        entries = A.graph.entries;
+  const Kokkos::View<const double*, Space> values = A.values;
+  const int n = A.numRows(), room = 10 * n, fill_lev = 2;
+  using Indices = Kokkos::View<int*, Space>;
+  const Indices L_row_map("L_row_map", n + 1), U_row_map("U_row_map", n + 1);
+  Indices L_entries("L_entries", room), U_entries("U_entries", room);
+  Strata::Experimental::KokkosKernelsHandle<int, int, double, Space, Memory,
+                                            Memory>
+      handle;
+  // clang-format off
+  handle.create_spiluk_handle(Strata::Experimental::SPILUKAlgorithm::SEQLVLSCHD_TP1, n, room, room);
+  Strata::spiluk_symbolic(&handle, fill_lev, row_map, entries, L_row_map, L_entries, U_row_map, U_entries);
+  Kokkos::resize(L_entries, handle.get_spiluk_handle()->get_nnzL());
+  Kokkos::resize(U_entries, handle.get_spiluk_handle()->get_nnzU());
+  const Vector L_values("L_values", L_entries.extent(0)), U_values("U_values", U_entries.extent(0));
+  Strata::spiluk_numeric(&handle, fill_lev, row_map, entries, values, L_row_map, L_entries, L_values, U_row_map, U_entries, U_values);
+  const auto expect_factors = [&] {
+    // L (U e) = A e on a grid, but for what the level leaves out.
+    const Matrix L("L", n, n, L_values.extent(0), L_values, L_row_map, L_entries);
+    const Matrix U("U", n, n, U_values.extent(0), U_values, U_row_map, U_entries);
+    const Vector ones("ones", n), y("y", n), b("b", n);
+    Kokkos::deep_copy(ones, 1.0);
+    KokkosSparse::spmv("N", 1.0, U, ones, 0.0, y);
+    KokkosSparse::spmv("N", 1.0, L, y, 0.0, b);
+    Kokkos::fence();
+    const double left_out = residual(A, b, ones);
+    EXPECT_LT(left_out, 0.1);
+    EXPECT_GT(left_out, 0);
+  };
+  expect_factors();
+  Kokkos::deep_copy(L_values, 0.0);
+  Kokkos::deep_copy(U_values, 0.0);
+  const std::vector<Space> spaces(1);
+  const std::vector<decltype(handle)*> handles{&handle};
+  const std::vector<Kokkos::View<const int*, Space>> row_maps{row_map}, entries_of_all{entries};
+  const std::vector<Kokkos::View<const double*, Space>> values_of_all{values};
+  const std::vector<Indices> L_row_maps{L_row_map}, U_row_maps{U_row_map}, L_entries_of_all{L_entries}, U_entries_of_all{U_entries};
+  const std::vector<Vector> L_values_of_all{L_values}, U_values_of_all{U_values};
+  Strata::Experimental::spiluk_numeric_streams(spaces, handles, fill_lev, row_maps, entries_of_all, values_of_all, L_row_maps, L_entries_of_all, L_values_of_all, U_row_maps, U_entries_of_all, U_values_of_all);
+  expect_factors();
+  handle.destroy_spiluk_handle();
+  // clang-format on
 }
 
 TEST_F(ComingFrom, CallsInPlaceOfKokkosKernelsSolve) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kokkos Kernels' test of sptrsv, edited by scripts/test_kokkos_kernels, for
+// A test of Kokkos Kernels, edited by scripts/test_kokkos_kernels, for
 // one scalar and all ordinals and offsets.
 #include <gtest/gtest.h>
 
@@ -11,10 +11,15 @@ class TestCategory : public testing::Test {};
 using TestExecSpace = Kokkos::DefaultExecutionSpace;
 using TestDevice = Kokkos::DefaultExecutionSpace;
 
+// What the tests of later releases have included before.
+#if __has_include(<KokkosSparse_IOUtils.hpp>)
+#include <KokkosKernels_TestUtils.hpp>
+#include <KokkosSparse_IOUtils.hpp>
+#endif
 #if __has_include(<Test_vector_fixtures.hpp>)
 #include <Test_vector_fixtures.hpp>
 #endif
-#include <edited_sptrsv.hpp>
+#include STRATA_TEST_SOURCE
 
 // Release 3 has macros for these, which would be expanded before they become
 // part of a test's name.

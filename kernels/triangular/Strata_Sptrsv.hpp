@@ -3,7 +3,8 @@
 #define STRATA_SPTRSV_HPP
 
 #include <Strata_SptrsvHandle.hpp>
-#include <core/interface/Expectations.hpp>
+#include <core/interface/HandleExpectations.hpp>
+#include <core/interface/StreamChecks.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,35 +16,6 @@
 
 namespace Strata {
 namespace Detail {
-
-/// What a matrix has to be for a handle.
-template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries>
-struct ExpectForHandle {
-  static constexpr bool space =
-      std::is_same<ExecutionSpace,
-                   typename KernelHandle::HandleExecSpace>::value;
-  static_assert(space,
-                "Strata: the execution space instance must be of the handle's "
-                "type");
-  static constexpr bool offsets =
-      ViewFacts<RowMap>::template is_of<typename KernelHandle::size_type>;
-  static_assert(!space || offsets,
-                "Strata: the row map must be a Kokkos::View of the handle's "
-                "size type");
-  static constexpr bool ordinals =
-      ViewFacts<Entries>::template is_of<typename KernelHandle::nnz_lno_t>;
-  static_assert(!space || !offsets || ordinals,
-                "Strata: the entries must be a Kokkos::View of the handle's "
-                "ordinal type");
-  static constexpr bool value = space && offsets && ordinals;
-};
-template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries,
-          class Values>
-constexpr bool suits_handle = std::conditional_t<
-    ExpectForHandle<ExecutionSpace, KernelHandle, RowMap, Entries>::value,
-    ExpectMatrixViews<typename KernelHandle::nnz_scalar_t, ExecutionSpace,
-                      RowMap, Entries, Values>,
-    std::false_type>::value;
 
 /// The handle in `handle`.
 template <class KernelHandle>
@@ -168,12 +140,7 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
                                       ExecutionSpace, B, X>::value) {
     const std::size_t count = execspace_v.size();
     const auto check_count = [&](const char* name, std::size_t given) {
-      if (given != count)
-        throw SizeMismatchError(name,
-                                "has " + std::to_string(given) +
-                                    " elements, execspace_v " +
-                                    std::to_string(count),
-                                "give one for each execution space instance");
+      Detail::require_as_many_as_spaces(name, given, count);
     };
     check_count("handle_v", handle_v.size());
     check_count("rowmap_v", rowmap_v.size());
@@ -181,18 +148,11 @@ void sptrsv_solve_streams(const std::vector<ExecutionSpace>& execspace_v,
     check_count("values_v", values_v.size());
     check_count("b_v", b_v.size());
     check_count("x_v", x_v.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < i; ++j)
-        if (handle_v[i] == handle_v[j])
-          throw AliasError("handle_v",
-                           "has one handle at " + std::to_string(j) + " and " +
-                               std::to_string(i),
-                           "give each execution space instance a handle of its "
-                           "own");
+    Detail::require_handles_differ(handle_v);
+    for (std::size_t i = 0; i < count; ++i)
       Detail::sptrsv_handle(handle_v[i])
           .check(rowmap_v[i].extent(0), entries_v[i].extent(0),
                  Detail::strided_block(b_v[i]), Detail::strided_block(x_v[i]));
-    }
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < count; ++j) {
         const auto refuse = [&](const char* name) {

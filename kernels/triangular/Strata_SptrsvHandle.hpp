@@ -2,6 +2,7 @@
 #ifndef STRATA_SPTRSV_HANDLE_HPP
 #define STRATA_SPTRSV_HANDLE_HPP
 
+#include <Strata_SpilukHandle.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <iostream>
 #include <memory>
@@ -206,8 +207,8 @@ class SPTRSVHandle {
   const Scalar* packed_from_ = nullptr;
 };
 
-/// Holds the handle of one triangular solve, by the names of Kokkos Kernels'
-/// handle of all its kernels.
+/// Holds the handles of one triangular solve and of one incomplete
+/// factorisation, by the names of Kokkos Kernels' handle of all its kernels.
 ///
 /// @tparam SizeType offsets of the row map; @tparam Ordinal columns
 /// The two memory spaces are accepted for the sake of those names: memory is
@@ -227,6 +228,7 @@ class KokkosKernelsHandle {
   using HandleTempMemorySpace = TemporaryMemorySpace;
   using HandlePersistentMemorySpace = PersistentMemorySpace;
   using SPTRSVHandleType = SPTRSVHandle<nnz_scalar_t, ExecutionSpace>;
+  using SPILUKHandleType = SPILUKHandle<nnz_scalar_t, ExecutionSpace>;
 
   /// Replaces the handle there was.
   ///
@@ -259,6 +261,27 @@ class KokkosKernelsHandle {
     made().set_unit_diagonal(unit_diagonal);
   }
 
+  /// Replaces the spiluk handle there was.
+  ///
+  /// @param nrows rows of the matrix
+  /// @param nnzL, nnzU entries that the caller has room for in the factors,
+  ///   with their diagonals, until spiluk_symbolic has counted them
+  /// @param block_size 0: block matrices are not taken
+  /// @throws OptionError for another, and for an algorithm that there is not:
+  ///   the handle there was then stays
+  void create_spiluk_handle(SPILUKAlgorithm algorithm, size_type nrows,
+                            size_type nnzL, size_type nnzU,
+                            size_type block_size = 0) {
+    spiluk_handle_ = std::make_unique<SPILUKHandleType>(
+        algorithm, static_cast<std::size_t>(nrows),
+        static_cast<std::size_t>(nnzL), static_cast<std::size_t>(nnzU),
+        static_cast<std::size_t>(block_size));
+  }
+  /// Null before create_spiluk_handle.
+  SPILUKHandleType* get_spiluk_handle() const { return spiluk_handle_.get(); }
+  /// Releases the analysis and its factors.
+  void destroy_spiluk_handle() { spiluk_handle_.reset(); }
+
  private:
   SPTRSVHandleType& made() const {
     if (!sptrsv_handle_)
@@ -267,6 +290,7 @@ class KokkosKernelsHandle {
     return *sptrsv_handle_;
   }
   std::unique_ptr<SPTRSVHandleType> sptrsv_handle_;
+  std::unique_ptr<SPILUKHandleType> spiluk_handle_;
 };
 
 }  // namespace Experimental

@@ -111,9 +111,13 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
       b_.push_back(vector(problem.b.data() + column * rows));
       x_.push_back(vector(problem.x.data() + column * rows));
     }
+    other_b_ = vector(problem.b.data());
+    other_x_ = vector(problem.x.data());
   }
   ~CusparseSpsv() override {
     if (plan_) cusparseSpSV_destroyDescr(plan_);
+    if (other_b_) cusparseDestroyDnVec(other_b_);
+    if (other_x_) cusparseDestroyDnVec(other_x_);
     for (auto v : b_) cusparseDestroyDnVec(v);
     for (auto v : x_) cusparseDestroyDnVec(v);
   }
@@ -149,6 +153,17 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
                                         CUSPARSE_SPSV_ALG_DEFAULT, plan_),
                      "cusparseSpSV_solve");
   }
+  /// The same for one vector, other than the problem's.
+  void solve_with(Scalar* b, Scalar* x) {
+    check_cusparse(cusparseDnVecSetValues(other_b_, b),
+                   "cusparseDnVecSetValues");
+    check_cusparse(cusparseDnVecSetValues(other_x_, x),
+                   "cusparseDnVecSetValues");
+    check_cusparse(
+        cusparseSpSV_solve(handle_, op_, &one_, matrix_, other_b_, other_x_,
+                           type, CUSPARSE_SPSV_ALG_DEFAULT, plan_),
+        "cusparseSpSV_solve");
+  }
 
  private:
   cusparseDnVecDescr_t vector(Scalar* data) const {
@@ -162,6 +177,7 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   cusparseOperation_t op_;
   cusparseSpSVDescr_t plan_ = nullptr;
   std::vector<cusparseDnVecDescr_t> b_, x_;
+  cusparseDnVecDescr_t other_b_ = nullptr, other_x_ = nullptr;
 };
 
 /// cusparseSpSM, all right-hand sides at once.

@@ -150,6 +150,12 @@ class CusparseFactorizer : public Factorizer<typename Calls::Scalar> {
     lower_solver_->solve();
     upper_solver_->solve();
   }
+  /// The same for other vectors than the problem's.
+  template <class Vector>
+  void apply_to(const Vector& b, const Vector& x) {
+    lower_solver_->solve_with(b.data(), lower_.x.data());
+    upper_solver_->solve_with(lower_.x.data(), x.data());
+  }
   std::vector<Scalar> factors() override {
     int row = -1;
     const auto status = Calls::zero_pivot(handle_, info_, &row);

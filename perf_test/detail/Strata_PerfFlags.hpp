@@ -94,13 +94,14 @@ inline std::vector<std::string> list_parts(const std::string& list) {
 /// The names in `all` that `list` names, in the order of `all`.
 /// @throws OptionError for one that is not there
 inline std::vector<std::string> chosen_names(
-    const std::string& list, const std::vector<std::string>& all) {
+    const std::string& list, const std::vector<std::string>& all,
+    const std::string& flag = "--algorithms") {
   const auto parts = list_parts(list);
   std::string known;
   for (const auto& name : all) known += ' ' + name;
   for (const auto& part : parts)
     if (std::find(all.begin(), all.end(), part) == all.end())
-      throw OptionError("--algorithms", "there is no algorithm '" + part + "'",
+      throw OptionError(flag, "there is no algorithm '" + part + "'",
                         "this build has" + known);
   std::vector<std::string> chosen;
   for (const auto& name : all)

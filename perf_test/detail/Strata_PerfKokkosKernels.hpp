@@ -40,6 +40,18 @@ class KokkosKernelsSptrsv : public Algorithm<Scalar> {
                          Kokkos::subview(problem_.b, Kokkos::ALL(), column),
                          Kokkos::subview(problem_.x, Kokkos::ALL(), column));
   }
+  /// The same for vectors of rank 1, other than the problem's.
+  template <class Vector>
+  void solve_with(const Vector& b, const Vector& x) {
+    using Column = decltype(Kokkos::subview(problem_.b, Kokkos::ALL(), 0));
+    const auto& graph = problem_.matrix.graph;
+    if (method_ == Method::SEQLVLSCHD_RP)
+      Kokkos::deep_copy(exec_, x, Scalar(0));
+    SptrsvNames::solve(SptrsvNames::First(), &handle_, graph.row_map,
+                       graph.entries, problem_.matrix.values,
+                       Column(b.data(), b.extent(0)),
+                       Column(x.data(), x.extent(0)));
+  }
 
  private:
   using Space = typename Algorithm<Scalar>::ExecutionSpace;

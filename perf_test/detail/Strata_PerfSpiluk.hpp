@@ -99,6 +99,13 @@ class SpilukFactorizer : public Factorizer<Scalar> {
     lower_.solver->solve();
     upper_.solver->solve();
   }
+  /// The same for other vectors than the problem's.
+  template <class Vector>
+  void apply_to(const Vector& b, const Vector& x) {
+    const Vector y(lower_.system.x.data(), lower_.system.x.extent(0));
+    lower_.solver->solve_with(b, y);
+    upper_.solver->solve_with(y, x);
+  }
   std::vector<Scalar> factors() override {
     return on_pattern(problem_, lower_.system.matrix, upper_.system.matrix);
   }

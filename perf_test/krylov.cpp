@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strata_perf_krylov: times solves in time steps whose matrix changes, by one
+// Krylov method with our preconditioner and its peers, on Google Benchmark, and
+// ends with a table. --help tells the flags.
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Core.hpp>
+#include <Strata_Gallery.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <cstdlib>
+#include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfComparison.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfKrylov.hpp>
+#include <detail/Strata_PerfKrylovTable.hpp>
+#include <detail/Strata_PerfOutput.hpp>
+#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfScalars.hpp>
+#include <iostream>
+#include <stdexcept>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+std::string krylov_usage() {
+  return R"(strata_perf_krylov: times solves of a system in time steps, in each of which its
+matrix has new values, by one Krylov method with our preconditioner and with its
+peers.
+
+  --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
+  --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
+                     Poisson matrix of N x N x N points; may be repeated
+  --values V         dominant (default): the diagonal becomes the sum of the
+                     moduli of the row's other entries plus one | as_is |
+                     laplacian: -1 beside the diagonal, on it the number of
+                     these entries
+  --shift T          the diagonal of the first time step is 1 + T times that,
+                     growing to 1 + 2 T; default 0.01
+  --steps N          time steps (default 20): in step s of N the matrix is
+                     S (A + shift) S, S = 1 + sin(2 pi (s / N + i / n)) / 4 in
+                     row i of n
+  --method M         cg | bicgstab (default) | gmres, of Strata
+  --restart N        iterations of a cycle of gmres (default 30)
+  --factorisation F  ilu0 (default) | ic0, for Hermitian matrices; Kokkos
+                     Kernels has ilu0 alone, with the same product
+  --preconditioners LIST
+                     comma separated; default all that this build has: strata,
+                     kokkos_kernels (spiluk and sptrsv), cusparse_no_level,
+                     cusparse_use_level (csrilu02 or csric02 and SpSV)
+  --tolerance T      of the true residual relative to b; default 1e-8, float
+                     1e-4. A solve that has not reached it goes on
+  --max-iterations N of a solve (default 10000)
+  --runs N           runs of all time steps that are timed (default 3), one
+                     where it takes ten seconds
+  --scalar S         float | double (default) | complex_float | complex_double
+  --table FILE       write the final table as CSV too
+
+Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
+benchmark's time is that of all time steps, each with the new values of
+preconditioner and product and the solve from x = 0; the median over runs. Exit
+code: 0; 1 on a bad flag or option, a matrix that can't be read or made, or an
+output that can't be written; 2 where our own preconditioner failed or a true
+residual stayed above the tolerance with it.
+
+)" + gallery_help() +
+         "\n";
+}
+
+struct Options {
+  std::vector<MatrixSource> matrices;
+  std::vector<std::string> preconditioners;
+  std::string scalar = "double", table;
+  KrylovSettings settings;
+  bool help = false;
+};
+
+/// Those of the build.
+std::vector<std::string> available() {
+  std::vector<std::string> names;
+  for (const auto& name : krylov_preconditioners())
+    if (is_available(name, Detail::is_gpu<Space>, 1)) names.push_back(name);
+  return names;
+}
+
+/// @throws OptionError unless `value` is a number from `least` up and below
+/// `limit`
+double real_number(const std::string& flag, const std::string& value,
+                   double least, double limit) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !(number >= least && number < limit))
+    throw OptionError(flag, "'" + value + "' is not a number it can be",
+                      "see --help");
+  return number;
+}
+
+/// The one of `all` whose name is `value`. @throws OptionError
+template <class Choice>
+Choice choice(const std::string& flag, const std::string& value,
+              const std::vector<Choice>& all) {
+  std::string names;
+  for (const Choice one : all) {
+    if (value == name_of(one)) return one;
+    names += std::string(names.empty() ? "" : ", ") + name_of(one);
+  }
+  throw OptionError(flag, "'" + value + "' is none of its choices",
+                    "use one of " + names);
+}
+
+Options parse(int& argc, char** argv) {
+  Options options;
+  KrylovSettings& settings = options.settings;
+  options.preconditioners = available();
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--matrix", "--gallery", "--values", "--shift", "--steps",
+                   "--method", "--restart", "--factorisation",
+                   "--preconditioners", "--tolerance", "--max-iterations",
+                   "--runs", "--scalar", "--table"})) {
+    if (flag == "--help") {
+      options.help = true;
+    } else if (flag == "--matrix" || flag == "--gallery") {
+      options.matrices.push_back(matrix_source(flag, value, true));
+    } else if (flag == "--values") {
+      settings.values = choice<BaseValues>(
+          flag, value,
+          {BaseValues::dominant, BaseValues::as_is, BaseValues::laplacian});
+    } else if (flag == "--shift") {
+      settings.shift = real_number(flag, value, 0, 1e6);
+    } else if (flag == "--steps") {
+      settings.steps = whole_number(flag, value, 1, 100000);
+    } else if (flag == "--method") {
+      settings.method = choice<KrylovMethodName>(
+          flag, value,
+          {KrylovMethodName::cg, KrylovMethodName::bicgstab,
+           KrylovMethodName::gmres});
+    } else if (flag == "--restart") {
+      settings.restart = whole_number(flag, value, 1, 1000);
+    } else if (flag == "--factorisation") {
+      settings.kind = choice<FactorizationKind>(
+          flag, value, {FactorizationKind::ilu0, FactorizationKind::ic0});
+    } else if (flag == "--preconditioners") {
+      options.preconditioners = chosen_names(value, available(), flag);
+    } else if (flag == "--tolerance") {
+      settings.tolerance = real_number(flag, value, 1e-300, 1);
+    } else if (flag == "--max-iterations") {
+      settings.max_iterations = whole_number(flag, value, 1, 100000000);
+    } else if (flag == "--runs") {
+      settings.runs = whole_number(flag, value, 1, 1000);
+    } else if (flag == "--scalar") {
+      check_scalar_name(value);
+      options.scalar = value;
+    } else {
+      options.table = value;
+    }
+  }
+  if (!options.help && options.matrices.empty())
+    throw OptionError("--matrix, --gallery", "no matrix is named",
+                      "name at least one, e.g. --gallery grid3d:40");
+  return options;
+}
+
+std::unique_ptr<KrylovRunner> make_runner_of(const Options& options) {
+  return with_scalar(options.scalar, [&](auto scalar) {
+    return make_krylov_runner<decltype(scalar)>(options.settings);
+  });
+}
+
+int run_all(const Options& options, const OutputFlags& output) {
+  const KrylovSettings& settings = options.settings;
+  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+  TableFile<KrylovPerfResult> table(
+      options.table,
+      [&](std::ostream& out, const std::vector<KrylovPerfResult>& lines) {
+        write_krylov_csv(out, lines, settings);
+      });
+  benchmark::AddCustomContext("method", name_of(settings.method));
+  benchmark::AddCustomContext("factorisation", name_of(settings.kind));
+  benchmark::AddCustomContext("values", name_of(settings.values));
+  benchmark::AddCustomContext("steps", std::to_string(settings.steps));
+  benchmark::AddCustomContext("execution_space", Space::name());
+  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
+  const auto runner = make_runner_of(options);
+  std::vector<KrylovPerfResult> results;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.preconditioners) {
+      KrylovPerfResult result;
+      result.matrix = source.name;
+      result.algorithm = algorithm;
+      result.scalar = options.scalar;
+      result.own = is_own_preconditioner(algorithm);
+      results.push_back(result);
+    }
+  std::size_t index = 0;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.preconditioners) {
+      KrylovPerfResult& result = results[index++];
+      const std::string name =
+          "krylov/" + source.name + '/' + algorithm + '/' + options.scalar;
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&runner, &source, &result](benchmark::State& state) {
+            runner->run(state, source, result);
+          })
+          // The runner repeats by itself.
+          ->Iterations(1)
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  run_benchmarks(output);
+  benchmark::Shutdown();
+  print_krylov(people, results, settings, options.scalar);
+  require_printed(people);
+  table.finish(results);
+  return exit_code(results);
+}
+
+}  // namespace
+}  // namespace PerfTest
+}  // namespace Strata
+
+int main(int argc, char** argv) {
+  using namespace Strata::PerfTest;
+  try {
+    const OutputFlags output = output_flags(argc, argv);
+    const Options options = parse(argc, argv);
+    if (options.help) {
+      std::cout << krylov_usage();
+      require_printed(std::cout);
+      return EXIT_SUCCESS;
+    }
+    benchmark::Initialize(&argc, argv);
+    Kokkos::ScopeGuard guard(argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
+    return run_all(options, output);
+  } catch (const std::exception& error) {
+    std::cerr << "strata_perf_krylov: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Time steps of a changing matrix, each solved by a Krylov method, for one
+// scalar type, STRATA_PERF_SCALAR.
+#include <Kokkos_Core.hpp>
+#include <Strata_SellMatrix.hpp>
+#include <algorithm>
+#include <detail/Strata_PerfKrylovMethod.hpp>
+#include <detail/Strata_PerfRandomVectors.hpp>
+#include <detail/Strata_PerfSerialFactors.hpp>
+#include <detail/Strata_PerfTimeSteps.hpp>
+#include <detail/Strata_PerfTriangle.hpp>
+#include <detail/Strata_PerfWholeMatrix.hpp>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+/// The values of a time step in `matrix`, and those which the steps change.
+template <class Scalar>
+struct StepProblem : FactorProblem<Scalar> {
+  using Matrix = typename FactorProblem<Scalar>::Matrix;
+  typename Matrix::values_type base;
+};
+
+template <class Scalar>
+StepProblem<Scalar> load(const MatrixSource& source,
+                         const KrylovSettings& settings) {
+  using Kokkos::create_mirror_view_and_copy;
+  using Problem = StepProblem<Scalar>;
+  using Matrix = typename Problem::Matrix;
+  using Space = typename Problem::ExecutionSpace;
+  const Space exec;
+  Problem problem;
+  problem.kind = settings.kind;
+  Matrix A = load_whole_matrix<Matrix>(exec, source);
+  if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
+  if (A.numRows() == 0) throw std::runtime_error("has no rows");
+  if (settings.values != BaseValues::as_is)
+    A = complete_diagonal(A, NewDiagonal::everywhere);
+  const Kokkos::HostSpace host;
+  problem.matrix = A;
+  problem.row_map = create_mirror_view_and_copy(host, A.graph.row_map);
+  problem.entries = create_mirror_view_and_copy(host, A.graph.entries);
+  problem.diagonal = diagonal_places(problem);
+  problem.base = typename Matrix::values_type("base", A.values.extent(0));
+  if (settings.values == BaseValues::laplacian)
+    Kokkos::parallel_for(
+        "Strata::perf::laplacian",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, A.numRows()),
+        LaplacianValues<Matrix>{A.graph.row_map, A.graph.entries,
+                                problem.base});
+  else
+    Kokkos::deep_copy(exec, problem.base, A.values);
+  exec.fence();
+  problem.matrix =
+      Matrix("step", A.numRows(), A.numCols(), A.nnz(),
+             typename Matrix::values_type("values", A.values.extent(0)),
+             A.graph.row_map, A.graph.entries);
+  const auto n = static_cast<std::size_t>(problem.rows());
+  problem.b = typename Problem::Vectors("b", n, 1);
+  problem.x = typename Problem::Vectors("x", n, 1);
+  draw_vectors(exec, problem.b, 20261124, 0);
+  exec.fence();
+  return problem;
+}
+
+template <class Scalar>
+class Runner : public KrylovRunner {
+  using Problem = StepProblem<Scalar>;
+  using Space = typename Problem::ExecutionSpace;
+  using Matrix = typename Problem::Matrix;
+  using Vector = Kokkos::View<Scalar*, typename Space::memory_space>;
+  using Product = SellMatrix<Scalar, Space>;
+  using Method = KrylovMethod<Scalar, Space>;
+  using Preconditioner = StepPreconditioner<Scalar>;
+  static constexpr bool narrow = sizeof(Detail::RealOf<Scalar>) == 4;
+
+  /// All time steps together.
+  struct Steps {
+    double seconds = 0, residual = 0;
+    std::int64_t iterations = 0, restarts = 0;
+  };
+  /// Seconds of the parts of all time steps.
+  struct Parts {
+    double solves = 0, products = 0, applications = 0, numeric = 0,
+           preconditioner = 0, product_values = 0;
+  };
+  /// A solve that does not get there: of the solver, or where the true residual
+  /// stays above the tolerance although the solver is content.
+  struct NotSolved : std::runtime_error {
+    NotSolved(const std::string& message, Outcome is)
+        : std::runtime_error(message), outcome(is) {}
+    Outcome outcome;
+  };
+
+ public:
+  explicit Runner(const KrylovSettings& settings)
+      : settings_(settings),
+        tolerance_(settings.tolerance > 0 ? settings.tolerance
+                   : narrow               ? 1e-4
+                                          : 1e-8) {}
+
+  void run(benchmark::State& state, const MatrixSource& source,
+           KrylovPerfResult& result) override {
+    try {
+      take(source);
+    } catch (const std::exception& error) {
+      return give_up(state, Outcome::bad_input, error.what(), result);
+    }
+    result.rows = problem_->rows();
+    result.entries = problem_->num_entries();
+    result.steps = settings_.steps;
+    try {
+      measure(state, result);
+    } catch (const NotSolved& error) {
+      give_up(state, error.outcome, error.what(), result);
+    } catch (const std::exception& error) {
+      give_up(state, Outcome::failed, error.what(), result);
+    }
+  }
+
+ private:
+  void take(const MatrixSource& source) {
+    if (source_ != &source) {
+      problem_.reset();
+      source_ = &source;
+      try {
+        problem_ = std::make_unique<Problem>(load<Scalar>(source, settings_));
+      } catch (const std::exception& error) {
+        input_error_ = source.name + ": " + error.what();
+      }
+    }
+    if (!problem_) throw std::runtime_error(input_error_);
+  }
+
+  void measure(benchmark::State& state, KrylovPerfResult& result) {
+    const auto n = static_cast<std::int64_t>(problem_->rows());
+    const Vector b(problem_->b.data(), n), x(problem_->x.data(), n);
+    set_step(0);
+    const auto M =
+        is_own_preconditioner(result.algorithm)
+            ? make_own_preconditioner<Scalar>(result.algorithm, *problem_)
+            : make_peer_preconditioner<Scalar>(result.algorithm, *problem_);
+    result.ready_us = 1e6 * median_seconds(exec_, [&] { M->make_ready(); });
+    Product product(exec_, problem_->matrix);
+    Method method(exec_, n, settings_, tolerance_);
+
+    // All runs do the same; the first one warms up, and is checked like the
+    // others.
+    Steps steps = run_steps(*M, product, method, b, x);
+    std::vector<double> samples;
+    if (steps.seconds > 10) samples.push_back(steps.seconds);
+    while (samples.empty() ||
+           (steps.seconds <= 10 &&
+            samples.size() < static_cast<std::size_t>(settings_.runs))) {
+      const Steps next = run_steps(*M, product, method, b, x);
+      samples.push_back(next.seconds);
+      steps.residual = std::max(steps.residual, next.residual);
+      steps.iterations = next.iterations;
+      steps.restarts = next.restarts;
+    }
+    result.total_us = 1e6 * median(samples);
+    result.iterations = steps.iterations;
+    result.restarts = steps.restarts;
+    result.relative_error = steps.residual;
+
+    M->prepare_numeric();
+    const Parts parts = run_parts(*M, product, method, b, x);
+    result.products_us = 1e6 * parts.products;
+    result.apply_us = 1e6 * parts.applications;
+    result.vectors_us =
+        1e6 * std::max(0., parts.solves - parts.products - parts.applications);
+    result.numeric_us = 1e6 * parts.numeric;
+    result.solver_values_us =
+        1e6 * std::max(0., parts.preconditioner - parts.numeric);
+    result.product_values_us = 1e6 * parts.product_values;
+    result.outcome = Outcome::right;
+
+    for (auto _ : state) state.SetIterationTime(1e-6 * result.total_us);
+    auto& counters = state.counters;
+    counters["rows"] = static_cast<double>(result.rows);
+    counters["nnz"] = static_cast<double>(result.entries);
+    counters["steps"] = result.steps;
+    counters["iterations_to_solve"] = static_cast<double>(result.iterations);
+    counters["ready_us"] = result.ready_us;
+    counters["numeric_us"] = result.numeric_us;
+    counters["apply_us"] = result.apply_us;
+    counters["relative_error"] = result.relative_error;
+  }
+
+  /// The values of a time step.
+  void set_step(int step) {
+    set_values_of_step(exec_, problem_->matrix, problem_->base, step,
+                       settings_.steps, settings_.shift);
+  }
+
+  /// Where the solve of `step` ends is worked out anew, which is not timed.
+  /// @throws NotSolved
+  /// @return whether the true residual is small enough, in `residual`
+  bool is_there(int step, int round, const Solved& solved, const Vector& b,
+                const Vector& x, double& residual) {
+    residual = true_residual(exec_, problem_->matrix, b, x);
+    if (residual <= tolerance_) return true;
+    std::ostringstream message;
+    message << "time step " << step << ": the true residual is " << residual
+            << ", the solver says " << solved.status;
+    if (!solved.converged) throw NotSolved(message.str(), Outcome::failed);
+    if (round == most_rounds) throw NotSolved(message.str(), Outcome::wrong);
+    return false;
+  }
+
+  Steps run_steps(Preconditioner& M, Product& product, Method& method,
+                  const Vector& b, const Vector& x) {
+    const Plugged<Scalar> plugged{&M};
+    Steps sum;
+    for (int step = 0; step < settings_.steps; ++step) {
+      set_step(step);
+      Kokkos::deep_copy(exec_, x, Scalar(0));
+      Solved solved;
+      double residual = 0;
+      sum.seconds += seconds(exec_, 1, [&] {
+        M.update_values(problem_->matrix);
+        product.update_values(exec_, problem_->matrix);
+        solved = method.solve(exec_, product, plugged, b, x);
+      });
+      sum.iterations += solved.iterations;
+      for (int round = 1; !is_there(step, round, solved, b, x, residual);
+           ++round) {
+        sum.seconds += seconds(exec_, 1, [&] {
+          solved = method.solve(exec_, product, plugged, b, x);
+        });
+        sum.iterations += solved.iterations;
+        ++sum.restarts;
+      }
+      sum.residual = std::max(sum.residual, residual);
+    }
+    return sum;
+  }
+
+  /// The same with a wait of the host around each part.
+  Parts run_parts(Preconditioner& M, Product& product, Method& method,
+                  const Vector& b, const Vector& x) {
+    const Plugged<Scalar> plugged{&M};
+    Parts parts;
+    const Timed<Product> timed_product{product, parts.products};
+    const Timed<Plugged<Scalar>> timed_preconditioner{plugged,
+                                                      parts.applications};
+    const auto& A = problem_->matrix;
+    for (int step = 0; step < settings_.steps; ++step) {
+      set_step(step);
+      Kokkos::deep_copy(exec_, x, Scalar(0));
+      parts.numeric += seconds(exec_, 1, [&] { M.numeric(A); });
+      parts.preconditioner += seconds(exec_, 1, [&] { M.update_values(A); });
+      parts.product_values +=
+          seconds(exec_, 1, [&] { product.update_values(exec_, A); });
+      Solved solved;
+      double residual = 0;
+      int round = 0;
+      do {
+        parts.solves += seconds(exec_, 1, [&] {
+          solved =
+              method.solve(exec_, timed_product, timed_preconditioner, b, x);
+        });
+      } while (!is_there(step, ++round, solved, b, x, residual));
+    }
+    return parts;
+  }
+
+  static void give_up(benchmark::State& state, Outcome outcome,
+                      const std::string& message, KrylovPerfResult& result) {
+    result.outcome = outcome;
+    result.message = message;
+    state.SkipWithError(message.c_str());
+  }
+
+  static constexpr int most_rounds = 5;
+
+  Space exec_;
+  KrylovSettings settings_;
+  double tolerance_;
+  const MatrixSource* source_ = nullptr;
+  std::string input_error_;
+  std::unique_ptr<Problem> problem_;
+};
+
+}  // namespace
+
+template <class Scalar>
+std::unique_ptr<KrylovRunner> make_krylov_runner(
+    const KrylovSettings& settings) {
+  return std::make_unique<Runner<Scalar>>(settings);
+}
+template std::unique_ptr<KrylovRunner> make_krylov_runner<STRATA_PERF_SCALAR>(
+    const KrylovSettings&);
+
+}  // namespace PerfTest
+}  // namespace Strata

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "HermitianMatrix.hpp"
+#include "LateStatus.hpp"
 
 namespace {
 

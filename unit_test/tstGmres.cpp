@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KrylovCases.hpp"
+#include "LateStatus.hpp"
 
 #include <Strata_Gmres.hpp>
 #include <array>

@@ -3,25 +3,30 @@
 #define STRATA_KERNELS_KRYLOV_KRYLOV_MONITOR_HPP
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <core/device/Atomics.hpp>
 #include <core/device/Backend.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <cstdint>
 #include <thread>
 #include <utility>
 #include <vector>
-
-// A test sets this to 1: the host then learns of the end as late as a device
-// may tell it, and has enqueued all the iterations that it may.
-#ifndef STRATA_IMPL_LATE_STATUS
-#define STRATA_IMPL_LATE_STATUS 0
-#endif
 
 namespace Strata {
 namespace Detail {
 
 /// A status on the device that is none of an enumeration's: the solve goes on.
 constexpr int krylov_running = -1;
+
+/// For tests, of all solves: where that is wanted, the host learns of the end
+/// as late as a device may tell it, and has enqueued all the iterations that it
+/// may, which are counted here.
+struct LateKrylovStatus {
+  std::atomic<bool> wanted{false};
+  std::atomic<std::int64_t> iterations{0};
+};
+inline LateKrylovStatus late_krylov_status;
 
 /// Where the kernels of a solve store what the host reads meanwhile.
 struct KrylovSignals {
@@ -86,7 +91,10 @@ class KrylovMonitor {
       if (!report(options, known)) return true;
       const bool ahead = enqueued < options.max_iterations &&
                          enqueued - known < options.iterations_ahead;
-      if ((over() && !(STRATA_IMPL_LATE_STATUS && ahead)) ||
+      const bool ended = over();
+      const bool goes_on = ended && ahead && late_krylov_status.wanted;
+      if (goes_on) ++late_krylov_status.iterations;
+      if ((ended && !goes_on) ||
           (known == enqueued && known == options.max_iterations))
         return false;
       if (ahead) {

@@ -15,6 +15,7 @@ using TestDevice = Kokkos::DefaultExecutionSpace;
 #if __has_include(<KokkosSparse_IOUtils.hpp>)
 #include <KokkosKernels_TestUtils.hpp>
 #include <KokkosSparse_IOUtils.hpp>
+#include <KokkosSparse_SortCrs.hpp>
 #endif
 #if __has_include(<Test_vector_fixtures.hpp>)
 #include <Test_vector_fixtures.hpp>

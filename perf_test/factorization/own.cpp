@@ -5,6 +5,7 @@
 #include <Strata_Preconditioner.hpp>
 #include <detail/Strata_PerfFactorCheck.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
+#include <kernels/factorization/FactorChecks.hpp>
 #include <optional>
 
 namespace Strata {
@@ -29,8 +30,9 @@ class OwnFactorizer : public Factorizer<Scalar> {
     phases_.reset();
     phases_.emplace(exec_, problem_.matrix);
   }
+  /// Without a wait, as the peers' numeric phases: factors() looks for faults.
   void compute(const Matrix& A) override {
-    phases_->factors.compute(exec_, Detail::crs_arrays(A));
+    fault_ = phases_->factors.enqueue(exec_, Detail::crs_arrays(A));
   }
   void make_ready() override {
     preconditioner_ = IncompletePreconditioner<Scalar, Space>();
@@ -49,6 +51,11 @@ class OwnFactorizer : public Factorizer<Scalar> {
                           Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
   }
   std::vector<Scalar> factors() override {
+    using Fault = Kokkos::View<const std::int64_t, typename Space::memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    if (fault_)
+      Detail::raise_factor_fault(Kokkos::create_mirror_view_and_copy(
+          Kokkos::HostSpace(), Fault(fault_))());
     return on_pattern(problem_, phases_->L.matrix("L"), phases_->U.matrix("U"));
   }
 
@@ -58,12 +65,15 @@ class OwnFactorizer : public Factorizer<Scalar> {
     Detail::IncompleteFactors<Scalar, Space> factors;
 
     Phases(const Space& exec, const Matrix& A)
-        : factors(exec, Detail::crs_arrays(A), L, U) {}
+        : factors(exec, Detail::crs_arrays(A), L, U) {
+      factors.prepare_enqueue(exec, Detail::crs_arrays(A));
+    }
   };
 
   const FactorProblem<Scalar>& problem_;
   Space exec_;
   std::optional<Phases> phases_;
+  const std::int64_t* fault_ = nullptr;  // in device memory
   IncompletePreconditioner<Scalar, Space> preconditioner_;
 };
 

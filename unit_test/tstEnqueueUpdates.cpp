@@ -2,6 +2,7 @@
 // New values that the host does not wait for: good ones, bad ones, and such as
 // the chosen plan can't take, one after the other.
 #include <Strata_MemoryPool.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <functional>
 
 #include "KokkosEvents.hpp"

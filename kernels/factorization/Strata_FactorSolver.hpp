@@ -28,7 +28,9 @@ class FactorSolverState;
 ///
 /// L and U are not referred to once the constructor has returned. Copies share
 /// plans, values and workspace. Calls of apply that share them must not overlap
-/// in time; give each stream that works at the same time an object of its own.
+/// in time; give each stream that works at the same time an object of its own,
+/// with an analysis of its own: there is no share_plan here, and no
+/// enqueue_update_values.
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a
@@ -50,13 +52,14 @@ class FactorSolver {
   /// From two KokkosSparse::CrsMatrix objects of n x n, which may have
   /// different index types: L lower and U upper triangular.
   /// @throws SizeMismatchError for factors of different sizes; OptionError for
-  ///   options that nothing honours, for an `op` other than none, and for
-  ///   FactorPrecision::single in a program without triangular solvers of
-  ///   float; what TriangularSolver's constructor throws, its argument being of
-  ///   L or of U; PrecisionError (an entry is beyond the range of float);
-  ///   of the transformation SizeMismatchError, PermutationError (row() is the
-  ///   first place that names no row, or one that an earlier place names),
-  ///   NotFiniteError and ZeroDiagonalError (a factor of a scaling is 0)
+  ///   options that nothing honours, for an `op` other than none, for
+  ///   `enqueue_updates`, and for FactorPrecision::single in a program without
+  ///   triangular solvers of float; what TriangularSolver's constructor throws,
+  ///   its argument being of L or of U; PrecisionError (an entry is beyond the
+  ///   range of float); of the transformation SizeMismatchError,
+  ///   PermutationError (row() is the first place that names no row, or one
+  ///   that an earlier place names), NotFiniteError and ZeroDiagonalError (a
+  ///   factor of a scaling is 0)
   /// Cost: the analysis of two triangles, of four with `transpose`; with
   /// FactorPrecision::single some passes over the factors. Memory: see
   /// FactorSolverReport. Waits for `exec`.

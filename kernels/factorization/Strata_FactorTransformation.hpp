@@ -46,7 +46,8 @@ struct ScalingArray {
 /// column_permutation(i) of A Pc. What is not set is the identity. (SciPy's
 /// `splu` has both as `perm_r` and `perm_c`. Where another program's list says
 /// which row of A comes to place i, as PETSc's index sets do, pass its
-/// inverse.)
+/// inverse. SuperLU and `splu` keep L and U by columns: FactorSolver needs them
+/// as CRS matrices.)
 ///
 /// The views are looked at when a solver is made or updated, which copies them;
 /// until then this keeps them alive.

@@ -63,13 +63,17 @@ class IncompleteFactorization {
   ///   negative or that the real type can't hold, a `small_pivot_threshold`
   ///   outside of 0 to 1 or that the real type rounds to 0, one above 0 for a
   ///   matrix that incomplete_lu() leaves to spiluk, a negative `fill_level`,
-  ///   and for triangular options with an `op` other than none, or that no
-  ///   solver honours; what incomplete_lu() throws, with fill
+  ///   `enqueue_updates` for such a matrix or with FactorPrecision::single,
+  ///   FactorPrecision::single in a program without triangular solvers of
+  ///   float, and for triangular options with an `op` other than none, with
+  ///   `enqueue_updates` alone (set the option of the factorisation), or that
+  ///   no solver honours; what incomplete_lu() throws, with fill
   ///   incomplete_pattern(), too; what TriangularSolver's constructor throws of
-  ///   options and memory; for incomplete_cholesky, NotHermitianError (entries
-  ///   and their mirror images differ by more than 64 roundings) and
-  ///   IndefiniteError (a pivot is not real and positive; row() is the first);
-  ///   MemoryError
+  ///   options and memory; PrecisionError with FactorPrecision::single (a
+  ///   factor's entry is beyond the range of float); for incomplete_cholesky,
+  ///   NotHermitianError (entries and their mirror images differ by more than
+  ///   64 roundings) and IndefiniteError (a pivot is not real and positive;
+  ///   row() is the first); MemoryError
   /// Cost: with fill, incomplete_pattern(); incomplete_lu() and the analysis of
   /// two triangles, of four with `transpose`. Memory: both factors with their
   /// values twice, what the elimination keeps (see the report), and the plans;
@@ -115,9 +119,9 @@ class IncompleteFactorization {
   /// update_status() says, once this is done, whether the factors are in use.
   /// Where they are not, calls of apply that are enqueued after this give NaN
   /// in every row, with every op, until a later update has good values; lower()
-  /// and upper() have the last good ones. No new solvers are made: values that
-  /// the plans can't take are solved with along paths without merged level
-  /// sets.
+  /// and upper() have the last good ones. No new solvers are made: for values
+  /// that the plans can't take, solves use second plans without merged level
+  /// sets. report() stays: it does not have the pivots that this replaces.
   ///
   /// @param A  the caller vouches for its pattern. Nothing but later work on
   ///   `exec` may change or free its values before a fence; its pattern is not
@@ -152,7 +156,10 @@ class IncompleteFactorization {
   /// x = U^-1 L^-1 b, or with op, x = op(L U)^-1 b. Asynchronous on `exec`: no
   /// allocation, no transfer and no wait, as TriangularSolver::solve. Two
   /// solves; for conjugate_transpose and complex scalars also two passes over
-  /// x, which conjugate b and the solution.
+  /// vectors, which conjugate b and the solution; with FactorPrecision::single
+  /// three passes over vectors instead. More right-hand sides than the
+  /// workspace has vectors for (max_right_hand_sides) are solved in batches,
+  /// unless both solvers take any number at once.
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
@@ -176,8 +183,8 @@ class IncompleteFactorization {
   /// apply of either: see TriangularSolver::share_plan.
   /// May be called from several threads at the same time, and beside apply.
   /// @throws HandleError, MemoryError
-  /// Cost: a few launches. Memory: workspace_bytes of each triangular solver in
-  /// report(). Waits for `exec`.
+  /// Cost: a few launches. Memory: workspace_bytes of report(), and those of
+  /// each triangular solver in it. Waits for `exec`.
   IncompleteFactorization share_plan(const ExecutionSpace& exec) const;
 
   /// Copies of the factors: L with the ones of its diagonal stored, as the last

@@ -49,20 +49,21 @@ struct IncompleteFactorizationOptions {
   /// That of the triangular solvers; A is factorised in its own.
   FactorPrecision precision = FactorPrecision::working;
   /// Whether enqueue_update_values may be called: the triangular solvers then
-  /// have the option of the same name, and all memory that an update needs is
-  /// held, A's pattern included. Refused with FactorPrecision::single, and on a
-  /// GPU for matrices that are left to Kokkos Kernels' spiluk (see
-  /// incomplete_lu).
+  /// have the option of the same name (leave that one alone), and all memory
+  /// that an update needs is held, A's pattern included. Refused with
+  /// FactorPrecision::single, and on a GPU for matrices that are left to Kokkos
+  /// Kernels' spiluk (see incomplete_lu).
   bool enqueue_updates = false;
   /// Above 0, small pivots are replaced ("static pivoting", as SuperLU_DIST's
-  /// ReplaceTinyPivot; PETSc's MAT_SHIFT_INBLOCKS): those that elimination
-  /// makes smaller than this times the largest modulus in their row of the
-  /// matrix that is factorised. An incomplete LU pivot becomes as large as
-  /// that, with the sign or phase that it has, 1 for a zero; pivots of
-  /// incomplete Cholesky whose real part is less become this real number, and
-  /// others lose their imaginary parts, which are rounding errors. A stored
-  /// diagonal entry may then be zero. From 0 to 1, and nothing that the real
-  /// type rounds to 0. The square root of its machine epsilon is usual.
+  /// ReplaceTinyPivot; PETSc's MAT_SHIFT_INBLOCKS). The least size of a pivot
+  /// is this threshold times the largest modulus in its row of the matrix that
+  /// is factorised. A pivot of incomplete LU whose modulus is smaller gets the
+  /// least size and keeps its sign or phase; a zero becomes the least size. A
+  /// pivot of incomplete Cholesky whose real part is less than the least size
+  /// becomes the least size; others lose their imaginary parts, which are
+  /// rounding errors. A stored diagonal entry may then be zero. From 0 to 1,
+  /// and nothing that the real type rounds to 0. The square root of its machine
+  /// epsilon is usual. docs/accuracy.md has the error bound.
   double small_pivot_threshold = 0;
   /// The k of ILU(k) or IC(k), from 0 on: the factors have the fill entries
   /// that incomplete_pattern() adds to the matrix.

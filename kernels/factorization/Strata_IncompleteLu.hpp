@@ -82,27 +82,27 @@ class IncompleteFactors {
 /// entries, or of more than 32 where these are few, are eliminated entry by
 /// entry instead, with a list of multiplications for each. On a host rows go in
 /// the order of level sets, with one thread in that of their numbers.
-/// A matrix of 2^32 entries and more, whose upper part has a row of more than
-/// 65,535, with 2^34 searches for the recipe and more (a band of 50 entries on
-/// a side has 3,900 a row), or whose lists have more than 2^26 multiplications
-/// and 16 for each entry of the matrix, is left to Kokkos Kernels'
-/// spiluk_numeric on a GPU: a launch for each level set, level sets found on
-/// the host, up to 4 GiB of workspace, and the default instance instead of
-/// `exec`. A GPU multiplies by reciprocals of pivots: where one overflows (a
-/// pivot below 1e-308 in double), the rows that need it are not finite. Cost:
-/// that of finding level sets and of a sort by them; a search for each pair and
-/// each entry of row i right of k, or for a long row of the shorter one of its
-/// own entries and those of row k of U; then a multiplication for each match,
-/// and the latency of a dependency for each level set. Memory besides the
-/// factors, on a GPU: 40 bytes a row, 4 an entry of L, a value for each of U,
-/// and a byte of recipe (two, where a row of U has more than 255 entries) for
-/// each search; for rows that are eliminated entry by entry 4 bytes an entry, a
-/// value for each of L, and 8 bytes a multiplication: MemoryError where there
-/// is no room for it. While the plan is made 150 bytes a row, most of them from
-/// the memory pool, 12 an entry of L, and 40 a multiplication of the lists. On
-/// a host with several threads about 60 bytes a row and 12 an entry of L while
-/// level sets are found, and for each thread 4 bytes a row and the values of
-/// the longest row.
+/// On a GPU, Kokkos Kernels' spiluk_numeric eliminates a matrix that has 2^32
+/// entries or more, or a row of more than 65,535 entries in its upper part, or
+/// that needs 2^34 searches or more for the recipe (a band of 50 entries on a
+/// side needs 3,900 a row), or lists of more than 2^26 multiplications and of
+/// more than 16 for each entry of the matrix. That means a launch for each
+/// level set, level sets found on the host, up to 4 GiB of workspace, and the
+/// default instance instead of `exec`. A GPU multiplies by reciprocals of
+/// pivots: where one overflows (a pivot below 1e-308 in double), the rows that
+/// need it are not finite. Cost: that of finding level sets and of a sort by
+/// them; a search for each pair and each entry of row i right of k, or for a
+/// long row of the shorter one of its own entries and those of row k of U; then
+/// a multiplication for each match, and the latency of a dependency for each
+/// level set. Memory besides the factors, on a GPU: 40 bytes a row, 4 an entry
+/// of L, a value for each of U, and a byte of recipe (two, where a row of U has
+/// more than 255 entries) for each search; for rows that are eliminated entry
+/// by entry 4 bytes an entry, a value for each of L, and 8 bytes a
+/// multiplication: MemoryError where there is no room for it. While the plan is
+/// made 150 bytes a row, most of them from the memory pool, 12 an entry of L,
+/// and 40 a multiplication of the lists. On a host with several threads about
+/// 60 bytes a row and 12 an entry of L while level sets are found, and for each
+/// thread 4 bytes a row and the values of the longest row.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of

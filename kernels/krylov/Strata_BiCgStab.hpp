@@ -86,7 +86,8 @@ class BiCgStab {
   }
   /// The same with a preconditioner: NoPreconditioner, JacobiPreconditioner,
   /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r,
-  /// that is the same linear map each time.
+  /// that is the same linear map each time, such as IncompleteFactorization and
+  /// FactorSolver.
   template <class Operator, class Preconditioner, class B, class X>
   KrylovResult solve(const ExecutionSpace& exec, const Operator& A,
                      const Preconditioner& M, const B& b, const X& x) {

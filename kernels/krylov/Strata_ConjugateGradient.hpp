@@ -79,7 +79,8 @@ class ConjugateGradient {
     return solve(exec, A, NoPreconditioner(), b, x);
   }
   /// The same with a preconditioner: NoPreconditioner, JacobiPreconditioner,
-  /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r.
+  /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r,
+  /// such as IncompleteFactorization and FactorSolver.
   template <class Operator, class Preconditioner, class B, class X>
   CgResult solve(const ExecutionSpace& exec, const Operator& A,
                  const Preconditioner& M, const B& b, const X& x) {

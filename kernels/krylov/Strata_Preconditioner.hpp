@@ -87,11 +87,13 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
 
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
-/// Natural order: an IncompleteFactorization. Coloured: by a
-/// factorisation of its own and, with two colours, sweeps over them, with more,
-/// TriangularSolver; vectors stay in the order given.
+/// In the natural order it is an IncompleteFactorization. In the coloured order
+/// it has a factorisation of its own, and applies it by sweeps over two colours
+/// or, with more colours, by TriangularSolver; vectors stay in the order given.
 ///
-/// Times and iterations of both orders: docs/algorithms/sell_and_cg.md.
+/// Times and iterations of both orders: docs/algorithms/sell_and_cg.md. For
+/// fill, replaced pivots, factors in float, several right-hand sides and
+/// updates that do not wait, use IncompleteFactorization.
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a
@@ -105,11 +107,13 @@ class IncompletePreconditioner {
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
   /// @param options of the triangular solvers of the natural order: others than
   ///   the defaults ask for that order
-  /// @param applications  iterations in the natural order, at least 1, that
-  ///   FactorOrder::automatic expects set-up to be spread over
+  /// @param applications  how many iterations, in the natural order, the set-up
+  ///   is to serve, of all solves together: at least 1. FactorOrder::automatic
+  ///   compares the orders for as many
   /// @throws OptionError for a `kind`, an order and options that there are not,
-  ///   for an `op` other than none, and for options other than the defaults
-  ///   with the coloured order, whose solves have none;
+  ///   for an `op` other than none, for `enqueue_updates`, which takes an
+  ///   IncompleteFactorization, and for options other than the defaults with
+  ///   the coloured order, whose solves have none;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,

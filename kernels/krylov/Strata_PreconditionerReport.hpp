@@ -21,9 +21,9 @@ enum class FactorOrder {
   /// The order given: fewest iterations, and triangular solves whose chains of
   /// dependencies cost their length whatever the bandwidth.
   natural,
-  /// Colour by colour (colour_rows): more iterations than natural, but a solve
-  /// with both factors is two launches, whose chains are as long as there are
-  /// colours. A must be Hermitian.
+  /// Colour by colour (colour_rows), a multicolour order: more iterations than
+  /// natural, but a solve with both factors is two launches, whose chains are
+  /// as long as there are colours. A must be Hermitian.
   coloured
 };
 
@@ -46,7 +46,8 @@ struct PreconditionerCandidate {
   /// that they do: what candidates are compared by.
   double predicted_us = 0;
   double setup_us = 0, application_us = 0;
-  /// Iterations that take as far as those of the natural order.
+  /// Iterations expected in this order, where the natural one takes
+  /// PreconditionerReport::applications of them.
   double iterations = 0;
   /// Where the numbers come from.
   std::string note;

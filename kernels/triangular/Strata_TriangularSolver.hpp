@@ -178,8 +178,8 @@ class TriangularSolver {
   /// update_status() says, once this is done, whether the values are in use.
   /// Where they are not, solves that are enqueued after this give NaN in every
   /// row until a later update takes good ones. Values that update_values
-  /// refuses with a ScalingError are in use: they are solved with along a path
-  /// without merged level sets.
+  /// refuses with a ScalingError are taken: solves then use a second plan,
+  /// without merged level sets and scaled entries.
   ///
   /// @param values  rank 1, in the order of the analysed matrix: the caller
   ///   vouches for the pattern. Nothing but later work on `exec` may change or

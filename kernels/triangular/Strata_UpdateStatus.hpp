@@ -7,7 +7,7 @@
 
 namespace Strata {
 
-/// What is wrong with values that were enqueued.
+/// What is wrong with new values.
 enum class UpdateFault : std::int32_t {
   /// Nothing: the values are in use.
   none,
@@ -35,15 +35,16 @@ inline const char* to_string(UpdateFault fault) {
   return Detail::enumerator_name(fault);
 }
 
-/// What the last `enqueue_update_values` has found, in the memory of the
-/// execution space: valid once the work enqueued with it is done, and until the
-/// next update runs.
+/// What the last `enqueue_update_values` or `update_values` has found, in the
+/// memory of the execution space: valid once the work of that update is done,
+/// and until the next update runs.
 struct UpdateStatus {
   /// The kind of fault; with any but `none`, solves give NaN in every row.
   UpdateFault fault;
-  /// 1 where solves take the path without merged level sets, scaled entries and
-  /// reciprocals, as these values would break the contract of accuracy or leave
-  /// the range of normal numbers otherwise; else 0.
+  /// 1 where solves use the second plan, without merged level sets, scaled
+  /// entries and reciprocals: with the first one, these values would break the
+  /// contract of accuracy or leave the range of normal numbers. Else 0. Of an
+  /// IncompleteFactorization: 1 where that holds for any of its solvers.
   std::int32_t unmerged;
   /// The first row with that fault, counted from 0; -1 where there is none.
   std::int64_t row;

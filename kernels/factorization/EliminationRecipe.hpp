@@ -236,6 +236,7 @@ struct FillRecipeWords {
   unsigned* sources;
   Word* words;
   int num_tasks;
+  bool whole_long_rows;  // of a task
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
@@ -245,7 +246,9 @@ struct FillRecipeWords {
          t < num_tasks; t += team.league_size() * std::int64_t{warps}) {
       const RecipeTask task = tasks[t];
       const int lanes = 1 << task.log_lanes(), group = lane >> task.log_lanes();
-      if (task.is_of_long_row())
+      if (task.is_of_long_row() && whole_long_rows)
+        fill_sources(rows[task.first], lane, rows[task.first].lower, width);
+      else if (task.is_of_long_row())
         fill_sources(rows[task.first], task.first_entry() + lane,
                      task.first_entry() + (width >> task.log_lanes()), width);
       else if (group < task.rows())
@@ -548,8 +551,7 @@ class EliminationRecipe {
     Kokkos::parallel_for(
         label, Range(exec, 0, n),
         FillRecipeRows{pattern, row, work, word, rows_.data(), pivot});
-    made_ = long_rows_.list(exec, pool, pivot, num_values_, most_terms());
-    if (!made_) return;
+    long_rows_.list(exec, pool, pivot, num_values_, most_terms());
     const TaskStarts starts{
         key, group, start, long_rows_.any(), long_rows_.tasks(), task_of};
     Kokkos::parallel_scan(label, Range(exec, 0, n), starts, tasks);
@@ -582,7 +584,8 @@ class EliminationRecipe {
     run_teams<8, Fill::team_size>(
         label, exec, static_cast<int>(teams),
         Fill{pattern, rows_.data(), tasks_.data(), pivot, sources_.data(),
-             reinterpret_cast<Word*>(words_.data()), static_cast<int>(tasks)},
+             reinterpret_cast<Word*>(words_.data()), static_cast<int>(tasks),
+             !long_rows_.listed()},
         0, false);
     arrays_.rows = rows_.data();
     arrays_.tasks = tasks_.data();
@@ -606,8 +609,8 @@ class EliminationRecipe {
   /// Of long rows: more take too much memory.
   std::int64_t most_terms() const {
     return std::min<std::int64_t>(
-        std::max<std::int64_t>(std::int64_t{1} << 26,
-                               16 * (num_values_ + num_pairs_)),
+        std::max<std::int64_t>(std::int64_t{1} << 20,
+                               4 * (num_values_ + num_pairs_)),
         std::numeric_limits<int>::max() - 1);
   }
 

@@ -28,7 +28,9 @@ namespace Detail {
 /// l_ik u_kj that the plan lists for it. One lane adds them up, or several
 /// where they are many. Multipliers of a long row are handed over as values of
 /// U are, so that warps share a row, and each looks at its own entries in
-/// turns: no lane keeps another one of its warp waiting.
+/// turns: no lane keeps another one of its warp waiting. Where these lists
+/// would take too much memory, a warp eliminates a long row in the factors'
+/// memory, pair by pair, and looks its columns up.
 ///
 /// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
 /// team that runs, while it works on the piece before, and the counter hands
@@ -161,7 +163,11 @@ struct FactorByRecipe {
         return;
       default:
         if constexpr (long_rows) {
-          eliminate_entries(task, recipe.rows[task.first], lane, held);
+          const RecipeRow of_entries = recipe.rows[task.first];
+          if (recipe.term_start)
+            eliminate_entries(task, of_entries, lane, held);
+          else
+            eliminate_by_search(of_entries, lane, held);
         }
     }
   }
@@ -418,6 +424,63 @@ struct FactorByRecipe {
         turn = 0;
       else
         pause_while_waiting(turn++);
+    }
+  }
+
+  /// Entry e of a long row, as far as it is eliminated.
+  KOKKOS_INLINE_FUNCTION Scalar* entry_of(const RecipeRow& row, int e) const {
+    return e < row.lower ? arrays.l_values + row.l + e
+                         : arrays.u_values + row.u + (e - row.lower);
+  }
+  /// The place in the row, from `low` on, of `column`; -1 if it has none.
+  KOKKOS_INLINE_FUNCTION int find(const RecipeRow& row, int low,
+                                  std::int64_t column) const {
+    int high = row.length;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+      if (arrays.A.entries(row.a + middle) < column)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low < row.length && arrays.A.entries(row.a + low) == column ? low
+                                                                       : -1;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar await(const Scalar* at) const {
+    Scalar value = Value::load_anywhere(at);
+    for (int turn = 0; Value::is_not_ready(value); ++turn) {
+      pause_while_waiting(turn);
+      value = Value::load_anywhere(at);
+    }
+    return value;
+  }
+  /// A whole long row in the factors' memory, by all lanes, which look columns
+  /// up: where lists of terms would be too long.
+  KOKKOS_INLINE_FUNCTION void eliminate_by_search(const RecipeRow& row,
+                                                  int lane,
+                                                  const Held& held) const {
+    for (int e = lane; e < row.length; e += width)
+      *entry_of(row, e) = arrays.A.values[row.a + e];
+    lane_barrier();
+    for (int k = 0; k < row.lower; ++k) {
+      const std::int64_t other = arrays.A.entries(row.a + k);
+      const std::int64_t begin = arrays.u_row_map(other);
+      const auto length = static_cast<int>(arrays.u_row_map(other + 1) - begin);
+      const Scalar* const from = held.at(recipe.sources[row.sources + k]);
+      const Scalar multiplier = *entry_of(row, k) * await(from);
+      for (int t = 1 + lane; t < length; t += width) {
+        const int place = find(row, k + 1, arrays.u_entries(begin + t));
+        if (place >= 0) *entry_of(row, place) -= multiplier * await(from + t);
+      }
+      // All lanes have read the entry that becomes the multiplier.
+      lane_barrier();
+      if (lane == 0) finish(row, k, multiplier);
+    }
+    lane_barrier();
+    for (int e = row.lower + lane; e < row.length; e += width) {
+      Scalar value = *entry_of(row, e);
+      hand_over(row, e, value, held);
+      finish(row, e, value);
     }
   }
 };

@@ -248,19 +248,31 @@ struct TasksOfLongRows {
   }
 };
 
-/// How many tasks the long row at a place has.
+/// A task for each long row.
+struct TasksOfWholeRows {
+  const int *place, *task_of;
+  RecipeTask* tasks;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t r) const {
+    tasks[task_of[place[r]]] = RecipeTask::of_long_row(
+        static_cast<unsigned>(place[r]), 0, RecipeShape::width_log);
+  }
+};
+
+/// How many tasks the long row at a place has: one, where there are no parts.
 struct LongRowTasks {
   const int* number;  // by place
   const std::int64_t *first_part, *parts;
   std::int64_t num_parts, num_tasks;
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t place) const {
+    if (!parts) return 1;
     const std::int64_t r = number[place], end = first_part[r + 1];
     return (end < num_parts ? parts[end] : num_tasks) - parts[first_part[r]];
   }
 };
 
 /// What a plan of FactorByRecipe has of its long rows: for each entry a list of
-/// the terms that it is less, in the order of their columns.
+/// the terms that it is less, in the order of their columns; nothing, where
+/// there are too many terms.
 ///
 /// Cost: a search for each entry of the shorter one of two lists, those right
 /// of column k in row k of U and in the long row, twice for each pair; a sort
@@ -300,14 +312,13 @@ class LongRowTerms {
     return num_words_ < std::int64_t{1} << 32;
   }
 
-  /// Lists the terms, and counts tasks. Waits for `exec`.
+  /// Lists the terms, unless there are more than `most_terms`, and counts
+  /// tasks. Waits for `exec`.
   /// @param pivot       where it is in the work array, by row
   /// @param num_values  of U in the work array: multipliers follow
-  /// @param most_terms  that may be listed
-  /// @returns false where there are more
-  bool list(const ExecutionSpace& exec, Pool& pool, const unsigned* pivot,
+  void list(const ExecutionSpace& exec, Pool& pool, const unsigned* pivot,
             std::int64_t num_values, std::int64_t most_terms) {
-    if (num_rows_ == 0) return true;
+    if (num_rows_ == 0) return;
     std::int64_t* const pairs = pool.template take<std::int64_t>(num_pairs_);
     TermsOfPairs<ExecutionSpace, false> counts{
         pattern_, row_,  place_,     num_rows_, first_pair_, first_word_,
@@ -317,7 +328,7 @@ class LongRowTerms {
     Kokkos::parallel_scan(label, Range(exec, 0, num_pairs_),
                           StartsOfCounts{pairs}, num_terms);
     exec.fence();
-    if (num_terms > most_terms) return false;
+    if (num_terms > most_terms) return;
 
     const auto mark = pool.mark();
     std::uint64_t* word = pool.template take<std::uint64_t>(num_terms);
@@ -347,14 +358,19 @@ class LongRowTerms {
     Kokkos::parallel_scan(label, Range(exec, 0, num_parts_),
                           StartsOfCounts{parts_}, num_tasks_);
     exec.fence();
-    return true;
   }
+  /// Whether terms are listed; otherwise columns are looked up.
+  bool listed() const { return term_start_.extent(0) > 0; }
 
   /// Makes the tasks of all long rows.
   /// @param task_of  the first one of each row, by place
   void make_tasks(const ExecutionSpace& exec, const int* task_of,
                   RecipeTask* tasks) const {
-    if (num_rows_ > 0) run<256>(exec, tasks_of<true>(task_of, tasks));
+    if (listed())
+      run<256>(exec, tasks_of<true>(task_of, tasks));
+    else
+      Kokkos::parallel_for(label, Range(exec, 0, num_rows_),
+                           TasksOfWholeRows{place_, task_of, tasks});
   }
 
   LongRowTasks tasks() const {
@@ -363,8 +379,7 @@ class LongRowTerms {
 
   bool any() const { return num_rows_ > 0; }
   /// In the work array.
-  std::int64_t num_multipliers() const { return num_pairs_; }
-  std::int64_t num_tasks() const { return num_tasks_; }
+  std::int64_t num_multipliers() const { return listed() ? num_pairs_ : 0; }
   const unsigned* term_start() const { return term_start_.data(); }
   const RecipeTerm* terms() const { return terms_.data(); }
   std::size_t bytes() const {

@@ -136,7 +136,8 @@ struct RecipeArrays {
   const unsigned* sources = nullptr;  // pair -> pivot of row k in `work`
   const void* words = nullptr;
   /// Of each long row: where its multipliers are in the work array, then for
-  /// each entry the first of its terms, then where the last one's end.
+  /// each entry the first of its terms, then where the last one's end. Null:
+  /// there are no lists.
   const unsigned* term_start = nullptr;
   const RecipeTerm* terms = nullptr;
   unsigned num_pieces = 0;

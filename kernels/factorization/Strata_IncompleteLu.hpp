@@ -80,15 +80,19 @@ class IncompleteFactors {
 /// scratch, and for each pair of a row i and an entry k of its lower part a
 /// recipe of the entries of row k that row i takes. Rows of more than 256
 /// entries, or of more than 32 where these are few, are eliminated entry by
-/// entry instead, with a list of multiplications for each. On a host rows go in
-/// the order of level sets, with one thread in that of their numbers.
+/// entry instead, with a list of multiplications for each; where the lists
+/// would have more than 2^20 multiplications and more than four for each entry
+/// of the matrix, such rows look their columns up. On a host rows go in the
+/// order of level sets, with one thread in that of their numbers.
+///
 /// On a GPU, Kokkos Kernels' spiluk_numeric eliminates a matrix that has 2^32
 /// entries or more, or a row of more than 65,535 entries in its upper part, or
 /// that needs 2^34 searches or more for the recipe (a band of 50 entries on a
-/// side needs 3,900 a row), or lists of more than 2^26 multiplications and of
-/// more than 16 for each entry of the matrix. That means a launch for each
-/// level set, level sets found on the host, up to 4 GiB of workspace, and the
-/// default instance instead of `exec`. A GPU multiplies by reciprocals of
+/// side needs 3,900 a row). That means a launch for each level set, level sets
+/// found on the host, up to 4 GiB of workspace, and the default instance
+/// instead of `exec`.
+///
+/// A GPU multiplies by reciprocals of
 /// pivots: where one overflows (a pivot below 1e-308 in double), the rows that
 /// need it are not finite. Cost: that of finding level sets and of a sort by
 /// them; a search for each pair and each entry of row i right of k, or for a

@@ -198,9 +198,11 @@ class IncompletePreconditionerState {
                                      natural_.report().upper.predicted_solve_us,
                                  "by its triangular solvers");
       } catch (const IndefiniteError&) {
-        // Another order has other pivots.
-        natural = choice.natural(choice.natural_at_most(), "breaks down");
-        report_.reason = "the natural order breaks down";
+        natural_fails(choice, natural, "breaks down");
+      } catch (const FactorizationError&) {
+        natural_fails(choice, natural, "breaks down");
+      } catch (const MemoryError&) {
+        natural_fails(choice, natural, "takes more memory than there is");
       }
     }
     report_.candidates = {natural, coloured};
@@ -209,6 +211,13 @@ class IncompletePreconditionerState {
                            natural.predicted_us <= coloured.predicted_us);
     if (!chosen) natural_ = Natural();
     return chosen;
+  }
+  /// Another order has other pivots, and takes less memory.
+  void natural_fails(const FactorOrderChoice& choice,
+                     PreconditionerCandidate& natural, const char* how) {
+    natural_ = Natural();
+    natural = choice.natural(choice.natural_at_most(), how);
+    report_.reason = std::string("the natural order ") + how;
   }
   bool natural_made() const { return order_ == FactorOrder::natural; }
   void make_natural(const ExecutionSpace& exec, const Matrix& A) {

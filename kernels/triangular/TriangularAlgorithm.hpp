@@ -247,6 +247,11 @@ class TriangularAlgorithm {
   std::int64_t* begin_in_place(const ExecutionSpace& exec,
                                const Scalar* values) {
     has_values_ = false;
+    // An exception has kept a trial's from being cleared.
+    if (faults_left_)
+      Kokkos::parallel_for("Strata::ClearMergeFaults",
+                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
+                           ClearMergeFaults{merge_faults()});
     faults_left_ = merge_faults() != nullptr;
     return look_in_place(exec, values);
   }

@@ -108,7 +108,8 @@ class IncompletePreconditioner {
   /// @param applications  iterations in the natural order, at least 1, that
   ///   FactorOrder::automatic expects set-up to be spread over
   /// @throws OptionError for a `kind`, an order and options that there are not,
-  ///   for an `op` other than none, and for options other than the defaults
+  ///   for an `op` other than none, for `enqueue_updates`, which an
+  ///   IncompleteFactorization has, and for options other than the defaults
   ///   with the coloured order, whose solves have none;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images

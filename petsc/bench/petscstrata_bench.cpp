@@ -110,9 +110,9 @@ struct Problem {
   KSP ksp = NULL;
 };
 
-PetscErrorCode make_problem(const Boxes& boxes, int stencil, const char* pc_type,
-                            const std::string& type, const std::string& solver,
-                            PetscReal tolerance,
+PetscErrorCode make_problem(const Boxes& boxes, int stencil,
+                            const char* pc_type, const std::string& type,
+                            const std::string& solver, PetscReal tolerance,
                             std::vector<PetscScalar>& values,
                             Problem& problem) {
   const PetscInt mine = boxes.n * boxes.n * boxes.n;
@@ -132,13 +132,13 @@ PetscErrorCode make_problem(const Boxes& boxes, int stencil, const char* pc_type
   PetscCall(VecDuplicate(problem.b, &problem.r));
   PetscCall(VecSet(problem.b, 1.0));
   PetscCall(PetscOptionsSetValue(NULL, "-bench_sub_pc_type", "ilu"));
-  PetscCall(PetscOptionsSetValue(
-      NULL, "-bench_sub_pc_factor_mat_solver_type", solver.c_str()));
+  PetscCall(PetscOptionsSetValue(NULL, "-bench_sub_pc_factor_mat_solver_type",
+                                 solver.c_str()));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &problem.ksp));
   PetscCall(KSPSetOptionsPrefix(problem.ksp, "bench_"));
   PetscCall(KSPSetType(problem.ksp, KSPCG));
-  PetscCall(
-      KSPSetTolerances(problem.ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, 10000));
+  PetscCall(KSPSetTolerances(problem.ksp, tolerance, PETSC_DEFAULT,
+                             PETSC_DEFAULT, 10000));
   PetscCall(KSPGetPC(problem.ksp, &pc));
   PetscCall(PCSetType(pc, pc_type));
   // CG wants a symmetric preconditioner.
@@ -257,27 +257,30 @@ int main(int argc, char** argv) {
   PetscInt n = 32, applications = 20;
   PetscReal tolerance = 1e-8;
   char stencils[64] = "7,27", pcs[64] = "bjacobi,asm";
-  char configurations[512] = "aijkokkos/kokkos,"
+  char configurations[512] =
+      "aijkokkos/kokkos,"
 #if defined(PETSC_HAVE_CUDA)
-                             "aijcusparse/cusparse,"
+      "aijcusparse/cusparse,"
 #endif
-                             "aijkokkos/strata";
+      "aijkokkos/strata";
   bool right = true;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(MatSolverTypeRegister_Strata());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-applications", &applications, NULL));
+  PetscCall(
+      PetscOptionsGetInt(NULL, NULL, "-applications", &applications, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &tolerance, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-stencils", stencils,
                                   sizeof(stencils), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-pcs", pcs, sizeof(pcs), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-configurations", configurations,
                                   sizeof(configurations), NULL));
-  PetscCheck(n >= 1 && n <= 1000 && applications >= 0 && tolerance > 0,
-             PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-n is from 1 to 1000, -applications not negative, -rtol positive");
+  PetscCheck(
+      n >= 1 && n <= 1000 && applications >= 0 && tolerance > 0,
+      PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+      "-n is from 1 to 1000, -applications not negative, -rtol positive");
   for (const auto& stencil : split(stencils))
     PetscCheck(stencil == "7" || stencil == "27", PETSC_COMM_WORLD,
                PETSC_ERR_ARG_OUTOFRANGE, "-stencils are 7 and 27, not '%s'",
@@ -315,10 +318,10 @@ int main(int argc, char** argv) {
               PETSC_COMM_WORLD,
               "%d,%" PetscInt_FMT
               ",%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%.2e,%s\n",
-              boxes.ranks, n, stencil.c_str(), pc.c_str(), configuration.c_str(),
-              k == 0 ? "first" : "new_values", r.setup, r.apply, r.solve,
-              r.setup + r.solve, r.iterations, (double)r.residual,
-              r.right ? "right" : "WRONG"));
+              boxes.ranks, n, stencil.c_str(), pc.c_str(),
+              configuration.c_str(), k == 0 ? "first" : "new_values", r.setup,
+              r.apply, r.solve, r.setup + r.solve, r.iterations,
+              (double)r.residual, r.right ? "right" : "WRONG"));
         }
       }
   PetscCall(PetscFinalize());

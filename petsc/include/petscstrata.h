@@ -17,7 +17,7 @@ PETSC_EXTERN PetscErrorCode MatSolverTypeRegister_Strata(void);
 // pattern was analysed, and how often values were factorised, tries with a
 // shifted diagonal included. Any of the pointers may be NULL.
 // PETSC_ERR_ARG_WRONG for another matrix.
-PETSC_EXTERN PetscErrorCode MatStrataGetStatistics(Mat F, PetscInt *analyses,
-                                                   PetscInt *factorizations);
+PETSC_EXTERN PetscErrorCode MatStrataGetStatistics(Mat F, PetscInt* analyses,
+                                                   PetscInt* factorizations);
 
 #endif

@@ -7,8 +7,8 @@
 #include <petscvec.h>
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <Kokkos_Core.hpp>
 #include <Kokkos_Complex.hpp>
+#include <Kokkos_Core.hpp>
 #include <string>
 #include <type_traits>
 
@@ -27,8 +27,8 @@ static_assert(std::is_same<PetscReal, double>::value ||
 static_assert(sizeof(Scalar) == sizeof(PetscScalar), "");
 
 template <class T>
-using HostArray =
-    Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+using HostArray = Kokkos::View<T*, Kokkos::HostSpace,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 template <class Exec>
 constexpr bool runs_on_host =
@@ -82,17 +82,17 @@ using Matrix =
 
 /// Columns of a dense matrix with a leading dimension.
 template <class Exec>
-using Columns = Kokkos::View<Scalar**, Kokkos::LayoutStride,
-                             typename Exec::memory_space,
-                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+using Columns =
+    Kokkos::View<Scalar**, Kokkos::LayoutStride, typename Exec::memory_space,
+                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 template <class Exec>
 Columns<Exec> columns(Scalar* data, PetscInt rows, PetscInt count,
                       PetscInt leading) {
-  return Columns<Exec>(
-      data, Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1,
-                                 static_cast<std::size_t>(count),
-                                 static_cast<std::size_t>(leading)));
+  return Columns<Exec>(data,
+                       Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1,
+                                            static_cast<std::size_t>(count),
+                                            static_cast<std::size_t>(leading)));
 }
 
 }  // namespace PetscStrata

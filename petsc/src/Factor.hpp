@@ -108,7 +108,8 @@ class Factor : public FactorBase {
     from.read(exec);
     // What lies between columns stays.
     if (to.is_copy() && x.columns > 1) to.read(exec);
-    const auto vb = columns<Exec>(from.view().data(), rows, b.columns, b.leading);
+    const auto vb =
+        columns<Exec>(from.view().data(), rows, b.columns, b.leading);
     const auto vx = columns<Exec>(to.view().data(), rows, x.columns, x.leading);
     // Real L D L^T is its own transpose.
     if (op == Strata::Op::none || is_cholesky) {
@@ -162,10 +163,9 @@ class Factor : public FactorBase {
     using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<PetscInt>>;
     PetscReal top = 0;
     if (info.shifttype == (PetscReal)MAT_SHIFT_POSITIVE_DEFINITE) {
-      Kokkos::parallel_reduce("Strata::petsc::dominant_shift",
-                              Range(exec, 0, arrays.rows),
-                              FindDominantShift<Exec>{A},
-                              Kokkos::Max<PetscReal>(top));
+      Kokkos::parallel_reduce(
+          "Strata::petsc::dominant_shift", Range(exec, 0, arrays.rows),
+          FindDominantShift<Exec>{A}, Kokkos::Max<PetscReal>(top));
       top = PetscMax(top, info.zeropivot);
     }
     Shift shift(info, is_cholesky, top);

@@ -42,7 +42,8 @@ struct PivotRules {
 
 inline PivotRules pivot_rules(const MatFactorInfo& info, bool is_cholesky) {
   const bool nonzero = info.shifttype == (PetscReal)MAT_SHIFT_NONZERO;
-  const bool definite = info.shifttype == (PetscReal)MAT_SHIFT_POSITIVE_DEFINITE;
+  const bool definite =
+      info.shifttype == (PetscReal)MAT_SHIFT_POSITIVE_DEFINITE;
   return {info.zeropivot, nonzero || definite, definite, is_cholesky};
 }
 
@@ -115,7 +116,8 @@ class Shift {
  public:
   /// @param top  FindDominantShift's result
   Shift(const MatFactorInfo& info, bool is_cholesky, PetscReal top)
-      : type_(static_cast<MatFactorShiftType>(static_cast<int>(info.shifttype))),
+      : type_(
+            static_cast<MatFactorShiftType>(static_cast<int>(info.shifttype))),
         first_(info.shiftamount),
         top_(PetscReal(1.1) * top),
         refines_(!is_cholesky) {}

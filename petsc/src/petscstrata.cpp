@@ -168,10 +168,11 @@ PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
   PetscBool identity = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCheck(A->rmap->n == A->cmap->n, comm, PETSC_ERR_ARG_SIZ,
-             "strata factorises square matrices, and this one has %" PetscInt_FMT
-             " rows and %" PetscInt_FMT " columns",
-             A->rmap->n, A->cmap->n);
+  PetscCheck(
+      A->rmap->n == A->cmap->n, comm, PETSC_ERR_ARG_SIZ,
+      "strata factorises square matrices, and this one has %" PetscInt_FMT
+      " rows and %" PetscInt_FMT " columns",
+      A->rmap->n, A->cmap->n);
   PetscCheck(info->levels == 0, comm, PETSC_ERR_SUP,
              "strata factorises without fill: use -pc_factor_levels 0, not %g",
              (double)info->levels);
@@ -206,10 +207,9 @@ PetscErrorCode read_options(Mat F) {
   PetscCall(PetscOptionsString("-mat_strata_algorithm",
                                "Of the triangular solves", "", algorithm,
                                algorithm, sizeof(algorithm), &algorithm_set));
-  PetscCall(PetscOptionsString("-mat_strata_accuracy",
-                               "What is promised of rounding errors", "",
-                               accuracy, accuracy, sizeof(accuracy),
-                               &accuracy_set));
+  PetscCall(PetscOptionsString(
+      "-mat_strata_accuracy", "What is promised of rounding errors", "",
+      accuracy, accuracy, sizeof(accuracy), &accuracy_set));
   PetscCall(PetscOptionsReal("-mat_strata_accuracy_digits",
                              "Digits of the accuracy relaxed", "", digits,
                              &digits, NULL));
@@ -253,10 +253,10 @@ PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
       F, [&] { outcome = factor.factorise(arrays, *info); }));
   if (!factor.on_host()) PetscCall(PetscLogGpuTimeEnd());
   if (outcome.error != MAT_FACTOR_NOERROR) {
-    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF,
-               factor.is_cholesky ? PETSC_ERR_MAT_CH_ZRPVT
-                                  : PETSC_ERR_MAT_LU_ZRPVT,
-               "strata: %s", outcome.reason.c_str());
+    PetscCheck(
+        !A->erroriffailure, PETSC_COMM_SELF,
+        factor.is_cholesky ? PETSC_ERR_MAT_CH_ZRPVT : PETSC_ERR_MAT_LU_ZRPVT,
+        "strata: %s", outcome.reason.c_str());
     PetscCall(PetscInfo(F, "strata: %s\n", outcome.reason.c_str()));
     F->factorerrortype = outcome.error;
     F->factorerror_zeropivot_row = PetscMax(outcome.row, 0);
@@ -363,8 +363,8 @@ PetscErrorCode MatGetFactor_Strata(Mat A, MatFactorType type, Mat* F) {
   PetscCall(MatSetUp(B));
   PetscCall(MatGetVecType(A, &vectors));
   PetscCall(MatSetVecType(B, vectors));
-  PetscCall(PetscStrallocpy(MATORDERINGNATURAL,
-                            (char**)&B->preferredordering[type]));
+  PetscCall(
+      PetscStrallocpy(MATORDERINGNATURAL, (char**)&B->preferredordering[type]));
   // An order that is asked for gets here, and is refused, not forgotten.
   B->canuseordering = PETSC_TRUE;
   B->ops->ilufactorsymbolic = MatILUFactorSymbolic_Strata;

@@ -225,8 +225,10 @@ PetscErrorCode compare_columns(const Made& made, const Made& reference,
   leading = n + 3;
   std::vector<PetscScalar> from(leading * columns), to(leading * columns, 7.0);
   for (auto& value : from) value = random.scalar();
-  PetscCall(MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, from.data(), &B));
-  PetscCall(MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, to.data(), &X));
+  PetscCall(
+      MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, from.data(), &B));
+  PetscCall(
+      MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, to.data(), &X));
   PetscCall(MatDenseSetLDA(B, leading));
   PetscCall(MatDenseSetLDA(X, leading));
   for (Mat M : {B, X}) {
@@ -240,12 +242,14 @@ PetscErrorCode compare_columns(const Made& made, const Made& reference,
       PetscCall(MatMatSolve(made.F, B, X));
     PetscCall(MatDenseGetArray(X, &a));
     for (PetscInt c = 0; c < columns; ++c) {
-      const Values b(from.begin() + c * leading, from.begin() + c * leading + n);
+      const Values b(from.begin() + c * leading,
+                     from.begin() + c * leading + n);
       const Values x(a + c * leading, a + c * leading + n);
       Values y;
       PetscCall(solve(reference, b, transpose, y));
-      CHECK(apart(x, y) <= 1000 * rounding(), "column %d of %d, transpose %d: %g",
-            (int)c, (int)columns, transpose, (double)apart(x, y));
+      CHECK(apart(x, y) <= 1000 * rounding(),
+            "column %d of %d, transpose %d: %g", (int)c, (int)columns,
+            transpose, (double)apart(x, y));
       if (c + 1 < columns)
         for (PetscInt k = n; k < leading; ++k)
           CHECK(a[c * leading + k] == PetscScalar(7), "between columns");
@@ -257,7 +261,8 @@ PetscErrorCode compare_columns(const Made& made, const Made& reference,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode expect_counts(Mat F, PetscInt analyses, PetscInt factorizations) {
+PetscErrorCode expect_counts(Mat F, PetscInt analyses,
+                             PetscInt factorizations) {
   PetscInt a, f;
   PetscFunctionBeginUser;
   PetscCall(MatStrataGetStatistics(F, &a, &f));
@@ -394,7 +399,8 @@ PetscErrorCode test_bad_pivots(MatType matrix, Random& random) {
 
   // Zero, and what is no number; each time the good values serve again.
   for (const PetscScalar bad :
-       {PetscScalar(0), PetscScalar(std::numeric_limits<PetscReal>::quiet_NaN()),
+       {PetscScalar(0),
+        PetscScalar(std::numeric_limits<PetscReal>::quiet_NaN()),
         PetscScalar(std::numeric_limits<PetscReal>::infinity())}) {
     Rows faulty = good;
     faulty.at(17, 17) = bad;
@@ -487,8 +493,7 @@ PetscErrorCode test_refusals(MatType matrix, Random& random) {
   refuses("shift in blocks", info, natural);
   refuses("order", plain, reversed);
   made.info = plain;
-  for (const char* option :
-       {"-mat_strata_algorithm", "-mat_strata_accuracy"}) {
+  for (const char* option : {"-mat_strata_algorithm", "-mat_strata_accuracy"}) {
     PetscCall(PetscOptionsSetValue(NULL, option, "nonsense"));
     CHECK(code_of([&] { return symbolic(made, MATSOLVERSTRATA, natural); }) ==
               PETSC_ERR_ARG_OUTOFRANGE,

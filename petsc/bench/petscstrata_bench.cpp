@@ -200,6 +200,8 @@ PetscErrorCode run(const Problem& problem, PetscInt applications,
 
   PetscFunctionBeginUser;
   PetscCall(now(&start));
+  // Without it, KSPSetUp leaves new values to KSPSolve.
+  PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
   PetscCall(KSPSetUp(problem.ksp));
   PetscCall(KSPSetUpOnBlocks(problem.ksp));
   PetscCall(now(&ready));

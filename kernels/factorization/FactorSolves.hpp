@@ -483,11 +483,12 @@ class FactorSolves {
   /// Those of one of both precisions.
   template <class Triangles>
   Triangles& triangles_of() {
-    if constexpr (std::is_same<Triangles,
-                               FactorTriangles<Scalar, ExecutionSpace>>::value)
+    if constexpr (std::is_same<Triangles, FactorTriangles<
+                                              Scalar, ExecutionSpace>>::value) {
       return triangles_;
-    else
+    } else {
       return single_.triangles;
+    }
   }
 
   bool is_single() const {

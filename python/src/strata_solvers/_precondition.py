@@ -29,7 +29,7 @@ class _Incomplete:
         self._kind, self._order, self._options = kind, order, options
         # Adjoints and pickles are of these values, whatever becomes of A's.
         self._matrix = matrix._replace(data=_copy(matrix.data))
-        self._transpose = transpose
+        self._has_transposes = transpose
         self._coloured = False
         self._factors: tuple[Any, Any] | None = None
         if order == "coloured" or (order == "automatic" and kind == "ic0" and
@@ -89,9 +89,9 @@ class _Incomplete:
                 self._natural()
             self._core.apply(r, out, stream)
         else:
-            if op != "none" and not self._transpose:
+            if op != "none" and not self._has_transposes:
                 self._core = self._factorize(True)
-                self._transpose = True
+                self._has_transposes = True
             self._core.apply(r, out, op, stream)
         return out
 
@@ -193,7 +193,7 @@ class _Incomplete:
         return made.astype(np.result_type(made.dtype, x.dtype))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (tuple(self._matrix), self._kind, self._order, self._transpose,
+        return _restore, (tuple(self._matrix), self._kind, self._order, self._has_transposes,
                           self._options)
 
 

@@ -41,6 +41,8 @@ class _Incomplete:
             self._coloured = self._core.order() == "coloured"
         if not self._coloured:
             self._core = self._factorize(transpose)
+        self._rows, self._type = matrix.shape[0], np.dtype(matrix.dtype)
+        self._on_host = matrix.space == "host" and not self._coloured
 
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
@@ -77,6 +79,11 @@ class _Incomplete:
         SizeMismatchError, TypeMismatchError, AliasError, OptionError, HandleError
             Before anything is written.
         """
+        if self._on_host and trans == "N" and _arrays.is_plain(r, out, self._rows, self._type):
+            if out is None:
+                out = np.empty(r.shape, self._type)
+            self._core.apply(r, out, "none", 0)
+            return out
         matrix, op = self._matrix, op_of(trans)
         r = _arrays.right_hand_side(r, matrix.shape[0], matrix.dtype, matrix.space, "r")
         if out is None:

@@ -263,6 +263,13 @@ void expect_memory_errors_of_factor_solvers(
                         [=] { EXPECT_EQ(applied<Space>(*solver, n), of_old); },
                         [=] { EXPECT_EQ(applied<Space>(*solver, n), of_new); }};
     });
+    errors.expect("FactorSolver, share_plan, " + name, [&] {
+      const auto solver = std::make_shared<Solver>(old_solver());
+      const auto sharer = std::make_shared<Solver>();
+      return MemoryCase{[=] { *sharer = solver->share_plan(Space()); },
+                        [=] { EXPECT_EQ(applied<Space>(*solver, n), of_old); },
+                        [=] { EXPECT_EQ(applied<Space>(*sharer, n), of_old); }};
+    });
   }
 }
 

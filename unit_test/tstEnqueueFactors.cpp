@@ -21,6 +21,27 @@ constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
 constexpr Factorization all_kinds[] = {Factorization::incomplete_lu,
                                        Factorization::incomplete_cholesky};
 
+/// Options that change what is factorised.
+struct Variant {
+  int fill_level;
+  double small_pivot_threshold, shift;
+
+  std::string name() const {
+    return "level " + std::to_string(fill_level) + ", threshold " +
+           std::to_string(small_pivot_threshold) + ", shift " +
+           std::to_string(shift);
+  }
+  Options of(Options options) const {
+    options.fill_level = fill_level;
+    options.small_pivot_threshold = small_pivot_threshold;
+    options.shift = shift;
+    return options;
+  }
+};
+constexpr Variant all_variants[] = {{1, 0, 0},        {2, 0, 0.125},
+                                    {0, 1e-3, 0},     {1, 1e-3, 0},
+                                    {0, 1e-3, 0.125}, {2, 1e-3, 0.125}};
+
 template <class Scalar>
 struct EnqueueFactors : testing::Test {
   using Host = HostMatrix<Scalar>;
@@ -44,6 +65,20 @@ struct EnqueueFactors : testing::Test {
         else if (kind == Factorization::incomplete_cholesky && j < i)
           made.values[k] = Strata::Detail::conjugate(*made.find(j, i));
       }
+    return made;
+  }
+  /// Where the options replace small pivots, some are. Then entries beside the
+  /// diagonal are so small that those that replaced pivots make are, too.
+  Host random_values(Factorization kind, const Options& options) {
+    Host made = random_values(kind);
+    if (options.small_pivot_threshold == 0) return made;
+    for (std::int64_t i = 0; i < made.rows; ++i)
+      for (auto k = made.row_map[i]; k < made.row_map[i + 1]; ++k)
+        if (made.entries[k] != i) made.values[k] *= Real(0.125);
+    // Row 0 has nothing to eliminate, so that its pivot is this one.
+    made.at(0, 0) = Scalar(static_cast<Real>(1e-6));
+    made.at(7, 7) = Scalar(0);
+    made.at(31, 31) = Scalar(static_cast<Real>(-1e-6));
     return made;
   }
   static Options options_of(Factorization kind, bool enqueue) {
@@ -203,6 +238,67 @@ TYPED_TEST(EnqueueFactors, TakeWhatUpdatesThatWaitTake) {
   }
 }
 
+/// With fill, replaced pivots and a shift, also through an object that shares
+/// the plan, after good values, bad ones, and good ones again.
+TYPED_TEST(EnqueueFactors, OfAllOptionsAreThoseOfUpdatesThatWait) {
+  for (const auto kind : all_kinds)
+    for (const auto& variant : all_variants) {
+      SCOPED_TRACE(to_string(kind) + std::string(", ") + variant.name());
+      const auto options = variant.of(this->options_of(kind, true));
+      const auto values = [&] { return this->random_values(kind, options); };
+      const auto first = values();
+      auto enqueued = this->factorise(first, options);
+      auto waiting = this->factorise(first, options);
+      const auto sharer = enqueued.share_plan(Device());
+      const auto expect_same = [&] {
+        const auto x = this->applied(waiting);
+        for (const auto& v : x) ASSERT_FALSE(std::isnan(wide(v).real()));
+        EXPECT_EQ(this->applied(enqueued), x);
+        EXPECT_EQ(this->applied(sharer), x);
+        EXPECT_EQ(this->factors_of(enqueued), this->factors_of(waiting));
+        const auto status = this->status_of(enqueued);
+        EXPECT_EQ(status.fault, UpdateFault::none) << to_string(status.fault);
+        EXPECT_EQ(status.row, -1);
+      };
+      EXPECT_EQ(enqueued.report().fill_entries > 0, variant.fill_level > 0);
+      expect_same();
+      for (const bool on_diagonal : {true, false}) {
+        const auto good = values();
+        waiting.update_values(Device(), this->held(good));
+        enqueued.enqueue_update_values(Device(), this->held(good));
+        expect_same();
+        EXPECT_EQ(waiting.report().replaced_pivots > 0,
+                  variant.small_pivot_threshold > 0);
+
+        auto bad = values();
+        const auto column =
+            on_diagonal ? std::int64_t{40} : bad.entries[bad.row_map[40]];
+        bad.at(40, column) =
+            TypeParam(static_cast<typename TestFixture::Real>(std::nan("")));
+        const auto expected = this->raised(waiting, bad);
+        EXPECT_NE(expected.fault, UpdateFault::none);
+        enqueued.enqueue_update_values(Device(), this->held(bad));
+        this->expect_all_nan(this->applied(sharer));
+        this->expect_all_nan(this->applied(enqueued));
+        const auto status = this->status_of(enqueued);
+        EXPECT_EQ(status.fault, expected.fault) << to_string(status.fault);
+        EXPECT_EQ(status.row, expected.row);
+        EXPECT_EQ(this->factors_of(enqueued), this->factors_of(waiting))
+            << "the last good ones";
+      }
+      // The factors are those of an object without the option, too.
+      const auto last = values();
+      waiting.update_values(Device(), this->held(last));
+      enqueued.enqueue_update_values(Device(), this->held(last));
+      expect_same();
+      auto plain = options;
+      plain.enqueue_updates = false;
+      EXPECT_EQ(this->factors_of(enqueued),
+                this->factors_of(this->factorise(last, plain)));
+      if (this->HasFailure()) return;
+    }
+}
+
 TYPED_TEST(EnqueueFactors, GiveNaNAfterBadValues) {
   using Host = HostMatrix<TypeParam>;
   for (const auto kind : all_kinds) {
@@ -296,21 +392,24 @@ TYPED_TEST(EnqueueFactors, TakeValuesThatPlansCanNotTake) {
 }
 
 TYPED_TEST(EnqueueFactors, NeitherWaitNorAllocateNorCopy) {
-  for (const auto kind : all_kinds) {
-    auto factors = this->factorise(this->random_values(kind),
-                                   this->options_of(kind, true));
-    const auto& A = this->held(this->random_values(kind));
-    factors.update_values(Device(), A);
-    const Device exec;
-    exec.fence();
-    const KokkosEvents events(Memory::name());
-    factors.enqueue_update_values(exec, A);
-    factors.enqueue_update_values(exec, A.values);
-    const auto found = events.so_far();
-    EXPECT_EQ(found.fences, 0) << found.last;
-    EXPECT_EQ(found.allocations, 0) << found.last;
-    EXPECT_EQ(found.copies, 0) << found.last;
-  }
+  for (const auto kind : all_kinds)
+    for (const auto& variant :
+         {Variant{0, 0, 0.125}, Variant{1, 1e-3, 0.125}}) {
+      const auto options = variant.of(this->options_of(kind, true));
+      const auto values = [&] { return this->random_values(kind, options); };
+      auto factors = this->factorise(values(), options);
+      const auto& A = this->held(values());
+      factors.update_values(Device(), A);
+      const Device exec;
+      exec.fence();
+      const KokkosEvents events(Memory::name());
+      factors.enqueue_update_values(exec, A);
+      factors.enqueue_update_values(exec, A.values);
+      const auto found = events.so_far();
+      EXPECT_EQ(found.fences, 0) << found.last;
+      EXPECT_EQ(found.allocations, 0) << found.last;
+      EXPECT_EQ(found.copies, 0) << found.last;
+    }
 }
 
 TYPED_TEST(EnqueueFactors, AreRefusedBeforeAnythingIsEnqueued) {
@@ -356,6 +455,16 @@ TYPED_TEST(EnqueueFactors, MemoryIsReported) {
                 A.row_map.size() * 4);
   EXPECT_GT(with.plan_bytes, without.plan_bytes);
   EXPECT_EQ(with.factor_bytes, without.factor_bytes);
+  // Of 64-bit columns of U, threads of a host have copies of 32 bits.
+  using Wide = KokkosSparse::CrsMatrix<TypeParam, std::int64_t, Device, void,
+                                       std::int64_t>;
+  const typename TestFixture::Factors wide(
+      Device(), A.template to_device<Wide>(), this->options_of(kind, true));
+  const bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+  EXPECT_EQ(wide.report().elimination_bytes,
+            with.elimination_bytes +
+                (on_host ? 4 * std::size_t(with.upper_entries) : 0));
 }
 
 /// No row, one row, and one dense row.

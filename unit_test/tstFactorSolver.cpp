@@ -173,6 +173,79 @@ TYPED_TEST(FactorSolver, UpdatesGiveTheBitsOfANewOne) {
   }
 }
 
+/// Objects with a workspace each, in turn, over updates of either.
+TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
+  using Fixture = TestFixture;
+  using Real = typename Fixture::Real;
+  for (const auto precision :
+       {Strata::FactorPrecision::working, Strata::FactorPrecision::single})
+    for (const int parts : {0, 15}) {
+      auto options = Fixture::with_transposes();
+      options.precision = precision;
+      options.triangular.algorithm = Algorithm::sync_free_subgraphs;
+      auto made = Fixture::random_case(options);
+      Fixture::transform(made, parts);
+      auto solver = made.solver();
+      auto sharer = solver.share_plan(Device());
+      const auto another = sharer.share_plan(Device());
+      const auto bits = [&](const auto& one, Op op) {
+        auto all = Fixture::applied(one, op);
+        // More than the workspace has vectors for.
+        const typename Fixture::Left b("b", Fixture::n, 5);
+        Kokkos::deep_copy(b, TypeParam(2));
+        one.apply(Device(), b, b, op);
+        const auto several = Fixture::content(b);
+        all.insert(all.end(), several.begin(), several.end());
+        return all;
+      };
+      const auto expect_same = [&] {
+        const auto fresh = made.solver();
+        for (const Op op : all_ops) {
+          const auto x = bits(fresh, op);
+          for (int turn = 0; turn < 2; ++turn)
+            for (const auto* one : {&sharer, &another})
+              EXPECT_EQ(bits(*one, op), x) << to_string(op);
+          EXPECT_EQ(bits(solver, op), x) << to_string(op);
+        }
+        EXPECT_EQ(sharer.report().upper.algorithm,
+                  fresh.report().upper.algorithm);
+      };
+      const auto update = [&](auto& of) {
+        of.update_values(Device(), made.L.template to_device<Crs<TypeParam>>(),
+                         made.U.template to_device<Crs<TypeParam>>(),
+                         made.transformation());
+      };
+      expect_same();
+      made.U = Fixture::scaled(made.U, Real(-0.75));
+      Fixture::transform(made, parts);
+      update(sharer);
+      expect_same();
+      // Values that need other solvers, which all have then.
+      std::int64_t row = 0;
+      while (made.U.row_map[row + 1] - made.U.row_map[row] < 2) ++row;
+      const bool is_float =
+          sizeof(Real) == 4 || precision == Strata::FactorPrecision::single;
+      made.U.at(row, row) = static_cast<Real>(is_float ? 1e30 : 1e300);
+      made.U.values[made.U.row_map[row] + 1] =
+          static_cast<Real>(is_float ? 1e-10 : 1e-20);
+      update(solver);
+      EXPECT_EQ(another.report().upper.algorithm, Algorithm::sync_free);
+      expect_same();
+      // A refused update is undone for all.
+      const auto good = made.U;
+      made.U.at(11, 11) = 0;
+      EXPECT_THROW(update(sharer), Strata::ZeroDiagonalError);
+      made.U = good;
+      expect_same();
+      solver = {};
+      sharer = {};
+      EXPECT_EQ(bits(another, Op::none), bits(made.solver(), Op::none));
+      if (this->HasFailure()) return;
+    }
+  const typename Fixture::Solver empty;
+  EXPECT_THROW(empty.share_plan(Device()), Strata::HandleError);
+}
+
 TYPED_TEST(FactorSolver, ARefusedUpdateKeepsTheOldFactors) {
   using Fixture = TestFixture;
   using Host = typename Fixture::Host;

@@ -147,6 +147,25 @@ TYPED_TEST(NaturalPreconditioner, UpdatesDoNotAnalyseAgain) {
     EXPECT_EQ(labels.count(of_analysis), 0) << of_analysis;
 }
 
+TYPED_TEST(NaturalPreconditioner, DoesNotTakeEnqueuedUpdates) {
+  using Crs = typename TestFixture::Crs;
+  const auto A = this->random_values().template to_device<Crs>();
+  Strata::TriangularOptions options;
+  options.enqueue_updates = true;
+  for (const auto order :
+       {Strata::FactorOrder::natural, Strata::FactorOrder::automatic}) {
+    try {
+      const typename TestFixture::Preconditioner M(
+          Device(), A, Strata::Factorization::incomplete_lu, options, order);
+      ADD_FAILURE() << "taken";
+    } catch (const Strata::OptionError& error) {
+      EXPECT_EQ(error.argument(), "enqueue_updates");
+      EXPECT_NE(error.remedy().find("IncompleteFactorization"),
+                std::string::npos);
+    }
+  }
+}
+
 TYPED_TEST(NaturalPreconditioner, ANewOneIsAnalysed) {
   // What the test before looks for is there to be found.
   const auto A = this->random_values();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solvers that share a plan, with a workspace each; on several instances at the
 // same time in tstConcurrentSolves.
+#include <Strata_FactorSolver.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <map>
@@ -490,6 +491,49 @@ void expect_shared_factors(Algorithm algorithm) {
   factors = {};
   sharer = {};
   EXPECT_TRUE(same_bits(apply(another, b, 1, Op::none), x));
+}
+
+/// Those of the triangular solvers, and the vectors between these.
+template <class Object>
+void expect_workspaces_alone(const Object& object) {
+  object.share_plan(Space());
+  release_memory_pool<Space>();
+  const LiveArrays live;
+  const auto sharer = object.share_plan(Space());
+  const auto arrays = live.now();
+  const auto& report = sharer.report();
+  const std::size_t workspaces =
+      report.workspace_bytes + report.lower.workspace_bytes +
+      report.upper.workspace_bytes + report.lower_transposed.workspace_bytes +
+      report.upper_transposed.workspace_bytes;
+  EXPECT_GT(report.workspace_bytes, 0u);
+  EXPECT_NEAR(double(LiveArrays::bytes(arrays)), double(workspaces),
+              128. * double(arrays.size()) + 64);
+}
+
+TEST(SharedPlans, OfFactorsTakeTheMemoryOfTheirWorkspaces) {
+  const auto A = square_matrix<double>(random_pattern(400, 2.0, 90, 5), 1);
+  for (const auto precision :
+       {FactorPrecision::working, FactorPrecision::single})
+    for (const auto algorithm : {Algorithm::level_sets, Algorithm::sync_free,
+                                 Algorithm::sync_free_subgraphs}) {
+      SCOPED_TRACE(to_string(precision) + std::string(", ") +
+                   to_string(algorithm));
+      IncompleteFactorizationOptions options;
+      options.triangular.algorithm = algorithm;
+      options.triangular.max_right_hand_sides = 3;
+      options.transpose = true;
+      options.precision = precision;
+      const IncompleteFactorization<double, Space> factors(
+          Space(), A.to_device<Matrix<double>>(), options);
+      expect_workspaces_alone(factors);
+      FactorSolverOptions how;
+      how.triangular = options.triangular;
+      how.transpose = true;
+      how.precision = precision;
+      expect_workspaces_alone(FactorSolver<double, Space>(
+          Space(), factors.lower(Space()), factors.upper(Space()), how));
+    }
 }
 
 TEST(SharedPlans, OfFactorsGiveTheBitsOfLoneApplies) {

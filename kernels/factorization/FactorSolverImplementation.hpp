@@ -28,6 +28,7 @@ class FactorSolverState {
   using Options = FactorSolverOptions;
   using Report = FactorSolverReport;
   using Transformation = FactorTransformation<Scalar, ExecutionSpace>;
+  using Solves = FactorSolves<Scalar, ExecutionSpace>;
 
   /// See FactorSolver's constructor.
   FactorSolverState(const ExecutionSpace& exec, const Matrix& L,
@@ -72,10 +73,16 @@ class FactorSolverState {
     report_ = std::move(report);
   }
 
+  /// @param solves  those of share(), null: the state's own
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op) {
+             const StridedBlock& x, Op op, Solves* solves) {
     const ProfilingRegion region("Strata::FactorSolver::apply");
-    solves_.apply(exec, b, x, op, maps_.rows(), maps_.columns());
+    (solves ? *solves : solves_)
+        .apply(exec, b, x, op, maps_.rows(), maps_.columns());
+  }
+  std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
+    const ProfilingRegion region("Strata::FactorSolver::share_plan");
+    return solves_.share(exec);
   }
 
   std::int64_t rows() const { return solves_.rows(); }
@@ -83,7 +90,6 @@ class FactorSolverState {
   const Report& report() const { return report_; }
 
  private:
-  using Solves = FactorSolves<Scalar, ExecutionSpace>;
   using Maps = FactorMaps<Scalar, ExecutionSpace>;
 
   /// Extents of a matrix that was analysed.
@@ -169,8 +175,21 @@ void FactorSolver<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
     const Detail::StridedBlock& x, Op op) const {
   State& state = made_state();
-  Detail::with_memory_errors("a solve with both factors",
-                             [&] { state.apply(exec, b, x, op); });
+  Detail::with_memory_errors("a solve with both factors", [&] {
+    state.apply(exec, b, x, op, solves_.get());
+  });
+}
+
+template <class Scalar, class ExecutionSpace>
+FactorSolver<Scalar, ExecutionSpace>
+FactorSolver<Scalar, ExecutionSpace>::share_plan(
+    const ExecutionSpace& exec) const {
+  const State& state = made_state();
+  FactorSolver sharer;
+  sharer.state_ = state_;
+  Detail::with_memory_errors("the workspace of solves with both factors",
+                             [&] { sharer.solves_ = state.share(exec); });
+  return sharer;
 }
 
 template <class Scalar, class ExecutionSpace>

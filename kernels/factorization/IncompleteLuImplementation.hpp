@@ -63,7 +63,15 @@ class HostElimination {
     Kokkos::View<int*, Memory> places;
     Kokkos::View<Scalar*, Memory> values;
     std::size_t bytes() const {
-      return places.extent(0) * sizeof(int) + values.extent(0) * sizeof(Scalar);
+      return bytes_of_copy(a_columns) + bytes_of_copy(u_columns) +
+             places.extent(0) * sizeof(int) + values.extent(0) * sizeof(Scalar);
+    }
+
+   private:
+    /// Nothing where the columns are those of a pattern.
+    static std::size_t bytes_of_copy(
+        const Kokkos::View<int*, DeviceOf<ExecutionSpace>>& columns) {
+      return columns.use_count() > 0 ? columns.span() * sizeof(int) : 0;
     }
   };
   /// Refers to the patterns' columns where these have 32 bits.

@@ -16,6 +16,8 @@ namespace Strata {
 
 namespace Detail {
 template <class Scalar, class ExecutionSpace>
+class FactorSolves;
+template <class Scalar, class ExecutionSpace>
 class FactorSolverState;
 }  // namespace Detail
 
@@ -27,10 +29,16 @@ class FactorSolverState;
 /// KokkosKernelsPreconditioner ask of a preconditioner.
 ///
 /// L and U are not referred to once the constructor has returned. Copies share
+<<<<<<< HEAD
 /// plans, values and workspace. Calls of apply that share them must not overlap
 /// in time; give each stream that works at the same time an object of its own,
 /// with an analysis of its own: there is no share_plan here, and no
 /// enqueue_update_values.
+=======
+/// plans, values and workspace. Calls of apply that share a workspace must not
+/// overlap in time; give each stream that works at the same time an object that
+/// share_plan returns.
+>>>>>>> h10/main
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a
@@ -132,6 +140,16 @@ class FactorSolver {
     }
   }
 
+  /// An object with these plans, values and this transformation, and workspaces
+  /// of its own, so that calls of apply of both may overlap in time. They have
+  /// the same bits. An update_values of either is for both, and must not
+  /// overlap in time with an apply of either: see TriangularSolver::share_plan.
+  /// May be called from several threads at the same time, and beside apply.
+  /// @throws HandleError, MemoryError
+  /// Cost: a few launches. Memory: workspace_bytes of each triangular solver in
+  /// report(), and report().workspace_bytes. Waits for `exec`.
+  FactorSolver share_plan(const ExecutionSpace& exec) const;
+
   /// These three: @throws HandleError
   std::int64_t rows() const;
   const FactorSolverOptions& options() const;
@@ -166,6 +184,8 @@ class FactorSolver {
                      const Detail::StridedBlock& x, Op op) const;
 
   std::shared_ptr<State> state_;
+  /// Null: the state's own.
+  std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };
 
 template <class ExecutionSpace, class Lower, class Upper>

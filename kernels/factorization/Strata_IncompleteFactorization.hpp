@@ -149,7 +149,9 @@ class IncompleteFactorization {
     }
   }
   /// What the last update of values has found, in device memory: valid once its
-  /// work is done. An exception of update_values changes nothing there.
+  /// work is done. An exception of update_values changes nothing there. One of
+  /// enqueue_update_values that comes after it has begun to enqueue (a launch
+  /// that fails) leaves a status that is of no use until the next update.
   /// @throws HandleError, OptionError without the option `enqueue_updates`
   StatusView update_status() const;
 
@@ -183,8 +185,13 @@ class IncompleteFactorization {
   /// apply of either: see TriangularSolver::share_plan.
   /// May be called from several threads at the same time, and beside apply.
   /// @throws HandleError, MemoryError
+<<<<<<< HEAD
   /// Cost: a few launches. Memory: workspace_bytes of report(), and those of
   /// each triangular solver in it. Waits for `exec`.
+=======
+  /// Cost: a few launches. Memory: workspace_bytes of each triangular solver in
+  /// report(), and report().workspace_bytes. Waits for `exec`.
+>>>>>>> h10/main
   IncompleteFactorization share_plan(const ExecutionSpace& exec) const;
 
   /// Copies of the factors: L with the ones of its diagonal stored, as the last

@@ -55,6 +55,12 @@ class IncompletePreconditionerState {
     if (options.op != Op::none)
       throw OptionError("op", "is not none",
                         "leave it: both factors are solved as they are");
+    if (options.enqueue_updates)
+      throw OptionError("enqueue_updates",
+                        "is set, and a preconditioner takes new values by "
+                        "update_values alone, which waits",
+                        "leave it out, or use an IncompleteFactorization with "
+                        "its option `enqueue_updates`");
     if (order_ == FactorOrder::coloured && options != TriangularOptions())
       throw OptionError("options",
                         "are of the natural order's triangular solvers, which "

@@ -111,9 +111,9 @@ class IncompletePreconditioner {
   ///   is to serve, of all solves together: at least 1. FactorOrder::automatic
   ///   compares the orders for as many
   /// @throws OptionError for a `kind`, an order and options that there are not,
-  ///   for an `op` other than none, for `enqueue_updates`, which takes an
-  ///   IncompleteFactorization, and for options other than the defaults with
-  ///   the coloured order, whose solves have none;
+  ///   for an `op` other than none, for `enqueue_updates`, which an
+  ///   IncompleteFactorization has, and for options other than the defaults
+  ///   with the coloured order, whose solves have none;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,

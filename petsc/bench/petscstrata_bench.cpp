@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Conjugate gradients with block factors on Poisson's equation, n^3 points a
+// rank, with strata and with PETSc's own solver types.
+//
+//   -n N                edge of a rank's box; default: 32
+//   -stencils LIST      of 7 and 27; default: 7,27
+//   -pcs LIST           of bjacobi and asm; default: bjacobi,asm
+//   -configurations LIST  matrix type/solver type; default: what this PETSc has
+//                       of aijkokkos/kokkos, aijcusparse/cusparse and
+//                       aijkokkos/strata
+//   -applications K     MatSolves that are timed; default: 20
+//   -rtol R             of the preconditioned residual; default: 1e-8
+//
+// A line for each: times in milliseconds, the longest of all ranks; the true
+// residual ||b - A x|| / ||b||, and WRONG where it is above 100 R or the solve
+// failed. The second solve has other values on the same pattern. The exit
+// status is 1 where strata was WRONG. Before each configuration there is a
+// small solve that is not timed.
+
+#include <petscdevice.h>
+#include <petscksp.h>
+#include <petscstrata.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+// The ranks' boxes in a grid, x fastest.
+struct Boxes {
+  int ranks, rank, dims[3], at[3];
+  PetscInt n;
+};
+Boxes make_boxes(PetscInt n) {
+  Boxes boxes;
+  int dims[3] = {0, 0, 0};
+  MPI_Comm_size(PETSC_COMM_WORLD, &boxes.ranks);
+  MPI_Comm_rank(PETSC_COMM_WORLD, &boxes.rank);
+  MPI_Dims_create(boxes.ranks, 3, dims);
+  for (int d = 0; d < 3; ++d) boxes.dims[d] = dims[2 - d];
+  boxes.at[0] = boxes.rank % boxes.dims[0];
+  boxes.at[1] = boxes.rank / boxes.dims[0] % boxes.dims[1];
+  boxes.at[2] = boxes.rank / (boxes.dims[0] * boxes.dims[1]);
+  boxes.n = n;
+  return boxes;
+}
+
+// The row of a point of the whole grid, -1 outside.
+PetscInt row_of(const Boxes& boxes, const PetscInt (&point)[3]) {
+  const PetscInt n = boxes.n;
+  PetscInt box = 0, inside = 0;
+  for (int d = 2; d >= 0; --d) {
+    if (point[d] < 0 || point[d] >= n * boxes.dims[d]) return -1;
+    box = box * boxes.dims[d] + point[d] / n;
+    inside = inside * n + point[d] % n;
+  }
+  return box * n * n * n + inside;
+}
+
+// The rank's entries: 6 and -1, or 26 and -1.
+void make_entries(const Boxes& boxes, int stencil, std::vector<PetscInt>& rows,
+                  std::vector<PetscInt>& columns,
+                  std::vector<PetscScalar>& values) {
+  const PetscInt n = boxes.n;
+  rows.clear();
+  columns.clear();
+  values.clear();
+  for (PetscInt k = 0; k < n; ++k)
+    for (PetscInt j = 0; j < n; ++j)
+      for (PetscInt i = 0; i < n; ++i) {
+        const PetscInt point[3] = {boxes.at[0] * n + i, boxes.at[1] * n + j,
+                                   boxes.at[2] * n + k};
+        const PetscInt row = row_of(boxes, point);
+        for (int c = -1; c <= 1; ++c)
+          for (int b = -1; b <= 1; ++b)
+            for (int a = -1; a <= 1; ++a) {
+              if (stencil == 7 && a * a + b * b + c * c > 1) continue;
+              const PetscInt other[3] = {point[0] + a, point[1] + b,
+                                         point[2] + c};
+              const PetscInt column = row_of(boxes, other);
+              if (column < 0) continue;
+              rows.push_back(row);
+              columns.push_back(column);
+              values.push_back(column == row ? PetscReal(stencil - 1) : -1.0);
+            }
+      }
+}
+
+PetscErrorCode now(double* time) {
+  PetscDeviceContext context;
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context));
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  *time = MPI_Wtime();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Solve {
+  double setup = 0, apply = 0, solve = 0;
+  PetscInt iterations = 0;
+  PetscReal residual = 0;
+  bool right = false;
+};
+
+struct Problem {
+  Mat A = NULL;
+  Vec x = NULL, b = NULL, r = NULL;
+  KSP ksp = NULL;
+};
+
+PetscErrorCode make_problem(const Boxes& boxes, int stencil,
+                            const char* pc_type, const std::string& type,
+                            const std::string& solver, PetscReal tolerance,
+                            std::vector<PetscScalar>& values,
+                            Problem& problem) {
+  const PetscInt mine = boxes.n * boxes.n * boxes.n;
+  std::vector<PetscInt> rows, columns;
+  PC pc;
+
+  PetscFunctionBeginUser;
+  make_entries(boxes, stencil, rows, columns, values);
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &problem.A));
+  PetscCall(MatSetSizes(problem.A, mine, mine, PETSC_DECIDE, PETSC_DECIDE));
+  PetscCall(MatSetType(problem.A, type.c_str()));
+  PetscCall(MatSetPreallocationCOO(problem.A, (PetscCount)rows.size(),
+                                   rows.data(), columns.data()));
+  PetscCall(MatSetValuesCOO(problem.A, values.data(), INSERT_VALUES));
+  PetscCall(MatSetOption(problem.A, MAT_SPD, PETSC_TRUE));
+  PetscCall(MatCreateVecs(problem.A, &problem.x, &problem.b));
+  PetscCall(VecDuplicate(problem.b, &problem.r));
+  PetscCall(VecSet(problem.b, 1.0));
+  PetscCall(PetscOptionsSetValue(NULL, "-bench_sub_pc_type", "ilu"));
+  PetscCall(PetscOptionsSetValue(NULL, "-bench_sub_pc_factor_mat_solver_type",
+                                 solver.c_str()));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &problem.ksp));
+  PetscCall(KSPSetOptionsPrefix(problem.ksp, "bench_"));
+  PetscCall(KSPSetType(problem.ksp, KSPCG));
+  PetscCall(KSPSetTolerances(problem.ksp, tolerance, PETSC_DEFAULT,
+                             PETSC_DEFAULT, 10000));
+  PetscCall(KSPGetPC(problem.ksp, &pc));
+  PetscCall(PCSetType(pc, pc_type));
+  // CG wants a symmetric preconditioner.
+  if (std::string(pc_type) == "asm") PetscCall(PCASMSetType(pc, PC_ASM_BASIC));
+  PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
+  PetscCall(KSPSetFromOptions(problem.ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(Problem& problem) {
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&problem.ksp));
+  PetscCall(VecDestroy(&problem.r));
+  PetscCall(VecDestroy(&problem.b));
+  PetscCall(VecDestroy(&problem.x));
+  PetscCall(MatDestroy(&problem.A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of the rank's own factor: a MatSolve alone.
+PetscErrorCode time_applications(const Problem& problem, PetscInt applications,
+                                 double* apply) {
+  PC pc;
+  KSP* blocks;
+  PetscBool is_asm;
+  Mat F, block;
+  Vec x, b;
+  PetscReal norm;
+  double start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(problem.ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCASM, &is_asm));
+  if (is_asm)
+    PetscCall(PCASMGetSubKSP(pc, NULL, NULL, &blocks));
+  else
+    PetscCall(PCBJacobiGetSubKSP(pc, NULL, NULL, &blocks));
+  PetscCall(KSPGetPC(blocks[0], &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(KSPGetOperators(blocks[0], NULL, &block));
+  PetscCall(MatCreateVecs(block, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(now(&start));
+  for (PetscInt k = 0; k < applications; ++k) PetscCall(MatSolve(F, b, x));
+  PetscCall(now(&end));
+  *apply = applications ? 1e3 * (end - start) / applications : 0;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode run(const Problem& problem, PetscInt applications,
+                   PetscReal tolerance, Solve* result) {
+  double start, ready, end;
+  PetscReal size;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(now(&start));
+  // Without it, KSPSetUp leaves new values to KSPSolve.
+  PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
+  PetscCall(KSPSetUp(problem.ksp));
+  PetscCall(KSPSetUpOnBlocks(problem.ksp));
+  PetscCall(now(&ready));
+  PetscCall(KSPSolve(problem.ksp, problem.b, problem.x));
+  PetscCall(now(&end));
+  result->setup = 1e3 * (ready - start);
+  result->solve = 1e3 * (end - ready);
+  PetscCall(KSPGetConvergedReason(problem.ksp, &reason));
+  PetscCall(KSPGetIterationNumber(problem.ksp, &result->iterations));
+  PetscCall(MatMult(problem.A, problem.x, problem.r));
+  PetscCall(VecAYPX(problem.r, -1.0, problem.b));
+  PetscCall(VecNorm(problem.r, NORM_2, &result->residual));
+  PetscCall(VecNorm(problem.b, NORM_2, &size));
+  result->residual /= size;
+  // What is no number is wrong, too.
+  result->right = reason > 0 && result->residual <= 100 * tolerance;
+  if (reason != KSP_DIVERGED_PC_FAILED)
+    PetscCall(time_applications(problem, applications, &result->apply));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode measure(const Boxes& boxes, int stencil, const char* pc,
+                       const std::string& type, const std::string& solver,
+                       PetscInt applications, PetscReal tolerance,
+                       Solve (&results)[2]) {
+  Problem problem;
+  std::vector<PetscScalar> values;
+
+  PetscFunctionBeginUser;
+  PetscCall(make_problem(boxes, stencil, pc, type, solver, tolerance, values,
+                         problem));
+  PetscCall(run(problem, applications, tolerance, &results[0]));
+  // Positive definite as before: smaller entries off the diagonal.
+  for (auto& value : values)
+    if (PetscRealPart(value) < 0) value *= PetscReal(0.98);
+  PetscCall(MatSetValuesCOO(problem.A, values.data(), INSERT_VALUES));
+  PetscCall(run(problem, applications, tolerance, &results[1]));
+  PetscCall(destroy(problem));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list)
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  PetscInt n = 32, applications = 20;
+  PetscReal tolerance = 1e-8;
+  char stencils[64] = "7,27", pcs[64] = "bjacobi,asm";
+  char configurations[512] =
+      "aijkokkos/kokkos,"
+#if defined(PETSC_HAVE_CUDA)
+      "aijcusparse/cusparse,"
+#endif
+      "aijkokkos/strata";
+  bool right = true;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatSolverTypeRegister_Strata());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(
+      PetscOptionsGetInt(NULL, NULL, "-applications", &applications, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &tolerance, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-stencils", stencils,
+                                  sizeof(stencils), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pcs", pcs, sizeof(pcs), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-configurations", configurations,
+                                  sizeof(configurations), NULL));
+  PetscCheck(
+      n >= 1 && n <= 1000 && applications >= 0 && tolerance > 0,
+      PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+      "-n is from 1 to 1000, -applications not negative, -rtol positive");
+  for (const auto& stencil : split(stencils))
+    PetscCheck(stencil == "7" || stencil == "27", PETSC_COMM_WORLD,
+               PETSC_ERR_ARG_OUTOFRANGE, "-stencils are 7 and 27, not '%s'",
+               stencil.c_str());
+  for (const auto& pc : split(pcs))
+    PetscCheck(pc == "bjacobi" || pc == "asm", PETSC_COMM_WORLD,
+               PETSC_ERR_ARG_OUTOFRANGE, "-pcs are bjacobi and asm, not '%s'",
+               pc.c_str());
+  for (const auto& configuration : split(configurations))
+    PetscCheck(configuration.find('/') != std::string::npos, PETSC_COMM_WORLD,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "-configurations are matrix type/solver type, not '%s'",
+               configuration.c_str());
+
+  const Boxes boxes = make_boxes(n), small = make_boxes(PetscMin(n, 8));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "ranks,n,stencil,pc,configuration,solve,setup_ms,matsolve_ms,solve_ms,"
+      "total_ms,iterations,true_residual,verdict\n"));
+  for (const auto& stencil : split(stencils))
+    for (const auto& pc : split(pcs))
+      for (const auto& configuration : split(configurations)) {
+        const auto slash = configuration.find('/');
+        const std::string type = configuration.substr(0, slash),
+                          solver = configuration.substr(slash + 1);
+        Solve results[2];
+        PetscCall(measure(small, std::stoi(stencil), pc.c_str(), type, solver,
+                          applications, tolerance, results));
+        PetscCall(measure(boxes, std::stoi(stencil), pc.c_str(), type, solver,
+                          applications, tolerance, results));
+        for (int k = 0; k < 2; ++k) {
+          const Solve& r = results[k];
+          if (solver == MATSOLVERSTRATA && !r.right) right = false;
+          PetscCall(PetscPrintf(
+              PETSC_COMM_WORLD,
+              "%d,%" PetscInt_FMT
+              ",%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%.2e,%s\n",
+              boxes.ranks, n, stencil.c_str(), pc.c_str(),
+              configuration.c_str(), k == 0 ? "first" : "new_values", r.setup,
+              r.apply, r.solve, r.setup + r.solve, r.iterations,
+              (double)r.residual, r.right ? "right" : "WRONG"));
+        }
+      }
+  PetscCall(PetscFinalize());
+  return right ? 0 : 1;
+}

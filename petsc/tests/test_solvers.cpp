@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Solves on any number of ranks: the same iterations and residuals with strata
+// as with PETSc's own factors, before and after new values.
+
+#include <petscstrata.h>
+
+#include <string>
+
+#include "Check.hpp"
+
+namespace {
+
+// A grid of n^3 points in slabs of planes. `drift` makes the matrix
+// unsymmetric, `scale` makes other values.
+PetscErrorCode fill(Mat A, PetscInt n, PetscReal drift, PetscReal scale) {
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt row = first; row < last; ++row) {
+    const PetscInt at[3] = {row % n, row / n % n, row / (n * n)};
+    PetscInt columns[7], count = 0, stride = 1;
+    PetscScalar values[7];
+    columns[count] = row;
+    values[count++] = 6 * scale + PetscReal(at[0]) / PetscReal(n);
+    for (int d = 0; d < 3; ++d, stride *= n)
+      for (const int side : {-1, 1}) {
+        if (at[d] + side < 0 || at[d] + side >= n) continue;
+        columns[count] = row + side * stride;
+        values[count++] = -scale * (1 + side * drift);
+      }
+    PetscCall(MatSetValues(A, 1, &row, count, columns, values, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Result {
+  PetscInt iterations[2];
+  PetscReal residual[2];
+};
+
+PetscErrorCode make_matrix(const char* type, PetscInt n, Mat* A) {
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n * n * n, n * n * n));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 7, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 7, NULL, 7, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode local_factor(KSP ksp, Mat* F) {
+  PC pc;
+  KSP* blocks;
+  PetscBool asm_type;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCASM, &asm_type));
+  if (asm_type)
+    PetscCall(PCASMGetSubKSP(pc, NULL, NULL, &blocks));
+  else
+    PetscCall(PCBJacobiGetSubKSP(pc, NULL, NULL, &blocks));
+  PetscCall(KSPGetPC(blocks[0], &pc));
+  PetscCall(PCFactorGetMatrix(pc, F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode solve(const char* type, const char* outer, const char* inner,
+                     const char* solver, Result* result) {
+  const PetscInt n = 12;
+  const bool symmetric = std::string(inner) == "icc";
+  Mat A, F;
+  Vec x, b, r;
+  KSP ksp;
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_type", outer));
+  PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", inner));
+  PetscCall(
+      PetscOptionsSetValue(NULL, "-sub_pc_factor_mat_solver_type", solver));
+  PetscCall(make_matrix(type, n, &A));
+  PetscCall(fill(A, n, symmetric ? 0 : 0.3, 1));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, symmetric ? KSPCG : KSPGMRES));
+  PetscCall(KSPSetTolerances(ksp, rounding() * 1e5, PETSC_DEFAULT,
+                             PETSC_DEFAULT, 500));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int round = 0; round < 2; ++round) {
+    if (round == 1) PetscCall(fill(A, n, symmetric ? 0 : 0.2, 2));
+    PetscCall(KSPSolve(ksp, b, x));
+    KSPConvergedReason reason;
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    CHECK(reason > 0, "%s %s %s %s: %s", type, outer, inner, solver,
+          KSPConvergedReasons[reason]);
+    PetscCall(KSPGetIterationNumber(ksp, &result->iterations[round]));
+    PetscReal size;
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1.0, b));
+    PetscCall(VecNorm(r, NORM_2, &size));
+    PetscCall(VecNorm(b, NORM_2, &result->residual[round]));
+    result->residual[round] = size / result->residual[round];
+    if (std::string(solver) == "strata") {
+      PetscInt analyses, factorizations;
+      PetscCall(local_factor(ksp, &F));
+      PetscCall(MatStrataGetStatistics(F, &analyses, &factorizations));
+      CHECK(analyses == 1 && factorizations == round + 1,
+            "%s %s %s: %d analyses, %d factorizations in round %d", type, outer,
+            inner, (int)analyses, (int)factorizations, round);
+    }
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A pivot that fails on one rank stops the solve on all, without an error. What
+// comes of the next solve, with good values, is up to PETSc.
+PetscErrorCode test_bad_pivot(const char* type, const char* solver,
+                              KSPConvergedReason (&reasons)[2]) {
+  const PetscInt n = 6, last = n * n * n - 1;
+  Mat A;
+  Vec x, b;
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_type", "bjacobi"));
+  PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", "ilu"));
+  PetscCall(
+      PetscOptionsSetValue(NULL, "-sub_pc_factor_mat_solver_type", solver));
+  PetscCall(make_matrix(type, n, &A));
+  PetscCall(fill(A, n, 0, 1));
+  PetscCall(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  PetscCall(MatZeroRows(A, 1, &last, 0.0, NULL, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int round = 0; round < 2; ++round) {
+    if (round == 1) PetscCall(fill(A, n, 0, 1));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reasons[round]));
+  }
+  CHECK(reasons[0] == KSP_DIVERGED_PC_FAILED, "%s %s: reason %d", type, solver,
+        (int)reasons[0]);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatSolverTypeRegister_Strata());
+  for (const char* outer : {"bjacobi", "asm"})
+    for (const char* inner : {"ilu", "icc"}) {
+      if (PetscDefined(USE_COMPLEX) && std::string(inner) == "icc") continue;
+      Result petsc;
+      PetscCall(solve(MATAIJ, outer, inner, MATSOLVERPETSC, &petsc));
+      for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+        Result strata;
+        PetscCall(solve(type, outer, inner, MATSOLVERSTRATA, &strata));
+        for (int round = 0; round < 2; ++round) {
+          PetscCall(PetscPrintf(
+              PETSC_COMM_WORLD,
+              "%s %s %s, solve %d: %d iterations, residual %.3e; PETSc's %d, "
+              "%.3e\n",
+              type, outer, inner, round + 1, (int)strata.iterations[round],
+              (double)strata.residual[round], (int)petsc.iterations[round],
+              (double)petsc.residual[round]));
+          CHECK(strata.iterations[round] == petsc.iterations[round],
+                "other iterations");
+          CHECK(std::abs(strata.residual[round] - petsc.residual[round]) <=
+                    1e-3 * petsc.residual[round],
+                "other residual");
+        }
+      }
+    }
+  KSPConvergedReason petsc[2];
+  PetscCall(test_bad_pivot(MATAIJ, MATSOLVERPETSC, petsc));
+  for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+    KSPConvergedReason strata[2];
+    PetscCall(test_bad_pivot(type, MATSOLVERSTRATA, strata));
+    CHECK(strata[1] == petsc[1], "%s: reason %d, PETSc's %d", type,
+          (int)strata[1], (int)petsc[1]);
+  }
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -16,13 +16,13 @@ function(strata_find_lapack found)
     void dgbtrf_();
     void zgbtrs_();
     void cgetrf_();
-    void sgetri_();
+    void sgetrs_();
     void dlaswp_();
     void ztrsm_();
     void dgemm_();
     }
     int main() {
-      dgbtrf_(); zgbtrs_(); cgetrf_(); sgetri_(); dlaswp_(); ztrsm_(); dgemm_();
+      dgbtrf_(); zgbtrs_(); cgetrf_(); sgetrs_(); dlaswp_(); ztrsm_(); dgemm_();
     }" Strata_LAPACK_LINKS)
   if(Strata_LAPACK_LINKS)
     set(${found} ON PARENT_SCOPE)

@@ -38,9 +38,9 @@ struct Variant {
     return options;
   }
 };
-constexpr Variant all_variants[] = {{1, 0, 0},        {2, 0, 0.125},
-                                    {0, 1e-3, 0},     {1, 1e-3, 0},
-                                    {0, 1e-3, 0.125}, {2, 1e-3, 0.125}};
+constexpr Variant all_variants[] = {{1, 0, 0},          {2, 0, 0.125},
+                                    {0, 0.0625, 0},     {1, 0.0625, 0},
+                                    {0, 0.0625, 0.125}, {2, 0.0625, 0.125}};
 
 template <class Scalar>
 struct EnqueueFactors : testing::Test {
@@ -394,7 +394,7 @@ TYPED_TEST(EnqueueFactors, TakeValuesThatPlansCanNotTake) {
 TYPED_TEST(EnqueueFactors, NeitherWaitNorAllocateNorCopy) {
   for (const auto kind : all_kinds)
     for (const auto& variant :
-         {Variant{0, 0, 0.125}, Variant{1, 1e-3, 0.125}}) {
+         {Variant{0, 0, 0.125}, Variant{1, 0.0625, 0.125}}) {
       const auto options = variant.of(this->options_of(kind, true));
       const auto values = [&] { return this->random_values(kind, options); };
       auto factors = this->factorise(values(), options);

@@ -9,6 +9,7 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_SellMatrix.hpp>
+#include <utility>
 
 #include "FactorCases.hpp"
 #include "KokkosEvents.hpp"
@@ -203,7 +204,7 @@ TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
         for (const Op op : all_ops) {
           const auto x = bits(fresh, op);
           for (int turn = 0; turn < 2; ++turn)
-            for (const auto* one : {&sharer, &another})
+            for (const auto* one : {&std::as_const(sharer), &another})
               EXPECT_EQ(bits(*one, op), x) << to_string(op);
           EXPECT_EQ(bits(solver, op), x) << to_string(op);
         }

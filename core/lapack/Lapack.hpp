@@ -49,9 +49,6 @@ struct Lapack;
   void letter##getrs_(const char* trans, const int* n, const int* nrhs,        \
                       const Scalar* a, const int* lda, const int* ipiv,        \
                       Scalar* b, const int* ldb, int* info, std::size_t);      \
-  void letter##getri_(const int* n, Scalar* a, const int* lda,                 \
-                      const int* ipiv, Scalar* work, const int* lwork,         \
-                      int* info);                                              \
   void letter##laswp_(const int* n, Scalar* a, const int* lda, const int* k1,  \
                       const int* k2, const int* ipiv, const int* incx);        \
   void letter##trsm_(const char* side, const char* uplo, const char* trans,    \
@@ -90,12 +87,6 @@ struct Lapack;
                      const int* ipiv, Scalar* b, int ldb) {                    \
       int info = 0;                                                            \
       letter##getrs_("N", &n, &nrhs, a, &lda, ipiv, b, &ldb, &info, 1);        \
-      return info;                                                             \
-    }                                                                          \
-    static int getri(int n, Scalar* a, int lda, const int* ipiv, Scalar* work, \
-                     int lwork) {                                              \
-      int info = 0;                                                            \
-      letter##getri_(&n, a, &lda, ipiv, work, &lwork, &info);                  \
       return info;                                                             \
     }                                                                          \
     /* Exchanges row k and row ipiv[k] - 1, for k from 0 to count - 1. */      \

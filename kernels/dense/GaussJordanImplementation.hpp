@@ -97,14 +97,12 @@ class GaussJordanState {
     if (n == 0) return;
     if constexpr (has_lapack<ExecutionSpace>) {
       if (by_lapack()) {
-        const Sizes size{n, n, 0};
+        const Sizes size{n, n, n};
         copy_in(exec, A, nothing, size);
-        sweep(exec, n, n, 0, least_pivot());
-        require_regular(swept(exec));
-        lapack_.invert(work_ref(), n);
-        require_finite(exec, work_ref(), n, n);
-        copy_out(exec, work_ref(), multi_vector_ref<Scalar>(X), {n, n, n},
-                 nullptr);
+        const Ref inverse = work_ref().from(0, n);
+        find_solution(exec, inverse, size);
+        require_finite(exec, inverse, n, n);
+        copy_out(exec, inverse, multi_vector_ref<Scalar>(X), size, nullptr);
         exec.fence();
         return;
       }

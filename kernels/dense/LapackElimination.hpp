@@ -54,19 +54,7 @@ class LapackElimination {
                           b.data, static_cast<int>(b.ld));
   }
 
-  /// Writes the inverse of a regular matrix over its factors.
-  void invert(const Ref& a, std::int64_t rows) {
-    // Blocks of 64 columns: as wide as LAPACK's own, or wider.
-    reserve(work_, "Strata::Dense::lapack_work", 64 * rows);
-    Lapack<Scalar>::getri(
-        static_cast<int>(rows), a.data, static_cast<int>(a.ld),
-        exchange_.data(), work_.data(),
-        static_cast<int>(std::min<std::int64_t>(work_.extent(0), 1 << 30)));
-  }
-
-  std::size_t bytes() const {
-    return exchange_.extent(0) * sizeof(int) + work_.extent(0) * sizeof(Scalar);
-  }
+  std::size_t bytes() const { return exchange_.extent(0) * sizeof(int); }
 
  private:
   template <class View>
@@ -94,7 +82,6 @@ class LapackElimination {
 
   Pivots pivots_;
   Kokkos::View<int*, MemorySpace> exchange_;
-  Kokkos::View<Scalar*, MemorySpace> work_;
 };
 
 }  // namespace Detail

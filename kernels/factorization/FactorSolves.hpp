@@ -312,17 +312,24 @@ class FactorSolves {
               std::vector<Triangles> of_sharers;
               for (std::size_t i = 0; i < sharers.size(); ++i)
                 of_sharers.push_back(made.share_plans(exec));
+              std::vector<FactorTriangleReports> of_reports(sharers.size(),
+                                                            reports);
+              // Nothing throws after this.
+              keep_values(exec, L, U);
               triangles = std::move(made);
               reports_ = std::move(reports);
               for (std::size_t i = 0; i < sharers.size(); ++i) {
                 sharers[i]->template triangles_of<Triangles>() =
                     std::move(of_sharers[i]);
-                sharers[i]->reports_ = reports_;
+                sharers[i]->reports_ = std::move(of_reports[i]);
               }
+              shared_->whole = true;
             }
           });
-      keep_values(exec, L, U);
-      shared_->whole = true;
+      if (!shared_->whole) {
+        keep_values(exec, L, U);
+        shared_->whole = true;
+      }
     } catch (...) {
       try {
         make_whole(exec);
@@ -483,11 +490,12 @@ class FactorSolves {
   /// Those of one of both precisions.
   template <class Triangles>
   Triangles& triangles_of() {
-    if constexpr (std::is_same<Triangles,
-                               FactorTriangles<Scalar, ExecutionSpace>>::value)
+    if constexpr (std::is_same<Triangles, FactorTriangles<
+                                              Scalar, ExecutionSpace>>::value) {
       return triangles_;
-    else
+    } else {
       return single_.triangles;
+    }
   }
 
   bool is_single() const {

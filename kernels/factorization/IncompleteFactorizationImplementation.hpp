@@ -63,7 +63,7 @@ class IncompleteFactorizationState {
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
-    report_replaced_pivots(exec);
+    report_replaced(factors_.replaced_pivots(exec));
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -85,6 +85,8 @@ class IncompleteFactorizationState {
           "make a new factorisation");
     if (is_cholesky()) require_hermitian(exec, A);
     compute(exec, A);
+    // What can throw comes before solvers take anything.
+    const ReplacedPivots replaced = factors_.replaced_pivots(exec);
     if (enqueued_) {
       // Solvers take all values. What the status says stays until all have.
       solves_.enqueue_values(exec, lower_.arrays(), upper_.arrays(), nullptr,
@@ -93,7 +95,7 @@ class IncompleteFactorizationState {
                                keep_good_values(exec, in_use...);
                              });
       exec.fence();
-      report_replaced_pivots(exec);
+      report_replaced(replaced);
       return;
     }
     Report report = report_;
@@ -101,7 +103,7 @@ class IncompleteFactorizationState {
                         PatternIs::known,
                         [&](const Reports& made) { report = report_of(made); });
     report_ = std::move(report);
-    report_replaced_pivots(exec);
+    report_replaced(replaced);
   }
 
   /// See IncompleteFactorization::enqueue_update_values.
@@ -228,8 +230,7 @@ class IncompleteFactorizationState {
     how.positive = is_cholesky();
     return how;
   }
-  void report_replaced_pivots(const ExecutionSpace& exec) {
-    const ReplacedPivots found = factors_.replaced_pivots(exec);
+  void report_replaced(const ReplacedPivots& found) {
     report_.replaced_pivots = found.count;
     report_.largest_pivot_change = found.largest_change;
   }

@@ -48,12 +48,13 @@ struct LongRowStarts {
                                          bool last) const {
     if (last) start[r] = sum;
     const std::int64_t i = row[place[r]];
-    if constexpr (what == OfLongRow::pairs)
+    if constexpr (what == OfLongRow::pairs) {
       sum += pattern.lower(i);
-    else if constexpr (what == OfLongRow::words)
+    } else if constexpr (what == OfLongRow::words) {
       sum += pattern.length(i) + 2;
-    else
+    } else {
       sum += (pattern.length(i) + 31) / 32;
+    }
     if (last && r + 1 == num_rows) start[num_rows] = sum;
   }
 };

@@ -29,16 +29,9 @@ class FactorSolverState;
 /// KokkosKernelsPreconditioner ask of a preconditioner.
 ///
 /// L and U are not referred to once the constructor has returned. Copies share
-<<<<<<< HEAD
-/// plans, values and workspace. Calls of apply that share them must not overlap
-/// in time; give each stream that works at the same time an object of its own,
-/// with an analysis of its own: there is no share_plan here, and no
-/// enqueue_update_values.
-=======
 /// plans, values and workspace. Calls of apply that share a workspace must not
 /// overlap in time; give each stream that works at the same time an object that
 /// share_plan returns.
->>>>>>> h10/main
 ///
 /// One made without arguments is empty, as one that was moved from: for
 /// members, which are assigned one that is made. Every other use is a

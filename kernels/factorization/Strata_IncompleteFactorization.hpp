@@ -185,13 +185,8 @@ class IncompleteFactorization {
   /// apply of either: see TriangularSolver::share_plan.
   /// May be called from several threads at the same time, and beside apply.
   /// @throws HandleError, MemoryError
-<<<<<<< HEAD
   /// Cost: a few launches. Memory: workspace_bytes of report(), and those of
   /// each triangular solver in it. Waits for `exec`.
-=======
-  /// Cost: a few launches. Memory: workspace_bytes of each triangular solver in
-  /// report(), and report().workspace_bytes. Waits for `exec`.
->>>>>>> h10/main
   IncompleteFactorization share_plan(const ExecutionSpace& exec) const;
 
   /// Copies of the factors: L with the ones of its diagonal stored, as the last

@@ -91,6 +91,10 @@ template <class Scalar, class Space>
 using Written =
     nb::ndarray<InterfaceOf<Scalar>, typename SpaceFacts<Space>::Memory>;
 
+/// Contiguous and of one dimension, of a host or a GPU: to be written.
+template <class Element>
+using Filled = nb::ndarray<Element, nb::ndim<1>, nb::c_contig>;
+
 // --- Views -------------------------------------------------------------------
 
 using Borrowed = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -162,6 +166,28 @@ auto with_indices(const Indices<Space>& row_map, const Indices<Space>& entries,
                      view(std::int64_t(), entries))
               : take(view(std::int32_t(), row_map),
                      view(std::int32_t(), entries));
+}
+
+/// Copies a view of `Space` to an array of the host or of `Space`.
+/// @throws SizeMismatchError
+template <class Space, class Element, class View>
+void fill(const char* argument, const Filled<Element>& array,
+          const View& from) {
+  using Value = typename View::non_const_value_type;
+  static_assert(sizeof(Value) == sizeof(Element), "");
+  if (array.shape(0) != from.extent(0))
+    throw Strata::SizeMismatchError(argument,
+                                    "has " + std::to_string(array.shape(0)) +
+                                        " elements for " +
+                                        std::to_string(from.extent(0)),
+                                    "pass an array of that length");
+  auto* const to = reinterpret_cast<Value*>(array.data());
+  if (array.device_type() == nb::device::cpu::value)
+    Kokkos::deep_copy(
+        Kokkos::View<Value*, Kokkos::HostSpace, Borrowed>(to, from.extent(0)),
+        from);
+  else
+    Kokkos::deep_copy(BorrowedArray<Value, Space>(to, from.extent(0)), from);
 }
 
 template <class RowMap>

@@ -14,8 +14,10 @@ namespace StrataPython {
 void bind_triangular(nb::module_& module);
 void bind_substitution(nb::module_& module);
 void bind_level_sets(nb::module_& module);
+void bind_factorization(nb::module_& module);
 void bind_preconditioner(nb::module_& module);
-void bind_sell_and_cg(nb::module_& module);
+void bind_sell_matrix(nb::module_& module);
+void bind_krylov(nb::module_& module);
 void bind_band(nb::module_& module);
 void bind_dense(nb::module_& module);
 

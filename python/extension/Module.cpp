@@ -45,8 +45,10 @@ NB_MODULE(_core, module) {
   bind_triangular(module);
   bind_substitution(module);
   bind_level_sets(module);
+  bind_factorization(module);
   bind_preconditioner(module);
-  bind_sell_and_cg(module);
+  bind_sell_matrix(module);
+  bind_krylov(module);
   bind_band(module);
   bind_dense(module);
 }

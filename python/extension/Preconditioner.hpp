@@ -11,15 +11,15 @@
 
 namespace StrataPython {
 
+/// In another order of rows than the natural one, whose factorisation is a
+/// Factorization.
 template <class Scalar, class Space>
 class Preconditioner
     : public Held<Strata::IncompletePreconditioner<Scalar, Space>> {
  public:
   Preconditioner(const Indices<Space>& row_map, const Indices<Space>& entries,
                  const Values<Scalar, Space>& values, const std::string& kind,
-                 const std::string& order, const nb::dict& given,
-                 std::uintptr_t stream) {
-    const auto options = triangular_options(given);
+                 const std::string& order, std::uintptr_t stream) {
     const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto of_rows = enumerator<Strata::FactorOrder>("order", order);
     const Work work;
@@ -28,7 +28,7 @@ class Preconditioner
           SpaceFacts<Space>::on_stream(stream),
           borrowed_matrix<Scalar, Space>(offsets, columns,
                                          view_of<Scalar, Space>(values)),
-          factorization, options, of_rows);
+          factorization, {}, of_rows);
     });
   }
 
@@ -60,12 +60,6 @@ class Preconditioner
 
   std::string order() const { return Strata::to_string(this->object.order()); }
   int colours() const { return this->object.colours(); }
-  Strata::TriangularReport lower_report() const {
-    return this->object.lower_report();
-  }
-  Strata::TriangularReport upper_report() const {
-    return this->object.upper_report();
-  }
 };
 
 }  // namespace StrataPython

@@ -56,11 +56,63 @@ def test_factors(seed, n, dtype, index, kind, layout, k):
     else:
         assert (M.lower.diagonal() == 1).all()
     r = in_layout(random_array(rng, n if k is None else (n, k), dtype), layout)
-    for z in (M @ r, M.apply(r), M.solve(r), M.apply(r, np.empty(r.shape, dtype))):
+    in_place = r.copy()
+    assert M.apply(in_place, in_place) is in_place
+    for z in (M @ r, M.apply(r), M.solve(r), M.apply(r, np.empty(r.shape, dtype)), in_place):
         np.testing.assert_allclose(M.lower @ (M.upper @ z), r, atol=10 * tolerance(dtype))
-    z = M.H @ r
-    np.testing.assert_allclose(M.upper.conj().T @ (M.lower.conj().T @ z), r,
-                               atol=10 * tolerance(dtype))
+    product = M.lower @ M.upper
+    for z, op in ((M.H @ r, product.conj().T), (M.T @ r, product.T),
+                  (M.apply(r, trans="H"), product.conj().T), (M.apply(r, trans="T"), product.T)):
+        np.testing.assert_allclose(op @ z, r, atol=20 * tolerance(dtype))
+    assert M.lower.indices.dtype == index and M.lower.indptr.dtype == index
+
+
+@pytest.mark.parametrize("kind", ["ilu0", "ic0"])
+def test_shift(rng, kind):
+    A = laplacian(6)
+    shifted = (A + 0.25 * sp.diags_array(A.diagonal())).tocsr()
+    M = getattr(strata, kind)(A, shift=0.25)
+    assert_factors(shifted, M, "float64")
+    again = pickle.loads(pickle.dumps(M))
+    assert (again.lower != M.lower).nnz == 0
+    M.update(2 * A.data)
+    assert_factors((2 * shifted).tocsr(), M, "float64")
+    for shift in (-1, np.nan, np.inf, "much"):
+        with pytest.raises(strata.OptionError, match="shift"):
+            getattr(strata, kind)(A, shift=shift)
+
+
+def test_transposes_are_analysed_when_they_are_asked_for(rng):
+    A = laplacian(6)
+    b = rng.random((36, 2))
+    late, early = strata.ilu0(A), strata.ilu0(A, transpose=True)
+    assert late.report().lower_transposed.rows == 0
+    assert early.report().lower_transposed.rows == 36
+    before = late @ b
+    np.testing.assert_array_equal(late.H @ b, early.H @ b)
+    np.testing.assert_array_equal(late @ b, before)
+    assert late.report().upper_transposed.rows == 36
+    with pytest.raises(strata.OptionError, match="trans"):
+        late.apply(b, trans="X")
+
+
+def test_old_factors_stay_where_an_update_is_refused(rng):
+    A = laplacian(8)
+    b = rng.random(64)
+    for kind in ("ilu0", "ic0"):
+        M = getattr(strata, kind)(A)
+        before, adjoint, lower = M @ b, M.H @ b, M.lower.copy()
+        singular = A.copy()
+        singular.data = singular.data.copy()
+        # The second row becomes a multiple of the first where both have entries.
+        singular.data[:] = 1.0
+        for wrong in (singular.data, A.data * np.nan, singular):
+            with pytest.raises(strata.MatrixError) as caught:
+                M.update(wrong)
+            assert caught.value.row is not None and caught.value.remedy
+            np.testing.assert_array_equal(M @ b, before)
+            np.testing.assert_array_equal(M.H @ b, adjoint)
+            assert (M.lower != lower).nnz == 0
 
 
 @pytest.mark.parametrize("kind", ["ilu0", "ic0"])
@@ -124,7 +176,7 @@ def test_update(rng, kind, values_alone):
     b = rng.random(100)
     np.testing.assert_allclose(M @ b, fresh @ b)
     np.testing.assert_allclose(M.H @ b, fresh.H @ b)
-    assert all(report.accuracy == "componentwise" for report in M.report())
+    assert M.report().lower.accuracy == M.report().upper.accuracy == "componentwise"
     for wrong, error in ((laplacian(9), strata.SizeMismatchError),
                          (A.data[:-1], strata.SizeMismatchError),
                          (A.data.astype("float32"), strata.TypeMismatchError),
@@ -148,7 +200,7 @@ def test_pickles(rng, kind):
     M = getattr(strata, kind)(A, algorithm="level_sets")
     again = pickle.loads(pickle.dumps(M))
     b = rng.random(64)
-    assert (again @ b == M @ b).all() and again.report()[0].algorithm == "level_sets"
+    assert (again @ b == M @ b).all() and again.report().lower.algorithm == "level_sets"
     assert repr(again) == repr(M) and kind in repr(M)
 
 
@@ -161,8 +213,11 @@ def test_coloured_order(rng):
     np.testing.assert_allclose(A @ x, b, atol=1e-5)
     with pytest.raises(strata.OptionError, match="natural"):
         M.lower
-    with pytest.raises(strata.Error):
-        strata.ic0(A, order="coloured", algorithm="level_sets")
+    with pytest.raises(strata.OptionError, match="natural"):
+        M.H @ b
+    for options in (dict(algorithm="level_sets"), dict(shift=0.1), dict(transpose=True)):
+        with pytest.raises(strata.OptionError, match="natural"):
+            strata.ic0(A, order="coloured", **options)
 
 
 def test_refuses():

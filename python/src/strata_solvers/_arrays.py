@@ -56,7 +56,7 @@ def stream_of(array: Any) -> int:
     """The CUDA stream on which the caller's framework works; 0 for a host."""
     if isinstance(array, np.ndarray) or space_of(array) == "host":
         return 0
-    framework = type(array).__module__.partition(".")[0]
+    framework = framework_of(array)
     if framework == "cupy":
         return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
     if framework == "torch":
@@ -242,6 +242,22 @@ def _usable(array: Any) -> bool:
                for n, s in zip(array.shape, array.strides))
 
 
+def is_plain(b: Any, out: Any, rows: int, dtype: np.dtype) -> bool:
+    """Whether both are NumPy's, of that type, contiguous and of one shape with `rows`
+    rows: nothing is left to check or convert.  `out` may be None.
+
+    The most common case, in one or two microseconds; the checks below take tens.
+    """
+    if type(b) is not np.ndarray or b.dtype != dtype or not b.flags.c_contiguous:
+        return False
+    shape = b.shape
+    if not (len(shape) in (1, 2) and shape[0] == rows and b.flags.aligned):
+        return False
+    return out is None or out is b and b.flags.writeable or (
+        type(out) is np.ndarray and out.dtype == dtype and out.shape == shape and
+        out.flags.carray)
+
+
 def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "b") -> Any:
     """b as an array that the extension takes: itself wherever it can.
 
@@ -307,12 +323,54 @@ def output(out: Any, shape: tuple[int, ...], dtype: str, space: str,
     return out
 
 
+def framework_of(array: Any) -> str:
+    """"numpy", "cupy", "torch", "jaxlib": the package whose an array is."""
+    return type(array).__module__.partition(".")[0]
+
+
 def empty_like(b: Any) -> Any:
     """An array for the answer: shape and order of b, in its framework."""
     if isinstance(b, np.ndarray):
         return np.empty_like(b, subok=False)
-    framework = sys.modules[type(b).__module__.partition(".")[0]]
-    return framework.empty_like(b)
+    framework = framework_of(b)
+    if framework not in ("cupy", "torch"):
+        raise TypeMismatchError("out", f"can't be made like a {type(b).__name__}",
+                                "pass an array of CuPy or PyTorch as out")
+    return sys.modules[framework].empty_like(b)
+
+
+def new_array(like: Any, shape: Any, dtype_of: Any = None) -> Any:
+    """A new array in the framework and memory of `like`, with its dtype or that of another
+    array."""
+    dtype = dtype_name(like if dtype_of is None else dtype_of)
+    if framework_of(like) == "torch":
+        return like.new_empty(shape, dtype=getattr(sys.modules["torch"], dtype))
+    if framework_of(like) == "cupy":
+        return sys.modules["cupy"].empty(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
+    """indptr, indices, data as a CSR matrix of the framework of `like`."""
+    indptr, indices, data = arrays
+    framework = framework_of(like)
+    if framework == "torch":
+        return sys.modules["torch"].sparse_csr_tensor(indptr, indices, data, shape)
+    if framework == "cupy":
+        from cupyx.scipy.sparse import csr_matrix
+
+        return csr_matrix((data, indices, indptr), shape=shape)
+    from scipy.sparse import csr_array
+
+    return csr_array((data, indices, indptr), shape=shape)
+
+
+def row_numbers(indptr: Any, entries: int) -> Any:
+    """The row of each entry of a matrix without empty rows, in indptr's framework."""
+    begins = new_array(indptr, entries)
+    begins[...] = 0
+    begins[indptr[1:-1]] = 1
+    return begins.cumsum(0)
 
 
 def is_real(dtype: str) -> bool:

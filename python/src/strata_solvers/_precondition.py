@@ -7,33 +7,61 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core
 from ._errors import OptionError
-from ._triangular import TriangularSolver
+from ._triangular import TriangularSolver, op_of
 
 _kinds = {"ilu0": "incomplete_lu", "ic0": "incomplete_cholesky"}
+
+# Options of the factorisation by name, with their defaults: to give one of the library's
+# options to Python, add it here, to `factorization_options` of extension/Factorization.cpp
+# and to the texts of `ilu0`.
+_factor_options: dict[str, Any] = {"shift": 0.0}
 
 
 class _Incomplete:
     """What a preconditioner does, whatever LinearOperator it is."""
 
-    def _make(self, matrix: _arrays.Crs, kind: str, order: str,
+    def _make(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
               options: dict[str, Any]) -> None:
-        self._matrix, self._kind = matrix, kind
-        self._order, self._options = order, options
-        # `lower` and `upper` are those of these values, whatever becomes of A's.
+        self._kind, self._order, self._options = kind, order, options
+        # Adjoints and pickles are of these values, whatever becomes of A's.
         self._matrix = matrix._replace(data=_copy(matrix.data))
-        self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
-            matrix.indptr, matrix.indices, matrix.data, _kinds[kind], order, options,
-            _arrays.stream_of(matrix.data))
-        self._factors: tuple[csr_array, csr_array] | None = None
-        self._adjoint_solvers: tuple[TriangularSolver, TriangularSolver] | None = None
+        self._has_transposes = transpose
+        self._coloured = False
+        self._factors: tuple[Any, Any] | None = None
+        if order == "coloured" or (order == "automatic" and kind == "ic0" and
+                                   matrix.space == "cuda" and not options and not transpose):
+            self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
+                matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
+                _arrays.stream_of(matrix.data))
+            # 'automatic' is the natural order where rows are too long.
+            self._coloured = self._core.order() == "coloured"
+        if not self._coloured:
+            self._core = self._factorize(transpose)
+        self._rows, self._type = matrix.shape[0], np.dtype(matrix.dtype)
+        self._on_host = matrix.space == "host" and not self._coloured
 
-    def apply(self, r: Any, out: Any = None) -> Any:
-        """z = M^-1 r, where M is the product of the factors.
+    def _factorize(self, transpose: bool) -> Any:
+        matrix = self._matrix
+        return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
+            matrix.indptr, matrix.indices, matrix.data,
+            {**self._options, "kind": _kinds[self._kind], "transpose": transpose},
+            _arrays.stream_of(matrix.data))
+
+    def _natural(self) -> Any:
+        if self._coloured:
+            raise OptionError("order", "is coloured: the factors are of other rows",
+                              "ask for order='natural'")
+        return self._core
+
+    def apply(self, r: Any, out: Any = None, *, trans: str = "N") -> Any:
+        """z = op(M)^-1 r, where M is the product of the factors.
+
+        Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
+        current stream of the framework that r belongs to.
 
         Parameters
         ----------
@@ -41,14 +69,37 @@ class _Incomplete:
             Of the dtype of A.
         out : array, optional
             As r; may be r itself.  It is written, and returned.
+        trans : {'N', 'T', 'H'}
+            Apply the inverse of M, of its transpose, or of its conjugate transpose.  The
+            first of the latter analyses the transposed factors, unless `transpose` was
+            set.  The coloured order has none of them.
+
+        Raises
+        ------
+        SizeMismatchError, TypeMismatchError, AliasError, OptionError, HandleError
+            Before anything is written.
         """
-        matrix = self._matrix
+        if self._on_host and trans == "N" and _arrays.is_plain(r, out, self._rows, self._type):
+            if out is None:
+                out = np.empty(r.shape, self._type)
+            self._core.apply(r, out, "none", 0)
+            return out
+        matrix, op = self._matrix, op_of(trans)
         r = _arrays.right_hand_side(r, matrix.shape[0], matrix.dtype, matrix.space, "r")
         if out is None:
             out = _arrays.empty_like(r)
         else:
             _arrays.output(out, r.shape, matrix.dtype, matrix.space)
-        self._core.apply(r, out, _arrays.stream_of(r))
+        stream = _arrays.stream_of(r)
+        if self._coloured:
+            if op != "none":
+                self._natural()
+            self._core.apply(r, out, stream)
+        else:
+            if op != "none" and not self._has_transposes:
+                self._core = self._factorize(True)
+                self._has_transposes = True
+            self._core.apply(r, out, op, stream)
         return out
 
     def solve(self, rhs: Any) -> Any:
@@ -57,6 +108,9 @@ class _Incomplete:
 
     def update(self, values: Any) -> None:
         """Factorises new values on the same pattern, without an analysis.
+
+        The factors are computed beside those in use, which stay where the new values are
+        refused: :meth:`apply` then returns the same as before.
 
         Parameters
         ----------
@@ -67,51 +121,52 @@ class _Incomplete:
         ------
         PatternMismatchError, SizeMismatchError, TypeMismatchError, FactorizationError,
         NotHermitianError, IndefiniteError, MemoryError
-            The old values stay.
+            The old factors stay.
         """
         matrix, _ = _arrays.updated(values, self._matrix)
         self._core.update(matrix.indptr, matrix.indices, matrix.data,
                           _arrays.stream_of(matrix.data))
         self._matrix = matrix._replace(data=_copy(matrix.data))
-        self._factors = self._adjoint_solvers = None
+        self._factors = None
 
     @property
-    def lower(self) -> csr_array:
-        """The lower factor, n x n, as a SciPy array on the host.
+    def lower(self) -> Any:
+        """The lower factor, n x n, in CSR format: a SciPy array on the host.
 
         Of `ilu0` it has ones on its diagonal; of `ic0` it is Cholesky's L with
-        L L^H = M.
+        L L^H = M.  Of a matrix of CuPy it is one of CuPy, of a tensor of PyTorch a sparse
+        CSR tensor.
         """
         return self._make_factors()[0]
 
     @property
-    def upper(self) -> csr_array:
-        """The upper factor, n x n: `lower` times it is M."""
+    def upper(self) -> Any:
+        """The upper factor, n x n, in CSR format: `lower` times it is M."""
         return self._make_factors()[1]
 
-    def report(self) -> tuple[_core.TriangularReport, _core.TriangularReport]:
-        """Reports of the solves with the lower and the upper factor."""
-        return self._core.lower_report(), self._core.upper_report()
+    def report(self) -> _core.IncompleteFactorizationReport:
+        """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
+        return self._natural().report()
 
-    def _make_factors(self) -> tuple[csr_array, csr_array]:
+    def _make_factors(self) -> tuple[Any, Any]:
         if self._factors is not None:
             return self._factors
-        matrix = self._matrix
-        if self._core.order() != "natural":
-            raise OptionError("order", "is coloured: the factors are of other rows",
-                              "ask for order='natural'")
-        arrays = _arrays.core("incomplete_lu", matrix.dtype, matrix.space)(
-            matrix.indptr, matrix.indices, matrix.data, _arrays.stream_of(matrix.data))
-        lower, upper = (csr_array((data, indices, indptr), shape=matrix.shape)
-                        for indptr, indices, data in arrays)
+        core, matrix = self._natural(), self._matrix
+        report = core.report()
+        # JAX's arrays can't be written.
+        like = matrix.data
+        if _arrays.framework_of(like) not in ("numpy", "cupy", "torch"):
+            like = np.empty(0, matrix.dtype)
+        made = []
+        for lower, entries in ((True, report.lower_entries), (False, report.upper_entries)):
+            indptr = _arrays.new_array(like, matrix.shape[0] + 1, matrix.indices)
+            indices = _arrays.new_array(like, entries, matrix.indices)
+            data = _arrays.new_array(like, entries)
+            core.copy_factor(lower, indptr, indices, data, _arrays.stream_of(like))
+            made.append((indptr, indices, data))
         if self._kind == "ic0":
-            # L U = (L D) (D^-1 U) with D the diagonal of U, and D^-1 U is L^H.
-            root = np.sqrt(upper.diagonal().real)
-            lower = lower.copy()
-            lower.data *= root[lower.indices]
-            upper = upper.copy()
-            upper.data /= np.repeat(root, np.diff(upper.indptr))
-        self._factors = lower, upper
+            _split_diagonal(*made, matrix.dtype)
+        self._factors = tuple(_arrays.csr_like(like, arrays, matrix.shape) for arrays in made)
         return self._factors
 
     # --- What LinearOperator asks for ---
@@ -124,12 +179,10 @@ class _Incomplete:
     _matmat = _matvec
 
     def _rmatvec(self, x: Any) -> Any:
-        if self._adjoint_solvers is None:
-            lower, upper = self._make_factors()
-            self._adjoint_solvers = (TriangularSolver(upper, lower=False, trans="H"),
-                             TriangularSolver(lower, trans="H"))
-        first, second = self._adjoint_solvers
-        return self._in_dtype(x, lambda y: second.solve(first.solve(y)))
+        def apply(y: Any) -> Any:
+            return self.apply(y, trans="H")
+
+        return self._in_dtype(x, apply) if isinstance(x, np.ndarray) else apply(x)
 
     _rmatmat = _rmatvec
 
@@ -147,7 +200,8 @@ class _Incomplete:
         return made.astype(np.result_type(made.dtype, x.dtype))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (tuple(self._matrix), self._kind, self._order, self._options)
+        return _restore, (tuple(self._matrix), self._kind, self._order, self._has_transposes,
+                          self._options)
 
 
 class IncompletePreconditioner(_Incomplete, LinearOperator):
@@ -155,12 +209,14 @@ class IncompletePreconditioner(_Incomplete, LinearOperator):
 
     A ``scipy.sparse.linalg.LinearOperator`` of the shape and dtype of A, for the `M=` of
     SciPy's Krylov methods.  ``M @ r``, n or n x k, applies it, as do :meth:`apply` with
-    an array to write and :meth:`solve`; ``M.H @ r`` applies the adjoint.
+    an array to write and :meth:`solve`; ``M.H @ r`` applies the adjoint.  Products with
+    other types than A's are converted: a real M serves complex vectors.
     """
 
-    def __init__(self, matrix: _arrays.Crs, kind: str, order: str, options: dict[str, Any]):
+    def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
+                 options: dict[str, Any]):
         LinearOperator.__init__(self, np.dtype(matrix.dtype), matrix.shape)
-        self._make(matrix, kind, order, options)
+        self._make(matrix, kind, order, transpose, options)
 
     # LinearOperator chooses a class of its own for callables otherwise.
     def __new__(cls, *_: Any) -> IncompletePreconditioner:
@@ -176,6 +232,18 @@ class IncompletePreconditioner(_Incomplete, LinearOperator):
 
 def _copy(array: Any) -> Any:
     return array.copy() if hasattr(array, "copy") else array.clone()
+
+
+def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
+    """Makes C, C^H of L, U = D L^H in place: arrays of rows whose diagonal is the last
+    entry in L and the first in U."""
+    indptr, _, data = upper
+    diagonal = data[indptr[:-1]]
+    root = (diagonal if _arrays.is_real(dtype) else diagonal.real) ** 0.5
+    upper_row, lower_column = _arrays.row_numbers(indptr, len(data)), lower[1]
+    data /= root[upper_row]
+    values = lower[2]
+    values *= root[lower_column]
 
 
 def _operator_class(matrix: _arrays.Crs) -> Any:
@@ -202,40 +270,62 @@ def _restore(matrix: tuple[Any, ...], *rest: Any) -> Any:
     return _operator_class(arrays)(arrays, *rest)
 
 
-def ilu0(A: Any, *, order: str = "natural", **options: Any) -> IncompletePreconditioner:
+def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: float = 0.0,
+         **options: Any) -> IncompletePreconditioner:
     """Incomplete LU factorisation without fill: (L U)_ij = a_ij where A stores entries.
 
     Parameters
     ----------
     A : sparse matrix, n x n, in CSR format
-        With sorted rows and a complete, non-zero diagonal.
+        With sorted rows and a complete, non-zero diagonal.  Of SciPy on a host; on a GPU
+        of CuPy, PyTorch or JAX.
     order : {'natural', 'automatic', 'coloured'}
         'coloured' factorises colour by colour and takes a Hermitian A: more iterations,
-        faster solves on a GPU; it has no `lower` and `upper`.
+        faster solves on a GPU; it has no `lower` and `upper`, no adjoint and none of the
+        options below.
+    transpose : bool
+        Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
+        Without it the first of these does so.
+    shift : float
+        a_ii (1 + shift) takes the place of a_ii; finite, not negative.
     **options
-        Of the triangular solves: `algorithm`, `accuracy`, `merged_levels` and the others
-        of :class:`TriangularSolver`, but for `trans`.
+        Of the triangular solves: `algorithm`, `accuracy`, `merged_levels`,
+        `max_right_hand_sides` and the others of :class:`TriangularSolver`, but for
+        `trans`, `take_triangle` and `sort_rows`.
 
     Returns
     -------
     IncompletePreconditioner
-        A LinearOperator for the `M=` of ``cg``, ``gmres``, ``bicgstab`` of SciPy (CuPy's,
-        for matrices of CuPy), with ``update(values)``, ``lower`` and ``upper``.
+        A LinearOperator, n x n, for the `M=` of ``cg``, ``gmres``, ``bicgstab`` of SciPy
+        (CuPy's, for matrices of CuPy), with ``update(values)``, ``lower`` and ``upper``.
 
     Raises
     ------
     MatrixError
         UnsortedRowError, DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError;
         FactorizationError for a pivot that becomes zero, with its ``row``.
+    OptionError, TypeMismatchError, MemoryError
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, strata_solvers as strata
+    >>> M = strata.ilu0(sp.csr_array([[2.0, 1.0], [4.0, 4.0]]))
+    >>> M.lower.toarray()
+    array([[1., 0.],
+           [2., 1.]])
+    >>> M @ np.array([3.0, 8.0])
+    array([1., 1.])
     """
-    return _incomplete(A, "ilu0", order, options)
+    return _incomplete(A, "ilu0", order, transpose, {"shift": shift, **options})
 
 
-def ic0(A: Any, *, order: str = "automatic", **options: Any) -> IncompletePreconditioner:
+def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: float = 0.0,
+        **options: Any) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
     Parameters and result as for :func:`ilu0`; A has both triangles.  'automatic' is the
-    natural order on a host, and the one with the smaller predicted time on a GPU.
+    natural order on a host and where options are given, and the one with the smaller
+    predicted time on a GPU.
 
     Raises
     ------
@@ -243,15 +333,24 @@ def ic0(A: Any, *, order: str = "automatic", **options: Any) -> IncompletePrecon
         As for :func:`ilu0`; NotHermitianError, and IndefiniteError for a pivot that is
         not positive.
     """
-    return _incomplete(A, "ic0", order, options)
+    return _incomplete(A, "ic0", order, transpose, {"shift": shift, **options})
 
 
-def _incomplete(A: Any, kind: str, order: str, options: dict[str, Any]) -> Any:
-    known = set(TriangularSolver.__init__.__kwdefaults__ or {})
-    known -= {"trans", "take_triangle", "sort_rows"}
+def _incomplete(A: Any, kind: str, order: str, transpose: bool,
+                options: dict[str, Any]) -> Any:
+    defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
+    for name in ("trans", "take_triangle", "sort_rows"):
+        del defaults[name]
     for name in options:
-        if name not in known:
+        if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
-                              "use " + ", ".join(sorted(known)))
+                              "use " + ", ".join(sorted(defaults)))
+    if order not in ("natural", "automatic", "coloured"):
+        raise OptionError("order", f"is {order!r}",
+                          "use 'natural', 'automatic' or 'coloured'")
+    options = {name: value for name, value in options.items() if value != defaults[name]}
+    if order == "coloured" and (options or transpose):
+        raise OptionError(next(iter(options), "transpose"), "is none of the coloured order",
+                          "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
-    return _operator_class(matrix)(matrix, kind, order, dict(options))
+    return _operator_class(matrix)(matrix, kind, order, bool(transpose), options)

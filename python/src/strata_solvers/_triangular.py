@@ -125,6 +125,8 @@ class TriangularSolver:
             {**options, "op": op}, _arrays.stream_of(matrix.data),
         )
         self._core_lower, self._core_op = lower, op
+        self._rows, self._dtype = matrix.shape[0], np.dtype(matrix.dtype)
+        self._on_host = matrix.space == "host" and not self._conjugate
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,6 +158,11 @@ class TriangularSolver:
         SizeMismatchError, TypeMismatchError, AliasError, HandleError
             Before anything is written.
         """
+        if self._on_host and _arrays.is_plain(b, out, self._rows, self._dtype):
+            if out is None:
+                out = np.empty(b.shape, self._dtype)
+            self._core.solve(b, out, 0)
+            return out
         matrix = self._matrix
         dtype = matrix.dtype
         if (dtype in _conjugates and isinstance(b, np.ndarray) and

@@ -123,3 +123,65 @@ def test_cg_refuses(rng):
             strata.cg(A, b, **options)
     with pytest.raises(strata.IndefiniteError):
         strata.cg((-1.0 * A).tocsr(), b, M="jacobi")
+
+
+def unsymmetric(k, dtype):
+    """Diffusion and a wind: not Hermitian."""
+    A = laplacian(k).tolil()
+    A = (A + sp.diags_array(0.4 * np.ones(k * k - 1), offsets=1)).tocsr()
+    A.sort_indices()
+    A = A.astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        A.data += 0.05j
+    return A
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("method", ["gmres", "bicgstab"])
+@pytest.mark.parametrize("M", [None, "ilu0"])
+def test_krylov_methods(rng, dtype, index, method, M):
+    A = unsymmetric(12, dtype)
+    A.indptr, A.indices = A.indptr.astype(index), A.indices.astype(index)
+    b = random_array(rng, 144, dtype)
+    of = strata.ilu0(A) if M else None
+    rtol = 1e-4 if np.dtype(dtype).char in "fF" else 1e-9
+    solve = getattr(strata, method)
+    x, info = solve(A, b, M=of, rtol=rtol)
+    assert info == 0 and info.status == "converged" and x.dtype == dtype
+    assert np.linalg.norm(A @ x - b) <= 2.5 * rtol * np.linalg.norm(b)
+    assert len(info.history) == info.iterations + 1
+    y, again = solve(strata.SellMatrix(A), in_layout(b, "strided"), x0=x, M=of, rtol=rtol)
+    assert again.iterations <= 1 and y is not x
+    if M:
+        assert info.iterations < solve(A, b, rtol=rtol)[1].iterations
+    assert pickle.loads(pickle.dumps(info)).history == info.history
+
+
+def test_krylov_methods_say_how_they_ended(rng):
+    A = unsymmetric(12, "float64")
+    b = rng.random(144)
+    for solve in (strata.gmres, strata.bicgstab):
+        _, info = solve(A, b, maxiter=3, rtol=1e-12)
+        assert info == 3 and info.status == "max_iterations" and "3 iterations" in repr(info)
+        _, info = solve(A, b * np.nan)
+        assert info == -3 and info.status == "not_finite"
+        norms = []
+        _, info = solve(A, b, rtol=1e-12,
+                        progress=lambda k, norm: norms.append(norm) or len(norms) < 3)
+        assert info.status == "stopped" and norms == info.history[:3]
+        with pytest.raises(ZeroDivisionError):
+            solve(A, b, progress=lambda k, norm: 1 / 0)
+        for arguments in ((A, b[:-1]), (A, np.ones((144, 2))), (A.tocsc(), b),
+                          (sp.csr_array((3, 4)), np.ones(4)), (A, b * 1j)):
+            with pytest.raises(strata.Error):
+                solve(*arguments)
+    _, info = strata.gmres(sp.csr_array(([0.0], ([0], [0])), shape=(2, 2)), np.ones(2))
+    assert info == -4 and info.status == "breakdown"
+    few, many = (strata.gmres(A, b, rtol=1e-9, restart=m)[1].iterations for m in (3, 60))
+    assert many < few
+    for options in (dict(restart=0), dict(restart=2.5), dict(restart=10**6)):
+        with pytest.raises(strata.OptionError, match="restart"):
+            strata.gmres(A, b, **options)
+    with pytest.raises(strata.OptionError, match="max_new_starts"):
+        strata.bicgstab(A, b, max_new_starts=-1)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Factorization.hpp"
+
+#include "Bindings.hpp"
+
+namespace StrataPython {
+
+Strata::IncompleteFactorizationOptions factorization_options(
+    const nb::dict& given) {
+  // Here, and in `_factor_options` of _precondition.py, is where an option of
+  // the library gets its name in Python.
+  Strata::IncompleteFactorizationOptions options;
+  options.kind = option_of(given, "kind", options.kind);
+  options.transpose = option(given, "transpose", options.transpose);
+  options.shift = option(given, "shift", options.shift);
+  options.triangular = triangular_options(given);
+  return options;
+}
+
+namespace {
+
+template <class Scalar, class Space>
+struct BindFactorization {
+  static void define(nb::module_& module) {
+    using Class = Factorization<Scalar, Space>;
+    using Row = Indices<Space>;
+    using Of = Values<Scalar, Space>;
+    nb::class_<Class> bound(
+        module, class_name<Scalar, Space>("IncompleteFactorization").c_str());
+    bound
+        .def(nb::init<const Row&, const Row&, const Of&, const nb::dict&,
+                      std::uintptr_t>(),
+             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+             nb::arg("data").noconvert(), nb::arg("options"), nb::arg("stream"))
+        .def("update", &Class::update, nb::arg("indptr").noconvert(),
+             nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+             nb::arg("stream"))
+        .def("apply", &Class::apply, nb::arg("r").noconvert(),
+             nb::arg("out").noconvert(), nb::arg("op"), nb::arg("stream"))
+        .def("report", &Class::report);
+    const auto define_copy = [&](auto integer) {
+      using Integer = decltype(integer);
+      bound.def("copy_factor", &Class::template copy_factor<Integer>,
+                nb::arg("lower"), nb::arg("indptr").noconvert(),
+                nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+                nb::arg("stream"));
+    };
+    define_copy(std::int32_t());
+    define_copy(std::int64_t());
+  }
+};
+
+}  // namespace
+
+void bind_factorization(nb::module_& module) {
+  using Report = Strata::IncompleteFactorizationReport;
+  nb::class_<Report>(module, "IncompleteFactorizationReport",
+                     "What an incomplete factorisation consists of.")
+      .def_prop_ro("kind",
+                   [](const Report& r) { return Strata::to_string(r.kind); })
+      .def_ro("rows", &Report::rows)
+      .def_ro("entries", &Report::entries, "Entries of A.")
+      .def_ro("lower_entries", &Report::lower_entries,
+              "Entries of L with its diagonal.")
+      .def_ro("upper_entries", &Report::upper_entries,
+              "Entries of U with its diagonal.")
+      .def_ro("factor_bytes", &Report::factor_bytes,
+              "Bytes of the factors: those in use, and those that an update "
+              "computes beside them.")
+      .def_ro("elimination_bytes", &Report::elimination_bytes,
+              "Bytes that the elimination keeps for other values.")
+      .def_ro("plan_bytes", &Report::plan_bytes,
+              "Bytes of the plans of all triangular solvers.")
+      .def_ro("lower", &Report::lower, "The solver with L, a TriangularReport.")
+      .def_ro("upper", &Report::upper, "The solver with U, a TriangularReport.")
+      .def_ro("lower_transposed", &Report::lower_transposed,
+              "The solver with L's transpose; without rows unless there is "
+              "one.")
+      .def_ro("upper_transposed", &Report::upper_transposed,
+              "The solver with U's transpose; without rows unless there is "
+              "one.");
+
+  for_each_type<BindFactorization>(module);
+}
+
+}  // namespace StrataPython

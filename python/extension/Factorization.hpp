@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PYTHON_FACTORIZATION_HPP
+#define STRATA_PYTHON_FACTORIZATION_HPP
+
+#include <Strata_IncompleteFactorization.hpp>
+#include <string>
+
+#include "Arrays.hpp"
+#include "Options.hpp"
+#include "Runtime.hpp"
+
+namespace StrataPython {
+
+/// A dictionary of IncompleteFactorizationOptions' members by name, and of
+/// those of its triangular options; what is left out has its default.
+Strata::IncompleteFactorizationOptions factorization_options(
+    const nb::dict& given);
+
+template <class Scalar, class Space>
+class Factorization
+    : public Held<Strata::IncompleteFactorization<Scalar, Space>> {
+ public:
+  Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
+                const Values<Scalar, Space>& values, const nb::dict& given,
+                std::uintptr_t stream) {
+    const auto options = factorization_options(given);
+    const Work work;
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object = Strata::IncompleteFactorization<Scalar, Space>(
+          SpaceFacts<Space>::on_stream(stream),
+          borrowed_matrix<Scalar, Space>(offsets, columns,
+                                         view_of<Scalar, Space>(values)),
+          options);
+    });
+  }
+
+  void update(const Indices<Space>& row_map, const Indices<Space>& entries,
+              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      this->object.update_values(
+          exec, borrowed_matrix<Scalar, Space>(offsets, columns,
+                                               view_of<Scalar, Space>(values)));
+    });
+    exec.fence();
+  }
+
+  void apply(const Read<Scalar, Space>& r, const Written<Scalar, Space>& z,
+             const std::string& op, std::uintptr_t stream) const {
+    const auto from = strided_view<Scalar, Space>("r", r);
+    const auto to = strided_view<Scalar, Space>("out", z);
+    const auto which = enumerator<Strata::Op>("op", op);
+    const Work work;
+    this->object.apply(SpaceFacts<Space>::on_stream(stream), from, to, which);
+  }
+
+  /// Copies a factor to arrays of the right lengths, on the host or in `Space`.
+  template <class Integer>
+  void copy_factor(bool lower, const Filled<Integer>& row_map,
+                   const Filled<Integer>& entries,
+                   const Filled<InterfaceOf<Scalar>>& values,
+                   std::uintptr_t stream) const {
+    using Matrix =
+        KokkosSparse::CrsMatrix<Scalar, Integer, typename Space::device_type,
+                                void, Integer>;
+    const Work work;
+    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const Matrix factor = lower ? this->object.template lower<Matrix>(exec)
+                                : this->object.template upper<Matrix>(exec);
+    fill<Space>("indptr", row_map, factor.graph.row_map);
+    fill<Space>("indices", entries, factor.graph.entries);
+    fill<Space>("data", values, factor.values);
+  }
+
+  Strata::IncompleteFactorizationReport report() const {
+    return this->object.report();
+  }
+};
+
+}  // namespace StrataPython
+
+#endif

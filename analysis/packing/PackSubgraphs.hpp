@@ -392,7 +392,7 @@ class SubgraphPacker {
     shape.record_entries = p.record.entries;
     shape.row_lanes = p.packed.row_lanes;
     if (!merger_.merge(groups_of(merged_levels_), shape_.unmerged, shape,
-                       p.record.packets(), p.max_rows, p.graph))
+                       p.record.packets(), p.max_rows, p.graph, *pool_))
       merged_levels_ = 1;
   }
   void choose_shape(int num_levels) {

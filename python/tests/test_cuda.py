@@ -275,7 +275,7 @@ def test_serves_cupys_methods(rng, method, kind):
     b = rng.random(A.shape[0])
     M = getattr(strata, kind)(of)
     assert isinstance(M, cupyx_linalg.LinearOperator)
-    x, info = getattr(cupyx_linalg, method)(of, cupy.asarray(b), M=M, tol=1e-8, maxiter=500)
+    x, info = getattr(cupyx_linalg, method)(of, cupy.asarray(b), M=M, rtol=1e-8, maxiter=500)
     assert info == 0
     np.testing.assert_allclose(A @ x.get(), b, atol=1e-4)
 

@@ -47,6 +47,9 @@ _atexit.register(_core.finalize)
 
 __version__: str = _core.version
 
+#: Whether this build takes arrays of a GPU.
+has_cuda: bool = _core.has_cuda
+
 __all__ = [
     "BandReport",
     "BandSolver",
@@ -66,6 +69,7 @@ __all__ = [
     "bicgstab",
     "cg",
     "gmres",
+    "has_cuda",
     "ic",
     "ic0",
     "ilu",

@@ -103,7 +103,7 @@ void wait_for(std::uintptr_t stream) {
 void bind_cuda_arrays(nb::module_& module) {
   module.def("array_at", &array_at, nb::arg("pointer"), nb::arg("shape"),
              nb::arg("strides"), nb::arg("dtype"), nb::arg("device"),
-             nb::arg("owner"),
+             nb::arg("owner").none(),
              "An array of a GPU, given by its address, as DLPack has it.");
   module.def(
       "address_of",

@@ -52,12 +52,19 @@ struct BindFactorization {
         .def("status", &Class::status, nb::arg("stream"))
         .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);
+    // A lambda, because nvcc takes no pointers to members that are templates.
     const auto define_copy = [&](auto integer) {
       using Integer = decltype(integer);
-      bound.def("copy_factor", &Class::template copy_factor<Integer>,
-                nb::arg("lower"), nb::arg("indptr").noconvert(),
-                nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-                nb::arg("stream"));
+      bound.def(
+          "copy_factor",
+          [](const Class& self, bool lower, const Filled<Integer>& row_map,
+             const Filled<Integer>& entries,
+             const Filled<InterfaceOf<Scalar>>& values, std::uintptr_t stream) {
+            self.copy_factor(lower, row_map, entries, values, stream);
+          },
+          nb::arg("lower"), nb::arg("indptr").noconvert(),
+          nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+          nb::arg("stream"));
     };
     define_copy(std::int32_t());
     define_copy(std::int64_t());

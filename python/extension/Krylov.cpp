@@ -92,8 +92,8 @@ class Krylov : public Held<typename Of::template Solver<Scalar, Space>> {
       return run(Strata::NoPreconditioner());
     });
   }
-  template <template <class, class> class M>
-  Result solve_with(const Matrix& A, const M<Scalar, Space>& preconditioner,
+  template <class M>
+  Result solve_with(const Matrix& A, const M& preconditioner,
                     const Read<Scalar, Space>& b,
                     const Written<Scalar, Space>& x, std::uintptr_t stream) {
     return solve(A, b, x, stream, [&](const auto&, const auto& run) {
@@ -151,10 +151,18 @@ void bind_method(nb::module_& module, const char* name) {
     using Space = decltype(space);
     using Class = Krylov<Of, Scalar, Space>;
     nb::class_<Class> bound(module, class_name<Scalar, Space>(name).c_str());
-    const auto define_with = [&](auto method) {
-      bound.def("solve", method, nb::arg("A"), nb::arg("M"),
-                nb::arg("b").noconvert(), nb::arg("x").noconvert(),
-                nb::arg("stream"));
+    // A lambda, because nvcc takes no pointers to members that are templates.
+    const auto define_with = [&](auto* any) {
+      using M = std::remove_pointer_t<decltype(any)>;
+      bound.def(
+          "solve",
+          [](Class& self, const typename Class::Matrix& A,
+             const M& preconditioner, const Read<Scalar, Space>& b,
+             const Written<Scalar, Space>& x, std::uintptr_t stream) {
+            return self.solve_with(A, preconditioner, b, x, stream);
+          },
+          nb::arg("A"), nb::arg("M"), nb::arg("b").noconvert(),
+          nb::arg("x").noconvert(), nb::arg("stream"));
     };
     bound
         .def(nb::init<std::int64_t, const nb::dict&, std::uintptr_t>(),
@@ -166,9 +174,9 @@ void bind_method(nb::module_& module, const char* name) {
              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("data").noconvert(), nb::arg("b").noconvert(),
              nb::arg("x").noconvert(), nb::arg("stream"));
-    define_with(&Class::template solve_with<Factorization>);
-    define_with(&Class::template solve_with<Preconditioner>);
-    define_with(&Class::template solve_with<Factors>);
+    define_with(static_cast<Factorization<Scalar, Space>*>(nullptr));
+    define_with(static_cast<Preconditioner<Scalar, Space>*>(nullptr));
+    define_with(static_cast<Factors<Scalar, Space>*>(nullptr));
   };
   for_each_scalar_and_space(define);
 }

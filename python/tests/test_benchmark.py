@@ -53,5 +53,5 @@ def test_limits(tmp_path):
     assert "2 cases without an answer" in printed
     rows, _ = run(tmp_path, "--what", "call", "--total", "0", "square:30")
     assert all(row["failed"] == "no time was left" for row in rows)
-    rows, _ = run(tmp_path, str(tmp_path / "missing.mtx"), "--what", "call")
-    assert all("FileNotFoundError" in row["failed"] for row in rows)
+    rows, _ = run(tmp_path, str(tmp_path / "missing.mtx"), "--what", "once")
+    assert len(rows) == 8 and all("FileNotFoundError" in row["failed"] for row in rows)

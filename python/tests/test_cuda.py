@@ -383,6 +383,8 @@ def test_tensors(rng, torch, dtype):
                 x = solver.solve(given, out)
                 assert x.is_cuda and (out is None or x is out)
                 np.testing.assert_allclose(A @ x.cpu().numpy(), b, atol=tolerance(dtype))
+            x = solver.solve(given.clone().requires_grad_())
+            np.testing.assert_allclose(A @ x.cpu().numpy(), b, atol=tolerance(dtype))
     M = strata.ilu0(tensor_of(torch, laplacian(10, dtype)))
     z = M.apply(torch.ones(100, dtype=getattr(torch, dtype), device="cuda"))
     np.testing.assert_allclose(z.cpu().numpy(), strata.ilu0(laplacian(10, dtype)).apply(

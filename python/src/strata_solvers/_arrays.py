@@ -143,10 +143,9 @@ def taken(array: Any, argument: str) -> Any:
     if isinstance(array, (np.ndarray, CudaArray)):
         return array
     device = getattr(array, "__dlpack_device__", None)
-    if hasattr(array, "__cuda_array_interface__") and (
-            device is None or int(device()[0]) == 13):
-        return CudaArray(array, argument)
-    return array
+    if device is not None and int(device()[0]) != 13:
+        return array
+    return CudaArray(array, argument) if hasattr(array, "__cuda_array_interface__") else array
 
 
 def stream_of(array: Any) -> int:
@@ -391,6 +390,8 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
     elif space != "host":
         same_space(b, space, argument)
         same_dtype(b, dtype, argument)
+        if _is_torch(b):
+            b = b.detach().resolve_conj().resolve_neg()
     if b.ndim not in (1, 2):
         raise SizeMismatchError(
             argument, f"has {b.ndim} dimensions",

@@ -286,6 +286,7 @@ WHAT = {
 def work(connection, peer_name):
     """Answers cases until the connection ends: in a process of its own."""
     peer = Cupy() if peer_name == "cupy" else Scipy()
+    connection.send("ready")
     while True:
         try:
             what, name, case, repeats, limit = connection.recv()
@@ -311,6 +312,17 @@ class Worker:
     def __exit__(self, *_):
         self._end()
 
+    def _begin(self):
+        """Imports take seconds, which are no case's."""
+        context = multiprocessing.get_context("spawn")
+        self._connection, there = context.Pipe()
+        self._process = context.Process(target=work, args=(there, self._peer_name), daemon=True)
+        self._process.start()
+        there.close()
+        if not self._connection.poll(120):
+            raise EOFError
+        self._connection.recv()
+
     def _end(self):
         if self._process is not None:
             self._connection.close()
@@ -319,15 +331,10 @@ class Worker:
             self._process = None
 
     def ask(self, what, name, case, repeats, limit):
-        if self._process is None:
-            context = multiprocessing.get_context("spawn")
-            self._connection, there = context.Pipe()
-            self._process = context.Process(target=work, args=(there, self._peer_name),
-                                            daemon=True)
-            self._process.start()
-            there.close()
         row = {"what": what, "matrix": name, "peer": self._peer_name, "case": str(case)}
         try:
+            if self._process is None:
+                self._begin()
             self._connection.send((what, name, case, repeats, limit))
             if self._connection.poll(limit):
                 return self._connection.recv()

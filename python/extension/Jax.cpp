@@ -18,9 +18,10 @@ namespace {
 namespace ffi = xla::ffi;
 
 /// Solvers that compiled programs name by number. Each shares its plan with the
-/// object of Python that it comes from, until Python code takes it out.
+/// object of Python that it comes from, until Python code takes it out. (The
+/// plans are Holders themselves.)
 template <class Scalar, class Space>
-class JaxPlans : public Holder {
+class JaxPlans {
  public:
   using Solver = Strata::TriangularSolver<Scalar, Space>;
 
@@ -39,11 +40,6 @@ class JaxPlans : public Holder {
     const std::lock_guard<std::mutex> lock(mutex_);
     plans_.erase(number);
   }
-  void release() override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    plans_.clear();
-  }
-
   /// x = A^-1 b with new values of A, on a stream. @throws Strata::Error
   template <class B, class X>
   void solve(std::int64_t number,

@@ -189,3 +189,22 @@ def test_threads_and_programs(rng):
     for thread in threads:
         thread.join()
     assert not faults
+
+
+def test_plans_may_be_alive_at_exit():
+    """Whatever was registered for the exit before the package was imported."""
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", """
+import weakref
+class Early:
+    pass
+early = Early()
+weakref.finalize(early, int)
+import numpy as np, scipy.sparse as sp, jax
+from strata_solvers.jax import TriangularSolve
+solve = TriangularSolve(sp.eye_array(9, format="csr", dtype="float32"))
+print(jax.jit(solve)(np.ones(9, "float32"), np.ones(9, "float32")).sum())
+"""], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.strip() == "9.0", done.stderr

@@ -224,15 +224,24 @@ def test_managed_memory(rng):
                                atol=1e-10)
 
 
+def test_negative_strides(rng):
+    A = random_triangle(rng, 50, 100, "float64")
+    solver = strata.TriangularSolver(on_gpu(A))
+    for shape in ((50,), (50, 3)):
+        b = rng.random(shape)
+        backward = cupy.asarray(b[::-1].copy())[::-1]
+        np.testing.assert_allclose(A @ solver.solve(backward).get(), b, atol=1e-10)
+
+
 def test_refuses_arrays_of_hosts_and_wrong_ones(rng):
     A = random_triangle(rng, 50, 100, "float64")
     solver = strata.TriangularSolver(on_gpu(A))
     out = cupy.full(50, 7.0)
-    for b in (np.ones(50), cupy.ones(50, "float32"), cupy.ones(49), cupy.ones((50, 1, 1)),
-              cupy.ones(50)[::-1]):
+    for b in (np.ones(50), cupy.ones(50, "float32"), cupy.ones(49), cupy.ones((50, 1, 1))):
         with pytest.raises(strata.Error):
             solver.solve(b, out)
-    for to in (cupy.empty(49), np.empty(50), cupy.empty((50, 2)), cupy.empty(50, "float32")):
+    for to in (cupy.empty(49), np.empty(50), cupy.empty((50, 2)), cupy.empty(50, "float32"),
+               cupy.empty(50)[::-1]):
         with pytest.raises(strata.Error):
             solver.solve(cupy.ones(50), to)
     assert (out.get() == 7).all()

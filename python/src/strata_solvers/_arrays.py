@@ -354,6 +354,12 @@ def _usable(array: Any) -> bool:
                for n, s in zip(array.shape, array.strides))
 
 
+def _is_backward(array: Any) -> bool:
+    """Whether it is one of CuPy's with a negative stride.  Other frameworks have none."""
+    return framework_of(array) == "cupy" and any(
+        n > 1 and s < 0 for n, s in zip(array.shape, array.strides))
+
+
 def is_plain(b: Any, out: Any, rows: int, dtype: np.dtype) -> bool:
     """Whether both are NumPy's, of that type, contiguous and of one shape with `rows`
     rows: nothing is left to check or convert.  `out` may be None.
@@ -403,6 +409,8 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
             f"pass {rows} elements, or {rows} x k for k right-hand sides",
         )
     if space != "host":
+        if _is_backward(b):
+            return sys.modules["cupy"].ascontiguousarray(b)
         return b
     if b.dtype != dtype:
         if not np.can_cast(b.dtype, dtype, "safe"):
@@ -439,6 +447,8 @@ def output(out: Any, shape: tuple[int, ...], dtype: str, space: str,
             )
     elif isinstance(given, CudaArray) and given.read_only or framework_of(given) == "jax":
         raise OptionError(argument, "is read-only", "pass an array that can be written")
+    elif _is_backward(given):
+        raise OptionError(argument, "has negative strides", "pass an array without them")
     return given
 
 

@@ -9,6 +9,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Kokkos_Core.hpp>
@@ -16,6 +17,7 @@
 #include <complex>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 namespace StrataPython {
 
@@ -36,6 +38,8 @@ template <>
 struct SpaceFacts<Kokkos::Cuda> {
   using Memory = nb::device::cuda;
   static constexpr const char* name = "cuda";
+  /// The stream of that handle; 0 is the legacy default stream, as everywhere
+  /// in CUDA. @throws HandleError where it is none
   static Kokkos::Cuda on_stream(std::uintptr_t stream);
 };
 #endif
@@ -95,6 +99,19 @@ using Written =
 template <class Element>
 using Filled = nb::ndarray<Element, nb::ndim<1>, nb::c_contig>;
 
+/// Where an array is on a GPU, as frameworks tell it without DLPack: pointer,
+/// n, k and two strides in elements.
+struct Place {
+  std::uintptr_t pointer;
+  std::int64_t rows, columns, row_stride, column_stride;
+};
+using PlaceTuple = std::tuple<std::uintptr_t, std::int64_t, std::int64_t,
+                              std::int64_t, std::int64_t>;
+inline Place place_of(const PlaceTuple& of) {
+  return {std::get<0>(of), std::get<1>(of), std::get<2>(of), std::get<3>(of),
+          std::get<4>(of)};
+}
+
 // --- Views -------------------------------------------------------------------
 
 using Borrowed = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -132,6 +149,15 @@ auto strided_view(const char* argument, const Array& array) {
                       typename Space::memory_space, Borrowed>(
       reinterpret_cast<Element*>(array.data()), layout);
 }
+/// The same of a place, for which Python code vouches.
+template <class Element, class Space>
+auto view_at(const Place& at) {
+  return Kokkos::View<Element**, Kokkos::LayoutStride,
+                      typename Space::memory_space, Borrowed>(
+      reinterpret_cast<Element*>(at.pointer),
+      Kokkos::LayoutStride(at.rows, at.row_stride, at.columns,
+                           at.column_stride));
+}
 /// The same of one dimension.
 template <class Scalar, class Space, class Array>
 auto strided_vector(const char* argument, const Array& array) {
@@ -143,29 +169,41 @@ auto strided_vector(const char* argument, const Array& array) {
                          Kokkos::ALL(), 0);
 }
 
+/// Whether an array has int64, and not int32. @throws OptionError
+template <class Space>
+bool is_wide(const char* argument, const Indices<Space>& array) {
+  if (array.dtype() == nb::dtype<std::int64_t>()) return true;
+  if (array.dtype() == nb::dtype<std::int32_t>()) return false;
+  throw Strata::OptionError(argument, "is neither int32 nor int64",
+                            "convert it to one of them");
+}
+template <class Integer, class Space>
+auto index_view(const Indices<Space>& array) {
+  return BorrowedArray<const Integer, Space>(
+      static_cast<const Integer*>(array.data()), array.shape(0));
+}
+/// Calls `take` with an array as a view of its integer type.
+template <class Space, class Take>
+void with_integers(const char* argument, const Indices<Space>& array,
+                   const Take& take) {
+  if (is_wide<Space>(argument, array))
+    take(index_view<std::int64_t, Space>(array));
+  else
+    take(index_view<std::int32_t, Space>(array));
+}
+
 /// Calls `take` with the two arrays as views of their integer types.
 template <class Space, class Take>
 auto with_indices(const Indices<Space>& row_map, const Indices<Space>& entries,
                   const Take& take) {
-  const auto is_wide = [](const char* argument, const Indices<Space>& array) {
-    if (array.dtype() == nb::dtype<std::int64_t>()) return true;
-    if (array.dtype() == nb::dtype<std::int32_t>()) return false;
-    throw Strata::OptionError(argument, "is neither int32 nor int64",
-                              "convert it to one of them");
-  };
-  const bool wide = is_wide("indptr", row_map);
-  if (wide != is_wide("indices", entries))
+  const bool wide = is_wide<Space>("indptr", row_map);
+  if (wide != is_wide<Space>("indices", entries))
     throw Strata::OptionError("indptr, indices", "are of two integer types",
                               "convert one to the type of the other");
-  const auto view = [](auto zero, const Indices<Space>& array) {
-    using Integer = decltype(zero);
-    return BorrowedArray<const Integer, Space>(
-        static_cast<const Integer*>(array.data()), array.shape(0));
-  };
-  return wide ? take(view(std::int64_t(), row_map),
-                     view(std::int64_t(), entries))
-              : take(view(std::int32_t(), row_map),
-                     view(std::int32_t(), entries));
+  return wide ? take(index_view<std::int64_t, Space>(row_map),
+                     index_view<std::int64_t, Space>(entries))
+              : take(index_view<std::int32_t, Space>(row_map),
+                     index_view<std::int32_t, Space>(entries));
 }
 
 /// Copies a view of `Space` to an array of the host or of `Space`.

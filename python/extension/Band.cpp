@@ -26,14 +26,14 @@ class Band : public Held<Strata::BandSolver<Scalar, Space>> {
     options.tile = option(given, "tile", options.tile);
     const auto band = strided_view<Scalar, Space>("ab", ab);
     const Work work;
-    this->object = Strata::BandSolver<Scalar, Space>(
-        SpaceFacts<Space>::on_stream(stream), band, lower, upper, options);
+    this->object = Strata::BandSolver<Scalar, Space>(this->on(stream), band,
+                                                     lower, upper, options);
   }
 
   void update(const Read<Scalar, Space>& ab, std::uintptr_t stream) {
     const auto band = strided_view<Scalar, Space>("ab", ab);
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     this->object.update_values(exec, band);
     exec.fence();
   }
@@ -43,7 +43,7 @@ class Band : public Held<Strata::BandSolver<Scalar, Space>> {
     const auto from = strided_view<Scalar, Space>("b", b);
     const auto to = strided_view<Scalar, Space>("out", x);
     const Work work;
-    this->object.solve(SpaceFacts<Space>::on_stream(stream), from, to);
+    this->object.solve(this->on(stream), from, to);
   }
 
   Strata::BandReport report() const { return this->object.report(); }

@@ -10,31 +10,57 @@
 
 namespace StrataPython {
 
+/// Arrays of a GPU made here, or known by address alone.
+void bind_cuda_arrays(nb::module_& module);
 // Each defines the classes of one solver, for every scalar and space.
 void bind_triangular(nb::module_& module);
 void bind_substitution(nb::module_& module);
 void bind_level_sets(nb::module_& module);
 void bind_factorization(nb::module_& module);
+void bind_factor_solver(nb::module_& module);
 void bind_preconditioner(nb::module_& module);
 void bind_sell_matrix(nb::module_& module);
 void bind_krylov(nb::module_& module);
 void bind_band(nb::module_& module);
 void bind_dense(nb::module_& module);
+/// What JAX calls from compiled programs; nothing where the build had no
+/// headers of jaxlib.
+void bind_jax(nb::module_& module);
 
-/// Calls Bind<Scalar, Space>::define(module) for every one that there is.
+/// Calls `take` with a zero of every scalar that libstrata has.
+template <class Take>
+void for_each_scalar(const Take& take) {
+#if STRATA_LIBRARY_FLOAT
+  take(float());
+#endif
+#if STRATA_LIBRARY_DOUBLE
+  take(double());
+#endif
+#if STRATA_LIBRARY_COMPLEX_FLOAT
+  take(Kokkos::complex<float>());
+#endif
+#if STRATA_LIBRARY_COMPLEX_DOUBLE
+  take(Kokkos::complex<double>());
+#endif
+}
+
+/// Calls `take` with a scalar and a space for every pair that there is.
+template <class Take>
+void for_each_scalar_and_space(const Take& take) {
+  for_each_scalar([&](auto scalar) {
+    take(scalar, Host());
+#if defined(KOKKOS_ENABLE_CUDA)
+    take(scalar, Kokkos::Cuda());
+#endif
+  });
+}
+
+/// Calls Bind<Scalar, Space>::define(module) for every pair.
 template <template <class, class> class Bind>
 void for_each_type(nb::module_& module) {
-  const auto for_space = [&](auto space) {
-    using Space = decltype(space);
-    Bind<float, Space>::define(module);
-    Bind<double, Space>::define(module);
-    Bind<Kokkos::complex<float>, Space>::define(module);
-    Bind<Kokkos::complex<double>, Space>::define(module);
-  };
-  for_space(Host());
-#if defined(KOKKOS_ENABLE_CUDA)
-  for_space(Kokkos::Cuda());
-#endif
+  for_each_scalar_and_space([&](auto scalar, auto space) {
+    Bind<decltype(scalar), decltype(space)>::define(module);
+  });
 }
 
 }  // namespace StrataPython

@@ -13,7 +13,15 @@ Strata::IncompleteFactorizationOptions factorization_options(
   options.kind = option_of(given, "kind", options.kind);
   options.transpose = option(given, "transpose", options.transpose);
   options.shift = option(given, "shift", options.shift);
+  options.fill_level = option(given, "fill_level", options.fill_level);
+  options.small_pivot_threshold =
+      option(given, "small_pivot_threshold", options.small_pivot_threshold);
+  options.precision = option_of(given, "precision", options.precision);
+  options.enqueue_updates =
+      option(given, "enqueue_updates", options.enqueue_updates);
   options.triangular = triangular_options(given);
+  // Of the factorisation alone.
+  options.triangular.enqueue_updates = false;
   return options;
 }
 
@@ -37,13 +45,26 @@ struct BindFactorization {
              nb::arg("stream"))
         .def("apply", &Class::apply, nb::arg("r").noconvert(),
              nb::arg("out").noconvert(), nb::arg("op"), nb::arg("stream"))
+        .def("apply_at", &Class::apply_at, nb::arg("r"), nb::arg("out"),
+             nb::arg("stream"))
+        .def("enqueue_values", &Class::enqueue_values,
+             nb::arg("data").noconvert(), nb::arg("stream"))
+        .def("status", &Class::status, nb::arg("stream"))
+        .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);
+    // A lambda, because nvcc takes no pointers to members that are templates.
     const auto define_copy = [&](auto integer) {
       using Integer = decltype(integer);
-      bound.def("copy_factor", &Class::template copy_factor<Integer>,
-                nb::arg("lower"), nb::arg("indptr").noconvert(),
-                nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-                nb::arg("stream"));
+      bound.def(
+          "copy_factor",
+          [](const Class& self, bool lower, const Filled<Integer>& row_map,
+             const Filled<Integer>& entries,
+             const Filled<InterfaceOf<Scalar>>& values, std::uintptr_t stream) {
+            self.copy_factor(lower, row_map, entries, values, stream);
+          },
+          nb::arg("lower"), nb::arg("indptr").noconvert(),
+          nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
+          nb::arg("stream"));
     };
     define_copy(std::int32_t());
     define_copy(std::int64_t());
@@ -64,6 +85,12 @@ void bind_factorization(nb::module_& module) {
               "Entries of L with its diagonal.")
       .def_ro("upper_entries", &Report::upper_entries,
               "Entries of U with its diagonal.")
+      .def_ro("fill_entries", &Report::fill_entries,
+              "Entries that fill_level adds to those of A.")
+      .def_ro("replaced_pivots", &Report::replaced_pivots,
+              "Pivots that small_pivot_threshold replaced.")
+      .def_ro("largest_pivot_change", &Report::largest_pivot_change,
+              "The largest modulus of a pivot minus what replaced it.")
       .def_ro("factor_bytes", &Report::factor_bytes,
               "Bytes of the factors: those in use, and those that an update "
               "computes beside them.")
@@ -71,6 +98,8 @@ void bind_factorization(nb::module_& module) {
               "Bytes that the elimination keeps for other values.")
       .def_ro("plan_bytes", &Report::plan_bytes,
               "Bytes of the plans of all triangular solvers.")
+      .def_ro("workspace_bytes", &Report::workspace_bytes,
+              "Bytes of vectors between the two triangles.")
       .def_ro("lower", &Report::lower, "The solver with L, a TriangularReport.")
       .def_ro("upper", &Report::upper, "The solver with U, a TriangularReport.")
       .def_ro("lower_transposed", &Report::lower_transposed,

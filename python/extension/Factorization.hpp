@@ -8,6 +8,7 @@
 #include "Arrays.hpp"
 #include "Options.hpp"
 #include "Runtime.hpp"
+#include "UpdateStatus.hpp"
 
 namespace StrataPython {
 
@@ -20,6 +21,7 @@ template <class Scalar, class Space>
 class Factorization
     : public Held<Strata::IncompleteFactorization<Scalar, Space>> {
  public:
+  Factorization() = default;
   Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
                 const Values<Scalar, Space>& values, const nb::dict& given,
                 std::uintptr_t stream) {
@@ -27,7 +29,7 @@ class Factorization
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object = Strata::IncompleteFactorization<Scalar, Space>(
-          SpaceFacts<Space>::on_stream(stream),
+          this->on(stream),
           borrowed_matrix<Scalar, Space>(offsets, columns,
                                          view_of<Scalar, Space>(values)),
           options);
@@ -37,7 +39,7 @@ class Factorization
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
               const Values<Scalar, Space>& values, std::uintptr_t stream) {
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object.update_values(
           exec, borrowed_matrix<Scalar, Space>(offsets, columns,
@@ -52,7 +54,32 @@ class Factorization
     const auto to = strided_view<Scalar, Space>("out", z);
     const auto which = enumerator<Strata::Op>("op", op);
     const Work work;
-    this->object.apply(SpaceFacts<Space>::on_stream(stream), from, to, which);
+    this->object.apply(this->on(stream), from, to, which);
+  }
+
+  void apply_at(const PlaceTuple& r, const PlaceTuple& z,
+                std::uintptr_t stream) const {
+    const auto from = view_at<const Scalar, Space>(place_of(r));
+    const auto to = view_at<Scalar, Space>(place_of(z));
+    const Work work;
+    this->object.apply(this->on(stream), from, to);
+  }
+
+  void enqueue_values(const Values<Scalar, Space>& values,
+                      std::uintptr_t stream) {
+    const Work work;
+    this->object.enqueue_update_values(this->on(stream),
+                                       view_of<Scalar, Space>(values));
+  }
+  FoundStatus status(std::uintptr_t stream) const {
+    const Work work;
+    return found_status(this->on(stream), this->object.update_status());
+  }
+
+  /// Becomes one with the factors and plans of `other`.
+  void share(const Factorization& other, std::uintptr_t stream) {
+    const Work work;
+    this->object = other.object.share_plan(other.on(stream));
   }
 
   /// Copies a factor to arrays of the right lengths, on the host or in `Space`.
@@ -65,7 +92,7 @@ class Factorization
         KokkosSparse::CrsMatrix<Scalar, Integer, typename Space::device_type,
                                 void, Integer>;
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     const Matrix factor = lower ? this->object.template lower<Matrix>(exec)
                                 : this->object.template upper<Matrix>(exec);
     fill<Space>("indptr", row_map, factor.graph.row_map);

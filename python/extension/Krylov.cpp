@@ -8,6 +8,7 @@
 #include <string>
 
 #include "Bindings.hpp"
+#include "FactorSolver.hpp"
 #include "Factorization.hpp"
 #include "Preconditioner.hpp"
 #include "SellMatrix.hpp"
@@ -34,47 +35,41 @@ struct Progress {
   }
 };
 
-/// The methods: their names in Python, options and results.
-template <class Scalar, class Space>
-struct CgMethod {
-  using Solver = Strata::ConjugateGradient<Scalar, Space>;
-  using Options = Strata::CgOptions;
-  using Result = Strata::CgResult;
-  static constexpr const char* name = "ConjugateGradient";
-  static void take(const nb::dict& given, Options& options) {
-    options.launches = option(given, "launches", options.launches);
-  }
+/// A method: its solver, options and result.
+template <template <class, class> class SolverOf, class OptionsOf,
+          class ResultOf>
+struct Method {
+  template <class Scalar, class Space>
+  using Solver = SolverOf<Scalar, Space>;
+  using Options = OptionsOf;
+  using Result = ResultOf;
 };
-template <class Scalar, class Space>
-struct GmresMethod {
-  using Solver = Strata::Gmres<Scalar, Space>;
-  using Options = Strata::GmresOptions;
-  using Result = Strata::KrylovResult;
-  static constexpr const char* name = "Gmres";
-  static void take(const nb::dict& given, Options& options) {
-    options.restart = option(given, "restart", options.restart);
-  }
-};
-template <class Scalar, class Space>
-struct BiCgStabMethod {
-  using Solver = Strata::BiCgStab<Scalar, Space>;
-  using Options = Strata::BiCgStabOptions;
-  using Result = Strata::KrylovResult;
-  static constexpr const char* name = "BiCgStab";
-  static void take(const nb::dict& given, Options& options) {
-    options.max_new_starts =
-        option(given, "max_new_starts", options.max_new_starts);
-  }
-};
+using Cg =
+    Method<Strata::ConjugateGradient, Strata::CgOptions, Strata::CgResult>;
+using Gmres = Method<Strata::Gmres, Strata::GmresOptions, Strata::KrylovResult>;
+using BiCgStab =
+    Method<Strata::BiCgStab, Strata::BiCgStabOptions, Strata::KrylovResult>;
 
-template <class Method, class Scalar, class Space>
-class Krylov : public Held<typename Method::Solver> {
+/// The option that a method alone has.
+void take_own(const nb::dict& given, Strata::CgOptions& options) {
+  options.launches = option(given, "launches", options.launches);
+}
+void take_own(const nb::dict& given, Strata::GmresOptions& options) {
+  options.restart = option(given, "restart", options.restart);
+}
+void take_own(const nb::dict& given, Strata::BiCgStabOptions& options) {
+  options.max_new_starts =
+      option(given, "max_new_starts", options.max_new_starts);
+}
+
+template <class Of, class Scalar, class Space>
+class Krylov : public Held<typename Of::template Solver<Scalar, Space>> {
  public:
   using Matrix = Sell<Scalar, Space>;
-  using Result = typename Method::Result;
+  using Result = typename Of::Result;
 
   Krylov(std::int64_t rows, const nb::dict& given, std::uintptr_t stream) {
-    typename Method::Options options;
+    typename Of::Options options;
     options.relative_tolerance =
         option(given, "relative_tolerance", options.relative_tolerance);
     options.absolute_tolerance =
@@ -83,25 +78,60 @@ class Krylov : public Held<typename Method::Solver> {
         option(given, "max_iterations", options.max_iterations);
     options.iterations_ahead =
         option(given, "iterations_ahead", options.iterations_ahead);
-    Method::take(given, options);
+    take_own(given, options);
     if (given.contains("progress"))
       options.progress = Progress{nb::object(given["progress"]), raised_};
     const Work work;
-    this->object = typename Method::Solver(SpaceFacts<Space>::on_stream(stream),
-                                           rows, options);
+    this->object = typename Of::template Solver<Scalar, Space>(this->on(stream),
+                                                               rows, options);
   }
 
+  Result solve_plain(const Matrix& A, const Read<Scalar, Space>& b,
+                     const Written<Scalar, Space>& x, std::uintptr_t stream) {
+    return solve(A, b, x, stream, [](const auto&, const auto& run) {
+      return run(Strata::NoPreconditioner());
+    });
+  }
   template <class M>
-  Result solve(const Matrix& A, const M& preconditioner,
-               const Read<Scalar, Space>& b, const Written<Scalar, Space>& x,
-               std::uintptr_t stream) {
+  Result solve_with(const Matrix& A, const M& preconditioner,
+                    const Read<Scalar, Space>& b,
+                    const Written<Scalar, Space>& x, std::uintptr_t stream) {
+    return solve(A, b, x, stream, [&](const auto&, const auto& run) {
+      preconditioner.on(stream);
+      return run(preconditioner.object);
+    });
+  }
+  Result solve_jacobi(const Matrix& A, const Indices<Space>& row_map,
+                      const Indices<Space>& entries,
+                      const Values<Scalar, Space>& values,
+                      const Read<Scalar, Space>& b,
+                      const Written<Scalar, Space>& x, std::uintptr_t stream) {
+    return solve(A, b, x, stream, [&](const auto& exec, const auto& run) {
+      return with_indices<Space>(
+          row_map, entries, [&](auto offsets, auto columns) {
+            return run(Strata::JacobiPreconditioner<Scalar, Space>(
+                exec, borrowed_matrix<Scalar, Space>(
+                          offsets, columns, view_of<Scalar, Space>(values))));
+          });
+    });
+  }
+
+ private:
+  /// `prepare` calls what it is passed with a preconditioner.
+  template <class Prepare>
+  Result solve(const Matrix& A, const Read<Scalar, Space>& b,
+               const Written<Scalar, Space>& x, std::uintptr_t stream,
+               const Prepare& prepare) {
     const auto from = strided_vector<Scalar, Space>("b", b);
     const auto to = strided_vector<Scalar, Space>("x", x);
     Result result;
     {
       const Work work;
-      result = this->object.solve(SpaceFacts<Space>::on_stream(stream),
-                                  A.object, preconditioner, from, to);
+      A.on(stream);
+      const Space exec = this->on(stream);
+      result = prepare(exec, [&](const auto& preconditioner) {
+        return this->object.solve(exec, A.object, preconditioner, from, to);
+      });
     }
     if (*raised_) {
       const std::exception_ptr raised = *raised_;
@@ -111,72 +141,45 @@ class Krylov : public Held<typename Method::Solver> {
     return result;
   }
 
-  Result solve_plain(const Matrix& A, const Read<Scalar, Space>& b,
-                     const Written<Scalar, Space>& x, std::uintptr_t stream) {
-    return solve(A, Strata::NoPreconditioner(), b, x, stream);
-  }
-  Result solve_factorization(const Matrix& A,
-                             const Factorization<Scalar, Space>& M,
-                             const Read<Scalar, Space>& b,
-                             const Written<Scalar, Space>& x,
-                             std::uintptr_t stream) {
-    return solve(A, M.object, b, x, stream);
-  }
-  Result solve_preconditioner(const Matrix& A,
-                              const Preconditioner<Scalar, Space>& M,
-                              const Read<Scalar, Space>& b,
-                              const Written<Scalar, Space>& x,
-                              std::uintptr_t stream) {
-    return solve(A, M.object, b, x, stream);
-  }
-  Result solve_jacobi(const Matrix& A, const Indices<Space>& row_map,
-                      const Indices<Space>& entries,
-                      const Values<Scalar, Space>& values,
-                      const Read<Scalar, Space>& b,
-                      const Written<Scalar, Space>& x, std::uintptr_t stream) {
-    const auto make = [&] {
-      const Work work;
-      return with_indices<Space>(
-          row_map, entries, [&](auto offsets, auto columns) {
-            return Strata::JacobiPreconditioner<Scalar, Space>(
-                SpaceFacts<Space>::on_stream(stream),
-                borrowed_matrix<Scalar, Space>(offsets, columns,
-                                               view_of<Scalar, Space>(values)));
-          });
-    };
-    return solve(A, make(), b, x, stream);
-  }
-
- private:
   Raised raised_ = std::make_shared<std::exception_ptr>();
 };
 
-template <template <class, class> class Method>
-struct BindMethod {
-  template <class Scalar, class Space>
-  struct For {
-    static void define(nb::module_& module) {
-      using Of = Method<Scalar, Space>;
-      using Class = Krylov<Of, Scalar, Space>;
-      nb::class_<Class>(module, class_name<Scalar, Space>(Of::name).c_str())
-          .def(nb::init<std::int64_t, const nb::dict&, std::uintptr_t>(),
-               nb::arg("rows"), nb::arg("options"), nb::arg("stream"))
-          .def("solve", &Class::solve_plain, nb::arg("A"),
-               nb::arg("b").noconvert(), nb::arg("x").noconvert(),
-               nb::arg("stream"))
-          .def("solve", &Class::solve_factorization, nb::arg("A"), nb::arg("M"),
-               nb::arg("b").noconvert(), nb::arg("x").noconvert(),
-               nb::arg("stream"))
-          .def("solve", &Class::solve_preconditioner, nb::arg("A"),
-               nb::arg("M"), nb::arg("b").noconvert(), nb::arg("x").noconvert(),
-               nb::arg("stream"))
-          .def("solve_jacobi", &Class::solve_jacobi, nb::arg("A"),
-               nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-               nb::arg("data").noconvert(), nb::arg("b").noconvert(),
-               nb::arg("x").noconvert(), nb::arg("stream"));
-    }
+template <class Of>
+void bind_method(nb::module_& module, const char* name) {
+  const auto define = [&](auto scalar, auto space) {
+    using Scalar = decltype(scalar);
+    using Space = decltype(space);
+    using Class = Krylov<Of, Scalar, Space>;
+    nb::class_<Class> bound(module, class_name<Scalar, Space>(name).c_str());
+    // A lambda, because nvcc takes no pointers to members that are templates.
+    const auto define_with = [&](auto* any) {
+      using M = std::remove_pointer_t<decltype(any)>;
+      bound.def(
+          "solve",
+          [](Class& self, const typename Class::Matrix& A,
+             const M& preconditioner, const Read<Scalar, Space>& b,
+             const Written<Scalar, Space>& x, std::uintptr_t stream) {
+            return self.solve_with(A, preconditioner, b, x, stream);
+          },
+          nb::arg("A"), nb::arg("M"), nb::arg("b").noconvert(),
+          nb::arg("x").noconvert(), nb::arg("stream"));
+    };
+    bound
+        .def(nb::init<std::int64_t, const nb::dict&, std::uintptr_t>(),
+             nb::arg("rows"), nb::arg("options"), nb::arg("stream"))
+        .def("solve", &Class::solve_plain, nb::arg("A"),
+             nb::arg("b").noconvert(), nb::arg("x").noconvert(),
+             nb::arg("stream"))
+        .def("solve_jacobi", &Class::solve_jacobi, nb::arg("A"),
+             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+             nb::arg("data").noconvert(), nb::arg("b").noconvert(),
+             nb::arg("x").noconvert(), nb::arg("stream"));
+    define_with(static_cast<Factorization<Scalar, Space>*>(nullptr));
+    define_with(static_cast<Preconditioner<Scalar, Space>*>(nullptr));
+    define_with(static_cast<Factors<Scalar, Space>*>(nullptr));
   };
-};
+  for_each_scalar_and_space(define);
+}
 
 template <class Result>
 void bind_result(nb::module_& module, const char* name, const char* text) {
@@ -197,9 +200,9 @@ void bind_krylov(nb::module_& module) {
                                 "How conjugate gradients ended.");
   bind_result<Strata::KrylovResult>(module, "KrylovResult",
                                     "How GMRES or BiCGStab ended.");
-  for_each_type<BindMethod<CgMethod>::For>(module);
-  for_each_type<BindMethod<GmresMethod>::For>(module);
-  for_each_type<BindMethod<BiCgStabMethod>::For>(module);
+  bind_method<Cg>(module, "ConjugateGradient");
+  bind_method<Gmres>(module, "Gmres");
+  bind_method<BiCgStab>(module, "BiCgStab");
 }
 
 }  // namespace StrataPython

@@ -44,18 +44,14 @@ std::vector<int> level_set_sizes(const Indices<Host>& row_map,
 }  // namespace
 
 void bind_level_sets(nb::module_& module) {
-  const auto define = [&](auto scalar) {
+  for_each_scalar([&](auto scalar) {
     using Scalar = decltype(scalar);
     module.def(class_name<Scalar, Host>("level_set_sizes").c_str(),
                &level_set_sizes<Scalar>, nb::arg("indptr").noconvert(),
                nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
                nb::arg("lower"), nb::arg("unit_diagonal"), nb::arg("op"),
                nb::arg("take_triangle"));
-  };
-  define(float());
-  define(double());
-  define(Kokkos::complex<float>());
-  define(Kokkos::complex<double>());
+  });
 }
 
 }  // namespace StrataPython

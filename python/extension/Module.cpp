@@ -35,20 +35,30 @@ NB_MODULE(_core, module) {
   module.attr("kokkos_version") = KOKKOS_VERSION;
 #if defined(KOKKOS_ENABLE_CUDA)
   module.attr("has_cuda") = true;
+  module.attr("cuda_device") = Kokkos::Cuda().cuda_device();
 #else
   module.attr("has_cuda") = false;
+  module.attr("cuda_device") = -1;
 #endif
+  nb::list scalars;
+  for_each_scalar([&](auto scalar) {
+    scalars.append(ScalarFacts<decltype(scalar)>::name);
+  });
+  module.attr("scalars") = nb::tuple(scalars);
   module.def(
       "concurrency", [] { return Host().concurrency(); },
       "Threads that a host's solves may use.");
 
+  bind_cuda_arrays(module);
   bind_triangular(module);
   bind_substitution(module);
   bind_level_sets(module);
   bind_factorization(module);
+  bind_factor_solver(module);
   bind_preconditioner(module);
   bind_sell_matrix(module);
   bind_krylov(module);
   bind_band(module);
   bind_dense(module);
+  bind_jax(module);
 }

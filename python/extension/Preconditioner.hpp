@@ -25,7 +25,7 @@ class Preconditioner
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object = Strata::IncompletePreconditioner<Scalar, Space>(
-          SpaceFacts<Space>::on_stream(stream),
+          this->on(stream),
           borrowed_matrix<Scalar, Space>(offsets, columns,
                                          view_of<Scalar, Space>(values)),
           factorization, {}, of_rows);
@@ -35,7 +35,7 @@ class Preconditioner
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
               const Values<Scalar, Space>& values, std::uintptr_t stream) {
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object.update_values(
           exec, borrowed_matrix<Scalar, Space>(offsets, columns,
@@ -52,7 +52,7 @@ class Preconditioner
       throw Strata::SizeMismatchError("out", "has not as many columns as r",
                                       "pass an array of the shape of r");
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     for (std::size_t column = 0; column < from.extent(1); ++column)
       this->object.apply(exec, Kokkos::subview(from, Kokkos::ALL(), column),
                          Kokkos::subview(to, Kokkos::ALL(), column));

@@ -32,6 +32,13 @@ Holders& holders() {
   return instance;
 }
 
+void expect_running() {
+  if (!running)
+    throw Strata::HandleError("strata_solvers",
+                              "has been shut down: the interpreter is exiting",
+                              "solve before it exits");
+}
+
 void release_all() {
   running = false;
   std::lock_guard<std::mutex> lock(holders().mutex);
@@ -56,6 +63,8 @@ void let_this_thread_dispatch() {}
 }  // namespace
 
 void initialize() {
+  const std::string missing = missing_device();
+  if (!missing.empty()) throw nanobind::import_error(missing.c_str());
   if (!Kokkos::is_initialized()) {
 #if KOKKOS_VERSION < 30700
     Kokkos::InitArguments arguments;
@@ -98,11 +107,24 @@ Away::~Away() {
 }
 
 Work::Work() : lock_(work_mutex) {
-  if (!running)
-    throw Strata::HandleError("strata_solvers",
-                              "has been shut down: the interpreter is exiting",
-                              "solve before it exits");
+  expect_running();
   let_this_thread_dispatch();
+}
+
+ForeignWork::ForeignWork() {
+  ++threads_away;
+  try {
+    lock_ = std::unique_lock<std::mutex>(work_mutex);
+    expect_running();
+  } catch (...) {
+    --threads_away;
+    throw;
+  }
+  let_this_thread_dispatch();
+}
+ForeignWork::~ForeignWork() {
+  lock_.unlock();
+  --threads_away;
 }
 
 Holder::Holder() {
@@ -115,10 +137,43 @@ Holder::~Holder() {
 }
 
 #if defined(KOKKOS_ENABLE_CUDA)
+namespace {
+
+/// @throws HandleError
+void expect_success(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  throw Strata::HandleError(
+      "stream", std::string(call) + ": " + cudaGetErrorString(status),
+      "pass arrays of a stream that is alive");
+}
+
+cudaStream_t handle_of(std::uintptr_t stream) {
+  return stream == 0 ? cudaStreamLegacy
+                     : reinterpret_cast<cudaStream_t>(stream);
+}
+
+}  // namespace
+
+KeptDevice::KeptDevice() { (void)cudaGetDevice(&device_); }
+KeptDevice::~KeptDevice() {
+  int now = -1;
+  if (device_ >= 0 && cudaGetDevice(&now) == cudaSuccess && now != device_)
+    (void)cudaSetDevice(device_);
+}
+
+std::string missing_device() {
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaSuccess && devices > 0) return {};
+  return std::string(
+             "strata_solvers: this build works on an NVIDIA GPU, and CUDA "
+             "finds none (") +
+         cudaGetErrorString(status) +
+         "): install the wheel for hosts, or a newer driver";
+}
+
 Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
   // An instance allocates when it is made, so each stream has one that stays.
-  // The default stream of a device has Kokkos' own.
-  if (stream == 0) return Kokkos::Cuda();
   class Instances : public Holder {
    public:
     std::unordered_map<std::uintptr_t, Kokkos::Cuda> of;
@@ -127,10 +182,28 @@ Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
   static Instances& instances = *new Instances;
   const auto found = instances.of.find(stream);
   if (found != instances.of.end()) return found->second;
-  const Kokkos::Cuda made(reinterpret_cast<cudaStream_t>(stream));
+  // Kokkos asks for the context of the stream, which for the default streams is
+  // the one that is current in this thread.
+  expect_success(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
+  const Kokkos::Cuda made(handle_of(stream));
   instances.of.emplace(stream, made);
   return made;
 }
+
+void change_stream(std::uintptr_t now) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (now != 0)
+    expect_success(cudaStreamIsCapturing(handle_of(now), &capture),
+                   "cudaStreamIsCapturing");
+  // Which stream was used before may no longer exist: the device does.
+  if (capture == cudaStreamCaptureStatusNone)
+    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+#else
+KeptDevice::KeptDevice() = default;
+KeptDevice::~KeptDevice() = default;
+std::string missing_device() { return {}; }
+void change_stream(std::uintptr_t) {}
 #endif
 
 }  // namespace StrataPython

@@ -6,7 +6,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <mutex>
+#include <string>
+
+#include "Arrays.hpp"
 
 namespace StrataPython {
 
@@ -32,6 +36,19 @@ class Away {
   PyThreadState* thread_;
 };
 
+/// Keeps the GPU that a thread works on: callers may have set another one than
+/// Kokkos'.
+class KeptDevice {
+ public:
+  KeptDevice();
+  KeptDevice(const KeptDevice&) = delete;
+  KeptDevice& operator=(const KeptDevice&) = delete;
+  ~KeptDevice();
+
+ private:
+  int device_ = -1;
+};
+
 /// Held by a thread of Python while the library works for it: away, and one
 /// thread at a time, since the threads of a host and the objects of the library
 /// serve one caller at a time.
@@ -46,7 +63,30 @@ class Work {
  private:
   Away away_;
   std::unique_lock<std::mutex> lock_;
+  KeptDevice device_;
 };
+
+/// The same for a thread that is not Python's, or does not hold the
+/// interpreter's lock: one of XLA's.
+class ForeignWork {
+ public:
+  /// @throws Strata::HandleError after finalize()
+  ForeignWork();
+  ForeignWork(const ForeignWork&) = delete;
+  ForeignWork& operator=(const ForeignWork&) = delete;
+  ~ForeignWork();
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  KeptDevice device_;
+};
+
+/// Whether a machine has what this build works on; the text says what it lacks.
+std::string missing_device();
+
+/// Before an object works on another stream than until now: waits for the
+/// device, unless `now` is being captured into a graph.
+void change_stream(std::uintptr_t now);
 
 /// What holds memory of Kokkos, and has to let go of it before Kokkos ends.
 /// Python may keep such an object for longer, empty.
@@ -61,10 +101,26 @@ class Holder {
 
 /// A solver or matrix of the library, for Python to hold.
 template <class Object>
-class Held : public Holder {
+class Held;
+template <template <class, class> class Of, class Scalar, class Space>
+class Held<Of<Scalar, Space>> : public Holder {
+  using Object = Of<Scalar, Space>;
+
  public:
   Object object;
   void release() override { object = Object(); }
+
+  /// The space on a caller's stream, for work of this object. Its workspace
+  /// serves one stream at a time: on another one than before, it waits.
+  Space on(std::uintptr_t stream) const {
+    if (stream_ != stream && stream_ != unused) change_stream(stream);
+    stream_ = stream;
+    return SpaceFacts<Space>::on_stream(stream);
+  }
+
+ private:
+  static constexpr std::uintptr_t unused = ~std::uintptr_t(0);
+  mutable std::uintptr_t stream_ = unused;
 };
 
 }  // namespace StrataPython

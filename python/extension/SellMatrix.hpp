@@ -27,22 +27,22 @@ class Sell : public Held<Strata::SellMatrix<Scalar, Space>> {
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto of_columns) {
       this->object = Strata::SellMatrix<Scalar, Space>(
-          SpaceFacts<Space>::on_stream(stream), offsets, of_columns,
-          view_of<Scalar, Space>(values), columns, options);
+          this->on(stream), offsets, of_columns, view_of<Scalar, Space>(values),
+          columns, options);
     });
   }
 
   void update_values(const Values<Scalar, Space>& values,
                      std::uintptr_t stream) {
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     this->object.update_values(exec, view_of<Scalar, Space>(values));
     exec.fence();
   }
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
               const Values<Scalar, Space>& values, std::uintptr_t stream) {
     const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
+    const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object.update_values(exec, offsets, columns,
                                  view_of<Scalar, Space>(values));
@@ -56,8 +56,7 @@ class Sell : public Held<Strata::SellMatrix<Scalar, Space>> {
     const auto from = strided_view<Scalar, Space>("x", x);
     const auto to = strided_view<Scalar, Space>("out", y);
     const Work work;
-    this->object.apply(SpaceFacts<Space>::on_stream(stream), Scalar(alpha),
-                       from, Scalar(beta), to);
+    this->object.apply(this->on(stream), Scalar(alpha), from, Scalar(beta), to);
   }
 
   Strata::SellReport report() const { return this->object.report(); }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <nanobind/stl/string.h>
+#include "Triangular.hpp"
+
 #include <nanobind/stl/vector.h>
 
-#include <Strata_TriangularSolver.hpp>
-
-#include "Arrays.hpp"
 #include "Bindings.hpp"
-#include "Options.hpp"
-#include "Runtime.hpp"
 
 namespace StrataPython {
 
@@ -35,57 +31,12 @@ Strata::TriangularOptions triangular_options(const nb::dict& given) {
       option(given, "max_plan_bytes", options.max_plan_bytes);
   options.max_plan_ratio =
       option(given, "max_plan_ratio", options.max_plan_ratio);
+  options.enqueue_updates =
+      option(given, "enqueue_updates", options.enqueue_updates);
   return options;
 }
 
 namespace {
-
-template <class Scalar, class Space>
-class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
- public:
-  Triangular(const Indices<Space>& row_map, const Indices<Space>& entries,
-             const Values<Scalar, Space>& values, bool lower,
-             bool unit_diagonal, const nb::dict& given, std::uintptr_t stream) {
-    const auto options = triangular_options(given);
-    const Work work;
-    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
-      this->object = Strata::TriangularSolver<Scalar, Space>(
-          SpaceFacts<Space>::on_stream(stream), offsets, columns,
-          view_of<Scalar, Space>(values),
-          lower ? Strata::Uplo::lower : Strata::Uplo::upper,
-          unit_diagonal ? Strata::Diag::unit : Strata::Diag::non_unit, options);
-    });
-  }
-
-  void solve(const Read<Scalar, Space>& b, const Written<Scalar, Space>& x,
-             std::uintptr_t stream) const {
-    const auto from = strided_view<Scalar, Space>("b", b);
-    const auto to = strided_view<Scalar, Space>("out", x);
-    const Work work;
-    this->object.solve(SpaceFacts<Space>::on_stream(stream), from, to);
-  }
-
-  void update_values(const Values<Scalar, Space>& values,
-                     std::uintptr_t stream) {
-    const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
-    this->object.update_values(exec, view_of<Scalar, Space>(values));
-    // The array may be freed once we return.
-    exec.fence();
-  }
-  void update(const Indices<Space>& row_map, const Indices<Space>& entries,
-              const Values<Scalar, Space>& values, std::uintptr_t stream) {
-    const Work work;
-    const auto exec = SpaceFacts<Space>::on_stream(stream);
-    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
-      this->object.update_values(exec, offsets, columns,
-                                 view_of<Scalar, Space>(values));
-    });
-    exec.fence();
-  }
-
-  Strata::TriangularReport report() const { return this->object.report(); }
-};
 
 template <class Scalar, class Space>
 struct BindTriangular {
@@ -107,6 +58,15 @@ struct BindTriangular {
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
              nb::arg("stream"))
+        .def("solve_at", &Class::solve_at, nb::arg("b"), nb::arg("out"),
+             nb::arg("stream"))
+        .def("seconds_of_solve", &Class::seconds_of_solve,
+             nb::arg("b").noconvert(), nb::arg("out").noconvert(),
+             nb::arg("times"), nb::arg("stream"))
+        .def("enqueue_values", &Class::enqueue_values,
+             nb::arg("data").noconvert(), nb::arg("stream"))
+        .def("status", &Class::status, nb::arg("stream"))
+        .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);
   }
 };
@@ -166,6 +126,8 @@ void bind_triangular(nb::module_& module) {
       .def_ro("max_plan_bytes", &Report::max_plan_bytes)
       .def_ro("crs_bytes", &Report::crs_bytes,
               "Bytes of the triangle as a CRS matrix with 32-bit indices.")
+      .def_ro("workspace_bytes", &Report::workspace_bytes,
+              "Bytes of them that are a workspace: what share_plan takes.")
       .def_ro("right_hand_sides", &Report::right_hand_sides)
       .def_ro("launch_right_hand_sides", &Report::launch_right_hand_sides)
       .def_ro("predicted_solve_us", &Report::predicted_solve_us,

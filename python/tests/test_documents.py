@@ -42,13 +42,23 @@ def test_listings(capsys):
     assert "\n1 store the diagonal" in printed
 
 
-def test_notebook(monkeypatch, capsys):
+def test_notebook(monkeypatch):
+    """In a kernel of Jupyter, as its readers run it."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     monkeypatch.setenv("STRATA_EXAMPLE_GRID", "8")
     path = found("python", "examples", "preconditioned_solve.ipynb")
-    names = {}
-    for cell in json.loads(path.read_text())["cells"]:
-        if cell["cell_type"] == "code":
-            exec(compile("".join(cell["source"]), path.name, "exec"), names)
-    printed = capsys.readouterr().out
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    printed = "".join(output.get("text", "") for cell in notebook.cells
+                      if cell.cell_type == "code" for output in cell.outputs)
     for row in ("SciPy, spilu()", "Strata, ilu0", "Strata, ic0", "Strata, cg with ic0"):
         assert re.search(re.escape(row) + r"\s+[\d.]+ ms", printed)
+    assert re.search(r"Strata, ilu0 on the GPU\s+[\d.]+ ms|^Skipped: ", printed, re.MULTILINE)
+
+
+def test_notebook_is_kept_without_outputs():
+    path = found("python", "examples", "preconditioned_solve.ipynb")
+    for cell in json.loads(path.read_text())["cells"]:
+        assert not cell.get("outputs") and cell.get("execution_count") is None

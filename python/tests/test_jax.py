@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import numpy as np
 import pytest
-from conftest import random_triangle
+from conftest import random_array, random_triangle, tolerance
 
 import strata_solvers as strata
 
@@ -11,6 +11,17 @@ jax = pytest.importorskip("jax")
 @pytest.fixture(autouse=True)
 def wide():
     jax.config.update("jax_enable_x64", True)
+
+
+@pytest.fixture(params=["by XLA", "by Python"])
+def called(request, monkeypatch):
+    """Who calls the library."""
+    import strata_solvers.jax
+
+    if request.param == "by Python":
+        monkeypatch.setattr(strata_solvers.jax, "native", False)
+    elif not strata_solvers.jax.native:
+        pytest.skip("this build had no headers of jaxlib")
 
 
 def dense_solve(A, trans, unit):
@@ -54,7 +65,7 @@ def test_derivatives(rng, dtype, trans, unit, columns):
         np.testing.assert_allclose(f, w, atol=1e-10)
 
 
-def test_derivatives_are_those_of_finite_differences(rng):
+def test_derivatives_are_those_of_finite_differences(rng, called):
     from jax.test_util import check_grads
 
     from strata_solvers.jax import TriangularSolve
@@ -65,7 +76,7 @@ def test_derivatives_are_those_of_finite_differences(rng):
                 order=2, modes=["rev"], atol=1e-4, rtol=1e-4)
 
 
-def test_vmap(rng):
+def test_vmap(rng, called):
     from strata_solvers.jax import TriangularSolve
 
     A = random_triangle(rng, 6, 12, "float64")
@@ -75,7 +86,7 @@ def test_vmap(rng):
     np.testing.assert_allclose(x[0], 2 * x[1])
 
 
-def test_takes_bcsr(rng):
+def test_takes_bcsr(rng, called):
     from jax.experimental.sparse import BCSR
 
     from strata_solvers.jax import TriangularSolve
@@ -102,3 +113,98 @@ def test_refuses(rng):
         solve(A.data[:-1], np.ones(6))
     with pytest.raises(strata.SizeMismatchError):
         solve(A.data, np.ones(5))
+    with pytest.raises(strata.OptionError, match="platform"):
+        TriangularSolve(A, platform="tpu")
+    if not strata.has_cuda:
+        with pytest.raises(strata.OptionError, match="CUDA"):
+            TriangularSolve(A, platform="cuda")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("columns", [None, 1, 4])
+def test_types_and_gradients_of_one_object(rng, called, dtype, columns):
+    """Values of another type than the pattern's, upper triangles, and both orders of calls."""
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 30, 90, "float64", lower=False)
+    solve = TriangularSolve(A, lower=False)
+    b = random_array(rng, (30,) if columns is None else (30, columns), dtype)
+    for factor in (1, 2, 1):
+        values = jax.numpy.asarray((factor * A.data).astype(dtype))
+        for call in (solve, jax.jit(solve)):
+            x = call(values, b)
+            assert x.dtype == dtype and x.shape == b.shape
+            np.testing.assert_allclose(factor * (A @ np.asarray(x)), b, atol=tolerance(dtype))
+
+
+def test_values_that_are_refused(rng, called):
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 6, 12, "float64")
+    solve = jax.jit(TriangularSolve(A))
+    values = A.data.copy()
+    values[A.indptr[3] - 1] = 0
+    with pytest.raises(Exception, match="diagonal"):
+        solve(values, np.ones(6)).block_until_ready()
+    np.testing.assert_allclose(A @ np.asarray(solve(A.data, np.ones(6))), np.ones(6), atol=1e-12)
+
+
+def test_an_object_that_is_gone(rng):
+    import strata_solvers.jax
+
+    if not strata_solvers.jax.native:
+        pytest.skip("this build had no headers of jaxlib")
+    A = random_triangle(rng, 6, 12, "float64")
+    solve = strata_solvers.jax.TriangularSolve(A)
+    compiled = jax.jit(solve)
+    compiled(A.data, np.ones(6)).block_until_ready()
+    for number in solve._numbers.values():
+        strata._core.jax_take_out_float64_host(number)
+    with pytest.raises(Exception, match="no longer exists"):
+        compiled(A.data, np.ones(6)).block_until_ready()
+
+
+def test_threads_and_programs(rng):
+    """Threads of XLA and of Python work at the same time."""
+    import threading
+
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 500, 2000, "float64")
+    program, solver = jax.jit(TriangularSolve(A)), strata.TriangularSolver(A)
+    b = rng.random(500)
+    wanted, faults = solver.solve(b), []
+
+    def work(call):
+        try:
+            for _ in range(20):
+                np.testing.assert_allclose(call(), wanted, rtol=1e-9)
+        except Exception as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work, args=(call,)) for call in 2 * [
+        lambda: np.asarray(program(A.data, b)), lambda: solver.solve(b)]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+def test_plans_may_be_alive_at_exit():
+    """Whatever was registered for the exit before the package was imported."""
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", """
+import weakref
+class Early:
+    pass
+early = Early()
+weakref.finalize(early, int)
+import numpy as np, scipy.sparse as sp, jax
+from strata_solvers.jax import TriangularSolve
+solve = TriangularSolve(sp.eye_array(9, format="csr", dtype="float32"))
+print(jax.jit(solve)(np.ones(9, "float32"), np.ones(9, "float32")).sum())
+"""], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.strip() == "9.0", done.stderr

@@ -4,20 +4,29 @@
 >>> import strata_solvers as strata
 
 ``strata.TriangularSolver`` analyses a sparse triangle once and solves many times;
-``strata.spsolve_triangular`` has SciPy's signature; ``strata.ilu0`` and ``strata.ic0``
-are preconditioners for SciPy's Krylov methods; ``strata.cg``, ``strata.gmres``,
-``strata.bicgstab``, ``strata.SellMatrix``,
-``strata.BandSolver``, ``strata.solve_banded`` and ``strata.rref`` are the other solvers.
+``strata.spsolve_triangular`` has SciPy's signature; ``strata.ilu0``, ``strata.ic0``,
+``strata.ilu``, ``strata.ic`` and ``strata.FactorSolver`` are preconditioners for SciPy's
+Krylov methods; ``strata.cg``, ``strata.gmres``, ``strata.bicgstab``,
+``strata.SellMatrix``, ``strata.BandSolver``, ``strata.solve_banded`` and ``strata.rref``
+are the other solvers.
 ``strata_solvers.torch`` and ``strata_solvers.jax`` have the triangular solve with
 derivatives.
 """
 
 import atexit as _atexit
 
-from . import _core
+try:
+    from . import _core
+except ImportError as _error:
+    if "libcuda.so" not in str(_error):
+        raise
+    raise ImportError(
+        "strata_solvers: this build works on an NVIDIA GPU, and there is no driver here "
+        "(libcuda.so.1): install the wheel for hosts") from _error
 from ._band import BandSolver, ReducedRowEchelonForm, rref, solve_banded
 from ._core import (
     BandReport,
+    FactorSolverReport,
     IncompleteFactorizationReport,
     SellReport,
     TriangularCandidate,
@@ -26,21 +35,27 @@ from ._core import (
 )
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
+from ._factors import FactorSolver
 from ._krylov import CgInfo, KrylovInfo, bicgstab, cg, gmres
-from ._precondition import IncompletePreconditioner, ic0, ilu0
+from ._precondition import IncompletePreconditioner, ic, ic0, ilu, ilu0
 from ._sell import SellMatrix
 from ._show import level_sets, show
-from ._triangular import TriangularSolver, spsolve_triangular
+from ._triangular import TriangularSolver, UpdateStatus, spsolve_triangular
 
 # Before modules are torn down, and whatever solvers are then alive.
 _atexit.register(_core.finalize)
 
 __version__: str = _core.version
 
+#: Whether this build takes arrays of a GPU.
+has_cuda: bool = _core.has_cuda
+
 __all__ = [
     "BandReport",
     "BandSolver",
     "CgInfo",
+    "FactorSolver",
+    "FactorSolverReport",
     "IncompleteFactorizationReport",
     "IncompletePreconditioner",
     "KrylovInfo",
@@ -50,10 +65,14 @@ __all__ = [
     "TriangularCandidate",
     "TriangularReport",
     "TriangularSolver",
+    "UpdateStatus",
     "bicgstab",
     "cg",
     "gmres",
+    "has_cuda",
+    "ic",
     "ic0",
+    "ilu",
     "ilu0",
     "level_sets",
     "release_memory_pool",

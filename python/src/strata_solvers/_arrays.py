@@ -36,9 +36,21 @@ class Crs(NamedTuple):
         return dtype_name(self.data)
 
 
+_dtype_names: dict[Any, str] = {}
+
+
 def dtype_name(array: Any) -> str:
     """"float64", of an array of any framework."""
-    return str(array.dtype).rpartition(".")[2]
+    name = _dtype_names.get(array.dtype)
+    if name is None:
+        name = _dtype_names[array.dtype] = str(array.dtype).rpartition(".")[2]
+    return name
+
+
+def framework_of(array: Any) -> str:
+    """"numpy", "cupy", "torch", "jax": the package whose an array is."""
+    name = type(array).__module__.partition(".")[0]
+    return "jax" if name == "jaxlib" else name
 
 
 def space_of(array: Any) -> str:
@@ -49,18 +61,110 @@ def space_of(array: Any) -> str:
     if device is None:
         return "cuda" if hasattr(array, "__cuda_array_interface__") else "host"
     # DLPack's numbers: 2 is CUDA, 13 CUDA's managed memory.
-    return "cuda" if int(device()[0]) in (2, 13) else "host"
+    kind, number = device()
+    if int(kind) not in (2, 13):
+        return "host"
+    if _core.has_cuda and int(number) != _core.cuda_device:
+        raise TypeMismatchError(
+            "arrays", f"are on GPU {int(number)}, and the library works on GPU "
+            f"{_core.cuda_device}", "copy them there, or set CUDA_VISIBLE_DEVICES before the "
+            "import",
+        )
+    return "cuda"
+
+
+class CudaArray:
+    """An array of a GPU that has the CUDA Array Interface and no DLPack (Numba's), or that
+    is in managed memory, with DLPack."""
+
+    def __init__(self, of: Any, argument: str = "array"):
+        facts = of.__cuda_array_interface__
+        if facts.get("mask") is not None:
+            raise TypeMismatchError(argument, "has a mask", "pass an array without one")
+        self.of = of
+        self.dtype = np.dtype(facts["typestr"])
+        self.shape = tuple(int(n) for n in facts["shape"])
+        self.ndim = len(self.shape)
+        self.pointer, self.read_only = int(facts["data"][0]), bool(facts["data"][1])
+        # Of version 3: 1 is the legacy default stream, which is 0 everywhere else.
+        stream = facts.get("stream")
+        self.stream = 0 if stream in (None, 1) else int(stream)
+        strides = facts.get("strides")
+        size = self.dtype.itemsize
+        if strides is None:
+            strides = [size * int(np.prod(self.shape[d + 1:])) for d in range(self.ndim)]
+        if self.dtype.name not in (*scalars, "int32", "int64") or not self.dtype.isnative or any(
+                step % size for step in strides):
+            raise TypeMismatchError(
+                argument, f"is {self.dtype} with strides of {tuple(strides)} bytes",
+                "convert it to float32, float64, complex64, complex128, int32 or int64")
+        self.strides = tuple(int(step) // size for step in strides)
+        self._array = _core.array_at(self.pointer, list(self.shape), list(self.strides),
+                                     self.dtype.name, self._device(), of)
+
+    def _device(self) -> int:
+        if not _core.has_cuda or 0 in self.shape:
+            return max(0, _core.cuda_device)
+        return _core.device_of(self.pointer)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def copy(self) -> Any:
+        return CudaArray(_Owned(self.shape, self.dtype, self.pointer, self.stream))
+
+    def __reduce__(self) -> Any:
+        raise TypeMismatchError("array", f"is a {type(self.of).__name__}, which is not pickled",
+                                "make the object of CuPy's arrays, or of a host's")
+
+
+class _Owned:
+    """A copy of an array in memory of the library on a GPU."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, pointer: int, stream: int,
+                 from_host: bool = False):
+        self._array = _core.new_array(list(shape), dtype.name, pointer, stream, from_host)
+        self.__cuda_array_interface__ = {
+            "shape": shape, "typestr": dtype.str, "strides": None, "version": 3,
+            "data": (_core.address_of(self._array), False), "stream": stream or None}
+
+
+def on_gpu(array: np.ndarray) -> CudaArray:
+    """A copy of an array of a host on the library's GPU."""
+    array = np.ascontiguousarray(array)
+    return CudaArray(_Owned(array.shape, array.dtype, array.ctypes.data, 0, True))
+
+
+def taken(array: Any, argument: str) -> Any:
+    """The array itself, or one that the extension can take in its place."""
+    if isinstance(array, (np.ndarray, CudaArray)):
+        return array
+    device = getattr(array, "__dlpack_device__", None)
+    if device is not None and int(device()[0]) != 13:
+        return array
+    return CudaArray(array, argument) if hasattr(array, "__cuda_array_interface__") else array
 
 
 def stream_of(array: Any) -> int:
-    """The CUDA stream on which the caller's framework works; 0 for a host."""
-    if isinstance(array, np.ndarray) or space_of(array) == "host":
+    """The CUDA stream on which the caller's framework works; 0 for the default stream, and
+    for a host.  Arrays of JAX are ready afterwards."""
+    if isinstance(array, np.ndarray):
+        return 0
+    if isinstance(array, CudaArray):
+        return array.stream
+    if space_of(array) == "host":
         return 0
     framework = framework_of(array)
     if framework == "cupy":
-        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+        return int(sys.modules["cupy"].cuda.get_current_stream(_core.cuda_device).ptr)
     if framework == "torch":
         return int(sys.modules["torch"].cuda.current_stream(array.device).cuda_stream)
+    if framework == "jax":
+        # Its streams are its own.
+        array.block_until_ready()
     return 0
 
 
@@ -70,6 +174,11 @@ def core(name: str, dtype: str, space: str = "host") -> Any:
         raise TypeMismatchError(
             "arrays", "are in the memory of a GPU, and this build has no CUDA",
             "copy them to the host, or install the build with CUDA",
+        )
+    if dtype in scalars and dtype not in _core.scalars:
+        raise TypeMismatchError(
+            "arrays", f"are {dtype}, and this build has {', '.join(_core.scalars)} alone",
+            "convert them, or build the package with that type in Strata_SCALARS",
         )
     return getattr(_core, f"{name}_{dtype}_{space}")
 
@@ -118,7 +227,9 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -
             argument, f"has {shape[0]} rows and {shape[1]} columns",
             "pass a matrix with as many columns as rows",
         )
-    indptr, indices, data = arrays
+    indptr, indices, data = (
+        taken(array, f"{argument}.{name}")
+        for name, array in zip(("indptr", "indices", "data"), arrays))
     rows = shape[1] if form == "csc" else shape[0]
     if indptr.shape[0] != rows + 1:
         raise SizeMismatchError(
@@ -174,6 +285,7 @@ def _check_values(array: Any, argument: str) -> None:
 
 def new_values(values: Any, like: Crs, argument: str = "values") -> Any:
     """Values on the pattern of `like`, in the order of its `data`."""
+    values = taken(values, argument)
     if not hasattr(values, "dtype") or not hasattr(values, "ndim"):
         raise TypeMismatchError(argument, f"is a {type(values).__name__}",
                                 "pass an array, or a sparse matrix")
@@ -242,6 +354,12 @@ def _usable(array: Any) -> bool:
                for n, s in zip(array.shape, array.strides))
 
 
+def _is_backward(array: Any) -> bool:
+    """Whether it is one of CuPy's with a negative stride.  Other frameworks have none."""
+    return framework_of(array) == "cupy" and any(
+        n > 1 and s < 0 for n, s in zip(array.shape, array.strides))
+
+
 def is_plain(b: Any, out: Any, rows: int, dtype: np.dtype) -> bool:
     """Whether both are NumPy's, of that type, contiguous and of one shape with `rows`
     rows: nothing is left to check or convert.  `out` may be None.
@@ -264,6 +382,7 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
     Integers and shorter floating-point numbers are converted, as are lists; what would
     lose digits is refused.
     """
+    b = taken(b, argument)
     if space == "host" and not isinstance(b, np.ndarray):
         if space_of(b) != "host":
             same_space(b, space, argument)
@@ -277,6 +396,8 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
     elif space != "host":
         same_space(b, space, argument)
         same_dtype(b, dtype, argument)
+        if _is_torch(b):
+            b = b.detach().resolve_conj().resolve_neg()
     if b.ndim not in (1, 2):
         raise SizeMismatchError(
             argument, f"has {b.ndim} dimensions",
@@ -288,6 +409,8 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
             f"pass {rows} elements, or {rows} x k for k right-hand sides",
         )
     if space != "host":
+        if _is_backward(b):
+            return sys.modules["cupy"].ascontiguousarray(b)
         return b
     if b.dtype != dtype:
         if not np.can_cast(b.dtype, dtype, "safe"):
@@ -302,30 +425,75 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
 
 def output(out: Any, shape: tuple[int, ...], dtype: str, space: str,
            argument: str = "out") -> Any:
-    """Checks an array that is to be written; @raises before it is."""
-    if not hasattr(out, "dtype") or not hasattr(out, "shape"):
+    """Checks an array that is to be written; @raises before it is.  Returns what the
+    extension takes for it."""
+    given = taken(out, argument)
+    if not hasattr(given, "dtype") or not hasattr(given, "shape"):
         raise TypeMismatchError(argument, f"is a {type(out).__name__}", "pass an array")
-    same_space(out, space, argument)
-    same_dtype(out, dtype, argument)
-    if tuple(out.shape) != tuple(shape):
+    same_space(given, space, argument)
+    same_dtype(given, dtype, argument)
+    if tuple(given.shape) != tuple(shape):
         raise SizeMismatchError(
-            argument, f"has the shape {tuple(out.shape)}, b {tuple(shape)}",
+            argument, f"has the shape {tuple(given.shape)}, b {tuple(shape)}",
             "pass an array of the shape of b",
         )
-    if isinstance(out, np.ndarray):
-        if not out.flags.writeable:
+    if isinstance(given, np.ndarray):
+        if not given.flags.writeable:
             raise OptionError(argument, "is read-only", "pass an array that can be written")
-        if not _usable(out):
+        if not _usable(given):
             raise OptionError(
                 argument, "has negative strides, or is not aligned or in the byte order of "
                 "the machine", "pass an array without them",
             )
-    return out
+    elif isinstance(given, CudaArray) and given.read_only or framework_of(given) == "jax":
+        raise OptionError(argument, "is read-only", "pass an array that can be written")
+    elif _is_backward(given):
+        raise OptionError(argument, "has negative strides", "pass an array without them")
+    return given
 
 
-def framework_of(array: Any) -> str:
-    """"numpy", "cupy", "torch", "jaxlib": the package whose an array is."""
-    return type(array).__module__.partition(".")[0]
+class Target:
+    """An array for an answer: what the extension writes, and what the caller gets."""
+
+    __slots__ = ("array", "_returned", "_jax", "_waits")
+
+    def __init__(self, out: Any, like: Any, dtype: str, space: str,
+                 shape: tuple[int, ...] | None = None, start: Any = None):
+        """`out` where that is given, else a new array of the framework of `like`, and of
+        its shape and order unless there is another `shape`; with the elements of `start`
+        unless that is None."""
+        self._jax = False
+        # JAX's streams are its own: it may free `like` once we return.
+        self._waits = framework_of(like) == "jax" and space == "cuda"
+        if out is not None:
+            self.array = output(out, like.shape if shape is None else shape, dtype, space)
+            self._returned = out
+            return
+        if self._waits:
+            self._jax = True
+            if start is not None:
+                start = start.block_until_ready().unsafe_buffer_pointer()
+            self.array = _core.new_array(list(like.shape if shape is None else shape), dtype,
+                                         start or 0)
+        else:
+            self.array = empty_like(like) if shape is None else new_array(like, shape)
+            if start is not None:
+                self.array[...] = start
+        self._returned = self.array
+
+    def done(self, stream: int) -> Any:
+        """What the caller gets, once the work is enqueued on a stream."""
+        if self._waits:
+            _core.wait_for(stream)
+        if not self._jax:
+            return self._returned
+        return sys.modules["jax"].dlpack.from_dlpack(self.array)
+
+
+def settle(array: Any, stream: int) -> None:
+    """After work with an array was enqueued: JAX may free its arrays at once."""
+    if framework_of(array) == "jax" and space_of(array) == "cuda":
+        _core.wait_for(stream)
 
 
 def empty_like(b: Any) -> Any:
@@ -333,21 +501,98 @@ def empty_like(b: Any) -> Any:
     if isinstance(b, np.ndarray):
         return np.empty_like(b, subok=False)
     framework = framework_of(b)
-    if framework not in ("cupy", "torch"):
-        raise TypeMismatchError("out", f"can't be made like a {type(b).__name__}",
-                                "pass an array of CuPy or PyTorch as out")
-    return sys.modules[framework].empty_like(b)
+    if framework == "cupy":
+        with b.device:
+            return sys.modules["cupy"].empty_like(b)
+    if framework == "torch":
+        return sys.modules["torch"].empty_like(b)
+    kind = type(b.of if isinstance(b, CudaArray) else b).__name__
+    raise TypeMismatchError("out", f"can't be made like a {kind}",
+                            "pass an array to be written as out")
 
 
 def new_array(like: Any, shape: Any, dtype_of: Any = None) -> Any:
     """A new array in the framework and memory of `like`, with its dtype or that of another
     array."""
     dtype = dtype_name(like if dtype_of is None else dtype_of)
-    if framework_of(like) == "torch":
+    framework = framework_of(like)
+    if framework == "torch":
         return like.new_empty(shape, dtype=getattr(sys.modules["torch"], dtype))
-    if framework_of(like) == "cupy":
-        return sys.modules["cupy"].empty(shape, dtype)
+    if framework == "cupy":
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype)
+    if isinstance(like, CudaArray):
+        empty_like(like)
     return np.empty(shape, dtype)
+
+
+def copy_of(array: Any) -> Any:
+    return array.copy() if hasattr(array, "copy") else array.clone()
+
+
+# --- The shortest way to a GPU -----------------------------------------------
+
+
+def places(b: Any, out: Any, rows: int, dtype: np.dtype) -> Any:
+    """(place of b, place of out, out, stream) where both are of CuPy or of PyTorch, on the
+    library's GPU, of that type and one shape with `rows` rows; else None.
+
+    A place is what DLPack would say, in a tenth of the time: pointer, shape, strides.
+    """
+    kind = type(b)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and kind is cupy.ndarray:
+        if b.dtype != dtype:
+            return None
+        if out is None:
+            out = cupy.empty_like(b)
+        elif type(out) is not kind or out.dtype != dtype:
+            return None
+        device = _core.cuda_device
+        if b.data.device_id != device or out.data.device_id != device:
+            return None
+        size = dtype.itemsize
+        from_ = _place(b.data.ptr, b.shape, b.strides, size, rows)
+        to = _place(out.data.ptr, out.shape, out.strides, size, rows)
+        if from_ is None or to is None or b.shape != out.shape:
+            return None
+        return from_, to, out, cupy.cuda.get_current_stream(device).ptr
+    torch = sys.modules.get("torch")
+    if torch is not None and kind is torch.Tensor:
+        if not b.is_cuda or dtype_name(b) != dtype.name:
+            return None
+        if out is None:
+            out = torch.empty_like(b)
+        elif type(out) is not kind or not out.is_cuda or out.dtype != b.dtype:
+            return None
+        device = _core.cuda_device
+        for array in (b, out):
+            if (array.get_device() != device or array.requires_grad or array.is_conj() or
+                    array.is_neg() or array.layout != torch.strided):
+                return None
+        from_ = _place(b.data_ptr(), b.shape, b.stride(), 1, rows)
+        to = _place(out.data_ptr(), out.shape, out.stride(), 1, rows)
+        if from_ is None or to is None or b.shape != out.shape:
+            return None
+        return from_, to, out, torch.cuda.current_stream(device).cuda_stream
+    return None
+
+
+def _place(pointer: int, shape: Any, strides: Any, size: int, rows: int) -> Any:
+    """Strides are in `size` parts of an element."""
+    if len(shape) == 1:
+        n, k, row, column = shape[0], 1, strides[0], 0
+    elif len(shape) == 2:
+        n, k, row, column = *shape, *strides
+    else:
+        return None
+    if n != rows or row < 0 or column < 0 or row % size or column % size:
+        return None
+    # A stride along one element is of no use, and may be any number.
+    return pointer, n, k, row // size if n > 1 else 1, column // size if k > 1 else 1
+
+
+# --- Results as matrices -----------------------------------------------------
 
 
 def csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:

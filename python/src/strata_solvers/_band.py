@@ -13,6 +13,7 @@ from ._errors import DominanceError, OptionError, SizeMismatchError, TypeMismatc
 
 def _dense(array: Any, argument: str, shape: str) -> Any:
     """A matrix of two dimensions that the extension takes."""
+    array = _arrays.taken(array, argument)
     if _arrays.space_of(array) == "host" and not isinstance(array, np.ndarray):
         if hasattr(array, "detach"):
             array = array.detach()
@@ -112,12 +113,10 @@ class BandSolver:
             As b; may be b itself.  It is written, and returned.
         """
         b = _arrays.right_hand_side(b, self.shape[0], self._dtype, self._space)
-        if out is None:
-            out = _arrays.empty_like(b)
-        else:
-            _arrays.output(out, b.shape, self._dtype, self._space)
-        self._core.solve(b, out, _arrays.stream_of(b))
-        return out
+        target = _arrays.Target(out, b, self._dtype, self._space)
+        stream = _arrays.stream_of(b)
+        self._core.solve(b, target.array, stream)
+        return target.done(stream)
 
     def update(self, ab: Any) -> None:
         """Factorises a matrix of the same sizes with other values.
@@ -247,9 +246,11 @@ def rref(A: Any, tolerance: float | None = None, pivot_columns: int | None = Non
     given, A = A, _dense(A, "A", "m x n")
     in_place = overwrite_A and A is given and (
         not isinstance(A, np.ndarray) or A.flags.writeable)
+    if _arrays.framework_of(A) == "jax":
+        raise TypeMismatchError("A", "is of JAX, whose arrays can't be written",
+                                "pass an array of NumPy, CuPy or PyTorch")
     if not in_place:
-        A = np.array(A) if isinstance(A, np.ndarray) else (
-            A.copy() if hasattr(A, "copy") else A.clone())
+        A = _arrays.copy_of(A)
     if tolerance is not None and not tolerance >= 0:
         raise OptionError("tolerance", f"is {tolerance}", "pass a number that is not negative")
     if pivot_columns is not None and pivot_columns < 0:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable
 
 from . import _arrays
 from ._errors import NotSquareError, OptionError, SizeMismatchError, TypeMismatchError
-from ._precondition import _Incomplete
+from ._operator import Applied
 from ._sell import SellMatrix
 
 
@@ -74,8 +75,8 @@ _arguments = """The arguments are those of ``scipy.sparse.linalg.{name}``, but f
     maxiter : int, optional
         Iterations; 10 n by default.
     M : preconditioner, optional
-        What :func:`ic0` or :func:`ilu0` returns, or 'jacobi' for the diagonal of A, which
-        is real and positive then.
+        What :func:`ic0`, :func:`ilu0` and their like return, a :class:`FactorSolver`, or
+        'jacobi' for the diagonal of A, which is real and positive then.
     progress : callable, optional
         Called as progress(iteration, norm of the residual), some iterations late; the
         solve stops where it returns False.
@@ -179,9 +180,10 @@ def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: f
         raise NotSquareError("A", f"has the shape {matrix.shape}", "pass a square matrix")
     n = matrix.shape[0]
     b = _vector(b, n, matrix, "b")
-    start: Any = 0 if x0 is None else _vector(x0, n, matrix, "x0")
-    x = _arrays.empty_like(b)
-    x[...] = start
+    start: Any = _vector(x0, n, matrix, "x0") if x0 is not None else (
+        sys.modules["jax"].numpy.zeros_like(b) if _arrays.framework_of(b) == "jax" else 0)
+    target = _arrays.Target(None, b, matrix.dtype, matrix.space, start=start)
+    x = target.array
     for name, number in more.items():
         if isinstance(number, bool) or not hasattr(number, "__index__"):
             raise OptionError(name, f"is {number!r}", "pass a whole number")
@@ -197,14 +199,17 @@ def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: f
     elif isinstance(M, str) and M == "jacobi":
         result = solver.solve_jacobi(sell._core, matrix.indptr, matrix.indices, matrix.data,
                                      b, x, stream)
-    elif isinstance(M, _Incomplete):
-        _arrays.same_dtype(M._matrix.data, matrix.dtype, "M")
-        if M._matrix.shape != matrix.shape:
-            raise SizeMismatchError("M", f"has the shape {M._matrix.shape}, A {matrix.shape}",
-                                    "make it of A")
+    elif isinstance(M, Applied):
+        if M._type.name != matrix.dtype:
+            raise TypeMismatchError("M", f"is {M._type.name}, A {matrix.dtype}",
+                                    "make it of a matrix of A's type")
+        if M._rows != n:
+            raise SizeMismatchError("M", f"has {M._rows} rows, A {n}", "make it of A")
+        if M._space != matrix.space:
+            raise TypeMismatchError("M", "is not in the memory where A is", "make it of A")
         result = solver.solve(sell._core, M._core, b, x, stream)
     else:
         raise TypeMismatchError(
-            "M", f"is {M!r}", "pass what strata.ic0 or strata.ilu0 returns, or 'jacobi'; "
-            "scipy.sparse.linalg takes other operators")
-    return x, kind._of(result)
+            "M", f"is {M!r}", "pass what strata.ic0 or strata.ilu0 returns, a FactorSolver, or "
+            "'jacobi'; scipy.sparse.linalg takes other operators")
+    return target.done(stream), kind._of(result)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Incomplete factorisations without fill, as preconditioners."""
+"""Incomplete factorisations, as preconditioners."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,28 +10,33 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core
 from ._errors import OptionError
-from ._triangular import TriangularSolver, op_of
+from ._operator import Applied, initialise, operator_class
+from ._triangular import Shared, TriangularSolver, UpdateStatus
 
-_kinds = {"ilu0": "incomplete_lu", "ic0": "incomplete_cholesky"}
+_kinds = {"ilu": "incomplete_lu", "ic": "incomplete_cholesky"}
 
 # Options of the factorisation by name, with their defaults: to give one of the library's
 # options to Python, add it here, to `factorization_options` of extension/Factorization.cpp
 # and to the texts of `ilu0`.
-_factor_options: dict[str, Any] = {"shift": 0.0}
+_factor_options: dict[str, Any] = {
+    "fill_level": 0, "shift": 0.0, "small_pivot_threshold": 0.0, "precision": "working",
+    "enqueue_updates": False}
 
 
-class _Incomplete:
+class _Incomplete(Applied):
     """What a preconditioner does, whatever LinearOperator it is."""
 
-    def _make(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
-              options: dict[str, Any]) -> None:
+    def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
+                 options: dict[str, Any]):
+        initialise(self, matrix.dtype, matrix.shape)
         self._kind, self._order, self._options = kind, order, options
         # Adjoints and pickles are of these values, whatever becomes of A's.
-        self._matrix = matrix._replace(data=_copy(matrix.data))
+        self._shared = Shared(matrix._replace(data=_arrays.copy_of(matrix.data)))
         self._has_transposes = transpose
         self._coloured = False
         self._factors: tuple[Any, Any] | None = None
-        if order == "coloured" or (order == "automatic" and kind == "ic0" and
+        self._set(matrix.shape[0], matrix.dtype, matrix.space)
+        if order == "coloured" or (order == "automatic" and kind == "ic" and
                                    matrix.space == "cuda" and not options and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
                 matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
@@ -41,8 +45,11 @@ class _Incomplete:
             self._coloured = self._core.order() == "coloured"
         if not self._coloured:
             self._core = self._factorize(transpose)
-        self._rows, self._type = matrix.shape[0], np.dtype(matrix.dtype)
-        self._on_host = matrix.space == "host" and not self._coloured
+        self._has_places = not self._coloured
+
+    @property
+    def _matrix(self) -> _arrays.Crs:
+        return self._shared.matrix
 
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
@@ -57,56 +64,21 @@ class _Incomplete:
                               "ask for order='natural'")
         return self._core
 
-    def apply(self, r: Any, out: Any = None, *, trans: str = "N") -> Any:
-        """z = op(M)^-1 r, where M is the product of the factors.
-
-        Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
-        current stream of the framework that r belongs to.
-
-        Parameters
-        ----------
-        r : array, n or n x k
-            Of the dtype of A.
-        out : array, optional
-            As r; may be r itself.  It is written, and returned.
-        trans : {'N', 'T', 'H'}
-            Apply the inverse of M, of its transpose, or of its conjugate transpose.  The
-            first of the latter analyses the transposed factors, unless `transpose` was
-            set.  The coloured order has none of them.
-
-        Raises
-        ------
-        SizeMismatchError, TypeMismatchError, AliasError, OptionError, HandleError
-            Before anything is written.
-        """
-        if self._on_host and trans == "N" and _arrays.is_plain(r, out, self._rows, self._type):
-            if out is None:
-                out = np.empty(r.shape, self._type)
-            self._core.apply(r, out, "none", 0)
-            return out
-        matrix, op = self._matrix, op_of(trans)
-        r = _arrays.right_hand_side(r, matrix.shape[0], matrix.dtype, matrix.space, "r")
-        if out is None:
-            out = _arrays.empty_like(r)
-        else:
-            _arrays.output(out, r.shape, matrix.dtype, matrix.space)
-        stream = _arrays.stream_of(r)
+    def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
         if self._coloured:
             if op != "none":
                 self._natural()
             self._core.apply(r, out, stream)
-        else:
-            if op != "none" and not self._has_transposes:
-                self._core = self._factorize(True)
-                self._has_transposes = True
-            self._core.apply(r, out, op, stream)
-        return out
+            return
+        if op != "none" and not self._has_transposes:
+            if self._shared.by_several:
+                raise OptionError("trans", "needs factors that the shared plan has not",
+                                  "pass transpose=True when you make the preconditioner")
+            self._core = self._factorize(True)
+            self._has_transposes = True
+        self._core.apply(r, out, op, stream)
 
-    def solve(self, rhs: Any) -> Any:
-        """M^-1 rhs: the call that SciPy's and CuPy's `spilu` objects have."""
-        return self.apply(rhs)
-
-    def update(self, values: Any) -> None:
+    def update(self, values: Any, *, wait: bool = True) -> None:
         """Factorises new values on the same pattern, without an analysis.
 
         The factors are computed beside those in use, which stay where the new values are
@@ -116,18 +88,49 @@ class _Incomplete:
         ----------
         values : sparse matrix in CSR format, or array of as many elements as A stores
             In the order of ``A.data``.
+        wait : bool
+            Without it, with the option ``enqueue_updates=True``, the host does not wait,
+            and a matrix's pattern is not looked at: :meth:`update_status` says what was
+            found, and :meth:`apply` gives NaN until there are good values.  Do not change
+            the values before that.
 
         Raises
         ------
         PatternMismatchError, SizeMismatchError, TypeMismatchError, FactorizationError,
         NotHermitianError, IndefiniteError, MemoryError
             The old factors stay.
+        OptionError
+            `wait` is not set, and `enqueue_updates` was not.
         """
         matrix, _ = _arrays.updated(values, self._matrix)
-        self._core.update(matrix.indptr, matrix.indices, matrix.data,
-                          _arrays.stream_of(matrix.data))
-        self._matrix = matrix._replace(data=_copy(matrix.data))
+        stream = _arrays.stream_of(matrix.data)
+        if wait:
+            self._core.update(matrix.indptr, matrix.indices, matrix.data, stream)
+        else:
+            self._natural().enqueue_values(matrix.data, stream)
+            _arrays.settle(matrix.data, stream)
+        self._shared.matrix = matrix._replace(data=_arrays.copy_of(matrix.data))
         self._factors = None
+
+    def update_status(self) -> UpdateStatus:
+        """What the last update has found, with the option ``enqueue_updates=True``.  Waits
+        for it."""
+        return UpdateStatus._of(self._natural().status(_arrays.stream_of(self._matrix.data)))
+
+    def share_plan(self) -> Any:
+        """A preconditioner with these factors and plans, and workspaces of its own.
+
+        For each stream of a GPU that works at the same time.  Both give the same bits.  An
+        :meth:`update` of either is for both, and must not overlap in time with other calls.
+        Adjoints then need the option ``transpose=True``, and the coloured order has no such
+        thing.
+        """
+        core = self._natural().share_plan(_arrays.stream_of(self._matrix.data))
+        made = object.__new__(type(self))
+        self._shared.by_several = True
+        made.__dict__.update(self.__dict__)
+        made._core = core
+        return made
 
     @property
     def lower(self) -> Any:
@@ -149,7 +152,8 @@ class _Incomplete:
         return self._natural().report()
 
     def _make_factors(self) -> tuple[Any, Any]:
-        if self._factors is not None:
+        # One that shares the plan may have updated it.
+        if self._factors is not None and not self._shared.by_several:
             return self._factors
         core, matrix = self._natural(), self._matrix
         report = core.report()
@@ -164,40 +168,18 @@ class _Incomplete:
             data = _arrays.new_array(like, entries)
             core.copy_factor(lower, indptr, indices, data, _arrays.stream_of(like))
             made.append((indptr, indices, data))
-        if self._kind == "ic0":
+        if self._kind == "ic":
             _split_diagonal(*made, matrix.dtype)
         self._factors = tuple(_arrays.csr_like(like, arrays, matrix.shape) for arrays in made)
         return self._factors
 
-    # --- What LinearOperator asks for ---
+    @property
+    def _name(self) -> str:
+        return self._kind + str(self._options.get("fill_level", 0))
 
-    def _matvec(self, x: Any) -> Any:
-        if not isinstance(x, np.ndarray):
-            return self.apply(x)
-        return self._in_dtype(x, self.apply)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: Any) -> Any:
-        def apply(y: Any) -> Any:
-            return self.apply(y, trans="H")
-
-        return self._in_dtype(x, apply) if isinstance(x, np.ndarray) else apply(x)
-
-    _rmatmat = _rmatvec
-
-    def _in_dtype(self, x: np.ndarray, apply: Any) -> np.ndarray:
-        """`apply(x)` in the type of x, which may be another than the factors'."""
-        dtype = self._matrix.dtype
-        if x.dtype == dtype:
-            return apply(x)
-        if x.dtype.kind == "c" and _arrays.is_real(dtype):
-            made = np.empty(x.shape, x.dtype)
-            made.real = apply(x.real.astype(dtype))
-            made.imag = apply(x.imag.astype(dtype))
-            return made
-        made = apply(x.astype(dtype))
-        return made.astype(np.result_type(made.dtype, x.dtype))
+    def __repr__(self) -> str:
+        return (f"<IncompletePreconditioner {self._name} of a {self.shape[0]} x "
+                f"{self.shape[1]} matrix, {self.dtype}>")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (tuple(self._matrix), self._kind, self._order, self._has_transposes,
@@ -205,7 +187,7 @@ class _Incomplete:
 
 
 class IncompletePreconditioner(_Incomplete, LinearOperator):
-    """M^-1 of an incomplete factorisation M: what `ilu0` and `ic0` return.
+    """M^-1 of an incomplete factorisation M: what `ilu0`, `ic0`, `ilu` and `ic` return.
 
     A ``scipy.sparse.linalg.LinearOperator`` of the shape and dtype of A, for the `M=` of
     SciPy's Krylov methods.  ``M @ r``, n or n x k, applies it, as do :meth:`apply` with
@@ -213,25 +195,9 @@ class IncompletePreconditioner(_Incomplete, LinearOperator):
     other types than A's are converted: a real M serves complex vectors.
     """
 
-    def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
-                 options: dict[str, Any]):
-        LinearOperator.__init__(self, np.dtype(matrix.dtype), matrix.shape)
-        self._make(matrix, kind, order, transpose, options)
-
     # LinearOperator chooses a class of its own for callables otherwise.
     def __new__(cls, *_: Any) -> IncompletePreconditioner:
         return object.__new__(cls)
-
-    def __repr__(self) -> str:
-        return (f"<IncompletePreconditioner {self._kind} of a {self.shape[0]} x "
-                f"{self.shape[1]} matrix, {self.dtype}>")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Incomplete.__reduce__(self)
-
-
-def _copy(array: Any) -> Any:
-    return array.copy() if hasattr(array, "copy") else array.clone()
 
 
 def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
@@ -246,39 +212,21 @@ def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
     values *= root[lower_column]
 
 
-def _operator_class(matrix: _arrays.Crs) -> Any:
-    """CuPy's methods take operators of CuPy's class alone."""
-    if type(matrix.data).__module__.partition(".")[0] != "cupy":
-        return IncompletePreconditioner
-    base = sys.modules["cupyx.scipy.sparse.linalg"].LinearOperator
-
-    class CupyPreconditioner(_Incomplete, base):  # type: ignore[misc, valid-type]
-        __doc__ = IncompletePreconditioner.__doc__
-
-        def __init__(self, matrix: _arrays.Crs, *rest: Any):
-            base.__init__(self, np.dtype(matrix.dtype), matrix.shape)
-            self._make(matrix, *rest)
-
-        def __new__(cls, *_: Any) -> Any:
-            return object.__new__(cls)
-
-    return CupyPreconditioner
-
-
 def _restore(matrix: tuple[Any, ...], *rest: Any) -> Any:
     arrays = _arrays.Crs(*matrix)
-    return _operator_class(arrays)(arrays, *rest)
+    return operator_class(IncompletePreconditioner, arrays.data)(arrays, *rest)
 
 
 def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: float = 0.0,
-         **options: Any) -> IncompletePreconditioner:
+         small_pivot_threshold: float = 0.0, precision: str = "working",
+         enqueue_updates: bool = False, **options: Any) -> IncompletePreconditioner:
     """Incomplete LU factorisation without fill: (L U)_ij = a_ij where A stores entries.
 
     Parameters
     ----------
     A : sparse matrix, n x n, in CSR format
-        With sorted rows and a complete, non-zero diagonal.  Of SciPy on a host; on a GPU
-        of CuPy, PyTorch or JAX.
+        With sorted rows and a complete, non-zero diagonal (zeros are taken where small
+        pivots are replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
     order : {'natural', 'automatic', 'coloured'}
         'coloured' factorises colour by colour and takes a Hermitian A: more iterations,
         faster solves on a GPU; it has no `lower` and `upper`, no adjoint and none of the
@@ -288,6 +236,15 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
         Without it the first of these does so.
     shift : float
         a_ii (1 + shift) takes the place of a_ii; finite, not negative.
+    small_pivot_threshold : float
+        Above 0, a pivot that is smaller than this times the largest modulus in its row of
+        A is replaced by one of that size; at most 1, 1.5e-8 is usual in float64.  The
+        report says how many were.
+    precision : {'working', 'single'}
+        'single' solves with factors rounded to float32 (complex64): half the memory
+        traffic.  Vectors and factorisation stay in A's type.
+    enqueue_updates : bool
+        Let ``update(values, wait=False)`` factorise without a wait.
     **options
         Of the triangular solves: `algorithm`, `accuracy`, `merged_levels`,
         `max_right_hand_sides` and the others of :class:`TriangularSolver`, but for
@@ -316,11 +273,14 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     >>> M @ np.array([3.0, 8.0])
     array([1., 1.])
     """
-    return _incomplete(A, "ilu0", order, transpose, {"shift": shift, **options})
+    return _incomplete(A, "ilu", order, transpose, {
+        "shift": shift, "small_pivot_threshold": small_pivot_threshold,
+        "precision": precision, "enqueue_updates": enqueue_updates, **options})
 
 
 def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: float = 0.0,
-        **options: Any) -> IncompletePreconditioner:
+        small_pivot_threshold: float = 0.0, precision: str = "working",
+        enqueue_updates: bool = False, **options: Any) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
     Parameters and result as for :func:`ilu0`; A has both triangles.  'automatic' is the
@@ -333,7 +293,59 @@ def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: flo
         As for :func:`ilu0`; NotHermitianError, and IndefiniteError for a pivot that is
         not positive.
     """
-    return _incomplete(A, "ic0", order, transpose, {"shift": shift, **options})
+    return _incomplete(A, "ic", order, transpose, {
+        "shift": shift, "small_pivot_threshold": small_pivot_threshold,
+        "precision": precision, "enqueue_updates": enqueue_updates, **options})
+
+
+def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
+    """Incomplete LU factorisation with fill: ILU(k) with `fill_level` for k.
+
+    Parameters
+    ----------
+    A : sparse matrix, n x n, in CSR format
+        As for :func:`ilu0`.
+    fill_level : int
+        From 0 on: how many entries that others lead to, and those to others, the factors
+        have beyond those of A.  More: fewer iterations, and more memory and time for each.
+    **options
+        As for :func:`ilu0`; the order of rows is the natural one where there is fill.
+
+    Returns
+    -------
+    IncompletePreconditioner
+        ``update`` takes values on A's own pattern; ``report().fill_entries`` counts the
+        fill.
+
+    Raises
+    ------
+    MatrixError, OptionError, TypeMismatchError, MemoryError, IndexOverflowError
+        As for :func:`ilu0`.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp, strata_solvers as strata
+    >>> A = sp.csr_array([[2.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0]])
+    >>> strata.ilu(A, 1).report().fill_entries
+    2
+    """
+    return _with_fill(A, "ilu", "natural", fill_level, options)
+
+
+def ic(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
+    """Incomplete Cholesky factorisation with fill, IC(k), of a Hermitian A: arguments and
+    result as for :func:`ilu`, errors as for :func:`ic0`."""
+    return _with_fill(A, "ic", "automatic", fill_level, options)
+
+
+def _with_fill(A: Any, kind: str, order: str, fill_level: int,
+               options: dict[str, Any]) -> Any:
+    if isinstance(fill_level, bool) or not hasattr(fill_level, "__index__") or fill_level < 0:
+        raise OptionError("fill_level", f"is {fill_level!r}",
+                          "pass a whole number that is not negative")
+    return _incomplete(A, kind, options.pop("order", order),
+                       bool(options.pop("transpose", False)),
+                       {"fill_level": int(fill_level), **options})
 
 
 def _incomplete(A: Any, kind: str, order: str, transpose: bool,
@@ -341,16 +353,17 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
     for name in ("trans", "take_triangle", "sort_rows"):
         del defaults[name]
+    if order not in ("natural", "automatic", "coloured"):
+        raise OptionError("order", f"is {order!r}",
+                          "use 'natural', 'automatic' or 'coloured'")
     for name in options:
         if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
                               "use " + ", ".join(sorted(defaults)))
-    if order not in ("natural", "automatic", "coloured"):
-        raise OptionError("order", f"is {order!r}",
-                          "use 'natural', 'automatic' or 'coloured'")
     options = {name: value for name, value in options.items() if value != defaults[name]}
     if order == "coloured" and (options or transpose):
         raise OptionError(next(iter(options), "transpose"), "is none of the coloured order",
                           "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
-    return _operator_class(matrix)(matrix, kind, order, bool(transpose), options)
+    return operator_class(IncompletePreconditioner, matrix.data)(
+        matrix, kind, order, bool(transpose), options)

@@ -73,22 +73,20 @@ class SellMatrix:
         matrix = self._matrix
         x = _arrays.right_hand_side(x, matrix.shape[1], matrix.dtype, matrix.space, "x")
         shape = (matrix.shape[0], *x.shape[1:])
-        if out is None:
-            if beta != 0:
-                raise OptionError("beta", f"is {beta}, and there is no y to scale",
-                                  "pass the array y as out")
-            out = (_arrays.empty_like(x) if shape == tuple(x.shape)
-                   else _arrays.new_array(x, shape))
-        else:
-            _arrays.output(out, shape, matrix.dtype, matrix.space)
+        if out is None and beta != 0:
+            raise OptionError("beta", f"is {beta}, and there is no y to scale",
+                              "pass the array y as out")
+        target = _arrays.Target(out, x, matrix.dtype, matrix.space,
+                                None if shape == tuple(x.shape) else shape)
         for name, factor in (("alpha", alpha), ("beta", beta)):
             if _arrays.is_real(matrix.dtype) and isinstance(factor, complex) and factor.imag:
                 raise TypeMismatchError(name, f"is {factor}, and the matrix is real",
                                         "pass a real number")
         if _arrays.is_real(matrix.dtype):
             alpha, beta = float(np.real(alpha)), float(np.real(beta))
-        self._core.apply(x, out, alpha, beta, _arrays.stream_of(x))
-        return out
+        stream = _arrays.stream_of(x)
+        self._core.apply(x, target.array, alpha, beta, stream)
+        return target.done(stream)
 
     def update(self, values: Any) -> None:
         """Takes new values on the same pattern: a CSR matrix, or its values alone in

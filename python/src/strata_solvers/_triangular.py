@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,33 @@ def op_of(trans: Any) -> str:
     if not isinstance(key, (str, int)) or key not in _ops:
         raise OptionError("trans", f"{trans!r} is unknown", "use 'N', 'T' or 'H'")
     return _ops[key]
+
+
+class Shared:
+    """What solvers that share a plan have in common."""
+
+    def __init__(self, matrix: _arrays.Crs):
+        #: The matrix of the last update.
+        self.matrix = matrix
+        #: Whether there is more than one of them.
+        self.by_several = False
+
+
+class UpdateStatus(NamedTuple):
+    """What an update that the host did not wait for has found."""
+
+    #: What is wrong with the values: 'zero_diagonal', 'zero_pivot', 'not_finite',
+    #: 'not_hermitian' or 'not_positive'; None where they are in use.
+    fault: str | None
+    #: The first row with that fault.
+    row: int | None
+    #: Whether solves use the second plan, without merged level sets.
+    unmerged: bool
+
+    @classmethod
+    def _of(cls, found: tuple[str, int, bool]) -> UpdateStatus:
+        fault, row, unmerged = found
+        return cls(None if fault == "none" else fault, None if row < 0 else row, unmerged)
 
 
 class TriangularSolver:
@@ -65,6 +92,8 @@ class TriangularSolver:
         the plan is chosen, and its workspace is made, for that many.
     max_plan_bytes, max_plan_ratio : int, float
         Memory that the plan may take, in bytes and as a multiple of A's; 0: no limit.
+    enqueue_updates : bool
+        Let :meth:`update` take values without a wait.
 
     Raises
     ------
@@ -101,6 +130,7 @@ class TriangularSolver:
         lanes_per_row: int = 0,
         partition: str = "automatic",
         criterion: str = "automatic",
+        enqueue_updates: bool = False,
     ):
         op = op_of(trans)
         options = {
@@ -111,7 +141,7 @@ class TriangularSolver:
 
     def _make(self, matrix: _arrays.Crs, lower: bool, unit_diagonal: bool, op: str,
               options: dict[str, Any]) -> None:
-        self._matrix = matrix
+        self._shared = Shared(matrix)
         self._lower, self._unit_diagonal = lower, unit_diagonal
         self._op, self._options = op, options
         # CSC's arrays are the transposed matrix by rows.
@@ -127,6 +157,11 @@ class TriangularSolver:
         self._core_lower, self._core_op = lower, op
         self._rows, self._dtype = matrix.shape[0], np.dtype(matrix.dtype)
         self._on_host = matrix.space == "host" and not self._conjugate
+        self._on_gpu = matrix.space == "cuda" and not self._conjugate
+
+    @property
+    def _matrix(self) -> _arrays.Crs:
+        return self._shared.matrix
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -142,7 +177,8 @@ class TriangularSolver:
         """x = op(A)^-1 b.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
-        current stream of the framework that b belongs to.
+        current stream of the framework that b belongs to; where that is another one than
+        before, the solver waits for the device first (see :meth:`share_plan`).
 
         Parameters
         ----------
@@ -163,25 +199,32 @@ class TriangularSolver:
                 out = np.empty(b.shape, self._dtype)
             self._core.solve(b, out, 0)
             return out
+        if self._on_gpu:
+            known = _arrays.places(b, out, self._rows, self._dtype)
+            if known is not None:
+                from_, to, out, stream = known
+                self._core.solve_at(from_, to, stream)
+                return out
         matrix = self._matrix
         dtype = matrix.dtype
         if (dtype in _conjugates and isinstance(b, np.ndarray) and
                 b.dtype == _conjugates[dtype]):
             return self._solve_halves(b, out)
         b = _arrays.right_hand_side(b, matrix.shape[0], dtype, matrix.space)
-        if out is None:
-            out = _arrays.empty_like(b)
-        else:
-            _arrays.output(out, b.shape, dtype, matrix.space)
+        target = _arrays.Target(out, b, dtype, matrix.space)
         stream = _arrays.stream_of(b)
         if self._conjugate:
+            if matrix.space == "cuda" and _arrays.framework_of(b) not in ("cupy", "torch"):
+                raise TypeMismatchError(
+                    "b", f"is a {type(b).__name__}, which can't be conjugated here",
+                    "make the solver of a matrix in CSR format")
             # conj(M) x = b is M conj(x) = conj(b).
-            from_ = b.conj()
+            from_ = b.conj() if _arrays.framework_of(b) != "torch" else b.conj().resolve_conj()
             self._core.solve(from_, from_, stream)
-            out[...] = from_.conj()
+            target.array[...] = from_.conj()
         else:
-            self._core.solve(b, out, stream)
-        return out
+            self._core.solve(b, target.array, stream)
+        return target.done(stream)
 
     def _solve_halves(self, b: np.ndarray, out: Any) -> np.ndarray:
         matrix = self._matrix
@@ -197,28 +240,55 @@ class TriangularSolver:
             self._core.solve(half, to, 0)
         return out
 
-    def update(self, values: Any) -> None:
-        """Takes new values on the analysed pattern, without an analysis.
+    def update(self, values: Any, *, wait: bool = True) -> None:
+        """Takes new values of a matrix with the same pattern: no analysis.
 
         Parameters
         ----------
-        values : sparse matrix, n x n, or array of as many elements as A stores
-            A matrix in the format of A, whose pattern is compared; or its values
-            alone, in the order of ``A.data``, where you vouch for the pattern.
+        values : sparse matrix, or array of as many elements as the matrix stores
+            In the order of ``A.data``.  (A matrix's pattern is compared, for the price of
+            a pass over it, where `wait` is set.)
+        wait : bool
+            Without it, for a solver made with ``enqueue_updates=True``, the host does not
+            wait for the values to be checked: :meth:`update_status` says what was found,
+            and solves give NaN until there are good values.  Do not change the values
+            before that.
 
         Raises
         ------
         PatternMismatchError, ZeroDiagonalError, ScalingError, SizeMismatchError,
         TypeMismatchError, MemoryError
             The solver then still has its old values.
+        OptionError
+            `wait` is not set, and `enqueue_updates` was not.
         """
         matrix, compare = _arrays.updated(values, self._matrix)
         stream = _arrays.stream_of(matrix.data)
-        if compare:
+        if not wait:
+            self._core.enqueue_values(matrix.data, stream)
+            _arrays.settle(matrix.data, stream)
+        elif compare:
             self._core.update(matrix.indptr, matrix.indices, matrix.data, stream)
         else:
             self._core.update_values(matrix.data, stream)
-        self._matrix = matrix
+        self._shared.matrix = matrix
+
+    def update_status(self) -> UpdateStatus:
+        """What the last update has found, for a solver made with ``enqueue_updates=True``.
+        Waits for it."""
+        return UpdateStatus._of(self._core.status(_arrays.stream_of(self._matrix.data)))
+
+    def share_plan(self) -> TriangularSolver:
+        """A solver with this one's plan and values, and a workspace of its own.
+
+        For each stream of a GPU that solves at the same time.  Both give the same bits.
+        An :meth:`update` of either is for both, and must not overlap in time with solves.
+        It takes ``report().workspace_bytes`` of memory, and no analysis.
+        """
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._core = self._core.share_plan(_arrays.stream_of(self._matrix.data))
+        return made
 
     def report(self) -> _core.TriangularReport:
         """What was chosen and why; ``str()`` of it is lines of text."""

@@ -5,20 +5,50 @@
 >>> solve = TriangularSolve(L)          # L: BCSR, or a CSR matrix of SciPy
 >>> x = solve(L.data, b)                # differentiable in both arguments
 
-The solve itself is a callback on the host; arrays on a GPU travel there and back.
+Compiled programs call the library themselves, on a host or, with CUDA, on the stream that
+XLA works on.  A build that had no headers of jaxlib (``native`` is False) calls it by way
+of Python, on the host; arrays on a GPU then travel there and back.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import _arrays
-from ._errors import SizeMismatchError, TypeMismatchError
+from . import _arrays, _core
+from ._errors import OptionError, SizeMismatchError, TypeMismatchError
 from ._triangular import TriangularSolver
+
+#: Whether compiled programs call the library without Python.
+native: bool = _core.has_jax
+
+_spaces = {"cpu": "host", "cuda": "cuda"}
+_registered: set[str] = set()
+
+
+def _target(dtype: str, platform: str) -> str:
+    """The name by which XLA knows the solve, registered once."""
+    name = f"strata_triangular_solve_{dtype}_{_spaces[platform]}"
+    if name not in _registered:
+        handler = _arrays.core("jax_handler", dtype, _spaces[platform])()
+        jax.ffi.register_ffi_target(
+            name, handler, platform="CUDA" if platform == "cuda" else "cpu")
+        _registered.add(name)
+    return name
+
+
+def _platform_of(A: Any) -> str:
+    """Where programs with the solve will run, by default."""
+    data = getattr(A, "data", None)
+    if isinstance(data, jax.Array):
+        name = next(iter(data.devices())).platform
+    else:
+        name = jax.default_backend()
+    return "cuda" if name == "gpu" and native and _core.has_cuda else "cpu"
 
 
 class TriangularSolve:
@@ -33,6 +63,9 @@ class TriangularSolve:
         Its pattern, and the values of the first analysis.
     trans : {'N', 'T'}
         Solve with A or with its transpose.  (For the adjoint, conjugate.)
+    platform : {'cpu', 'cuda'}, optional
+        Where programs with the solve run: by default where A is, or for a matrix of SciPy
+        JAX's default.
     **options
         The others of :class:`strata_solvers.TriangularSolver`.
 
@@ -41,11 +74,21 @@ class TriangularSolve:
     Reverse-mode derivatives of any order.  With y the cotangent of x, that of b is
     z = op(A)^-T y and that of an entry a_ij is -z_i x_j (for 'T' -z_j x_i), added up over
     the right-hand sides.
+
+    Compiled functions know the object by number: keep it for as long as them.  Values that
+    are refused (a zero on the diagonal) are an error of JAX with the library's message.
     """
 
-    def __init__(self, A: Any, *, trans: str = "N", **options: Any):
+    def __init__(self, A: Any, *, trans: str = "N", platform: str | None = None,
+                 **options: Any):
         if trans not in ("N", "T"):
             raise TypeMismatchError("trans", f"is {trans!r}", "use 'N' or 'T'")
+        self.platform = _platform_of(A) if platform is None else platform
+        if self.platform not in _spaces:
+            raise OptionError("platform", f"is {platform!r}", "use 'cpu' or 'cuda'")
+        if self.platform == "cuda" and not (native and _core.has_cuda):
+            raise OptionError("platform", "is 'cuda', and this build has no CUDA or no part "
+                              "for JAX", "leave the choice to the library")
         matrix = _arrays.crs(A, csc=False)
         self._matrix = matrix._replace(
             indptr=np.array(matrix.indptr), indices=np.array(matrix.indices),
@@ -55,9 +98,49 @@ class TriangularSolve:
         self._row = np.repeat(np.arange(self.n), np.diff(self._matrix.indptr))
         self._col = self._matrix.indices
         self._plans: dict[tuple[str, str], tuple[TriangularSolver, np.ndarray]] = {}
-        self._plan(trans, self._matrix.data)
+        self._numbers: dict[tuple[str, str], int] = {}
+        if native:
+            self._number(trans, self._matrix.dtype)
+        else:
+            self._plan(trans, self._matrix.data)
         self._solve = {op: _with_derivative(self, op) for op in "NT"}
         self._trans = trans
+
+    def _solver(self, op: str, arrays: tuple[Any, Any, Any]) -> TriangularSolver:
+        solver = TriangularSolver.__new__(TriangularSolver)
+        options = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **self._options}
+        options.pop("trans")
+        lower = bool(options.pop("lower", True))
+        unit = bool(options.pop("unit_diagonal", False))
+        space = _arrays.space_of(arrays[2])
+        solver._make(_arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
+                     {"N": "none", "T": "transpose"}[op], options)
+        return solver
+
+    # --- Called by XLA ---
+
+    def _number(self, op: str, dtype: str) -> int:
+        """That of a solver with op and the type, made where there is none."""
+        key = op, dtype
+        if key not in self._numbers:
+            matrix = self._matrix
+            arrays: Any = (matrix.indptr, matrix.indices, matrix.data.astype(dtype))
+            if self.platform == "cuda":
+                arrays = tuple(map(_arrays.on_gpu, arrays))
+            solver = self._solver(op, arrays)
+            space = _spaces[self.platform]
+            number = _arrays.core("jax_put", dtype, space)(solver._core)
+            weakref.finalize(self, _arrays.core("jax_take_out", dtype, space), number)
+            self._numbers[key] = number
+        return self._numbers[key]
+
+    def _call(self, op: str, values: jax.Array, b: jax.Array) -> jax.Array:
+        dtype = str(values.dtype)
+        return jax.ffi.ffi_call(
+            _target(dtype, self.platform), jax.ShapeDtypeStruct(b.shape, b.dtype),
+            vmap_method="sequential")(values, b, plan=np.int64(self._number(op, dtype)))
+
+    # --- Called by way of Python ---
 
     def _plan(self, op: str, values: np.ndarray) -> TriangularSolver:
         key = op, str(values.dtype)
@@ -66,17 +149,19 @@ class TriangularSolve:
             if not np.array_equal(has, values):
                 solver.update(values)
         else:
-            from scipy.sparse import csr_array
-
-            A = csr_array((values, self._matrix.indices, self._matrix.indptr),
-                          shape=self._matrix.shape)
-            solver = TriangularSolver(A, trans=op, **self._options)
+            solver = self._solver(op, (self._matrix.indptr, self._matrix.indices, values))
         self._plans[key] = solver, values
         return solver
 
     def _on_host(self, op: str, values: Any, b: Any) -> np.ndarray:
         # A copy: the memory of a callback's arguments is JAX's again afterwards.
         return self._plan(op, np.array(values)).solve(np.asarray(b))
+
+    def _call_back(self, op: str, values: jax.Array, b: jax.Array) -> jax.Array:
+        return jax.pure_callback(
+            lambda v, r: self._on_host(op, v, r),
+            jax.ShapeDtypeStruct(b.shape, b.dtype), values, b,
+            vmap_method="sequential")
 
     def __call__(self, values: Any, b: Any) -> jax.Array:
         """x = op(A)^-1 b.
@@ -109,10 +194,7 @@ def _with_derivative(of: TriangularSolve, op: str) -> Any:
 
     @jax.custom_vjp
     def solve(values: jax.Array, b: jax.Array) -> jax.Array:
-        return jax.pure_callback(
-            lambda v, r: of._on_host(op, v, r),
-            jax.ShapeDtypeStruct(b.shape, b.dtype), values, b,
-            vmap_method="sequential")
+        return (of._call if native else of._call_back)(op, values, b)
 
     def forward(values: jax.Array, b: jax.Array) -> Any:
         x = solve(values, b)

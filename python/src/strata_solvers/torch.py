@@ -4,6 +4,8 @@
 >>> from strata_solvers.torch import TriangularSolve
 >>> solve = TriangularSolve(L)          # L: a sparse CSR tensor; analysed here
 >>> x = solve(L.values(), b)            # differentiable in both arguments
+
+Tensors of a GPU stay there, and work is enqueued on PyTorch's current stream.
 """
 
 from __future__ import annotations
@@ -56,20 +58,22 @@ class TriangularSolve(torch.nn.Module):
         self.register_buffer(
             "row", torch.repeat_interleave(rows, self.crow.diff().to(rows.dtype)),
             persistent=False)
-        self._plans: dict[str, TriangularSolver] = {}
+        self._plans: dict[tuple[Any, ...], TriangularSolver] = {}
         self._plan(self._op, A.values())
 
     def _plan(self, op: str, values: torch.Tensor) -> TriangularSolver:
-        values = values.detach().resolve_conj().contiguous()
-        solver = self._plans.get(op)
+        values = values.detach().resolve_conj().resolve_neg().contiguous()
+        # A module may be moved to another device, and computed with in another type.
+        key = op, values.device, values.dtype
+        solver = self._plans.get(key)
         if solver is not None:
             # Always: a write by way of `.data` leaves no trace on a tensor.
             solver.update(values)
             return solver
         A = torch.sparse_csr_tensor(self.crow, self.col, values, (self.n, self.n),
                                     check_invariants=False)
-        self._plans[op] = TriangularSolver(A, trans=op, **self._options)
-        return self._plans[op]
+        self._plans[key] = TriangularSolver(A, trans=op, **self._options)
+        return self._plans[key]
 
     def forward(self, values: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         """x = op(A)^-1 b.
@@ -100,7 +104,7 @@ class _Solve(torch.autograd.Function):
     def forward(ctx: Any, of: TriangularSolve, op: str, values: torch.Tensor,
                 b: torch.Tensor) -> torch.Tensor:
         solver = of._plan(op, values)
-        b = b.detach().resolve_conj()
+        b = b.detach().resolve_conj().resolve_neg()
         if b.device.type == "cpu":
             x = torch.empty_like(b)
             solver.solve(b.numpy(), x.numpy())

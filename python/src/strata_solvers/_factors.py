@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Solves with factors that other programs have computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from . import _arrays, _core
+from ._errors import OptionError, SizeMismatchError, TypeMismatchError
+from ._operator import Applied, initialise, operator_class
+from ._triangular import TriangularSolver
+
+
+def _triangle(A: Any, argument: str) -> _arrays.Crs:
+    """A factor by rows: SuperLU's are by columns."""
+    if getattr(A, "format", None) == "csc":
+        A = A.tocsr()
+    return _arrays.crs(A, argument, csc=False)
+
+
+def _array_of(matrix: _arrays.Crs) -> tuple[Any, Any, Any]:
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+class _Factored(Applied):
+    """A FactorSolver, whatever LinearOperator it is."""
+
+    def __init__(self, L: Any, U: Any, perm_r: Any = None, perm_c: Any = None,
+                 row_scale: Any = None, col_scale: Any = None, *, unit_lower: bool = True,
+                 unit_upper: bool = False, transpose: bool = False,
+                 precision: str = "working", **options: Any):
+        known = dict(TriangularSolver.__init__.__kwdefaults__ or {})
+        for name in ("trans", "enqueue_updates"):
+            del known[name]
+        for name in options:
+            if name not in known:
+                raise OptionError(name, "is no option of a solver with factors",
+                                  "use " + ", ".join(sorted(known)))
+        options = {**options, "unit_lower": bool(unit_lower), "unit_upper": bool(unit_upper),
+                   "transpose": bool(transpose), "precision": precision}
+        lower, upper = _triangle(L, "L"), _triangle(U, "U")
+        self._make(lower, upper, self._transformation(
+            lower, perm_r, perm_c, row_scale, col_scale), options)
+
+    def _make(self, lower: _arrays.Crs, upper: _arrays.Crs, transformation: tuple[Any, ...],
+              options: dict[str, Any]) -> None:
+        initialise(self, lower.dtype, lower.shape)
+        self._check(upper, lower)
+        self._factors, self._transformation_, self._options = (
+            (lower, upper), transformation, options)
+        self._set(lower.shape[0], lower.dtype, lower.space)
+        self._core = _arrays.core("FactorSolver", lower.dtype, lower.space)(
+            _array_of(lower), _array_of(upper), *transformation, options,
+            _arrays.stream_of(lower.data))
+
+    @staticmethod
+    def _check(matrix: _arrays.Crs, like: _arrays.Crs, argument: str = "U") -> None:
+        if matrix.shape != like.shape:
+            raise SizeMismatchError(argument, f"has the shape {matrix.shape}, L {like.shape}",
+                                    "pass factors of one size")
+        if matrix.dtype != like.dtype:
+            raise TypeMismatchError(argument, f"is {matrix.dtype}, L {like.dtype}",
+                                    f"convert one: .astype(np.{like.dtype})")
+        _arrays.same_space(matrix.data, like.space, argument)
+
+    @staticmethod
+    def _transformation(lower: _arrays.Crs, *given: Any) -> tuple[Any, ...]:
+        """Permutations and scalings as the extension takes them."""
+        made = []
+        for name, array in zip(("perm_r", "perm_c", "row_scale", "col_scale"), given):
+            if array is not None:
+                array = _arrays.taken(array, name)
+                if lower.space == "host" and not isinstance(array, np.ndarray):
+                    array = np.asarray(array)
+                if name.startswith("perm"):
+                    if isinstance(array, np.ndarray) and array.dtype.kind in "iu":
+                        array = np.ascontiguousarray(array, np.int32 if array.dtype.itemsize < 4
+                                                     else np.int64 if array.dtype.itemsize > 4
+                                                     else array.dtype)
+                    array = _arrays.index_array(array, name)
+                else:
+                    if isinstance(array, np.ndarray) and array.dtype.kind in "biufc":
+                        if array.dtype.kind == "c" and _arrays.is_real(lower.dtype):
+                            raise TypeMismatchError(name, f"is {array.dtype}, L {lower.dtype}",
+                                                    "pass real numbers")
+                        array = np.ascontiguousarray(array, lower.dtype)
+                    _arrays.same_dtype(array, lower.dtype, name)
+                if array.ndim != 1 or array.shape[0] != lower.shape[0]:
+                    raise SizeMismatchError(
+                        name, f"has the shape {tuple(array.shape)}, L {lower.shape}",
+                        f"pass {lower.shape[0]} elements")
+                _arrays.same_space(array, lower.space, name)
+            made.append(array)
+        return tuple(made)
+
+    def update(self, L: Any, U: Any, perm_r: Any = None, perm_c: Any = None,
+               row_scale: Any = None, col_scale: Any = None) -> None:
+        """Takes new values of factors with the analysed patterns, without an analysis.
+
+        Parameters
+        ----------
+        L, U : sparse matrices, n x n
+            As for the constructor.
+        perm_r, perm_c, row_scale, col_scale : arrays of n, optional
+            Another transformation in place of the one before; without any of them, that
+            stays.
+
+        Raises
+        ------
+        PatternMismatchError, ZeroDiagonalError, PrecisionError, PermutationError,
+        NotFiniteError, SizeMismatchError, TypeMismatchError, MemoryError
+            The old factors stay.
+        """
+        lower, upper = _triangle(L, "L"), _triangle(U, "U")
+        self._check(lower, self._factors[0], "L")
+        self._check(upper, lower)
+        given = perm_r, perm_c, row_scale, col_scale
+        transformation = self._transformation_
+        if any(array is not None for array in given):
+            transformation = self._transformation(lower, *given)
+        self._core.update(_array_of(lower), _array_of(upper), *transformation,
+                          _arrays.stream_of(lower.data))
+        self._factors, self._transformation_ = (lower, upper), transformation
+
+    def share_plan(self) -> Any:
+        """A solver with these factors and plans, and workspaces of its own.
+
+        For each stream of a GPU that works at the same time.  Both give the same bits.  An
+        :meth:`update` of either is for both, and must not overlap in time with other calls.
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._core = self._core.share_plan(_arrays.stream_of(self._factors[0].data))
+        return made
+
+    def report(self) -> _core.FactorSolverReport:
+        """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
+        return self._core.report()
+
+    def __repr__(self) -> str:
+        return f"<FactorSolver, {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (*(tuple(factor) for factor in self._factors),
+                          self._transformation_, self._options)
+
+
+class FactorSolver(_Factored, LinearOperator):
+    """Solves A x = b with factors that others have computed: Pr Dr A Dc Pc = L U.
+
+    A LinearOperator, n x n, for the `M=` of SciPy's and CuPy's Krylov methods and of
+    :func:`cg`, :func:`gmres` and :func:`bicgstab`.  ``FactorSolver(...) @ b``, n or n x k,
+    and ``.apply(b, out)`` solve; with `transpose`, ``.H``, ``.T`` and ``apply(trans=)``,
+    too.
+
+    Parameters
+    ----------
+    L, U : sparse matrices, n x n
+        Lower and upper triangular, in CSR format (CSC is converted), of one type.
+    perm_r, perm_c : arrays of n integers, optional
+        As SciPy's ``splu`` has them: row i of A is row perm_r[i] of Pr A, and column i of A
+        is column perm_c[i] of A Pc.
+    row_scale, col_scale : arrays of n, optional
+        The diagonals of Dr and Dc.
+    unit_lower, unit_upper : bool
+        Whose diagonal is ones, whatever is stored of it.
+    transpose : bool
+        Analyse the transposed factors, too.
+    precision : {'working', 'single'}
+        'single' solves with factors rounded to float32 (complex64): half the memory
+        traffic.
+    **options
+        Of the triangular solves: `algorithm`, `accuracy`, `max_right_hand_sides` and the
+        others of :class:`TriangularSolver`.  With `take_triangle` both factors may be
+        stored in one matrix, which is passed twice.
+
+    Raises
+    ------
+    MatrixError
+        WrongTriangleError, MissingDiagonalError, ZeroDiagonalError, PermutationError,
+        PrecisionError, NotFiniteError, with the ``row``.
+    SizeMismatchError, TypeMismatchError, OptionError, MemoryError
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, scipy.sparse.linalg as spla
+    >>> import strata_solvers as strata
+    >>> A = sp.csc_array([[1.0, 4.0], [2.0, 2.0]])
+    >>> lu = spla.splu(A)
+    >>> M = strata.FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c)
+    >>> M @ np.array([5.0, 4.0])
+    array([1., 1.])
+    """
+
+    def __new__(cls, L: Any = None, *arguments: Any, **options: Any) -> Any:
+        data = getattr(L, "data", None)
+        kind = operator_class(FactorSolver, data)
+        made = object.__new__(kind)
+        if kind is not FactorSolver:
+            # Of another base, so that Python does not call it.
+            made.__init__(L, *arguments, **options)
+        return made
+
+
+def _restore(lower: tuple[Any, ...], upper: tuple[Any, ...], *rest: Any) -> Any:
+    factors = _arrays.Crs(*lower), _arrays.Crs(*upper)
+    made = object.__new__(operator_class(FactorSolver, factors[0].data))
+    made._make(*factors, *rest)
+    return made

@@ -4,8 +4,10 @@
 
 #include <cusparse.h>
 
+#include <core/scalar/RealPart.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace Strata {
@@ -103,7 +105,9 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   explicit CusparseSpsv(const Problem<Scalar>& problem)
       : Base(problem),
         op_(problem.op == Op::none ? Base::plain
-            : problem.op == Op::transpose
+            // It refuses the conjugate transpose of a real matrix.
+            : problem.op == Op::transpose ||
+                    std::is_same<Detail::RealOf<Scalar>, Scalar>::value
                 ? CUSPARSE_OPERATION_TRANSPOSE
                 : CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) {
     const std::size_t rows = static_cast<std::size_t>(problem.rows());

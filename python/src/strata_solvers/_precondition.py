@@ -20,6 +20,9 @@ _kinds = {"ilu0": "incomplete_lu", "ic0": "incomplete_cholesky"}
 # and to the texts of `ilu0`.
 _factor_options: dict[str, Any] = {"shift": 0.0}
 
+# Those whose factors are of permuted rows.
+_other_orders = ("coloured", "level_sets")
+
 
 class _Incomplete:
     """What a preconditioner does, whatever LinearOperator it is."""
@@ -30,19 +33,19 @@ class _Incomplete:
         # Adjoints and pickles are of these values, whatever becomes of A's.
         self._matrix = matrix._replace(data=_copy(matrix.data))
         self._has_transposes = transpose
-        self._coloured = False
+        self._reordered = False
         self._factors: tuple[Any, Any] | None = None
-        if order == "coloured" or (order == "automatic" and kind == "ic0" and
-                                   matrix.space == "cuda" and not options and not transpose):
+        if order in _other_orders or (order == "automatic" and kind == "ic0" and
+                                      matrix.space == "cuda" and not options and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
                 matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
                 _arrays.stream_of(matrix.data))
             # 'automatic' is the natural order where rows are too long.
-            self._coloured = self._core.order() == "coloured"
-        if not self._coloured:
+            self._reordered = self._core.order() in _other_orders
+        if not self._reordered:
             self._core = self._factorize(transpose)
         self._rows, self._type = matrix.shape[0], np.dtype(matrix.dtype)
-        self._on_host = matrix.space == "host" and not self._coloured
+        self._on_host = matrix.space == "host" and not self._reordered
 
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
@@ -52,8 +55,8 @@ class _Incomplete:
             _arrays.stream_of(matrix.data))
 
     def _natural(self) -> Any:
-        if self._coloured:
-            raise OptionError("order", "is coloured: the factors are of other rows",
+        if self._reordered:
+            raise OptionError("order", f"is {self._core.order()}: the factors are of other rows",
                               "ask for order='natural'")
         return self._core
 
@@ -72,7 +75,7 @@ class _Incomplete:
         trans : {'N', 'T', 'H'}
             Apply the inverse of M, of its transpose, or of its conjugate transpose.  The
             first of the latter analyses the transposed factors, unless `transpose` was
-            set.  The coloured order has none of them.
+            set.  Orders other than the natural one have none of them.
 
         Raises
         ------
@@ -91,7 +94,7 @@ class _Incomplete:
         else:
             _arrays.output(out, r.shape, matrix.dtype, matrix.space)
         stream = _arrays.stream_of(r)
-        if self._coloured:
+        if self._reordered:
             if op != "none":
                 self._natural()
             self._core.apply(r, out, stream)
@@ -279,10 +282,11 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     A : sparse matrix, n x n, in CSR format
         With sorted rows and a complete, non-zero diagonal.  Of SciPy on a host; on a GPU
         of CuPy, PyTorch or JAX.
-    order : {'natural', 'automatic', 'coloured'}
+    order : {'natural', 'automatic', 'coloured', 'level_sets'}
         'coloured' factorises colour by colour and takes a Hermitian A: more iterations,
-        faster solves on a GPU; it has no `lower` and `upper`, no adjoint and none of the
-        options below.
+        faster solves on a GPU.  'level_sets' permutes the rows to the order of level sets:
+        the natural factors, permuted.  Both have no `lower` and `upper`, no adjoint and
+        none of the options below.
     transpose : bool
         Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
         Without it the first of these does so.
@@ -345,12 +349,12 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
         if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
                               "use " + ", ".join(sorted(defaults)))
-    if order not in ("natural", "automatic", "coloured"):
+    if order not in ("natural", "automatic", *_other_orders):
         raise OptionError("order", f"is {order!r}",
-                          "use 'natural', 'automatic' or 'coloured'")
+                          "use 'natural', 'automatic', 'coloured' or 'level_sets'")
     options = {name: value for name, value in options.items() if value != defaults[name]}
-    if order == "coloured" and (options or transpose):
-        raise OptionError(next(iter(options), "transpose"), "is none of the coloured order",
+    if order in _other_orders and (options or transpose):
+        raise OptionError(next(iter(options), "transpose"), f"is none of order={order!r}",
                           "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
     return _operator_class(matrix)(matrix, kind, order, bool(transpose), options)

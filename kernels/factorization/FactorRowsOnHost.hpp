@@ -45,15 +45,16 @@ struct FactorRowsOnHost {
     Scalar* const values = value + team.league_rank() * longest_row;
     if constexpr (alone) {
       for (std::int64_t i = 0; i < num_rows; ++i) eliminate(i, places, values);
-      return;
-    }
-    for (;;) {
-      const std::int64_t first =
-          std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
-      if (first >= num_rows) return;
-      for (std::int64_t at = first; at < first + rows_of_draw && at < num_rows;
-           ++at)
-        eliminate(row ? row[at] : at, places, values);
+    } else {
+      for (;;) {
+        const std::int64_t first =
+            std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
+        if (first >= num_rows) return;
+        const std::int64_t last =
+            first + rows_of_draw < num_rows ? first + rows_of_draw : num_rows;
+        for (std::int64_t at = first; at < last; ++at)
+          eliminate(row ? row[at] : at, places, values);
+      }
     }
   }
 

@@ -60,9 +60,10 @@ struct FactorRowsOnHost {
 
  private:
   KOKKOS_INLINE_FUNCTION void await(int other) const {
-    if constexpr (!alone)
+    if constexpr (!alone) {
       for (int turn = 0; load_acquire(ready + other) == 0; ++turn)
         pause_while_waiting(turn);
+    }
   }
   KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i, int* places,
                                         Scalar* values) const {
@@ -91,7 +92,9 @@ struct FactorRowsOnHost {
     Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
     for (std::int64_t e = lower; e < end - begin; ++e)
       own_u[e - lower] = values[e];
-    if constexpr (!alone) store_release(ready + i, 1u);
+    if constexpr (!alone) {
+      store_release(ready + i, 1u);
+    }
     for (std::int64_t e = begin; e < end; ++e) places[a_columns[e]] = -1;
   }
 };

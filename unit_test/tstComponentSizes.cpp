@@ -44,20 +44,22 @@ TEST(ComponentSizes, AreThoseOfTheComponents) {
     EXPECT_EQ(host.count, count);
     EXPECT_EQ(host.largest, largest);
     for (int repeat = 0; repeat < 5; ++repeat) {
-      const auto parallel =
-          Detail::component_sizes_in_parallel(Exec(), on_device(graph));
+      const auto parallel = Detail::component_sizes_in_parallel(
+          Exec(), on_device(graph), largest);
       EXPECT_EQ(parallel.count, count);
       EXPECT_EQ(parallel.largest, largest);
     }
-    // A host stops at a component beyond the limit, and not before.
-    for (const int limit : {largest, largest - 1, largest / 2}) {
-      const auto found = Detail::component_sizes_on_host(graph, limit);
-      if (limit >= largest) {
-        EXPECT_EQ(found.largest, largest);
-      } else {
-        EXPECT_GT(found.largest, limit);
+    // Counting ends with a component beyond the limit, and not before.
+    for (const int limit : {largest, largest - 1, largest / 2})
+      for (const auto& found : {Detail::component_sizes_on_host(graph, limit),
+                                Detail::component_sizes_in_parallel(
+                                    Exec(), on_device(graph), limit)}) {
+        if (limit >= largest) {
+          EXPECT_EQ(found.largest, largest);
+        } else {
+          EXPECT_GT(found.largest, limit);
+        }
       }
-    }
   }
 }
 

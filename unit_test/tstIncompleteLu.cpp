@@ -451,6 +451,28 @@ TEST(IncompleteLu, MatricesThatCantBeFactorisedAreErrors) {
   expect_error<Strata::RowMapError>(bad, 2);
 }
 
+TEST(IncompleteLu, OfSeveralFaultsOneIsNamedWhateverFindsItFirst) {
+  // Rows of many entries, which many lanes look at.
+  constexpr int rows = 300;
+  const HostMatrix<double> host(
+      rows, rows, std::vector<double>(std::size_t{rows} * rows, 1.));
+  const auto at = [](int row, int column) { return row * rows + column; };
+  const int row = rows / 2;
+  auto bad = host;
+  // Unsorted before a column that is named twice.
+  std::swap(bad.entries[at(row, 10)], bad.entries[at(row, 11)]);
+  bad.entries[at(row, 200)] = 199;
+  expect_error<Strata::DuplicateEntryError>(bad, row);
+  // A row before that has another fault.
+  bad.values[at(row - 1, row - 1)] = 0;
+  expect_error<Strata::ZeroDiagonalError>(bad, row - 1);
+  // Nothing is said of rows where columns are none.
+  bad.entries[at(rows - 1, rows - 1)] = rows;
+  expect_error<Strata::ColumnRangeError>(bad, rows - 1);
+  bad.row_map[rows - 1] = -1;
+  expect_error<Strata::RowMapError>(bad, rows - 2);
+}
+
 TEST(IncompleteLu, PivotsThatVanishAndValuesThatOverflowAreErrors) {
   using Host = HostMatrix<double>;
   expect_error<Strata::FactorizationError>(

@@ -112,11 +112,15 @@ struct MergeEnds {
       parents.merge(i, graph.entries(k));
   }
 };
+/// Up to a number above `limit`: of a large component, all threads would add to
+/// the same word.
 struct CountMembers {
   SharedParents parents;
   int* size;
+  int limit;
   KOKKOS_INLINE_FUNCTION void operator()(int v) const {
-    Kokkos::atomic_fetch_add(size + parents.representative(v), 1);
+    int* const count = size + parents.representative(v);
+    if (load_relaxed(count) <= limit) Kokkos::atomic_fetch_add(count, 1);
   }
 };
 struct LargestComponent {
@@ -137,7 +141,8 @@ struct CountComponents {
 template <class ExecutionSpace>
 ComponentSizes component_sizes_in_parallel(
     const ExecutionSpace& exec,
-    const DependencyGraph<typename ExecutionSpace::memory_space>& graph) {
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    int limit) {
   using Numbers = Kokkos::View<int*, typename ExecutionSpace::memory_space>;
   const int n = graph.num_vertices;
   const Kokkos::RangePolicy<ExecutionSpace, int> all(exec, 0, n);
@@ -150,7 +155,7 @@ ComponentSizes component_sizes_in_parallel(
       "Strata::Analysis::components::merge", all,
       MergeEnds<typename ExecutionSpace::memory_space>{graph, parents});
   Kokkos::parallel_for("Strata::Analysis::components::members", all,
-                       CountMembers{parents, size.data()});
+                       CountMembers{parents, size.data(), limit});
   ComponentSizes found;
   Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
                           LargestComponent{size.data()},
@@ -163,14 +168,14 @@ ComponentSizes component_sizes_in_parallel(
 }
 
 /// The sizes, found where the graph is.
-/// @param limit  a host stops at the first component of more vertices
+/// @param limit  no component of more vertices is counted to its end
 template <class ExecutionSpace>
 ComponentSizes find_component_sizes(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     int limit) {
   if constexpr (is_gpu<ExecutionSpace>) {
-    return component_sizes_in_parallel(exec, graph);
+    return component_sizes_in_parallel(exec, graph, limit);
   } else {
     (void)exec;
     return component_sizes_on_host(graph, limit);

@@ -3,12 +3,36 @@
 #define STRATA_ANALYSIS_MERGING_MERGE_SUBGRAPHS_HPP
 
 #include <analysis/merging/MergeSubgraphRows.hpp>
-#include <core/memory/AllocateView.hpp>
-#include <core/memory/Arena.hpp>
+#include <analysis/stages/FusedStages.hpp>
+#include <core/memory/PlanStorage.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
 #include <limits>
 
 namespace Strata {
 namespace Detail {
+
+/// Sums over merged rows, by vertex: what all have together, and where the
+/// dependencies of each begin.
+struct MergedRowSums {
+  enum : int { coefficients, words, dependencies, size };
+  const int* counts[size];  // by vertex
+  std::int64_t* row_map;    // of the dependencies
+  std::int64_t* totals;
+  std::int64_t num_rows;
+
+  template <int what>
+  struct Sum {};
+  template <int what>
+  KOKKOS_INLINE_FUNCTION void operator()(Sum<what>, std::int64_t v,
+                                         std::int64_t& sum, bool final) const {
+    if (what == dependencies && final) row_map[v] = sum;
+    sum += counts[what][v];
+    if (!final || v + 1 < num_rows) return;
+    totals[what] = sum;
+    if (what == dependencies) row_map[num_rows] = sum;
+  }
+};
 
 /// Level sets merged within sub-graphs, in two steps: the merged rows, as a
 /// graph for the packing of records, and what new values need, once all rows
@@ -31,12 +55,13 @@ class SubgraphMerger {
   /// @param unmerged  by vertex, RowStatus::stays: has to stay; or null
   /// @param shape     without arrays
   /// @param record_packets, max_rows  see PackedRecord, and of a sub-graph
+  /// @param pool  for the merged rows, until `keep` has been called
   /// @returns whether rows are merged
   /// Cost: two eliminations of each row, or three where a row stays; the host
   /// waits several times.
   bool merge(const Groups& groups, const int* unmerged,
              const MergedSubgraphRows<Memory>& shape, int record_packets,
-             int max_rows, Graph& graph) {
+             int max_rows, Graph& graph, WorkPool<ExecutionSpace>& pool) {
     groups_ = groups;
     shape_ = shape;
     const Graph& given = groups_.graph;
@@ -45,28 +70,33 @@ class SubgraphMerger {
     if (n > std::numeric_limits<int>::max() / max_coefficients ||
         max_rows > MergedSubgraphRows<Memory>::max_subgraph_rows)
       return false;
-    int* dependencies = nullptr;
-    std::int64_t* sums = nullptr;
-    memory_ = make_arena<Memory>("Strata::SubgraphPacker::merged",
-                                 [&](Arena<Memory>& arena) {
-                                   arena.take(row_status_, n);
-                                   arena.take(coefficients_, n);
-                                   arena.take(dependencies, n);
-                                   arena.take(words_, n);
-                                   arena.take(sums, n + 1);
-                                 });
+    int* const dependencies = pool.template take<int>(n);
+    pool.take(row_status_, n);
+    pool.take(coefficients_, n);
+    pool.take(words_, n);
     int limits[MergeLimits::size];
-    count(unmerged, dependencies, limits);
+    count(unmerged, dependencies, limits, pool);
     Graph merged;
     merged.num_vertices = given.num_vertices;
     merged.reversed = given.reversed;
     merged.diagonal_value_index = given.diagonal_value_index;
-    merged.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::SubgraphPacker::row_map", n + 1);
-    num_coefficients_ = offsets(coefficients_, sums);
-    num_words_ = offsets(words_, sums);
-    const std::int64_t num_dependencies =
-        offsets(dependencies, merged.row_map.data());
+    merged.row_map = pool.template view<std::int64_t>(n + 1);
+    const auto words = pool.template view<std::int64_t>(MergedRowSums::size);
+    using Sums = MergedRowSums;
+    FusedStages<ExecutionSpace>(exec_, pool)
+        .run("Strata::SubgraphPacker::offsets",
+             Sums{{coefficients_, words_, dependencies},
+                  merged.row_map.data(),
+                  words.data(),
+                  n},
+             SumStage<Sums::Sum<Sums::coefficients>>{n},
+             SumStage<Sums::Sum<Sums::words>>{n},
+             SumStage<Sums::Sum<Sums::dependencies>>{n});
+    std::int64_t totals[Sums::size];
+    copy_to_host(exec_, words, totals);
+    num_coefficients_ = totals[Sums::coefficients];
+    num_words_ = totals[Sums::words];
+    const std::int64_t num_dependencies = totals[Sums::dependencies];
     // Records begin at multiples of 16 bytes, counted with 28 bits. Fewer than
     // two of three lanes are idle, see ChooseLanes.
     const std::int64_t most_records =
@@ -79,8 +109,7 @@ class SubgraphMerger {
     shape_.max_coefficients = lists_.coefficients;
     shape_.max_slots = limits[MergeLimits::longest];
     if (lists_.coefficients == 0) return false;  // nothing to rewrite
-    merged.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SubgraphPacker::entries", num_dependencies);
+    merged.entries = pool.template view<int>(num_dependencies);
     groups_.row_status = row_status_;
     eliminate_rows("Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
                    mean_length(),
@@ -134,24 +163,16 @@ class SubgraphMerger {
   double mean_length() const {
     return double(groups_.graph.num_edges()) / groups_.graph.num_vertices;
   }
-  std::int64_t offsets(const int* length, std::int64_t* map) const {
-    const std::int64_t n = groups_.graph.num_vertices;
-    std::int64_t total = 0;
-    Kokkos::parallel_scan(
-        "Strata::SubgraphPacker::offsets",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec_, 0, n),
-        OffsetsOf{length, map, n}, total);
-    return total;
-  }
   /// Lengths of the merged rows: of all depths in the groups at once, then,
   /// from the first row on that stays, of one depth after the other. The host
   /// waits.
   void count(const int* unmerged, int* dependencies,
-             int (&limits)[MergeLimits::size]) const {
+             int (&limits)[MergeLimits::size],
+             WorkPool<ExecutionSpace>& pool) const {
     using Lengths = SubgraphRowLengths<Memory>;
-    const Kokkos::View<int[MergeLimits::size], Memory> found(
-        "Strata::SubgraphPacker::longest");
+    const Kokkos::View<int*, Memory> found(
+        reinterpret_cast<int*>(pool.zeros((MergeLimits::size + 1) / 2)),
+        MergeLimits::size);
     const auto count_depth = [&](int depth, const int* row_status) {
       Groups known = groups_;
       known.row_status = row_status;
@@ -163,19 +184,13 @@ class SubgraphMerger {
                                  words_, shape_},
                          found.data()});
     };
-    const auto fetch = [&] {
-      const auto host = Kokkos::create_mirror_view(found);
-      Kokkos::deep_copy(exec_, host, found);
-      exec_.fence();
-      for (int i = 0; i < MergeLimits::size; ++i) limits[i] = host(i);
-    };
     count_depth(Lengths::all_depths, unmerged);
-    fetch();
+    copy_to_host(exec_, found, limits);
     const int left = limits[MergeLimits::stays];
     if (left < 2) return;
     for (int depth = groups_.levels - left + 1; depth < groups_.levels; ++depth)
       count_depth(depth, row_status_);
-    fetch();
+    copy_to_host(exec_, found, limits);
   }
 
   ExecutionSpace exec_;
@@ -185,7 +200,6 @@ class SubgraphMerger {
   ListLengths lists_{0, 0};
   // By vertex.
   int *row_status_ = nullptr, *coefficients_ = nullptr, *words_ = nullptr;
-  Arena<Memory> memory_;
 };
 
 }  // namespace Detail

@@ -86,12 +86,18 @@ class SubgraphPacker {
     const int merged_levels =
         std::min(shape.merged_levels, std::max(num_levels, 1));
     merged_levels_ = merged_levels;
-    bool again = false;
+    bool again = false, first = true;
+    const auto mark = pool_->mark();
     do {
       if (rows < 1) return;
       again = false;
       stages_.graph = given;
-      fits_ = partition(num_levels, shape.band_levels, rows, max_local);
+      // Where the first try fails, others may, too.
+      if (!first) pool_->give_back(mark);
+      fits_ = (first ||
+               values_fit(num_levels, shape.band_levels, rows, max_local)) &&
+              partition(num_levels, shape.band_levels, rows, max_local);
+      first = false;
       if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
         team_ = 0;
@@ -265,11 +271,8 @@ class SubgraphPacker {
         counts_);
   }
 
-  /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
-  /// their values don't fit.
-  template <class MaxLocal>
-  bool partition(int num_levels, int band_levels, int rows,
-                 const MaxLocal& max_local) {
+  /// Cuts the rows into sub-graphs of at most `rows`.
+  void assign(int num_levels, int band_levels, int rows) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
     p.max_rows = rows;
@@ -299,9 +302,46 @@ class SubgraphPacker {
           SumStage<typename Stages::BandChunkScan>{p.bands},
           EachStage<typename Stages::AssignSubgraphs>{n});
     }
+  }
+  /// Whether the rows alone are too many for a team.
+  template <class MaxLocal>
+  bool rows_fit(const MaxLocal& max_local) const {
+    const auto& p = stages_;
+    return p.bands > 1 ||
+           1 + p.graph.num_vertices / p.num_subgraphs <= max_local();
+  }
+  /// Whether scratch holds the values of such sub-graphs, for a team that has
+  /// been chosen. Merged rows need no other values from outside than their own
+  /// sub-graph does without them, so that the graph as it was given tells.
+  template <class MaxLocal>
+  bool values_fit(int num_levels, int band_levels, int rows,
+                  const MaxLocal& max_local) {
+    const auto mark = pool_->mark();
+    auto& p = stages_;
+    assign(num_levels, band_levels, rows);
+    bool fit = rows_fit(max_local);
+    if (fit) {
+      find_externals();
+      run("capacity",
+          EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
+          SumStage<typename Stages::UniqueScan>{p.num_externals},
+          EachStage<typename Stages::Capacity>{p.num_subgraphs});
+      fetch_counts();
+      fit = counts_[Stages::count_local] <= max_local();
+    }
+    pool_->give_back(mark);
+    return fit;
+  }
+
+  /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
+  /// their values don't fit.
+  template <class MaxLocal>
+  bool partition(int num_levels, int band_levels, int rows,
+                 const MaxLocal& max_local) {
+    auto& p = stages_;
+    assign(num_levels, band_levels, rows);
     if (merged_levels_ == 0 || team_ < 0) choose_shape(num_levels);
-    // The rows alone may be too many for the team.
-    if (p.bands == 1 && 1 + n / p.num_subgraphs > max_local()) return false;
+    if (!rows_fit(max_local)) return false;
     p.packed.row_lanes = shape_.team[team_].row_lanes;
     p.packed.warps = shape_.team[team_].warps;
     if (merged_levels_ > 1) merge_subgraph_rows();
@@ -352,7 +392,7 @@ class SubgraphPacker {
     shape.record_entries = p.record.entries;
     shape.row_lanes = p.packed.row_lanes;
     if (!merger_.merge(groups_of(merged_levels_), shape_.unmerged, shape,
-                       p.record.packets(), p.max_rows, p.graph))
+                       p.record.packets(), p.max_rows, p.graph, *pool_))
       merged_levels_ = 1;
   }
   void choose_shape(int num_levels) {
@@ -385,9 +425,9 @@ class SubgraphPacker {
     // A warp a row where rows have many dependencies to look at.
     if (is_gpu<ExecutionSpace> &&
         (p.graph.num_edges() > 6 * n || longest_row_ > 64))
-      find_steps_of_rows<true>();
+      find_steps_of_rows<true>(max_local());
     else
-      find_steps_of_rows<false>();
+      find_steps_of_rows<false>(max_local());
     fetch_counts();
     p.num_uniques = counts_[Stages::count_uniques];
     max_local_ = static_cast<int>(counts_[Stages::count_local]);
@@ -413,8 +453,9 @@ class SubgraphPacker {
     Kokkos::parallel_for("Strata::SubgraphPacker::place_edges", policy, rank);
   }
 
+  /// Does nothing where a sub-graph has more than `most_local` values.
   template <bool by_warp>
-  void find_steps_of_rows() {
+  void find_steps_of_rows(int most_local) {
     using Steps = PackedSteps<ExecutionSpace, by_warp>;
     const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
@@ -436,9 +477,10 @@ class SubgraphPacker {
       policy.set_scratch_size(
           0, Kokkos::PerTeam(static_cast<int>(team_size / Steps::width *
                                               Steps::warp_bins * sizeof(int))));
-    Kokkos::parallel_for("Strata::SubgraphPacker::steps_of_rows", policy,
-                         Steps{stages_, by_level_,
-                               reinterpret_cast<unsigned*>(pool_->zeros(1))});
+    Kokkos::parallel_for(
+        "Strata::SubgraphPacker::steps_of_rows", policy,
+        Steps{stages_, by_level_, reinterpret_cast<unsigned*>(pool_->zeros(1)),
+              most_local});
   }
 
   ExecutionSpace exec_;

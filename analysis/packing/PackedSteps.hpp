@@ -30,8 +30,11 @@ struct PackedSteps {
   Stages stages;
   const int* sequence;  // of the rows; null: that of substitution
   unsigned* ticket;
+  /// Where a sub-graph has more values, steps are of no use.
+  int most_local;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    if (stages.count[Stages::count_local] > most_local) return;
     const std::int64_t n = stages.graph.num_vertices;
     int latest = 0;
     const int rows = by_warp ? team.team_size() / width : team.team_size();

@@ -42,6 +42,17 @@ template <class MemorySpace>
 struct DiagonalPlaces {
   ValueIndex<MemorySpace> value_index;
   Kokkos::View<const unsigned*, MemorySpace> row;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
+    return value_index.size();
+  }
+  /// -1: it is one.
+  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t i) const {
+    return value_index(i);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t i) const {
+    return row.extent(0) ? row(i) & 0x7fffffffu : i;
+  }
 };
 
 /// Entries that an algorithm divides by their row's diagonal beforehand, in
@@ -125,10 +136,12 @@ struct ClearMergeFaults {
 /// Looks at the diagonal, at entries to be scaled and at the pattern in one
 /// pass. Index i stands for a place on the diagonal, a record, an offset and an
 /// entry, as far as there are so many.
-template <class Scalar, class MemorySpace>
+/// @tparam Diagonal  DiagonalPlaces, or what has the same members
+template <class Scalar, class MemorySpace,
+          class Diagonal = DiagonalPlaces<MemorySpace>>
 struct InspectValues {
   using value_type = ValuesInspection;
-  DiagonalPlaces<MemorySpace> diagonal;
+  Diagonal diagonal;
   ScaledEntries<MemorySpace> scaled;
   const Scalar* values;
   FingerprintTerm row_map, entries;
@@ -138,7 +151,7 @@ struct InspectValues {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
                                          ValuesInspection& found) const {
     if (i == 0) take_rewrite(found);
-    if (i < diagonal.value_index.size()) inspect_diagonals<1>(i, 1, found);
+    if (i < diagonal.size()) inspect_diagonals<1>(i, 1, found);
     if (i < num_records()) inspect_record(i, found);
     if (i < row_map.size()) row_map.add<1>(i, 1, found.row_map);
     if (i < entries.size()) entries.add<1>(i, 1, found.entries);
@@ -151,8 +164,7 @@ struct InspectValues {
       row_map.add<few>(i, stride, found.row_map);
     for (std::int64_t i = first; i < entries.size(); i += many * stride)
       entries.add<many>(i, stride, found.entries);
-    for (std::int64_t i = first; i < diagonal.value_index.size();
-         i += few * stride)
+    for (std::int64_t i = first; i < diagonal.size(); i += few * stride)
       inspect_diagonals<few>(i, stride, found);
     for (std::int64_t i = first; i < num_records(); i += stride)
       inspect_record(i, found);
@@ -196,8 +208,7 @@ struct InspectValues {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u) {
       const std::int64_t i = first + u * stride;
-      value_index[u] =
-          i < diagonal.value_index.size() ? diagonal.value_index(i) : -1;
+      value_index[u] = i < diagonal.size() ? diagonal.place(i) : -1;
     }
     STRATA_IMPL_UNROLL
     for (int u = 0; u < count; ++u)
@@ -206,22 +217,18 @@ struct InspectValues {
     for (int u = 0; u < count; ++u) {
       const Scalar d = number[u];
       if (d == Scalar(0)) {
-        const std::int64_t row = row_at(first + u * stride);
+        const std::int64_t row = diagonal.row_at(first + u * stride);
         found.zero_row = row < found.zero_row ? row : found.zero_row;
       } else if (!usable_reciprocal(d) || !usable_reciprocal(Scalar(1) / d)) {
         found.divide = 1;
       }
     }
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t permuted_row) const {
-    return diagonal.row.extent(0) ? diagonal.row(permuted_row) & 0x7fffffffu
-                                  : permuted_row;
-  }
   KOKKOS_INLINE_FUNCTION void inspect_record(std::int64_t record,
                                              ValuesInspection& found) const {
     const int permuted_row = scaled.record_row(record);
     if (permuted_row < 0) return;
-    const std::int64_t at = diagonal.value_index(permuted_row);
+    const std::int64_t at = diagonal.place(permuted_row);
     const Scalar by = at < 0 ? Scalar(1) : values[at];
     if (!is_finite(by)) return;
     for (int e = 0; e < scaled.entries; ++e) {
@@ -230,7 +237,7 @@ struct InspectValues {
       const Scalar v = values[k];
       if (v == Scalar(0) || !is_finite(v)) continue;
       if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
-        const std::int64_t row = row_at(permuted_row);
+        const std::int64_t row = diagonal.row_at(permuted_row);
         if (row < found.unscalable_row) found.unscalable_row = row;
       }
     }
@@ -299,45 +306,43 @@ struct InspectByBlocks {
 /// `result`: host memory, for which the host waits, or a view in device memory.
 /// `rewrite`, if any, are MergeFaults that earlier work on `exec` has found.
 /// Views without elements are left out; there must be something to look at.
-template <class Scalar, class ExecutionSpace, class Result>
+template <class Scalar, class ExecutionSpace, class Diagonal, class Result>
 void inspect_values_into(
-    const ExecutionSpace& exec,
-    const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const ExecutionSpace& exec, const Diagonal& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
     Result&& result, std::int64_t* rewrite = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
-  const std::size_t work =
-      std::max({static_cast<std::size_t>(diagonal.value_index.size()),
-                scaled.record_row.extent(0), row_map.extent(0),
-                entries.extent(0), std::size_t{rewrite != nullptr}});
+  const std::size_t work = std::max(
+      {static_cast<std::size_t>(diagonal.size()), scaled.record_row.extent(0),
+       row_map.extent(0), entries.extent(0), std::size_t{rewrite != nullptr}});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory>{diagonal, scaled, values,
-                                    row_map_term(row_map),
-                                    entries_term(entries), rewrite},
+      InspectValues<Scalar, Memory, Diagonal>{diagonal, scaled, values,
+                                              row_map_term(row_map),
+                                              entries_term(entries), rewrite},
       result);
 }
 
 /// The same into host memory, which it waits for. On CUDA the device writes
 /// there itself: a reduction of Kokkos' takes some 10 us more, and six times as
 /// long for large patterns.
-template <class Scalar, class ExecutionSpace>
+template <class Scalar, class ExecutionSpace, class Diagonal>
 ValuesInspection inspect_values(
-    const ExecutionSpace& exec,
-    const DiagonalPlaces<typename ExecutionSpace::memory_space>& diagonal,
+    const ExecutionSpace& exec, const Diagonal& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
     std::int64_t* rewrite = nullptr) {
   ValuesInspection found;
-  const std::size_t work = std::max(
-      {static_cast<std::size_t>(diagonal.value_index.size()),
-       scaled.record_row.extent(0), row_map.extent(0), entries.extent(0)});
+  const std::size_t work = std::max({static_cast<std::size_t>(diagonal.size()),
+                                     scaled.record_row.extent(0),
+                                     row_map.extent(0), entries.extent(0)});
   if (work == 0 && !rewrite) return found;
   if constexpr (is_gpu<ExecutionSpace>) {
-    using Look = InspectValues<Scalar, typename ExecutionSpace::memory_space>;
+    using Look =
+        InspectValues<Scalar, typename ExecutionSpace::memory_space, Diagonal>;
     using Run = InspectByBlocks<Look>;
     constexpr std::size_t share = Run::threads * Run::items_of_a_thread;
     const std::size_t blocks = std::min<std::size_t>(

@@ -11,10 +11,25 @@
 namespace Strata {
 namespace Detail {
 
+/// Whether offsets can be those of a row of a matrix with `stored` entries.
+KOKKOS_INLINE_FUNCTION bool is_crs_row(std::int64_t row, std::int64_t begin,
+                                       std::int64_t end, std::int64_t stored) {
+  return (row > 0 || begin == 0) && begin >= 0 && end >= begin &&
+         end <= stored && end - begin <= 0x7ffffffe;
+}
+
+/// A fault of a pattern: the smallest is that of the first row.
+KOKKOS_INLINE_FUNCTION std::int64_t fault_of_row_map(std::int64_t row) {
+  return 2 * row;
+}
+KOKKOS_INLINE_FUNCTION std::int64_t fault_of_column(std::int64_t row) {
+  return 2 * row + 1;
+}
+
 /// One pass over a CRS pattern of any shape: the first row that is no row, by
-/// an atomic minimum of 2 row + (0: row map, 1: column), whether all rows have
-/// ascending columns without repetition, and every row's length where somewhere
-/// to put it is given.
+/// an atomic minimum of its fault, whether all rows have ascending columns
+/// without repetition, and every row's length where somewhere to put it is
+/// given.
 template <class MemorySpace>
 struct PatternCheck {
   IndexArray row_map, entries;
@@ -30,9 +45,9 @@ struct PatternCheck {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t begin = row_map(row), end = row_map(row + 1);
-    if ((row == 0 && begin != 0) || begin < 0 || end < begin || end > stored ||
-        end - begin > 0x7ffffffe) {
-      if (lane == 0) Kokkos::atomic_fetch_min(&status(0), 2 * row);
+    if (!is_crs_row(row, begin, end, stored)) {
+      if (lane == 0)
+        Kokkos::atomic_fetch_min(&status(0), fault_of_row_map(row));
       return;
     }
     if (lane == 0 && measured.extent(0) > 0)
@@ -43,7 +58,7 @@ struct PatternCheck {
       if (column < 0 || column >= columns) in_range = false;
       if (k > begin && entries(k - 1) >= column) ascending = false;
     }
-    if (!in_range) Kokkos::atomic_fetch_min(&status(0), 2 * row + 1);
+    if (!in_range) Kokkos::atomic_fetch_min(&status(0), fault_of_column(row));
     if (!ascending && status(1) == 0)
       Kokkos::atomic_fetch_max(&status(1), std::int64_t{1});
   }
@@ -59,6 +74,41 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
              exec, DiagonalPlaces<Memory>{}, ScaledEntries<Memory>{},
              static_cast<const double*>(nullptr), row_map, entries)
       .fingerprint();
+}
+
+/// Raises a fault of a pattern.
+/// @throws RowMapError, ColumnRangeError
+template <class MemorySpace>
+[[noreturn]] void raise_pattern_fault(std::int64_t fault,
+                                      const IndexArray& row_map,
+                                      const IndexArray& entries,
+                                      std::int64_t columns) {
+  const auto stored = static_cast<std::int64_t>(entries.extent(0));
+  const std::int64_t row = fault / 2;
+  const std::int64_t begin = row_map.template fetch<MemorySpace>(row);
+  const std::int64_t end = row_map.template fetch<MemorySpace>(row + 1);
+  if (fault % 2 == 0)
+    throw RowMapError(
+        "row_map",
+        "row " + std::to_string(row) + " spans [" + std::to_string(begin) +
+            ", " + std::to_string(end) + ") of " + std::to_string(stored) +
+            " entries",
+        "make it start at 0, never decrease, and end within the entries", row,
+        std::to_string(end < begin || end > stored ? end : begin));
+  const auto in_row = entries.template fetch<MemorySpace>(begin, end);
+  for (std::int64_t k = 0; k < end - begin; ++k) {
+    const std::int64_t column = in_row[k];
+    if (column < 0 || column >= columns)
+      throw ColumnRangeError("entries",
+                             "column " + std::to_string(column) + " in row " +
+                                 std::to_string(row) + " is outside [0, " +
+                                 std::to_string(columns) + ")",
+                             "use zero-based columns of the matrix", row,
+                             std::to_string(column));
+  }
+  throw MatrixError(
+      "matrix", "changed while it was checked in row " + std::to_string(row),
+      "do not write to the matrix during a call", row);
 }
 
 /// Checks a pattern, before anything is read through it, and measures its rows.
@@ -93,31 +143,7 @@ bool check_crs_pattern(
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;
 
-  const std::int64_t row = found[0] / 2;
-  const std::int64_t begin = row_map.template fetch<Memory>(row);
-  const std::int64_t end = row_map.template fetch<Memory>(row + 1);
-  if (found[0] % 2 == 0)
-    throw RowMapError(
-        "row_map",
-        "row " + std::to_string(row) + " spans [" + std::to_string(begin) +
-            ", " + std::to_string(end) + ") of " + std::to_string(stored) +
-            " entries",
-        "make it start at 0, never decrease, and end within the entries", row,
-        std::to_string(end < begin || end > stored ? end : begin));
-  const auto in_row = entries.template fetch<Memory>(begin, end);
-  for (std::int64_t k = 0; k < end - begin; ++k) {
-    const std::int64_t column = in_row[k];
-    if (column < 0 || column >= columns)
-      throw ColumnRangeError("entries",
-                             "column " + std::to_string(column) + " in row " +
-                                 std::to_string(row) + " is outside [0, " +
-                                 std::to_string(columns) + ")",
-                             "use zero-based columns of the matrix", row,
-                             std::to_string(column));
-  }
-  throw MatrixError(
-      "matrix", "changed while it was checked in row " + std::to_string(row),
-      "do not write to the matrix during a call", row);
+  raise_pattern_fault<Memory>(found[0], row_map, entries, columns);
 }
 
 /// @throws NotSquareError
@@ -129,6 +155,22 @@ inline void require_square(std::int64_t rows, std::int64_t columns) {
                          "pass a square matrix");
 }
 
+/// What the sizes of its arrays say of a matrix: square, a value for every
+/// entry, and no entries without rows.
+/// @throws NotSquareError, SizeMismatchError
+template <class MemorySpace, class Scalar>
+void check_square_sizes(const CrsArrays<Scalar>& A) {
+  require_square(A.rows(), A.columns);
+  if (A.num_values != A.entries.extent(0))
+    throw SizeMismatchError(
+        "values",
+        "has " + std::to_string(A.num_values) + " elements for " +
+            std::to_string(A.entries.extent(0)) + " entries",
+        "give one value for every entry");
+  if (A.rows() == 0)
+    require_empty_without_rows<MemorySpace>(A.row_map, A.entries);
+}
+
 /// A CRS matrix that anything may be read through: square, a value
 /// for every entry, and a pattern that is one.
 ///
@@ -137,15 +179,8 @@ inline void require_square(std::int64_t rows, std::int64_t columns) {
 template <class Scalar, class ExecutionSpace>
 void check_square_matrix(const ExecutionSpace& exec,
                          const CrsArrays<Scalar>& A) {
-  const std::int64_t rows = A.rows();
-  require_square(rows, A.columns);
-  if (A.num_values != A.entries.extent(0))
-    throw SizeMismatchError(
-        "values",
-        "has " + std::to_string(A.num_values) + " elements for " +
-            std::to_string(A.entries.extent(0)) + " entries",
-        "give one value for every entry");
-  check_crs_pattern(exec, A.row_map, A.entries, rows, rows);
+  check_square_sizes<typename ExecutionSpace::memory_space>(A);
+  check_crs_pattern(exec, A.row_map, A.entries, A.rows(), A.rows());
 }
 template <class CrsMatrix>
 void check_square_matrix(const typename CrsMatrix::execution_space& exec,

@@ -72,6 +72,13 @@ template <class Scalar>
 struct NewTriangle {
   CrsArrays<Scalar> arrays;
   Scalar* values;
+
+  /// The same pattern with values in other memory.
+  NewTriangle with_values(Scalar* other) const {
+    NewTriangle made = *this;
+    made.arrays.values = made.values = other;
+    return made;
+  }
 };
 
 /// A triangle of a matrix that has been checked.

@@ -18,10 +18,11 @@ namespace Strata {
 namespace Detail {
 
 /// A pool of scratch: arrays whose user waits for all work with them before it
-/// releases them. The pool holds the largest block.
+/// releases them. The pool holds the largest blocks: of one analysis or update,
+/// a few are in use at the same time.
 struct ScratchUse {
   static constexpr bool may_be_in_use = false, keeps_largest = true;
-  static constexpr std::size_t most_blocks = 1;
+  static constexpr std::size_t most_blocks = 3;
 };
 /// A pool of persistent memory: plans, which may be released while solves are
 /// under way. The pool holds the last blocks, as those of the next plan are
@@ -95,7 +96,8 @@ class MemoryPool {
   }
 
  private:
-  using Blocks = std::vector<Block>;  // the newest last
+  /// The newest last; where the largest are kept, in the order of their sizes.
+  using Blocks = std::vector<Block>;
 
   static void give_back(const Block& block) {
     if (block.extent(0) > most_bytes() || block.extent(0) == 0 ||
@@ -108,15 +110,17 @@ class MemoryPool {
     const std::lock_guard<std::mutex> lock(state.mutex);
     // Hooks pushed before this one run after it.
     if (state.closed) return;
-    if (Use::keeps_largest && !state.blocks.empty() &&
-        block.extent(0) <= state.blocks.back().extent(0))
-      return;
     if (!state.hooked) {
       const std::lock_guard<std::mutex> of_hooks(finalize_hooks_mutex());
       Kokkos::push_finalize_hook([] { close(); });
       state.hooked = true;
     }
-    state.blocks.push_back(block);
+    auto at = state.blocks.end();
+    if (Use::keeps_largest)
+      at = std::find_if(
+          state.blocks.begin(), state.blocks.end(),
+          [&](const Block& b) { return b.extent(0) > block.extent(0); });
+    state.blocks.insert(at, block);
     std::size_t bytes = 0, keep = 0;
     while (keep < std::min(Use::most_blocks, state.blocks.size())) {
       bytes += state.blocks[state.blocks.size() - 1 - keep].extent(0);

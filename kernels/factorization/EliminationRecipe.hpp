@@ -2,18 +2,20 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
 #define STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
 
-#include <Strata_TriangleGraph.hpp>
 #include <algorithm>
-#include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/stages/FusedStages.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Sort.hpp>
+#include <core/device/Warp.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
-#include <core/memory/AllocateView.hpp>
+#include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <kernels/factorization/FactorByRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FactorPatterns.hpp>
 #include <kernels/factorization/LongRowTerms.hpp>
 #include <kernels/factorization/RecipePattern.hpp>
 #include <limits>
@@ -43,39 +45,77 @@ struct CountLongerRows {
   }
 };
 
-struct LongestUpperRow {
-  RecipePattern pattern;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& most) const {
-    const std::int64_t length = pattern.upper(row);
-    if (length > most) most = length;
-  }
-};
-
-/// First and last level set of the rows of each piece, and the work of all: the
-/// registers of a lane that it takes to subtract all pairs' rows.
-template <class MemorySpace>
+/// Of each piece the first and the last level set of its rows, for several
+/// sizes of pieces, and the work of all rows: the registers of a lane that it
+/// takes to subtract all pairs' rows. By whole warps, whose rows are mostly of
+/// one piece.
+template <class ExecutionSpace>
 struct PieceLevels {
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = 256, teams_of_multiprocessor = 8;
+  static constexpr int most_sizes = 2;
   RecipePattern pattern;
-  Kokkos::View<const int*, MemorySpace> level_of;
-  std::int64_t values_of_piece;
-  int* first;  // by piece; the last behind them
-  int num_pieces;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& work) const {
-    const std::int64_t piece = pattern.u_row_map(row) / values_of_piece;
-    const int level = level_of(row);
-    Kokkos::atomic_fetch_min(first + piece, level);
-    Kokkos::atomic_fetch_max(first + num_pieces + piece, level);
-    work += pattern.lower(row) * ((pattern.length(row) + 31) / 32);
+  const int* level_of;
+  std::int64_t num_rows;
+  int num_levels;
+  /// For each size: its values, 0: not asked for; and by piece, 0 before,
+  /// num_levels less the first level set, then one more than the last.
+  std::int64_t values_of_piece[most_sizes];
+  int num_pieces[most_sizes];
+  int* levels[most_sizes];
+  std::int64_t* work;  // 0 before
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const int lane = team.team_rank() % width;
+    const std::int64_t step = std::int64_t{team.league_size()} * team_size;
+    std::int64_t sum = 0;
+    for (std::int64_t first = std::int64_t{team.league_rank()} * team_size +
+                              team.team_rank() - lane;
+         first < num_rows; first += step) {
+      const std::int64_t row = first + lane;
+      const bool any = row < num_rows;
+      const int level = any ? level_of[row] : 0;
+      const std::int64_t value = any ? pattern.u_row_map(row) : 0;
+      if (any)
+        sum += pattern.lower(row) * ((pattern.length(row) + width - 1) / width);
+      STRATA_IMPL_UNROLL
+      for (int size = 0; size < most_sizes; ++size)
+        if (values_of_piece[size] > 0) note(size, lane, any, value, level);
+    }
+    for (int mask = width / 2; mask > 0; mask /= 2) sum += lane_xor(sum, mask);
+    if (lane == 0 && sum > 0) Kokkos::atomic_fetch_add(work, sum);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void note(int size, int lane, bool any,
+                                   std::int64_t value, int level) const {
+    const int piece =
+        any ? static_cast<int>(value / values_of_piece[size]) : -1;
+    int from = any ? num_levels - level : 0, to = any ? level + 1 : 0;
+    const int of_first = lane_broadcast(piece, 0);
+    const bool together = lane_ballot(any && piece != of_first) == 0;
+    if (together)
+      for (int mask = width / 2; mask > 0; mask /= 2) {
+        const int other_from = lane_xor(from, mask),
+                  other_to = lane_xor(to, mask);
+        from = other_from > from ? other_from : from;
+        to = other_to > to ? other_to : to;
+      }
+    if (!any || (together && lane != 0)) return;
+    raise(levels[size] + piece, from);
+    raise(levels[size] + num_pieces[size] + piece, to);
+  }
+  /// Few find a larger number than there is.
+  KOKKOS_INLINE_FUNCTION static void raise(int* word, int number) {
+    if (number > load_relaxed(word)) Kokkos::atomic_fetch_max(word, number);
   }
 };
 
 /// What rows are sorted by: piece, level set, kind.
-template <class MemorySpace>
 struct RecipeKeys {
   RecipePattern pattern;
-  Kokkos::View<const int*, MemorySpace> level_of;
+  const int* level_of;
   std::int64_t values_of_piece;  // 0: one piece
   RecipeShape shape;
   int level_bits;
@@ -86,7 +126,7 @@ struct RecipeKeys {
     const std::int64_t piece =
         values_of_piece > 0 ? pattern.u_row_map(i) / values_of_piece : 0;
     key[i] = static_cast<std::uint64_t>(piece) << (level_bits + kind_bits) |
-             static_cast<std::uint64_t>(level_of(i)) << kind_bits |
+             static_cast<std::uint64_t>(level_of[i]) << kind_bits |
              static_cast<std::uint64_t>(shape.kind(pattern.length(i)));
     row[i] = static_cast<int>(i);
   }
@@ -155,13 +195,12 @@ struct WordStarts {
   }
 };
 
-/// The rows' records, and where their pivots are in the work array, by row.
+/// The rows' records.
 struct FillRecipeRows {
   RecipePattern pattern;
   const int* row;
   const unsigned *work, *words;
   RecipeRow* rows;
-  unsigned* pivot;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const std::int64_t i = row[p];
     rows[p] = {static_cast<unsigned>(pattern.a_row_map(i)),
@@ -172,7 +211,6 @@ struct FillRecipeRows {
                static_cast<unsigned>(pattern.l_row_map(i) - i),
                static_cast<int>(pattern.length(i)),
                static_cast<int>(pattern.lower(i))};
-    pivot[i] = work[p];
   }
 };
 
@@ -219,6 +257,71 @@ struct FillRecipePieces {
       pieces[piece].end_task = static_cast<unsigned>(task) + 1;
       pieces[piece].end_value = work[tasks[task].first + tasks[task].rows()];
     }
+  }
+};
+
+/// What is counted of rows in the order of a plan, as words in device memory.
+struct RecipeTotals {
+  enum : int { groups, words, tasks, size };
+};
+
+/// Where all that belongs to a row begins, by place.
+struct RecipeStarts {
+  GroupStarts group;
+  WorkStarts work;
+  WordStarts word;
+  TaskStarts task;
+  unsigned* pivot;  // by row: its pivot in the work array
+  std::int64_t* totals;
+  std::int64_t num_rows;
+
+  struct Groups {};
+  KOKKOS_INLINE_FUNCTION void operator()(Groups, std::int64_t p,
+                                         std::int64_t& sum, bool last) const {
+    group(p, sum, last);
+    note(RecipeTotals::groups, p, sum, last);
+  }
+  struct Work {};
+  KOKKOS_INLINE_FUNCTION void operator()(Work, std::int64_t p,
+                                         std::int64_t& sum, bool last) const {
+    work(p, sum, last);
+    if (last) pivot[work.row[p]] = work.work[p];
+  }
+  struct Words {};
+  KOKKOS_INLINE_FUNCTION void operator()(Words, std::int64_t p,
+                                         std::int64_t& sum, bool last) const {
+    word(p, sum, last);
+    note(RecipeTotals::words, p, sum, last);
+  }
+  struct Tasks {};
+  KOKKOS_INLINE_FUNCTION void operator()(Tasks, std::int64_t p,
+                                         std::int64_t& sum, bool last) const {
+    task(p, sum, last);
+    note(RecipeTotals::tasks, p, sum, last);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void note(int word_of, std::int64_t p,
+                                   std::int64_t sum, bool last) const {
+    if (last && p + 1 == num_rows) totals[word_of] = sum;
+  }
+};
+
+/// Rows and tasks of a plan, and pieces without tasks: a piece may have no row,
+/// if one with more values than pieces have began in the piece before.
+struct FillRecipe {
+  FillRecipeRows rows;
+  FillRecipeTasks tasks;
+  RecipePiece* pieces;
+
+  struct Rows {};
+  KOKKOS_INLINE_FUNCTION void operator()(Rows, std::int64_t p) const {
+    rows(p);
+    tasks(p);
+  }
+  struct Pieces {};
+  KOKKOS_INLINE_FUNCTION void operator()(Pieces, std::int64_t p) const {
+    pieces[p] = {0, 0, 0, 0};
   }
 };
 
@@ -303,56 +406,54 @@ struct FillRecipeWords {
 /// entries, or of more than 32 where these are so few that the others should
 /// not go without registers for their sake (see LongRowTerms).
 ///
-/// Memory beside A: up to 40 bytes a row, 4 an entry left of the diagonal, a
-/// value for each of U, and the recipe: for each pair of a row in registers and
-/// an entry k of its lower part, a byte (two where a row of U has more than 255
-/// entries) for each entry right of k; for long rows 4 bytes an entry, a value
-/// for each left of the diagonal, and 8 bytes a multiplication.
+/// Memory beside A: up to 40 bytes a row, 4 an entry left of the diagonal, and
+/// the recipe: for each pair of a row in registers and an entry k of its lower
+/// part, a byte (two where a row of U has more than 255 entries) for each entry
+/// right of k; for long rows 4 bytes an entry and 8 a multiplication. An
+/// elimination takes a value for each entry of U, and for long rows one for
+/// each left of the diagonal (num_values).
 template <class ExecutionSpace>
 class EliminationRecipe {
   using Memory = typename ExecutionSpace::memory_space;
+  using Pool = WorkPool<ExecutionSpace>;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
  public:
   /// Whether a plan can count what there is.
-  template <class Scalar>
-  static bool can_plan(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                       const NewTriangle<Scalar>& U, std::int64_t& longest) {
-    longest = longest_upper_row(
-        exec, {A.row_map, A.entries, U.arrays.row_map, U.arrays.row_map});
-    return A.num_values < (std::size_t{1} << 32) && longest < (1 << 16);
+  /// @param longest_upper  the most entries of a row of U
+  static bool can_plan(std::size_t num_entries, std::int64_t longest_upper) {
+    return num_entries < (std::size_t{1} << 32) && longest_upper < (1 << 16);
   }
 
-  /// @param A  square, with sorted rows, at least one
-  /// @param longest_upper  what can_plan found
+  /// Waits for `exec`, and leaves work on it that uses the pool of `lower`,
+  /// which has no more taken from it than before.
+  /// @param A         square, with sorted rows, at least one
+  /// @param patterns  of its factors
+  /// @param lower     the graph of L, with its levels
   template <class Scalar>
   EliminationRecipe(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                    const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
-                    std::int64_t longest_row, std::int64_t longest_upper)
-      : longest_row_(longest_row),
-        wide_(longest_upper > 255),
-        num_values_(static_cast<std::int64_t>(U.arrays.num_values)),
-        num_pairs_(static_cast<std::int64_t>(A.num_values) - num_values_) {
-    const RecipePattern pattern{A.row_map, A.entries, L.arrays.row_map,
-                                U.arrays.row_map};
+                    const FactorPatterns<Scalar>& patterns,
+                    const GraphWithLevels<ExecutionSpace>& lower)
+      : longest_row_(patterns.longest_row),
+        longest_upper_(patterns.longest_upper),
+        wide_(longest_upper_ > 255),
+        num_values_(static_cast<std::int64_t>(patterns.U.arrays.num_values)),
+        num_pairs_(static_cast<std::int64_t>(A.num_values) - num_values_),
+        num_levels_(lower.levels.found[LevelCounters::num_levels]) {
+    const RecipePattern pattern{A.row_map, A.entries, patterns.L.arrays.row_map,
+                                patterns.U.arrays.row_map};
     const std::int64_t n = A.rows();
-    TriangleInput lower;
-    lower.diag = Diag::unit;
-    lower.take_triangle = true;
-    const auto graph =
-        triangle_graph(exec, A.row_map, A.entries, A.stored_values(), n, lower);
-    const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+    const int* const level_of = lower.levels.level_of.data();
+    auto& pool = *lower.pool;
+    const auto mark = pool.mark();
     shape_.most_of_row = choose_registers(exec, pattern, n);
-    choose_pieces(exec, pattern, order, n, longest_upper, sizeof(Scalar));
+    choose_pieces(exec, pool, pattern, level_of, n, sizeof(Scalar));
     if (wide_)
-      make<std::uint64_t>(exec, pattern, order, n);
+      make<std::uint64_t>(exec, pool, pattern, level_of, n);
     else
-      make<std::uint32_t>(exec, pattern, order, n);
-    drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
-        "Strata::IncompleteLu::drawn", 1);
-    fault_ = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::IncompleteLu::fault", 1);
+      make<std::uint32_t>(exec, pool, pattern, level_of, n);
+    pool.give_back(mark);
   }
 
   /// Fills in the values of L and U, whose patterns are those of A's triangles.
@@ -408,29 +509,11 @@ class EliminationRecipe {
     return num_values_ + long_rows_.num_multipliers();
   }
   /// Of what is kept, but for the work array.
-  std::size_t bytes() const {
-    return rows_.span() * sizeof(RecipeRow) +
-           tasks_.span() * sizeof(RecipeTask) +
-           pieces_.span() * sizeof(RecipePiece) +
-           sources_.span() * sizeof(unsigned) +
-           words_.span() * sizeof(std::uint64_t) + long_rows_.bytes();
-  }
+  std::size_t bytes() const { return bytes_ + long_rows_.bytes(); }
 
  private:
   static constexpr int warps = 512 / lane_width<ExecutionSpace>;
   static constexpr const char* label = "Strata::IncompleteLu::recipe";
-
-  static std::int64_t longest_upper_row(const ExecutionSpace& exec,
-                                        const RecipePattern& pattern) {
-    std::int64_t longest = 0;
-    const auto rows =
-        static_cast<std::int64_t>(pattern.a_row_map.extent(0)) - 1;
-    Kokkos::parallel_reduce(label, Range(exec, 0, rows),
-                            LongestUpperRow{pattern},
-                            Kokkos::Max<std::int64_t>(longest));
-    exec.fence();
-    return longest;
-  }
 
   /// Entries of a row that registers hold. Up to one row in fifty may be a long
   /// one for the sake of the others.
@@ -448,144 +531,145 @@ class EliminationRecipe {
     return 256;
   }
 
-  struct Pieces {
-    std::int64_t values;  // of each, but for its last row
-    double active;        // at once, in the mean over level sets
-    double work;          // registers of a lane, of all pairs
-  };
-  template <class Order>
-  Pieces look_at_pieces(const ExecutionSpace& exec,
-                        const RecipePattern& pattern, const Order& order,
-                        std::int64_t n, std::int64_t values) const {
-    const auto pieces = static_cast<int>((num_values_ - 1) / values + 1);
-    const auto levels = make_unfilled<Kokkos::View<int*, Memory>>(
-        label, 2 * std::int64_t{pieces});
-    using Kokkos::make_pair;
-    Kokkos::deep_copy(exec, Kokkos::subview(levels, make_pair(0, pieces)),
-                      std::numeric_limits<int>::max());
-    Kokkos::deep_copy(
-        exec, Kokkos::subview(levels, make_pair(pieces, 2 * pieces)), -1);
-    std::int64_t work = 0;
-    Kokkos::parallel_reduce(label, Range(exec, 0, n),
-                            PieceLevels<Memory>{pattern, order.level_of, values,
-                                                levels.data(), pieces},
-                            work);
-    const auto on_host =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), levels);
-    double active = 0;
-    for (int p = 0; p < pieces; ++p)
-      if (on_host(p) <= on_host(pieces + p))
-        active += on_host(pieces + p) - on_host(p) + 1;
-    return {values, active / order.num_levels(), static_cast<double>(work)};
-  }
-
   /// Seen on an H200 in double, 15 systems: up to 20 registers' work of a level
   /// set for each piece that is active, a piece for each multiprocessor is
   /// best; else up to 30, four; else the order of level sets.
-  template <class Order>
-  void choose_pieces(const ExecutionSpace& exec, const RecipePattern& pattern,
-                     const Order& order, std::int64_t n,
-                     std::int64_t longest_upper, std::size_t scalar_bytes) {
+  void choose_pieces(const ExecutionSpace& exec, Pool& pool,
+                     const RecipePattern& pattern, const int* level_of,
+                     std::int64_t n, std::size_t scalar_bytes) {
+    using Levels = PieceLevels<ExecutionSpace>;
     const auto capacity = static_cast<std::int64_t>(
         (native_scratch_bytes(exec) - 2048) / scalar_bytes);
     const std::int64_t multiprocessors = num_multiprocessors(exec);
     const struct {
       int pieces;
       double work;
-    } choices[] = {{1, 20}, {4, 30}};
-    for (const auto& choice : choices) {
+    } choices[Levels::most_sizes] = {{1, 20}, {4, 30}};
+
+    Levels look{pattern, level_of, n, num_levels_, {}, {}, {}, nullptr};
+    std::int64_t words = 1;  // of 8 bytes: the work, then first and last levels
+    for (int c = 0; c < Levels::most_sizes; ++c) {
       const std::int64_t wanted =
-          (num_values_ - 1) / (choice.pieces * multiprocessors) + 1;
+          (num_values_ - 1) / (choices[c].pieces * multiprocessors) + 1;
       // Of a piece no row but the last goes beyond its values.
-      const std::int64_t values = std::min(wanted, capacity - longest_upper);
-      if (values < longest_upper) continue;
-      const Pieces found = look_at_pieces(exec, pattern, order, n, values);
-      if (found.work / order.num_levels() / found.active > choice.work)
-        continue;
-      values_of_piece_ = values;
+      const std::int64_t values = std::min(wanted, capacity - longest_upper_);
+      if (values < longest_upper_) continue;
+      look.values_of_piece[c] = values;
+      look.num_pieces[c] = static_cast<int>((num_values_ - 1) / values + 1);
+      words += look.num_pieces[c];
+    }
+    if (words == 1) return;
+    std::int64_t* const found = pool.zeros(static_cast<int>(words));
+    look.work = found;
+    std::int64_t at = 1;
+    for (int c = 0; c < Levels::most_sizes; ++c) {
+      look.levels[c] = reinterpret_cast<int*>(found + at);
+      at += look.num_pieces[c];
+    }
+    const std::int64_t teams = std::min<std::int64_t>(
+        (n - 1) / Levels::team_size + 1,
+        std::int64_t{Levels::teams_of_multiprocessor} * multiprocessors);
+    run_teams<Levels::teams_of_multiprocessor, Levels::team_size>(
+        label, exec, static_cast<int>(teams), look, 0, false);
+    std::vector<std::int64_t> on_host(static_cast<std::size_t>(words));
+    copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(found, words),
+                 on_host.data());
+    const double work = static_cast<double>(on_host[0]);
+    const auto* levels = reinterpret_cast<const int*>(on_host.data() + 1);
+    for (int c = 0; c < Levels::most_sizes; ++c) {
+      const int pieces = look.num_pieces[c];
+      double active = 0;  // level sets of all pieces
+      for (int p = 0; p < pieces; ++p)
+        if (levels[pieces + p] > 0)
+          active += levels[p] + levels[pieces + p] - num_levels_;
+      levels += 2 * pieces;
+      if (pieces == 0 || work > choices[c].work * active) continue;
+      values_of_piece_ = look.values_of_piece[c];
       arrays_.in_scratch = true;
       return;
     }
   }
 
-  template <class Word, class Order>
-  void make(const ExecutionSpace& exec, const RecipePattern& pattern,
-            const Order& order, std::int64_t n) {
-    WorkPool<ExecutionSpace> pool(
-        exec, static_cast<std::size_t>(n) * 52 + sort_by_key_bytes(exec, n));
+  /// @param level_of  by row
+  template <class Word>
+  void make(const ExecutionSpace& exec, Pool& pool,
+            const RecipePattern& pattern, const int* level_of, std::int64_t n) {
     std::uint64_t* key = pool.template take<std::uint64_t>(n);
     int* row = pool.template take<int>(n);
-    const int level_bits = bits_for(order.num_levels() - 1);
+    const int level_bits = bits_for(num_levels_ - 1);
     const std::int64_t most_pieces =
         values_of_piece_ > 0 ? (num_values_ - 1) / values_of_piece_ + 1 : 1;
-    using Keys = RecipeKeys<Memory>;
     Kokkos::parallel_for(label, Range(exec, 0, n),
-                         Keys{pattern, order.level_of, values_of_piece_, shape_,
-                              level_bits, key, row});
+                         RecipeKeys{pattern, level_of, values_of_piece_, shape_,
+                                    level_bits, key, row});
     sort_by_key_within(exec, key, row, n,
-                       Keys::kind_bits + level_bits +
+                       RecipeKeys::kind_bits + level_bits +
                            bits_for(static_cast<int>(most_pieces - 1)),
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, n))));
 
-    int* const group = pool.template take<int>(n);
-    int* const start = pool.template take<int>(n);
+    RecipeStarts starts;
+    starts.num_rows = n;
+    starts.pivot = pool.template take<unsigned>(n);
+    starts.group = {key, pool.template take<int>(n),
+                    pool.template take<int>(n)};
+    starts.work = {pattern, row, pool.template take<unsigned>(n + 1), n};
+    starts.word = {pattern, key, row, pool.template take<unsigned>(n)};
+    const auto counted = pool.template view<std::int64_t>(RecipeTotals::size);
+    starts.totals = counted.data();
     int* const task_of = pool.template take<int>(n);
-    unsigned* const work = pool.template take<unsigned>(n + 1);
-    unsigned* const word = pool.template take<unsigned>(n);
-    unsigned* const pivot = pool.template take<unsigned>(n);
-    std::int64_t groups = 0, tasks = 0, values = 0, words = 0;
-    Kokkos::parallel_scan(label, Range(exec, 0, n),
-                          GroupStarts{key, group, start}, groups);
-    Kokkos::parallel_scan(label, Range(exec, 0, n),
-                          WorkStarts{pattern, row, work, n}, values);
-    Kokkos::parallel_scan(label, Range(exec, 0, n),
-                          WordStarts{pattern, key, row, word}, words);
-    made_ = longest_row_ < RecipeTask::most_entries &&
-            (longest_row_ <= shape_.most_of_row ||
-             long_rows_.find(exec, pool, pattern, key, row, n, word));
-    exec.fence();
-    made_ = made_ && words < std::int64_t{1} << 32;
+    FusedStages<ExecutionSpace> stages(exec, pool);
+    stages.run(label, starts, SumStage<RecipeStarts::Groups>{n},
+               SumStage<RecipeStarts::Work>{n},
+               SumStage<RecipeStarts::Words>{n});
+    if (longest_row_ > shape_.most_of_row) {
+      made_ =
+          longest_row_ < RecipeTask::most_entries &&
+          long_rows_.find(exec, pool, pattern, key, row, n, starts.word.words);
+      if (!made_) return;
+      long_rows_.list(exec, pool, starts.pivot, num_values_, most_terms());
+    }
+    starts.task = {key,
+                   starts.group.group,
+                   starts.group.start,
+                   long_rows_.any(),
+                   long_rows_.tasks(),
+                   task_of};
+    stages.run(label, starts, SumStage<RecipeStarts::Tasks>{n});
+    std::int64_t totals[RecipeTotals::size];
+    copy_to_host(exec, counted, totals);
+    const std::int64_t tasks = totals[RecipeTotals::tasks],
+                       words = totals[RecipeTotals::words];
+    made_ = words < std::int64_t{1} << 32 &&
+            tasks < std::numeric_limits<int>::max();
     if (!made_) return;
-    rows_ = make_unfilled<decltype(rows_)>(label, n);
-    Kokkos::parallel_for(
-        label, Range(exec, 0, n),
-        FillRecipeRows{pattern, row, work, word, rows_.data(), pivot});
-    long_rows_.list(exec, pool, pivot, num_values_, most_terms());
-    const TaskStarts starts{
-        key, group, start, long_rows_.any(), long_rows_.tasks(), task_of};
-    Kokkos::parallel_scan(label, Range(exec, 0, n), starts, tasks);
-    exec.fence();
-    made_ = tasks < std::numeric_limits<int>::max();
-    if (!made_) return;
-    tasks_ = make_unfilled<decltype(tasks_)>(label, tasks);
-    sources_ = make_unfilled<decltype(sources_)>(label, num_pairs_);
-    words_ = make_unfilled<decltype(words_)>(
-        label, (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
-    Kokkos::parallel_for(
-        label, Range(exec, 0, n),
-        FillRecipeTasks{starts, static_cast<int>(groups), n, tasks_.data()});
-    long_rows_.make_tasks(exec, task_of, tasks_.data());
+
     const int of_piece = values_of_piece_ > 0 ? 0 : warps;
     const std::int64_t pieces =
         values_of_piece_ > 0 ? most_pieces : (tasks - 1) / of_piece + 1;
-    pieces_ = make_unfilled<decltype(pieces_)>(label, pieces);
-    // A piece may have no row: one with more values than pieces have began in
-    // the piece before.
-    Kokkos::deep_copy(exec, pieces_, RecipePiece{0, 0, 0, 0});
+    take_memory(exec, n, tasks, pieces,
+                (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
+    const FillRecipe fill{
+        {pattern, row, starts.work.work, starts.word.words, rows_.data()},
+        {starts.task, static_cast<int>(totals[RecipeTotals::groups]), n,
+         tasks_.data()},
+        pieces_.data()};
+    stages.run(label, fill, EachStage<FillRecipe::Rows>{n},
+               EachStage<FillRecipe::Pieces>{pieces});
+    if (long_rows_.any()) long_rows_.make_tasks(exec, task_of, tasks_.data());
     Kokkos::parallel_for(
         label, Range(exec, 0, tasks),
-        FillRecipePieces{key, work, tasks_.data(), pieces_.data(),
-                         static_cast<int>(tasks), Keys::kind_bits + level_bits,
-                         of_piece});
+        FillRecipePieces{key, starts.work.work, tasks_.data(), pieces_.data(),
+                         static_cast<int>(tasks),
+                         RecipeKeys::kind_bits + level_bits, of_piece});
     using Fill = FillRecipeWords<ExecutionSpace, Word>;
     const std::int64_t teams = std::min<std::int64_t>(
         (tasks - 1) / Fill::warps + 1, std::int64_t{1} << 20);
     run_teams<8, Fill::team_size>(
         label, exec, static_cast<int>(teams),
-        Fill{pattern, rows_.data(), tasks_.data(), pivot, sources_.data(),
-             reinterpret_cast<Word*>(words_.data()), static_cast<int>(tasks),
-             !long_rows_.listed()},
+        Fill{pattern, rows_.data(), tasks_.data(), starts.pivot,
+             sources_.data(), reinterpret_cast<Word*>(words_.data()),
+             static_cast<int>(tasks), !long_rows_.listed()},
         0, false);
     arrays_.rows = rows_.data();
     arrays_.tasks = tasks_.data();
@@ -595,16 +679,22 @@ class EliminationRecipe {
     arrays_.term_start = long_rows_.term_start();
     arrays_.terms = long_rows_.terms();
     arrays_.num_pieces = static_cast<unsigned>(pieces);
-    capacity_ = 0;
-    if (arrays_.in_scratch) {
-      const auto on_host =
-          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pieces_);
-      for (std::int64_t p = 0; p < pieces; ++p)
-        capacity_ = std::max(
-            capacity_,
-            static_cast<int>(on_host(p).end_value - on_host(p).first_value));
-    }
-    exec.fence();
+    if (arrays_.in_scratch)
+      capacity_ = static_cast<int>(values_of_piece_ + longest_upper_);
+  }
+  void take_memory(const ExecutionSpace& exec, std::int64_t n,
+                   std::int64_t tasks, std::int64_t pieces,
+                   std::int64_t words) {
+    storage_ = make_plan_storage<Memory>(exec, label, [&](auto& storage) {
+      storage.take(rows_, n);
+      storage.take(pieces_, pieces);
+      storage.take(tasks_, tasks);
+      storage.take(words_, words);
+      storage.take(fault_, 1);
+      storage.take(drawn_, 1);
+      storage.take(sources_, num_pairs_);
+      bytes_ = storage.bytes();
+    });
   }
   /// Of long rows: more take too much memory.
   std::int64_t most_terms() const {
@@ -629,13 +719,15 @@ class EliminationRecipe {
         factor, arrays_.in_scratch ? Factor::bytes_for(capacity_) : 0, false);
   }
 
-  std::int64_t longest_row_;
+  std::int64_t longest_row_, longest_upper_;
   RecipeShape shape_;
   bool wide_, made_ = false;
   std::int64_t num_values_, num_pairs_, values_of_piece_ = 0;
-  int capacity_ = 0;
+  int num_levels_, capacity_ = 0;
   RecipeArrays arrays_;
   LongRowTerms<ExecutionSpace> long_rows_;
+  typename PlanStorage<Memory>::Block storage_;  // of what follows
+  std::size_t bytes_ = 0;
   Kokkos::View<RecipeRow*, Memory> rows_;
   Kokkos::View<RecipeTask*, Memory> tasks_;
   Kokkos::View<RecipePiece*, Memory> pieces_;

@@ -186,9 +186,10 @@ class EnqueuedFactors {
   }
 
   /// Enqueues a factorisation: the values of both factors, and the status.
-  /// @param U  the upper factor, whose values are computed
-  void compute(const ExecutionSpace& exec, const Scalar* values,
-               const Matrix& U) {
+  /// @param lower, upper  those that are computed
+  /// @param U  the upper factor with these
+  void compute(const ExecutionSpace& exec, const Scalar* values, Scalar* lower,
+               Scalar* upper, const Matrix& U) {
     if (dirty_) clear(exec);
     dirty_ = true;
     const std::int64_t rows = pattern_.rows();
@@ -209,7 +210,8 @@ class EnqueuedFactors {
           ShiftDiagonal<Scalar>{A, diagonal_factor_, shifted_.data()});
       A.values = shifted_.data();
     }
-    const std::int64_t* of_elimination = factors_.enqueue(exec, A);
+    const std::int64_t* of_elimination =
+        factors_.enqueue(exec, A, lower, upper);
     if (!of_elimination) of_elimination = &faults->elimination;
     if (is_cholesky_)
       check("Strata::require_positive_pivots", exec,

@@ -3,8 +3,12 @@
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_CHECKS_HPP
 
 #include <Strata_Error.hpp>
+#include <analysis/stages/FusedStages.hpp>
+#include <core/device/Atomics.hpp>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/PatternCheck.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
 #include <limits>
 
 namespace Strata {
@@ -24,37 +28,99 @@ enum FactorFault : int {
 constexpr std::int64_t no_factor_fault =
     std::numeric_limits<std::int64_t>::max();
 
-/// What FactorInputCheck makes of a diagonal entry that is zero.
+constexpr std::int64_t factor_fault(std::int64_t row, FactorFault fault) {
+  return row * num_factor_faults + fault;
+}
+
+/// What a check of a matrix makes of a diagonal entry that is zero.
 enum class ZeroDiagonal { refuse, take };
 
-/// Finds the first row that can't be factorised, as row * num_factor_faults +
-/// fault, of a matrix that check_square_matrix has seen.
+/// What FactorInputStages find, as words in device memory.
+struct FactorInput {
+  enum : int {
+    pattern_fault,  ///< see PatternCheck
+    fault,          ///< of the first row that can't be factorised
+    longest_row,    ///< its entries
+    longest_upper,  ///< the most entries of a row on and right of its diagonal
+    lower_entries,  ///< of L, with its diagonal
+    size
+  };
+};
+
+/// Checks of a matrix to factorise, and the row map of its lower triangle. Of a
+/// row with several faults, the first in the order of FactorFault counts. A row
+/// is read once its own offsets have been looked at, so that all is found in
+/// one pass; what is wrong with the pattern counts before all else.
 template <class Scalar>
-struct FactorInputCheck {
+struct FactorInputStages {
   CrsArrays<Scalar> A;
   ZeroDiagonal zero_diagonal;
+  std::int64_t* found;  // FactorInput
+  int* lower;  // by row: entries left of the diagonal, -1: it has no entry
+  std::int64_t* l_row_map;
 
-  KOKKOS_INLINE_FUNCTION int fault(std::int64_t row) const {
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return A.row_map(row + 1) - A.row_map(row);
+  }
+  struct Reset {};
+  KOKKOS_INLINE_FUNCTION void operator()(Reset, std::int64_t row) const {
+    lower[row] = -1;
+    if (row > 0) return;
+    found[FactorInput::pattern_fault] = no_fault;
+    found[FactorInput::fault] = no_factor_fault;
+    found[FactorInput::longest_row] = found[FactorInput::longest_upper] = 0;
+    found[FactorInput::lower_entries] = 0;
+  }
+  struct Check {};
+  KOKKOS_INLINE_FUNCTION void operator()(Check, std::int64_t row, int lane,
+                                         int lanes) const {
     const std::int64_t begin = A.row_map(row), end = A.row_map(row + 1);
-    bool diagonal = false;
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t column = A.entries(k);
-      if (k > begin && column <= A.entries(k - 1))
-        return column == A.entries(k - 1) ? factor_duplicate : factor_unsorted;
-      if (column != row) continue;
-      diagonal = true;
-      if (zero_diagonal == ZeroDiagonal::refuse && A.values[k] == Scalar(0))
-        return factor_zero_diagonal;
+    if (!is_crs_row(row, begin, end, static_cast<std::int64_t>(A.num_values))) {
+      if (lane == 0) note(FactorInput::pattern_fault, fault_of_row_map(row));
+      return;
     }
-    return diagonal ? num_factor_faults : factor_no_diagonal;
+    if (lane == 0) raise(FactorInput::longest_row, end - begin);
+    for (std::int64_t k = begin + lane; k < end; k += lanes) {
+      const std::int64_t column = A.entries(k);
+      if (column < 0 || column >= A.columns)
+        note(FactorInput::pattern_fault, fault_of_column(row));
+      if (k > begin && column <= A.entries(k - 1))
+        note(FactorInput::fault,
+             factor_fault(row, column == A.entries(k - 1) ? factor_duplicate
+                                                          : factor_unsorted));
+      if (column != row) continue;
+      lower[row] = static_cast<int>(k - begin);
+      if (zero_diagonal == ZeroDiagonal::refuse && A.values[k] == Scalar(0))
+        note(FactorInput::fault, factor_fault(row, factor_zero_diagonal));
+    }
+  }
+  struct Presence {};
+  KOKKOS_INLINE_FUNCTION void operator()(Presence, std::int64_t row) const {
+    if (lower[row] < 0)
+      note(FactorInput::fault, factor_fault(row, factor_no_diagonal));
+  }
+  /// Presence, and the row map: L has its diagonal.
+  struct Scan {};
+  KOKKOS_INLINE_FUNCTION void operator()(Scan, std::int64_t row,
+                                         std::int64_t& sum, bool final) const {
+    const std::int64_t left = lower[row];
+    sum += left + 1;
+    if (!final) return;
+    (*this)(Presence(), row);
+    if (row == 0) l_row_map[0] = 0;
+    l_row_map[row + 1] = sum;
+    raise(FactorInput::longest_upper, length(row) - left);
+    if (row + 1 == A.columns) found[FactorInput::lower_entries] = sum;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& first) const {
-    const int found = fault(row);
-    if (found == num_factor_faults) return;
-    const std::int64_t code = row * num_factor_faults + found;
-    if (code < first) first = code;
+ private:
+  KOKKOS_INLINE_FUNCTION void note(int word, std::int64_t fault) const {
+    Kokkos::atomic_fetch_min(found + word, fault);
+  }
+  /// Few find more than there is.
+  KOKKOS_INLINE_FUNCTION void raise(int word, std::int64_t count) const {
+    if (count > load_relaxed(found + word))
+      Kokkos::atomic_fetch_max(found + word, count);
   }
 };
 
@@ -81,7 +147,8 @@ struct FactorOutputCheck {
       found = factor_not_finite;
     else
       return;
-    const std::int64_t code = row * num_factor_faults + found;
+    const std::int64_t code =
+        factor_fault(row, static_cast<FactorFault>(found));
     if (code < first) first = code;
   }
 };
@@ -164,15 +231,40 @@ void raise_factor_faults(const char* label, const ExecutionSpace& exec,
   raise_factor_fault(first);
 }
 
+/// Raises what FactorInputStages have found.
+template <class MemorySpace, class Scalar>
+void raise_input_fault(const CrsArrays<Scalar>& A,
+                       const std::int64_t (&found)[FactorInput::size]) {
+  if (found[FactorInput::pattern_fault] != no_fault)
+    raise_pattern_fault<MemorySpace>(found[FactorInput::pattern_fault],
+                                     A.row_map, A.entries, A.columns);
+  raise_factor_fault(found[FactorInput::fault]);
+}
+
 /// What incomplete_lu raises of a matrix that it can't factorise, before any
-/// elimination.
+/// elimination. One pass over the matrix, which the host waits for.
 /// @param zero_diagonal  `take` where the pattern alone counts
 template <class Scalar, class ExecutionSpace>
 void check_factor_input(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                         ZeroDiagonal zero_diagonal = ZeroDiagonal::refuse) {
-  check_square_matrix(exec, A);
-  raise_factor_faults("Strata::IncompleteLu::check::input", exec, A.rows(),
-                      FactorInputCheck<Scalar>{A, zero_diagonal});
+  using Memory = typename ExecutionSpace::memory_space;
+  using Stages = FactorInputStages<Scalar>;
+  check_square_sizes<Memory>(A);
+  const std::int64_t rows = A.rows();
+  if (rows == 0) return;
+  WorkPool<ExecutionSpace> pool(exec, static_cast<std::size_t>(rows) * 4);
+  const auto words = pool.template view<std::int64_t>(FactorInput::size);
+  const Stages stages{A, zero_diagonal, words.data(),
+                      pool.template take<int>(rows), nullptr};
+  FusedStages<ExecutionSpace>(exec, pool)
+      .run("Strata::IncompleteLu::check::input", stages,
+           EachStage<typename Stages::Reset>{rows},
+           RowsStage<typename Stages::Check>{
+               rows, static_cast<std::int64_t>(A.num_values)},
+           EachStage<typename Stages::Presence>{rows});
+  std::int64_t found[FactorInput::size];
+  copy_to_host(exec, words, found);
+  raise_input_fault<Memory>(A, found);
 }
 
 /// @throws IndexOverflowError

@@ -6,6 +6,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_UpdateStatus.hpp>
 #include <algorithm>
+#include <analysis/level_sets/GraphWithLevels.hpp>
 #include <array>
 #include <atomic>
 #include <core/interface/NameMatrixErrors.hpp>
@@ -75,20 +76,25 @@ struct FactorTriangles {
   bool transpose = false;
 
   FactorTriangles() = default;
+  /// @param graph_of_l  which the analysis of L begins with and lets go of, if
+  ///   there is one; or null
   FactorTriangles(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-                  const FactorSolveOptions& options)
+                  const FactorSolveOptions& options,
+                  GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr)
       : transpose(options.transpose) {
     using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     TriangularOptions how = options.triangular;
     const Diag of_lower = options.lower_diag, of_upper = options.upper_diag;
     const auto make = [&](Solver& solver, const char* name,
-                          const Matrix& factor, Uplo uplo, Diag diag) {
+                          const Matrix& factor, Uplo uplo, Diag diag,
+                          GraphWithLevels<ExecutionSpace>* known = nullptr) {
       name_matrix_errors(name, [&] {
-        Internals::analyse(solver, exec, factor, uplo, diag, how);
+        Internals::analyse(solver, exec, factor, uplo, diag, how, known);
       });
     };
-    make(lower, "L", L, Uplo::lower, of_lower);
+    make(lower, "L", L, Uplo::lower, of_lower, graph_of_l);
+    if (graph_of_l) *graph_of_l = {};
     make(upper, "U", U, Uplo::upper, of_upper);
     if (!transpose) return;
     how.op = Op::transpose;
@@ -258,14 +264,23 @@ class FactorSolves {
   /// @param options were checked, and where they ask for single precision, L
   ///                and U by check_square_matrix
   /// @param status  of enqueued updates, where the options ask for these
+  /// @param graph_of_l  see FactorTriangles
   /// @throws what the constructor of TriangularSolver throws, PrecisionError
   FactorSolves(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
                const FactorSolveOptions& options,
-               const UpdateStatus* status = nullptr)
+               const UpdateStatus* status = nullptr,
+               GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr)
       : options_(options), rows_(L.rows()), status_(status) {
     if (is_single()) require_single(exec, L, U);
-    lower_values_ = values_like<Scalar>(L);
-    upper_values_ = values_like<Scalar>(U);
+    // One allocation.
+    const std::size_t of_lower = L.num_values,
+                      of_both = of_lower + U.num_values;
+    const auto values = make_unfilled<Values>(
+        "Strata::FactorSolves::values", static_cast<std::int64_t>(of_both));
+    using Kokkos::make_pair;
+    lower_values_ =
+        Kokkos::subview(values, make_pair(std::size_t{0}, of_lower));
+    upper_values_ = Kokkos::subview(values, make_pair(of_lower, of_both));
     if constexpr (can_be_single) {
       if (is_single()) {
         single_.lower_values = values_like<Single>(L);
@@ -277,7 +292,7 @@ class FactorSolves {
     with_factors(
         exec, L, U,
         [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
-          triangles = {exec, of_lower, of_upper, options_};
+          triangles = {exec, of_lower, of_upper, options_, graph_of_l};
           reports_ = FactorTriangleReports::of(triangles);
         });
     keep_values(exec, L, U);

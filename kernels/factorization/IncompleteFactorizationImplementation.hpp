@@ -28,10 +28,28 @@ struct HasImplementation<IncompleteFactorization<Scalar, ExecutionSpace>>
 inline constexpr const char* incomplete_factorisation =
     "an incomplete factorisation";
 
+/// The diagonal of a matrix in its own values, for inspect_values: of one that
+/// may have another pattern than the one that was factorised, which is safe.
+struct FactorisedDiagonal {
+  IndexArray row_map, l_row_map;
+  std::int64_t num_values, num_rows;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const { return num_rows; }
+  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t row) const {
+    const std::int64_t at =
+        row_map(row) + l_row_map(row + 1) - l_row_map(row) - 1;
+    return at < num_values ? at : -1;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t row) const {
+    return row;
+  }
+};
+
 /// What copies of an IncompleteFactorization share.
 ///
 /// New factors are computed in other memory than that of the values in use,
-/// which FactorSolves keeps until the new ones have been proven.
+/// which FactorSolves keeps until the new ones have been proven. On a GPU that
+/// memory is from the pool, unless updates are enqueued.
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState {
  public:
@@ -42,24 +60,29 @@ class IncompleteFactorizationState {
 
   /// See IncompleteFactorization's constructor.
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
-                               const Options& options)
+                               const Options& options,
+                               GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : options_(checked(options)),
         filled_(exec, A, options.fill_level),
-        lower_(filled_.with_fill(exec, A)),
-        upper_(filled_.with_fill(exec, A)),
-        factors_(exec, filled_.with_fill(exec, A), lower_, upper_,
-                 replacement()) {
+        lower_(filled_.pattern(A), false, &index_memory_),
+        upper_(filled_.pattern(A), false, &index_memory_),
+        factors_(exec, with_index_memory(filled_.with_fill(exec, A)), lower_,
+                 upper_, replacement(), &graph_of_l) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (options_.enqueue_updates)
       enqueued_ = std::make_unique<Enqueued>(
           exec, A, filled_, factors_, is_cholesky(),
           options_.small_pivot_threshold > 0, diagonal_factor(options_));
+    if (!is_gpu<ExecutionSpace> || enqueued_)
+      new_values_ = make_unfilled<Values>(
+          "Strata::IncompleteFactorization::new_values", num_values());
     if (is_cholesky()) require_hermitian(exec, A);
-    compute(exec, A);
+    const NewFactors made = new_factors();
+    compute(exec, A, made);
     solves_ =
-        Solves(exec, lower_.arrays(), upper_.arrays(), solve_options(options_),
-               enqueued_ ? enqueued_->status().data() : nullptr);
+        Solves(exec, made.L, made.U, solve_options(options_),
+               enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
@@ -75,33 +98,26 @@ class IncompleteFactorizationState {
                                  "has " + std::to_string(A.rows()) +
                                      " rows, not " + std::to_string(rows()),
                                  "make a new factorisation");
-    check_factor_input(exec, A,
-                       options_.small_pivot_threshold > 0
-                           ? ZeroDiagonal::take
-                           : ZeroDiagonal::refuse);
-    if (pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_)
-      throw PatternMismatchError(
-          "A", "does not have the pattern that was factorised",
-          "make a new factorisation");
+    check_new_values(exec, A);
     if (is_cholesky()) require_hermitian(exec, A);
-    compute(exec, A);
+    const NewFactors made = new_factors();
+    compute(exec, A, made);
     // What can throw comes before solvers take anything.
     const ReplacedPivots replaced = factors_.replaced_pivots(exec);
     if (enqueued_) {
       // Solvers take all values. What the status says stays until all have.
-      solves_.enqueue_values(exec, lower_.arrays(), upper_.arrays(), nullptr,
+      solves_.enqueue_values(exec, made.L, made.U, nullptr,
                              [&](const auto&... in_use) {
                                enqueued_->accept(exec);
-                               keep_good_values(exec, in_use...);
+                               keep_good_values(exec, made, in_use...);
                              });
       exec.fence();
       report_replaced(replaced);
       return;
     }
     Report report = report_;
-    solves_.take_values(exec, lower_.arrays(), upper_.arrays(),
-                        PatternIs::known,
-                        [&](const Reports& made) { report = report_of(made); });
+    solves_.take_values(exec, made.L, made.U, PatternIs::known,
+                        [&](const Reports& of) { report = report_of(of); });
     report_ = std::move(report);
     report_replaced(replaced);
   }
@@ -119,10 +135,12 @@ class IncompleteFactorizationState {
     const ProfilingRegion region(
         "Strata::IncompleteFactorization::enqueue_update_values");
     solves_.distrust_values();
-    enqueued.compute(exec, values, upper_.arrays());
-    solves_.enqueue_values(
-        exec, lower_.arrays(), upper_.arrays(), enqueued.status().data(),
-        [&](const auto&... in_use) { keep_good_values(exec, in_use...); });
+    const NewFactors made = new_factors();
+    enqueued.compute(exec, values, made.lower, made.upper, made.U);
+    solves_.enqueue_values(exec, made.L, made.U, enqueued.status().data(),
+                           [&](const auto&... in_use) {
+                             keep_good_values(exec, made, in_use...);
+                           });
   }
   void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
     enqueued_factors();
@@ -237,10 +255,77 @@ class IncompleteFactorizationState {
     report_.largest_pivot_change = found.largest_change;
   }
 
-  /// The values of lower_ and upper_. Waits for `exec`.
+  /// Allocates what the patterns of the factors of A take.
+  const Matrix& with_index_memory(const Matrix& A) {
+    check_square_sizes<Memory>(A);
+    index_memory_.allocate("Strata::IncompleteFactorization::patterns",
+                           lower_.index_bytes_of_both(A));
+    return A;
+  }
+
+  /// Factors that are being computed.
+  struct NewFactors {
+    typename MemoryPool<Memory>::Pointer taken;  // or null
+    Scalar *lower, *upper;
+    Matrix L, U;  // with these values
+  };
+  NewFactors new_factors() const {
+    NewFactors made;
+    made.lower = new_values_.data();
+    if (!made.lower) {
+      made.taken = take_workspace<ExecutionSpace>(
+          "Strata::IncompleteFactorization::new_values",
+          static_cast<std::size_t>(num_values()) * sizeof(Scalar));
+      made.lower = reinterpret_cast<Scalar*>(made.taken->data());
+    }
+    made.upper = made.lower + lower_.arrays().num_values;
+    made.L = lower_.arrays(made.lower);
+    made.U = upper_.arrays(made.upper);
+    return made;
+  }
+  /// Of both factors.
+  std::int64_t num_values() const {
+    return static_cast<std::int64_t>(lower_.arrays().num_values +
+                                     upper_.arrays().num_values);
+  }
+
+  /// One pass over the pattern and the diagonal, which the host waits for.
+  /// @throws what check_factor_input throws, PatternMismatchError
+  void check_new_values(const ExecutionSpace& exec, const Matrix& A) const {
+    const bool takes_zeros = options_.small_pivot_threshold > 0;
+    const bool has_fill = filled_.fill_entries() > 0;
+    check_square_sizes<Memory>(A);
+    const auto found = inspect_values<Scalar>(
+        exec,
+        FactorisedDiagonal{A.row_map, lower_.arrays().row_map,
+                           static_cast<std::int64_t>(A.num_values),
+                           takes_zeros || has_fill ? 0 : rows()},
+        ScaledEntries<Memory>{}, A.values, A.row_map, A.entries);
+    if (found.fingerprint() != fingerprint_) {
+      // What is wrong with a matrix tells more than that it is another one.
+      check_factor_input(
+          exec, A, takes_zeros ? ZeroDiagonal::take : ZeroDiagonal::refuse);
+      throw PatternMismatchError(
+          "A", "does not have the pattern that was factorised",
+          "make a new factorisation");
+    }
+    std::int64_t zero_row = found.zero_row;
+    if (has_fill && !takes_zeros) {
+      Kokkos::parallel_reduce(
+          "Strata::IncompleteFactorization::check::diagonal",
+          Range(exec, 0, rows()), FindZeroDiagonal<Scalar>{A},
+          Kokkos::Min<std::int64_t>(zero_row));
+      exec.fence();
+    }
+    if (zero_row != ValuesInspection::no_row)
+      raise_factor_fault(factor_fault(zero_row, factor_zero_diagonal));
+  }
+
+  /// New factors. Waits for `exec`.
   /// @param A  was checked, but for what elimination finds
   /// @throws FactorizationError, IndefiniteError
-  void compute(const ExecutionSpace& exec, Matrix A) const {
+  void compute(const ExecutionSpace& exec, Matrix A,
+               const NewFactors& made) const {
     A = filled_.with_fill(exec, A);
     Values shifted;
     if (options_.shift > 0) {
@@ -252,14 +337,12 @@ class IncompleteFactorizationState {
       A.values = shifted.data();
     }
     try {
-      factors_.compute(exec, A);
+      factors_.compute(exec, A, made.lower, made.upper);
     } catch (const FactorizationError& error) {
       // What comes of a zero pivot is in that row, or in later ones.
-      if (!is_cholesky() ||
-          first_bad_pivot(exec, upper_.arrays()) > error.row())
-        throw;
+      if (!is_cholesky() || first_bad_pivot(exec, made.U) > error.row()) throw;
     }
-    if (is_cholesky()) require_positive_pivots(exec, upper_.arrays());
+    if (is_cholesky()) require_positive_pivots(exec, made.U);
   }
 
   /// @throws OptionError where the option is not set
@@ -271,16 +354,13 @@ class IncompleteFactorizationState {
     return *enqueued_;
   }
   /// The values that were computed last become those in use, if they are good.
-  void keep_good_values(const ExecutionSpace& exec, const Values& good_lower,
-                        const Values& good_upper,
+  void keep_good_values(const ExecutionSpace& exec, const NewFactors& made,
+                        const Values& good_lower, const Values& good_upper,
                         const std::array<const UpdateStatus*, 4>& of_solver) {
-    enqueued_->keep(exec, lower_.arrays(), upper_.arrays(), good_lower.data(),
-                    good_upper.data(), of_solver);
+    enqueued_->keep(exec, made.L, made.U, good_lower.data(), good_upper.data(),
+                    of_solver);
   }
 
-  static std::size_t bytes_of(const Factor& factor) {
-    return factor.index_bytes() + factor.arrays().num_values * sizeof(Scalar);
-  }
   Report report_of(const Reports& solvers) const {
     const Matrix &L = lower_.arrays(), &U = upper_.arrays();
     Report report;
@@ -290,8 +370,9 @@ class IncompleteFactorizationState {
     report.fill_entries = filled_.fill_entries();
     report.lower_entries = static_cast<std::int64_t>(L.num_values);
     report.upper_entries = static_cast<std::int64_t>(U.num_values);
-    report.factor_bytes =
-        bytes_of(lower_) + bytes_of(upper_) + solves_.value_bytes();
+    report.factor_bytes = lower_.index_bytes() + upper_.index_bytes() +
+                          solves_.value_bytes() +
+                          new_values_.extent(0) * sizeof(Scalar);
     report.elimination_bytes = factors_.bytes() + filled_.bytes() +
                                (enqueued_ ? enqueued_->bytes() : 0);
     report.workspace_bytes = solves_.workspace_bytes();
@@ -305,9 +386,10 @@ class IncompleteFactorizationState {
 
   Options options_;
   FilledMatrix<Scalar, ExecutionSpace> filled_;
-  /// Patterns, and the values that were computed last: after an exception, of
-  /// no use.
-  Factor lower_, upper_;
+  SharedIndexMemory<Memory> index_memory_;  // of what follows
+  Factor lower_, upper_;                    // patterns
+  /// Of factors that are being computed; empty where a pool lends them.
+  Values new_values_;
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Solves solves_;
   std::unique_ptr<Enqueued> enqueued_;  // null: not asked for

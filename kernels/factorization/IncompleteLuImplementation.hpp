@@ -4,15 +4,15 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangleGraph.hpp>
+#include <analysis/level_sets/GraphWithLevels.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/IndicesAs.hpp>
-#include <core/matrix/LongestRow.hpp>
-#include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/factorization/EliminationRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/FactorPatterns.hpp>
 #include <kernels/factorization/FactorRowsOnHost.hpp>
 #include <kernels/factorization/HostRowShares.hpp>
 #include <kernels/factorization/SmallPivots.hpp>
@@ -162,32 +162,40 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   /// One of them, unless spiluk eliminates or there is no row.
   std::unique_ptr<const HostElimination<ExecutionSpace>> on_host;
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
+  // Of enqueue(); empty before prepare_enqueue.
   Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> work;
-  // Of enqueue() on a host; empty before prepare_enqueue.
   typename HostElimination<ExecutionSpace>::template Workspace<Scalar>
       workspace;
   Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space> fault;
   PivotReplacer<Scalar, ExecutionSpace> replacer;
 
+  /// @param graph_of_l  gets that, where a device makes it; null: not wanted
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
            NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u,
-           const PivotReplacement& replacement) {
-    check_factor_input(
-        exec, A,
-        replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse);
+           const PivotReplacement& replacement,
+           GraphWithLevels<ExecutionSpace>* graph_of_l) {
     const std::int64_t rows = A.rows();
-    require_row_numbers(rows);
-    L = triangle_of(exec, A, Uplo::lower, MissingDiagonal::leave, new_l);
-    U = triangle_of(exec, A, Uplo::upper, MissingDiagonal::leave, new_u);
+    GraphWithLevels<ExecutionSpace> lower;
+    lower.pool = std::make_shared<WorkPool<ExecutionSpace>>(
+        exec, static_cast<std::size_t>(rows) * 120 + A.num_values * 8);
+    const auto patterns = make_factor_patterns(
+        exec, A,
+        replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse,
+        new_l, new_u, *lower.pool);
+    L = patterns.L;
+    U = patterns.U;
     if (rows == 0) return;
     replacer = {replacement, rows};
-    const std::int64_t longest = longest_row(exec, A.row_map);
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
-      std::int64_t longest_upper = 0;
-      if (Recipe::can_plan(exec, A, U, longest_upper)) {
-        auto made = std::make_unique<const Recipe>(exec, A, L, U, longest,
-                                                   longest_upper);
+      if (Recipe::can_plan(A.num_values, patterns.longest_upper)) {
+        TriangleInput input;
+        input.diag = Diag::unit;
+        // Its values are not looked at.
+        lower.graph = make_triangle_graph(
+            exec, L.arrays.row_map, L.arrays.entries, L.arrays.stored_values(),
+            rows, input, lower.pool.get(), &lower.levels);
+        auto made = std::make_unique<const Recipe>(exec, A, patterns, lower);
         if (made->made()) recipe = std::move(made);
       }
       if (!recipe) {
@@ -197,14 +205,14 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
                             "is set, and the matrix has more entries than an "
                             "elimination with replaced pivots can number",
                             "leave it 0, and shift the diagonal");
-        return;
+      } else if (graph_of_l) {
+        *graph_of_l = lower;
       }
-      work = make_unfilled<decltype(work)>("Strata::IncompleteLu::work",
-                                           recipe->num_values());
     } else {
       on_host = std::make_unique<const HostElimination<ExecutionSpace>>(
-          exec, A, U.arrays.row_map, longest);
+          exec, A, U.arrays.row_map, patterns.longest_row);
     }
+    exec.fence();
   }
 };
 
@@ -212,18 +220,28 @@ template <class Scalar, class ExecutionSpace>
 IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
-    const PivotReplacement& replacement) {
+    const PivotReplacement& replacement,
+    GraphWithLevels<ExecutionSpace>* graph_of_l) {
   with_memory_errors("incomplete factors", [&] {
-    analysis_ = std::make_shared<Analysis>(exec, A, L, U, replacement);
+    analysis_ =
+        std::make_shared<Analysis>(exec, A, L, U, replacement, graph_of_l);
   });
 }
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactors<Scalar, ExecutionSpace>::compute(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
+  compute(exec, A, analysis_->L.values, analysis_->U.values);
+}
+
+template <class Scalar, class ExecutionSpace>
+void IncompleteFactors<Scalar, ExecutionSpace>::compute(
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A, Scalar* lower,
+    Scalar* upper) const {
   with_memory_errors("incomplete factors", [&] {
     if (A.rows() == 0) return;
-    const auto &L = analysis_->L, &U = analysis_->U;
+    const auto L = analysis_->L.with_values(lower),
+               U = analysis_->U.with_values(upper);
     const auto pivots = analysis_->replacer.prepare(exec, A);
     if constexpr (!is_gpu<ExecutionSpace>) {
       const auto& on_host = *analysis_->on_host;
@@ -241,9 +259,17 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
       }
       exec.fence();
     } else if (analysis_->recipe) {
-      analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(),
-                                   pivots);
-      raise_factor_fault(analysis_->recipe->first_fault(exec));
+      const auto& recipe = *analysis_->recipe;
+      Scalar* work = analysis_->work.data();
+      typename MemoryPool<typename ExecutionSpace::memory_space>::Pointer taken;
+      if (!work) {
+        taken = take_workspace<ExecutionSpace>(
+            "Strata::IncompleteLu::work",
+            static_cast<std::size_t>(recipe.num_values()) * sizeof(Scalar));
+        work = reinterpret_cast<Scalar*>(taken->data());
+      }
+      recipe.eliminate(exec, A, L, U, work, pivots);
+      raise_factor_fault(recipe.first_fault(exec));
       return;
     } else {
       eliminate_by_spiluk(exec, A, L, U, std::int64_t{4} << 30);
@@ -262,7 +288,10 @@ void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
         analysis_->on_host->make_workspace(exec, pattern, analysis_->U);
     analysis_->fault = make_unfilled<decltype(analysis_->fault)>(
         "Strata::IncompleteLu::fault", 1);
-  } else if (!analysis_->recipe) {
+  } else if (analysis_->recipe) {
+    analysis_->work = make_unfilled<decltype(analysis_->work)>(
+        "Strata::IncompleteLu::work", analysis_->recipe->num_values());
+  } else {
     throw OptionError(
         "enqueue_updates",
         "is set, and the matrix is so large that its elimination is left to "
@@ -273,9 +302,11 @@ void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
 
 template <class Scalar, class ExecutionSpace>
 const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
-    const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
+    const ExecutionSpace& exec, const CrsArrays<Scalar>& A, Scalar* lower,
+    Scalar* upper) const {
   if (A.rows() == 0) return nullptr;
-  const auto &L = analysis_->L, &U = analysis_->U;
+  const auto L = analysis_->L.with_values(lower),
+             U = analysis_->U.with_values(upper);
   const auto pivots = analysis_->replacer.prepare(exec, A);
   if constexpr (!is_gpu<ExecutionSpace>) {
     analysis_->on_host->eliminate(exec, A, L, U, pivots, analysis_->workspace);

@@ -97,14 +97,14 @@ struct IncompleteFactorizationReport {
   /// without the option. (An enqueued update does not tell the host.)
   std::int64_t replaced_pivots = 0;
   double largest_pivot_change = 0;
-  /// Bytes of the factors: their patterns, the values that apply uses, those
-  /// that an update computes beside them, and with FactorPrecision::single both
-  /// factors' values in float.
+  /// Bytes of the factors: their patterns, the values that apply uses, on a
+  /// host or with `enqueue_updates` those that an update computes beside them,
+  /// and with FactorPrecision::single both factors' values in float.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: the order of rows (on a
   /// host where several threads share them, with a word for each), and on a GPU
-  /// the recipe and a value for each entry of U; with
-  /// `enqueue_updates`, A's pattern, with a shift A's values, and on a host the
+  /// the recipe; with `enqueue_updates`, A's pattern, with a shift A's values,
+  /// on a GPU a value for each entry of U, and on a host the
   /// workspace of the threads;
   /// with replaced pivots, a real number a row; with fill, the filled matrix
   /// and where A's values go in it.

@@ -24,6 +24,9 @@ namespace Detail {
 /// For ExpectCompiled.
 struct IncompleteFactorsTag;
 
+template <class ExecutionSpace>
+struct GraphWithLevels;
+
 /// Incomplete factors of matrices that have one pattern: analysed once,
 /// computed for the values of each. See incomplete_lu; in
 /// kernels/factorization/IncompleteLuImplementation.hpp.
@@ -32,17 +35,23 @@ class IncompleteFactors {
  public:
   /// Makes the patterns of both factors in `L` and `U`, whose arrays have to
   /// live as long as this is used. Checks A; waits for `exec`.
+  /// @param graph_of_l  not null: gets the graph of L, where one was made,
+  ///   which an analysis of L can begin with
   /// @throws OptionError where pivots are to be replaced and Kokkos Kernels'
   ///   spiluk has to eliminate
   IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
-                    const PivotReplacement& replacement = {});
+                    const PivotReplacement& replacement = {},
+                    GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr);
 
   /// Fills in the values of both factors and waits for `exec`.
   /// @param A  has passed check_factor_input and has the pattern that the
   ///           constructor has seen
   /// @throws FactorizationError, and then the factors are of no use
   void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
+  /// The same into other memory than that of L and U.
+  void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+               Scalar* lower, Scalar* upper) const;
 
   /// Holds from now on what enqueue() needs.
   /// @param pattern  of A, whose arrays have to live as long as this is used
@@ -54,11 +63,12 @@ class IncompleteFactors {
   /// @returns where the first fault is noted in device memory, as
   ///   raise_factor_fault takes it; null where there is no row
   const std::int64_t* enqueue(const ExecutionSpace& exec,
-                              const CrsArrays<Scalar>& A) const;
+                              const CrsArrays<Scalar>& A, Scalar* lower,
+                              Scalar* upper) const;
   /// By the last compute(). Waits for `exec`.
   ReplacedPivots replaced_pivots(const ExecutionSpace& exec) const;
 
-  /// What is kept for compute(), but for the patterns of both factors.
+  /// What is kept for compute(), but for both factors.
   std::size_t bytes() const;
 
  private:

@@ -18,6 +18,8 @@
 namespace Strata {
 
 namespace Detail {
+template <class ExecutionSpace>
+struct GraphWithLevels;
 template <class Scalar, class ExecutionSpace>
 class SyncFreeAlgorithm;
 template <class Scalar, class ExecutionSpace>
@@ -262,7 +264,8 @@ class TriangularSolver {
   // In TriangularSolverImplementation.hpp.
   void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-               Uplo uplo, Diag diag, const TriangularOptions& options);
+               Uplo uplo, Diag diag, const TriangularOptions& options,
+               const Detail::GraphWithLevels<ExecutionSpace>* known = nullptr);
   void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
                      const Detail::StridedBlock& x) const;
   void solve_checked(const ExecutionSpace& exec, const Detail::StridedBlock& b,

@@ -8,6 +8,7 @@
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
+#include <analysis/level_sets/GraphWithLevels.hpp>
 #include <core/device/Profiling.hpp>
 #include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
@@ -46,11 +47,15 @@ class TriangularSolverState {
   using Matrix = CrsArrays<Scalar>;
   using Workspace = TriangularWorkspace<Scalar, ExecutionSpace>;
 
+  using Graph = GraphWithLevels<ExecutionSpace>;
+
   /// See TriangularSolver's constructor.
-  /// @param kept  of another pattern
+  /// @param kept   of another pattern
+  /// @param known  of A, with these arguments, or null
   TriangularSolverState(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                         Diag diag, const TriangularOptions& given,
-                        const KeptPartition& kept = {})
+                        const KeptPartition& kept = {},
+                        const Graph* known = nullptr)
       : uplo_(uplo), diag_(diag), options_(given) {
     require_enumerator("uplo", uplo);
     require_enumerator("diag", diag);
@@ -72,7 +77,7 @@ class TriangularSolverState {
     num_values_ = A.num_values;
     if (options.algorithm != Algorithm::blocks ||
         !take_blocks(exec, A, input, options))
-      take_graph(exec, A, input, options, kept);
+      take_graph(exec, A, input, options, kept, known);
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
     report_.plan_bytes =
@@ -407,16 +412,22 @@ class TriangularSolverState {
   /// Any algorithm, by way of the dependency graph.
   void take_graph(const ExecutionSpace& exec, const Matrix& A,
                   const TriangleInput& input, const TriangularOptions& options,
-                  const KeptPartition& kept) {
+                  const KeptPartition& kept, const Graph* known) {
     const std::int64_t columns = A.columns;
     TriangularAnalysis<ExecutionSpace> analysis;
     analysis.kept_partition = kept;
-    analysis.pool = std::make_shared<WorkPool<ExecutionSpace>>(
-        exec, analysis.expected_bytes(
-                  columns, static_cast<std::int64_t>(A.entries.extent(0))));
-    analysis.graph = make_triangle_graph(exec, A.row_map, A.entries,
-                                         A.stored_values(), columns, input,
-                                         analysis.pool.get(), &analysis.levels);
+    if (known && known->pool) {
+      analysis.pool = known->pool;
+      analysis.graph = known->graph;
+      analysis.levels = known->levels;
+    } else {
+      analysis.pool = std::make_shared<WorkPool<ExecutionSpace>>(
+          exec, analysis.expected_bytes(
+                    columns, static_cast<std::int64_t>(A.entries.extent(0))));
+      analysis.graph = make_triangle_graph(
+          exec, A.row_map, A.entries, A.stored_values(), columns, input,
+          analysis.pool.get(), &analysis.levels);
+    }
     analysis.num_values = static_cast<std::int64_t>(A.num_values);
     analysis.conjugated = options.op == Op::conjugate_transpose;
     analysis.growth_limit = growth_limit<Scalar>(options);
@@ -490,11 +501,12 @@ class TriangularSolverState {
 template <class Scalar, class ExecutionSpace>
 void TriangularSolver<Scalar, ExecutionSpace>::analyse(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A, Uplo uplo,
-    Diag diag, const TriangularOptions& options) {
+    Diag diag, const TriangularOptions& options,
+    const Detail::GraphWithLevels<ExecutionSpace>* known) {
   Detail::with_memory_errors("the analysis of a triangle", [&] {
     state_ =
         std::make_shared<Detail::TriangularSolverState<Scalar, ExecutionSpace>>(
-            exec, A, uplo, diag, options);
+            exec, A, uplo, diag, options, Detail::KeptPartition(), known);
   });
 }
 

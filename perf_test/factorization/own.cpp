@@ -32,7 +32,9 @@ class OwnFactorizer : public Factorizer<Scalar> {
   }
   /// Without a wait, as the peers' numeric phases: factors() looks for faults.
   void compute(const Matrix& A) override {
-    fault_ = phases_->factors.enqueue(exec_, Detail::crs_arrays(A));
+    fault_ = phases_->factors.enqueue(exec_, Detail::crs_arrays(A),
+                                      phases_->L.matrix("L").values.data(),
+                                      phases_->U.matrix("U").values.data());
   }
   void make_ready() override {
     preconditioner_ = IncompletePreconditioner<Scalar, Space>();

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -209,20 +210,6 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const BandPerfOptions options = parse_band_options(argc, argv);
-    if (options.help) {
-      std::cout << band_usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_band: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main("strata_perf_band", argc, argv, band_usage,
+                   parse_band_options, run_all);
 }

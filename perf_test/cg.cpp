@@ -10,6 +10,7 @@
 #include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -26,8 +27,9 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
   static const std::vector<std::string> names{
-      "strata",     "strata_columns",     "strata_jacobi",
-      "strata_ic0", "strata_ic0_natural", "kokkos_kernels"};
+      "strata",        "strata_columns",     "strata_jacobi",
+      "strata_ic0",    "strata_ic0_natural", "strata_ic0_level_sets",
+      "kokkos_kernels"};
   return names;
 }
 
@@ -35,10 +37,12 @@ std::string usage() {
   return R"(strata_perf_cg: times conjugate gradients on the 7-point Poisson cube.
 
   --sizes LIST       points along an edge, comma separated (default 32,64)
-  --algorithms LIST  comma separated; default all but strata_columns:
+  --algorithms LIST  comma separated; default all but strata_columns and
+                     strata_ic0_level_sets:
                      strata, strata_columns (no diagonals), strata_jacobi,
                      strata_ic0 (incomplete Cholesky, two colours),
-                     strata_ic0_natural, kokkos_kernels
+                     strata_ic0_natural, strata_ic0_level_sets (rows in the
+                     order of level sets), kokkos_kernels
   --scalar S         float | double (default) | complex_float | complex_double
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --max-iterations N stop there (default 100000); the status says so, and the
@@ -222,20 +226,5 @@ int run_all(const Options& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const Options options = parse(argc, argv);
-    if (options.help) {
-      std::cout << usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_cg: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main("strata_perf_cg", argc, argv, usage, parse, run_all);
 }

@@ -13,6 +13,7 @@
 #include <detail/Strata_PerfFactorization.hpp>
 #include <detail/Strata_PerfFactorizationTable.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -167,20 +168,6 @@ int run_all(const Options& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const Options options = parse(argc, argv);
-    if (options.help) {
-      std::cout << factorization_usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_factorization: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main("strata_perf_factorization", argc, argv, factorization_usage,
+                   parse, run_all);
 }

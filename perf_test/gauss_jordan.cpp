@@ -11,6 +11,7 @@
 #include <detail/Strata_PerfDenseCommandLine.hpp>
 #include <detail/Strata_PerfDenseTable.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -98,21 +99,10 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const DenseOptions options =
-        parse_dense_options(argc, argv, available_algorithms());
-    if (options.help) {
-      std::cout << dense_usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_gauss_jordan: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main(
+      "strata_perf_gauss_jordan", argc, argv, dense_usage,
+      [](int& count, char** words) {
+        return parse_dense_options(count, words, available_algorithms());
+      },
+      run_all);
 }

@@ -13,6 +13,7 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfKrylov.hpp>
 #include <detail/Strata_PerfKrylovTable.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -225,20 +226,6 @@ int run_all(const Options& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const Options options = parse(argc, argv);
-    if (options.help) {
-      std::cout << krylov_usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_krylov: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main("strata_perf_krylov", argc, argv, krylov_usage, parse,
+                   run_all);
 }

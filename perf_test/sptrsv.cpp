@@ -10,6 +10,7 @@
 #include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
@@ -102,22 +103,10 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  try {
-    const OutputFlags output = output_flags(argc, argv);
-    const SptrsvOptions options =
-        parse_options(argc, argv, Strata::Detail::is_gpu<Space>);
-    if (options.help) {
-      std::cout << usage();
-      require_printed(std::cout);
-      return EXIT_SUCCESS;
-    }
-    benchmark::Initialize(&argc, argv);
-    Kokkos::ScopeGuard guard(argc, argv);
-    // Each library has taken what it knows by now.
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
-  } catch (const std::exception& error) {
-    std::cerr << "strata_perf_sptrsv: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return perf_main(
+      "strata_perf_sptrsv", argc, argv, usage,
+      [](int& count, char** words) {
+        return parse_options(count, words, Strata::Detail::is_gpu<Space>);
+      },
+      run_all);
 }

@@ -287,7 +287,8 @@ void expect_memory_errors_of_conjugate_gradients(
     const auto A = grid_matrix(side, corners);
     const auto old_matrix = A.template to_device<Matrix>();
     const auto new_matrix = scaled(A, 3.).template to_device<Matrix>();
-    for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
+    for (const auto order : {FactorOrder::natural, FactorOrder::coloured,
+                             FactorOrder::level_sets}) {
       const std::string name = std::string(corners ? "nine" : "five") +
                                " points, " + to_string(order);
       const auto make = [=](const Matrix& matrix) {

@@ -124,7 +124,8 @@ TYPED_TEST(BorrowedMatrices, ArePreconditionersInEveryOrder) {
   // Two colours, and more.
   for (const auto* spec : {"grid2d:17", "triangulated:20x15"}) {
     this->make(spec);
-    for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
+    for (const auto order :
+         {FactorOrder::natural, FactorOrder::coloured, FactorOrder::level_sets})
       this->expect_same_map([&](const auto& A) {
         auto M = std::make_shared<Strata::IncompletePreconditioner<
             typename TestFixture::Scalar, Device>>(

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <core/device/NotReady.hpp>
+#include <core/matrix/LongestRow.hpp>
+#include <kernels/factorization/IncompleteLuImplementation.hpp>
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <random>
@@ -287,6 +289,110 @@ TEST(IncompleteLu, FactorsHaveTheSameBitsEachTime) {
   const unsigned seed = Strata::random_seed();
   expect_the_same_bits(random_matrix(3000, 14, seed));
   expect_the_same_bits(matrix_with_hubs<Crs>(3000, 9, 900, seed));
+}
+
+/// Whatever threads of a host share the rows, and in which order, the bits are
+/// those of one thread.
+template <class Matrix>
+void expect_shares_to_agree(const std::string& name, const Matrix& A) {
+  if constexpr (!Strata::Detail::is_gpu<Device>) {
+    using namespace Strata::Detail;
+    using Scalar = typename Matrix::value_type;
+    const Device exec;
+    const auto arrays = crs_arrays(A);
+    const auto wanted = Strata::incomplete_lu(exec, A);
+    NewCrsMatrix<Matrix> new_l, new_u;
+    const auto L = triangle_of(exec, arrays, Strata::Uplo::lower,
+                               Strata::MissingDiagonal::leave, new_l);
+    const auto U = triangle_of(exec, arrays, Strata::Uplo::upper,
+                               Strata::MissingDiagonal::leave, new_u);
+    Strata::TriangleInput lower;
+    lower.diag = Strata::Diag::unit;
+    lower.take_triangle = true;
+    const auto graph =
+        triangle_graph(exec, arrays.row_map, arrays.entries,
+                       arrays.stored_values(), arrays.rows(), lower);
+    using Planner = HostRowPlanner<std::decay_t<decltype(graph)>>;
+    const auto by_level = Strata::find_level_sets(graph).vertices;
+    std::vector<HostRowShares> all{{}};
+    for (const int rows : {1, 16, 1000})
+      all.push_back({exec.concurrency(), rows, by_level, false, 0});
+    for (const int rows : {1, 7, 128, 100000})
+      all.push_back(Planner::in_blocks(by_level, rows));
+    // Of the order of rows, too.
+    all.push_back({exec.concurrency(), 5, {}, true, 0});
+    const std::int64_t longest = longest_row(exec, arrays.row_map);
+    for (auto& shares : all) {
+      if (!shares.row.empty()) shares.threads = exec.concurrency();
+      const HostElimination<Device> elimination(shares, arrays.rows(), longest);
+      const auto workspace = elimination.make_workspace(exec, arrays, U);
+      for (int time = 0; time < 2; ++time) {
+        elimination.eliminate(exec, arrays, L, U, SmallPivots<Scalar>(),
+                              workspace);
+        exec.fence();
+        EXPECT_EQ(HostMatrix<Scalar>(new_l.matrix("L")).values,
+                  HostMatrix<Scalar>(wanted.L).values)
+            << name << ", " << shares.rows_of_draw << " rows";
+        EXPECT_EQ(HostMatrix<Scalar>(new_u.matrix("U")).values,
+                  HostMatrix<Scalar>(wanted.U).values)
+            << name << ", " << shares.rows_of_draw << " rows";
+      }
+    }
+  }
+}
+
+TEST(IncompleteLu, SharesOfAHostsThreadsGiveTheSameBits) {
+  const unsigned seed = Strata::random_seed();
+  for (const std::string spec : graphs) {
+    expect_shares_to_agree(spec, Strata::gallery<Crs>(Device(), spec));
+    expect_shares_to_agree(spec, Strata::gallery<ComplexCrs>(Device(), spec));
+  }
+  expect_shares_to_agree("random", random_matrix(2500, 14, seed));
+  expect_shares_to_agree("hubs", matrix_with_hubs<Crs>(2500, 9, 900, seed));
+}
+
+TEST(IncompleteLu, AHostSharesRowsWhereThatIsPredictedToPay) {
+  if constexpr (!Strata::Detail::is_gpu<Device>) {
+    using namespace Strata::Detail;
+    const Device exec;
+    const auto shares_of = [&](const Crs& A, int threads) {
+      const auto arrays = crs_arrays(A);
+      NewCrsMatrix<Crs> new_u;
+      const auto U = triangle_of(exec, arrays, Strata::Uplo::upper,
+                                 Strata::MissingDiagonal::leave, new_u);
+      Strata::TriangleInput lower;
+      lower.diag = Strata::Diag::unit;
+      lower.take_triangle = true;
+      const auto graph =
+          triangle_graph(exec, arrays.row_map, arrays.entries,
+                         arrays.stored_values(), arrays.rows(), lower);
+      const auto shares = host_row_shares(graph, U.arrays.row_map, threads);
+      // A topological order of all rows.
+      if (!shares.row.empty()) {
+        std::vector<int> place(shares.row.size(), -1);
+        for (std::size_t p = 0; p < place.size(); ++p)
+          place[shares.row[p]] = static_cast<int>(p);
+        EXPECT_EQ(static_cast<int>(place.size()), graph.num_vertices);
+        for (int v = 0; v < graph.num_vertices; ++v) {
+          EXPECT_GE(place[v], 0);
+          for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k)
+            EXPECT_LT(place[graph.entries(k)], place[v]);
+        }
+      }
+      return shares;
+    };
+    const auto make = [&](const char* spec) {
+      return Strata::gallery<Crs>(exec, spec);
+    };
+    const auto wide = make("grid3d:45");  // more rows than are looked at
+    EXPECT_EQ(shares_of(wide, 1).threads, 1);
+    EXPECT_EQ(shares_of(wide, 16).threads, 16);
+    // A chain, and what is done before threads have begun.
+    EXPECT_EQ(shares_of(make("chain:90000"), 16).threads, 1);
+    EXPECT_EQ(shares_of(make("grid3d:8"), 16).threads, 1);
+    EXPECT_EQ(shares_of(Crs(), 16).threads, 1);
+    EXPECT_EQ(threads_at_once(1), 1);
+  }
 }
 
 TEST(IncompleteLu, ADenseMatrixIsFactorisedWhole) {

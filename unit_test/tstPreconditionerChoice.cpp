@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Strata_Preconditioner.hpp>
+#include <algorithm>
 #include <kernels/krylov/FactorOrderChoice.hpp>
 #include <string>
 #include <vector>
@@ -119,6 +120,55 @@ TEST(PreconditionerChoice, CountsSetUpsAndIterations) {
   }
 }
 
+TEST(PreconditionerChoice, TheOrderOfLevelSetsPermutesVectors) {
+  for (const auto& system : {grid3d_100, grid2d_1000, bcsstk16, wing, arrow,
+                             diagonal, System{20000000, 40000000, 4, 5}}) {
+    with_choice(system, 50, [&](const FactorOrderChoice& choice) {
+      const auto natural = choice.natural(100, ""),
+                 by_level = choice.level_sets(100, "by a test");
+      EXPECT_EQ(by_level.order, FactorOrder::level_sets);
+      EXPECT_EQ(by_level.note, "by a test");
+      // The factors are the natural ones.
+      EXPECT_EQ(by_level.iterations, natural.iterations);
+      EXPECT_GT(by_level.setup_us, natural.setup_us);
+      // Bytes of two vectors, read and written, at least.
+      const double passes = by_level.application_us - natural.application_us;
+      EXPECT_GE(passes,
+                4. * 8 * system.rows / PerformanceParameters().bytes_per_us);
+      EXPECT_NEAR(
+          by_level.predicted_us - natural.predicted_us,
+          by_level.setup_us - natural.setup_us + by_level.iterations * passes,
+          1e-6 * by_level.predicted_us);
+      // Whatever bounds the natural order bounds this one, too: `coloured` by
+      // bounds is the choice of all three.
+      for (const bool by_sync_free : {false, true})
+        EXPECT_GE(choice.solves_by_level(3, by_sync_free),
+                  choice.natural_at_least());
+      // What sync_free takes in the natural order, it takes here at most.
+      EXPECT_LE(choice.solves_by_level(choice.natural_at_least(), true),
+                choice.natural_at_least());
+      EXPECT_LE(choice.solves_by_level(1e9, false), choice.natural_at_most());
+      return 0;
+    });
+  }
+}
+
+TEST(PreconditionerChoice, TheOrderOfLevelSetsPaysWhereSolversAreSlow) {
+  // Few wide level sets, and a natural order whose solver is a slow one.
+  const System wide{4000000, 12000000, 6, 5};
+  with_choice(wide, 200, [&](const FactorOrderChoice& choice) {
+    const double slow = 3 * choice.natural_at_most();
+    EXPECT_LT(
+        choice.level_sets(choice.solves_by_level(slow, false), "").predicted_us,
+        choice.natural(slow, "").predicted_us);
+    const double fast = choice.natural_at_least();
+    EXPECT_GT(
+        choice.level_sets(choice.solves_by_level(fast, true), "").predicted_us,
+        choice.natural(fast, "").predicted_us);
+    return 0;
+  });
+}
+
 TEST(PreconditionerChoice, SlowerDependenciesCostTheNaturalOrderMore) {
   PerformanceParameters slow;
   slow.handover *= 4;
@@ -144,22 +194,26 @@ TEST(PreconditionerChoice, IsReported) {
   EXPECT_EQ(report.applications, 100);
   EXPECT_FALSE(report.reason.empty());
   if (Strata::Detail::is_gpu<Device>) {
-    ASSERT_EQ(report.candidates.size(), 2u);
+    ASSERT_EQ(report.candidates.size(), 3u);
     EXPECT_EQ(report.levels, 34);
     EXPECT_EQ(report.colours, 2);
-    const bool natural_is_less =
-        report.candidates[0].predicted_us <= report.candidates[1].predicted_us;
-    EXPECT_EQ(M.order(),
-              natural_is_less ? FactorOrder::natural : FactorOrder::coloured);
+    const auto& least =
+        *std::min_element(report.candidates.begin(), report.candidates.end(),
+                          [](const auto& a, const auto& b) {
+                            return a.predicted_us < b.predicted_us;
+                          });
+    EXPECT_EQ(M.order(), least.order);
   } else {
     EXPECT_EQ(M.order(), FactorOrder::natural);
     EXPECT_TRUE(report.candidates.empty());
   }
-  for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
+  for (const auto order :
+       {FactorOrder::natural, FactorOrder::coloured, FactorOrder::level_sets}) {
     const Preconditioner named(Device(), A, kind, {}, order, 7);
     EXPECT_EQ(named.report().order, order);
     EXPECT_EQ(named.report().reason, "asked for");
     EXPECT_EQ(named.report().colours, order == FactorOrder::coloured ? 2 : 0);
+    EXPECT_EQ(named.report().levels, order == FactorOrder::level_sets ? 34 : 0);
     EXPECT_EQ(named.report().applications, 7);
     EXPECT_TRUE(named.report().candidates.empty());
   }

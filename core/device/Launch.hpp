@@ -192,6 +192,23 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
   }
 }
 
+/// Calls functor(team) for one team, which on a host whose work is done when
+/// the call returns is the calling thread: no other thread is woken, or waited
+/// for. Kokkos' tools are told of a parallel_for.
+template <class ExecutionSpace, class Functor>
+void run_alone(const char* label, const ExecutionSpace& exec,
+               const Functor& functor) {
+  if constexpr (runs_at_once<ExecutionSpace>) {
+    std::uint64_t id = 0;
+    const bool watched = Kokkos::Profiling::profileLibraryLoaded();
+    if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+    functor(OneThreadTeam(0, 1));
+    if (watched) Kokkos::Profiling::endParallelFor(id);
+  } else {
+    run_teams<1, 1>(label, exec, 1, functor);
+  }
+}
+
 /// The work of publish_writes.
 struct NoTeamsWork {
   template <class Team>

@@ -196,6 +196,20 @@ struct CheckInto {
   }
 };
 
+/// A check of all rows by one team of a host, whose minimum goes to a word.
+template <class Check>
+struct CheckAllRows {
+  Check check;
+  std::int64_t rows;
+  std::int64_t* first;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {
+    std::int64_t found = no_factor_fault;
+    for (std::int64_t row = 0; row < rows; ++row) check(row, found);
+    *first = found;
+  }
+};
+
 struct ResetFactorFault {
   std::int64_t* fault;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {

@@ -154,10 +154,12 @@ class IncompleteFactorizationState {
   auto update_status() const { return enqueued_factors().status(); }
 
   /// @param solves  those of share(), null: the state's own
+  /// @param place   null, or which row of the factors each row of b and x is
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op, Solves* solves) {
+             const StridedBlock& x, Op op, Solves* solves, const int* place) {
     const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    (solves ? *solves : solves_).apply(exec, b, x, op);
+    const typename Solves::Map map{place};
+    (solves ? *solves : solves_).apply(exec, b, x, op, map, map);
   }
   std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
     const ProfilingRegion region("Strata::IncompleteFactorization::share_plan");
@@ -448,10 +450,10 @@ auto IncompleteFactorization<Scalar, ExecutionSpace>::update_status() const
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
-    const Detail::StridedBlock& x, Op op) const {
+    const Detail::StridedBlock& x, Op op, const int* place) const {
   State& state = made_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state.apply(exec, b, x, op, solves_.get());
+    state.apply(exec, b, x, op, solves_.get(), place);
   });
 }
 

@@ -4,16 +4,17 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <algorithm>
 #include <analysis/level_sets/GraphWithLevels.hpp>
-#include <analysis/level_sets/LevelOrder.hpp>
+#include <core/device/Launch.hpp>
 #include <core/matrix/IndicesAs.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <kernels/factorization/EliminationRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorPatterns.hpp>
 #include <kernels/factorization/FactorRowsOnHost.hpp>
+#include <kernels/factorization/HostRowShares.hpp>
 #include <kernels/factorization/SmallPivots.hpp>
 #include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
@@ -28,32 +29,33 @@ namespace Detail {
 template <>
 struct HasImplementation<IncompleteFactorsTag> : std::true_type {};
 
-/// The order in which a host's threads eliminate rows: that of their numbers
-/// for one thread, by level sets of L for more.
+/// How a host's threads eliminate rows: by as many threads, and in the order,
+/// that are predicted to be fastest. The bits of the factors don't depend on
+/// that.
 template <class ExecutionSpace>
 class HostElimination {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
  public:
   /// @param A            square, with sorted rows, at least one
+  /// @param u_row_map    of its upper triangle
   /// @param longest_row  its entries
   template <class Scalar>
   HostElimination(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                  const IndexArray& u_row_map, std::int64_t longest_row)
+      : HostElimination(best_shares(exec, A, u_row_map), A.rows(),
+                        longest_row) {}
+  HostElimination(const HostRowShares& shares, std::int64_t num_rows,
                   std::int64_t longest_row)
-      : longest_(longest_row) {
-    if (exec.concurrency() > 1) {
-      TriangleInput lower;
-      lower.diag = Diag::unit;
-      lower.take_triangle = true;
-      const auto graph = triangle_graph(exec, A.row_map, A.entries,
-                                        A.stored_values(), A.rows(), lower);
-      row_ =
-          order_by_level(exec, graph, WithinLevel::longest_rows_first).vertex;
-    }
-    drawn_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
-        "Strata::IncompleteLu::drawn", 1);
+      : threads_(shares.threads),
+        rows_of_draw_(shares.rows_of_draw),
+        longest_(longest_row) {
+    if (!shares.row.empty())
+      row_ = to_device<int, Memory>("Strata::IncompleteLu::row", shares.row);
+    // A ticket counter and, two lines of a cache behind it, a word a row.
+    if (threads_ > 1)
+      state_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
+          "Strata::IncompleteLu::ready", of_counter + num_rows);
   }
 
   /// What an elimination needs beside the factors.
@@ -79,7 +81,7 @@ class HostElimination {
   Workspace<Scalar> make_workspace(const ExecutionSpace& exec,
                                    const CrsArrays<Scalar>& A,
                                    const NewTriangle<Scalar>& U) const {
-    const std::int64_t threads = threads_for(exec, A.rows());
+    const std::int64_t threads = threads_;
     Workspace<Scalar> made;
     made.a_columns = indices_as<int>(exec, A.entries);
     made.u_columns = indices_as<int>(exec, U.arrays.entries);
@@ -102,44 +104,56 @@ class HostElimination {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
-    Kokkos::parallel_for(
-        "Strata::IncompleteLu::reset",
-        Range(exec, 0, static_cast<std::int64_t>(U.arrays.num_values)),
-        ResetElimination<Scalar>{U.values, drawn_.data()});
-    // The instance may have more threads than the one that memory is for.
-    const auto threads =
-        static_cast<std::int64_t>(workspace.values.extent(0)) / longest_;
-    const auto run = [&](auto alone) {
-      using Factor = FactorRowsOnHost<Scalar, decltype(alone)::value>;
-      run_teams<1, 1>(
-          "Strata::IncompleteLu::eliminate", exec, static_cast<int>(threads),
-          Factor{arrays, workspace.a_columns.data(), workspace.u_columns.data(),
-                 alone ? nullptr : row_.data(), drawn_.data(), A.rows(),
-                 longest_, workspace.places.data(), workspace.values.data(),
-                 pivots});
+    const auto with = [&](auto alone) {
+      return FactorRowsOnHost<Scalar, decltype(alone)::value>{
+          arrays,
+          workspace.a_columns.data(),
+          workspace.u_columns.data(),
+          row_.data(),
+          state_.data(),
+          state_.data() + (alone ? 0 : of_counter),
+          rows_of_draw_,
+          A.rows(),
+          longest_,
+          workspace.places.data(),
+          workspace.values.data(),
+          pivots};
     };
-    if (threads == 1)
-      run(std::true_type());
-    else
-      run(std::false_type());
+    const char* const label = "Strata::IncompleteLu::eliminate";
+    if (threads_ == 1) return run_alone(label, exec, with(std::true_type()));
+    run_alone("Strata::IncompleteLu::reset", exec,
+              ResetRows{state_.data(), state_.data() + of_counter, A.rows()});
+    run_teams<1, 1>(label, exec, threads_, with(std::false_type()));
   }
 
-  std::size_t bytes() const { return row_.span() * sizeof(int); }
+  int threads() const { return threads_; }
+  std::size_t bytes() const {
+    return row_.span() * sizeof(int) + state_.extent(0) * sizeof(unsigned);
+  }
 
  private:
-  /// Each has memory of its own, and draws rows.
-  std::int64_t threads_for(const ExecutionSpace& exec,
-                           std::int64_t rows) const {
-    constexpr int of_draw = FactorRowsOnHost<double, true>::rows_of_draw;
-    return row_.extent(0) == 0
-               ? 1
-               : std::min<std::int64_t>(exec.concurrency(),
-                                        (rows + of_draw - 1) / of_draw);
+  static constexpr std::int64_t of_counter = 32;
+
+  template <class Scalar>
+  static HostRowShares best_shares(const ExecutionSpace& exec,
+                                   const CrsArrays<Scalar>& A,
+                                   const IndexArray& u_row_map) {
+    const int threads = threads_at_once(exec.concurrency());
+    if (threads == 1) return {};
+    TriangleInput lower;
+    lower.diag = Diag::unit;
+    lower.take_triangle = true;
+    const auto graph = triangle_graph(exec, A.row_map, A.entries,
+                                      A.stored_values(), A.rows(), lower);
+    exec.fence();
+    return host_row_shares(graph, u_row_map, threads);
   }
 
+  int threads_;
+  std::int64_t rows_of_draw_;
   Kokkos::View<const int*, Memory> row_;  // by place in the order
   std::int64_t longest_;                  // row of A
-  Kokkos::View<unsigned*, Memory> drawn_;
+  Kokkos::View<unsigned*, Memory> state_;
 };
 
 template <class Scalar, class ExecutionSpace>
@@ -196,7 +210,7 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
       }
     } else {
       on_host = std::make_unique<const HostElimination<ExecutionSpace>>(
-          exec, A, patterns.longest_row);
+          exec, A, U.arrays.row_map, patterns.longest_row);
     }
     exec.fence();
   }
@@ -235,6 +249,14 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
       on_host.eliminate(
           exec, A, L, U, pivots,
           held.bytes() > 0 ? held : on_host.make_workspace(exec, A, U));
+      if (on_host.threads() == 1) {
+        std::int64_t first = no_factor_fault;
+        run_alone("Strata::IncompleteLu::check::factors", exec,
+                  CheckAllRows<FactorOutputCheck<Scalar>>{
+                      {L.arrays, U.arrays}, A.rows(), &first});
+        exec.fence();
+        return raise_factor_fault(first);
+      }
       exec.fence();
     } else if (analysis_->recipe) {
       const auto& recipe = *analysis_->recipe;
@@ -289,14 +311,20 @@ const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
   if constexpr (!is_gpu<ExecutionSpace>) {
     analysis_->on_host->eliminate(exec, A, L, U, pivots, analysis_->workspace);
     std::int64_t* const fault = analysis_->fault.data();
+    using Check = FactorOutputCheck<Scalar>;
+    const Check check{L.arrays, U.arrays};
+    if (analysis_->on_host->threads() == 1) {
+      run_alone("Strata::IncompleteLu::check::factors", exec,
+                CheckAllRows<Check>{check, A.rows(), fault});
+      return fault;
+    }
     using Range =
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
     Kokkos::parallel_for("Strata::IncompleteLu::reset", Range(exec, 0, 1),
                          ResetFactorFault{fault});
-    using Check = FactorOutputCheck<Scalar>;
     Kokkos::parallel_for("Strata::IncompleteLu::check::factors",
                          Range(exec, 0, A.rows()),
-                         CheckInto<Check>{{L.arrays, U.arrays}, fault});
+                         CheckInto<Check>{check, fault});
     return fault;
   } else {
     analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(), pivots);

@@ -101,9 +101,10 @@ struct IncompleteFactorizationReport {
   /// host or with `enqueue_updates` those that an update computes beside them,
   /// and with FactorPrecision::single both factors' values in float.
   std::size_t factor_bytes = 0;
-  /// Bytes that the elimination keeps for other values: the order of rows, and
-  /// on a GPU the recipe; with `enqueue_updates`, A's pattern, with a shift
-  /// A's values, on a GPU a value for each entry of U, and on a host the
+  /// Bytes that the elimination keeps for other values: the order of rows (on a
+  /// host where several threads share them, with a word for each), and on a GPU
+  /// the recipe; with `enqueue_updates`, A's pattern, with a shift A's values,
+  /// on a GPU a value for each entry of U, and on a host the
   /// workspace of the threads;
   /// with replaced pivots, a real number a row; with fill, the filled matrix
   /// and where A's values go in it.

@@ -92,8 +92,10 @@ class IncompleteFactors {
 /// entries, or of more than 32 where these are few, are eliminated entry by
 /// entry instead, with a list of multiplications for each; where the lists
 /// would have more than 2^20 multiplications and more than four for each entry
-/// of the matrix, such rows look their columns up. On a host rows go in the
-/// order of level sets, with one thread in that of their numbers.
+/// of the matrix, such rows look their columns up. On a host as many
+/// threads share the rows as are predicted to be fastest, at most one a core:
+/// often one, for rows in the order of their numbers; several take rows by
+/// level sets, or blocks of some hundred rows.
 ///
 /// On a GPU, Kokkos Kernels' spiluk_numeric eliminates a matrix that has 2^32
 /// entries or more, or a row of more than 65,535 entries in its upper part, or
@@ -115,8 +117,8 @@ class IncompleteFactors {
 /// multiplication: MemoryError where there is no room for it. While the plan is
 /// made 150 bytes a row, most of them from the memory pool, 12 an entry of L,
 /// and 40 a multiplication of the lists. On a host with several threads about
-/// 60 bytes a row and 12 an entry of L while level sets are found, and for each
-/// thread 4 bytes a row and the values of the longest row.
+/// 60 bytes a row and 12 an entry of L while shares are found, and for each
+/// thread that has one 4 bytes a row and the values of the longest row.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of

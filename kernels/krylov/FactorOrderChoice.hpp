@@ -4,6 +4,7 @@
 
 #include <Strata_PreconditionerReport.hpp>
 #include <algorithm>
+#include <kernels/triangular/blocks/Prediction.hpp>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 #include <kernels/triangular/sync_free/Prediction.hpp>
 
@@ -35,6 +36,9 @@ struct FactorOrderCosts {
          coloured_setup_of_row = 0.004;
   double natural_setup = 3000, natural_setup_of_level = 0.2,
          natural_setup_of_entry = 0.001;
+  /// What the order of level sets takes beside the natural set-up: it finds
+  /// that order, and permutes the matrix.
+  double level_sets_setup = 1000, level_sets_setup_of_entry = 0.001;
 };
 
 /// Predictions for one Hermitian matrix. Times are in microseconds.
@@ -87,6 +91,17 @@ class FactorOrderChoice {
         costs_.natural_setup_of_entry * entries_;
     return candidate(FactorOrder::natural, setup, application_us, 1, note);
   }
+  /// @param solves_us  of both triangles. Vectors that are permuted come on top
+  PreconditionerCandidate level_sets(double solves_us,
+                                     const std::string& note) const {
+    auto made = natural(solves_us + permuted_vectors(), note);
+    const double setup =
+        costs_.level_sets_setup + costs_.level_sets_setup_of_entry * entries_;
+    made.order = FactorOrder::level_sets;
+    made.setup_us += setup;
+    made.predicted_us += setup;
+    return made;
+  }
   PreconditionerCandidate coloured() const {
     const double setup =
         costs_.coloured_setup +
@@ -94,6 +109,20 @@ class FactorOrderChoice {
         costs_.coloured_setup_of_row * f_.rows;
     return candidate(FactorOrder::coloured, setup, coloured_application(),
                      coloured_iterations(), "a model of its launches");
+  }
+  /// Both triangles in the order of level sets. The graph is the natural
+  /// order's: what that order's `sync_free` can do, it can do here, with b and
+  /// x of neighbouring rows side by side. Each level set is a block. What
+  /// sub-graphs make of neighbours does not carry over.
+  /// @param natural_us    of the natural order's solvers
+  /// @param by_sync_free  whether those are `sync_free`, merged or not
+  double solves_by_level(double natural_us, bool by_sync_free) const {
+    double sync_free = 2 * predict_sync_free(f_, false);
+    if (by_sync_free) sync_free = std::min(sync_free, natural_us);
+    const double sectors = 4 * f_.rows * std::max(0., 32 - f_.scalar);
+    sync_free -= SolveFeatures::beside_waiting * sectors / f_.p.bytes_per_us;
+    return std::max(std::min(sync_free, 2 * blocks_by_level()),
+                    natural_at_least());
   }
   /// natural or coloured where bounds are enough to tell; else automatic: a
   /// plan of the natural order has to be made, whose report tells.
@@ -113,6 +142,23 @@ class FactorOrderChoice {
            (entries_ * (f_.scalar + 4) +
             costs_.vectors_of_iteration * f_.rows * f_.scalar) /
                f_.p.bytes_per_us;
+  }
+  /// r on its way to the factors, and z on its way back: one end of each is in
+  /// sectors of 32 bytes.
+  double permuted_vectors() const {
+    return 2 *
+           (f_.begin() + f_.rows * (f_.scalar + 4 + 32) / f_.p.bytes_per_us);
+  }
+  /// A solve by `blocks`, each of which is a level set: see predict_blocks.
+  double blocks_by_level() const {
+    const BlockCosts block{f_};
+    double total = f_.p.alpha + f_.bytes_us;
+    for (int l = 0; l < f_.sizes.num_levels; ++l) {
+      const double rows = f_.sizes.rows(l);
+      total += std::min(block.single_team() * std::max(1., rows / 400),
+                        block.multi_team());
+    }
+    return total + f_.p.handover * std::max(0., f_.longest_row() - 2000) / 800;
   }
   PreconditionerCandidate candidate(FactorOrder order, double setup_us,
                                     double application_us, double iterations,

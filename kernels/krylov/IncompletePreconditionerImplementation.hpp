@@ -19,6 +19,7 @@
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/FactorOrderChoice.hpp>
+#include <kernels/krylov/LevelOrderFactors.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {
@@ -43,6 +44,7 @@ class IncompletePreconditionerState {
   using Matrix = CrsArrays<Scalar>;
   using Sweeps = ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = ColouredSolves<Scalar, ExecutionSpace>;
+  using InLevelOrder = LevelOrderFactors<Scalar, ExecutionSpace>;
 
   /// See IncompletePreconditioner's constructor.
   IncompletePreconditionerState(const Matrix& A, Factorization kind,
@@ -63,8 +65,8 @@ class IncompletePreconditionerState {
                         "its option `enqueue_updates`");
     if (order_ == FactorOrder::coloured && options != TriangularOptions())
       throw OptionError("options",
-                        "are of the natural order's triangular solvers, which "
-                        "the coloured order does not have",
+                        "are of triangular solvers, which the coloured order "
+                        "does not have",
                         "leave them at their defaults, or ask for "
                         "FactorOrder::natural");
     if (applications < 1)
@@ -82,6 +84,12 @@ class IncompletePreconditionerState {
       choose_order(exec, A);
     } else if (order_ == FactorOrder::natural) {
       make_natural(exec, A);
+    } else if (order_ == FactorOrder::level_sets) {
+      check_factor_input(exec, A);
+      if (kind_ == Factorization::incomplete_cholesky)
+        require_hermitian(exec, A);
+      level_order_ = new_level_order(exec, A);
+      report_.levels = level_order_->num_levels();
     } else {
       check(exec, A);
       const Borrowed borrowed(exec, A);
@@ -93,6 +101,8 @@ class IncompletePreconditionerState {
   void take_values(const ExecutionSpace& exec, const Matrix& A) {
     if (order_ == FactorOrder::natural)
       Internals::update(natural_, exec, A);
+    else if (level_order_)
+      level_order_->update_values(exec, A);
     else
       take_coloured_values(exec, A);
   }
@@ -101,6 +111,7 @@ class IncompletePreconditionerState {
              const StridedBlock& z) const {
     if (sweeps_) return sweeps_->apply(exec, r, z);
     if (solves_) return solves_->apply(exec, r, z);
+    if (level_order_) return level_order_->apply(exec, r, z);
     Internals::solve(natural_, exec, r, z, Op::none);
   }
 
@@ -109,12 +120,8 @@ class IncompletePreconditionerState {
   int colours() const {
     return sweeps_ ? sweeps_->colours() : solves_ ? solves_->colours() : 0;
   }
-  const TriangularReport& lower_report() const {
-    return natural_report().lower;
-  }
-  const TriangularReport& upper_report() const {
-    return natural_report().upper;
-  }
+  const TriangularReport& lower_report() const { return factor_report().lower; }
+  const TriangularReport& upper_report() const { return factor_report().upper; }
   const PreconditionerReport& report() const { return report_; }
   const Sweeps* sweeps() const { return sweeps_.get(); }
   const Solves* solves() const { return solves_.get(); }
@@ -136,11 +143,11 @@ class IncompletePreconditionerState {
           exec, colour_factor(exec, borrowed, sweeps_->colouring()));
   }
 
-  const IncompleteFactorizationReport& natural_report() const {
-    if (order_ != FactorOrder::natural)
+  const IncompleteFactorizationReport& factor_report() const {
+    if (order_ == FactorOrder::coloured)
       throw Error("order", "is coloured: there are no triangular solvers",
                   "ask for FactorOrder::natural");
-    return natural_.report();
+    return level_order_ ? level_order_->report() : natural_.report();
   }
 
   /// Up to this many, a launch for each colour but one, twice; from there on a
@@ -183,25 +190,24 @@ class IncompletePreconditionerState {
                         levels.sizes, sizeof(Scalar), num_multiprocessors(exec),
                         lane_width<ExecutionSpace>, 1),
           report_.entries, report_.colours, report_.applications);
-      if (choose_natural(exec, A, choice)) return;
+      if (choose_solvers(exec, A, choice)) return;
       make_coloured(exec, A, borrowed, colours);
     }
   }
-  /// Whether the natural order is chosen, and made.
-  bool choose_natural(const ExecutionSpace& exec, const Matrix& A,
+  /// Whether the natural order or that of level sets is chosen, and made.
+  bool choose_solvers(const ExecutionSpace& exec, const Matrix& A,
                       const FactorOrderChoice& choice) {
     const FactorOrder decided = choice.by_bounds();
     const auto coloured = choice.coloured();
+    const char* const bound = "at least, whatever the solvers are";
     PreconditionerCandidate natural;
     report_.reason = "the smallest prediction of those considered";
     if (decided == FactorOrder::coloured) {
-      natural = choice.natural(choice.natural_at_least(),
-                               "at least, whatever the solvers are");
+      natural = choice.natural(choice.natural_at_least(), bound);
     } else {
       try {
         make_natural(exec, A);
-        natural = choice.natural(natural_.report().lower.predicted_solve_us +
-                                     natural_.report().upper.predicted_solve_us,
+        natural = choice.natural(predicted_solves(natural_.report()),
                                  "by its triangular solvers");
       } catch (const IndefiniteError&) {
         natural_fails(choice, natural, "breaks down");
@@ -211,12 +217,61 @@ class IncompletePreconditionerState {
         natural_fails(choice, natural, "takes more memory than there is");
       }
     }
-    report_.candidates = {natural, coloured};
-    const bool chosen =
-        natural_made() && (decided == FactorOrder::natural ||
-                           natural.predicted_us <= coloured.predicted_us);
-    if (!chosen) natural_ = Natural();
-    return chosen;
+    const auto beats_coloured = [&](const PreconditionerCandidate& candidate) {
+      return decided == FactorOrder::natural ||
+             candidate.predicted_us <= coloured.predicted_us;
+    };
+    const auto beats_others = [&](const PreconditionerCandidate& candidate) {
+      return beats_coloured(candidate) &&
+             candidate.predicted_us < natural.predicted_us;
+    };
+    // The order of level sets has the natural one's pivots, and takes more
+    // memory: it fails where that fails.
+    auto by_level = choice.level_sets(choice.natural_at_least(), bound);
+    std::shared_ptr<InLevelOrder> level_order;
+    if (natural_made()) {
+      by_level = choice.level_sets(
+          choice.solves_by_level(natural.application_us,
+                                 solves_by_sync_free(natural_.report())),
+          "a model of its solvers");
+      if (beats_others(by_level))
+        level_order = try_level_order(exec, A, choice, by_level);
+    }
+    report_.candidates = {natural, coloured, by_level};
+    if (level_order && beats_others(by_level)) {
+      natural_ = Natural();
+      level_order_ = std::move(level_order);
+      order_ = FactorOrder::level_sets;
+      return true;
+    }
+    if (natural_made() && beats_coloured(natural)) return true;
+    natural_ = Natural();
+    return false;
+  }
+  /// Null where it fails, which the candidate then says.
+  std::shared_ptr<InLevelOrder> try_level_order(
+      const ExecutionSpace& exec, const Matrix& A,
+      const FactorOrderChoice& choice, PreconditionerCandidate& by_level) {
+    const char* how = "breaks down";
+    try {
+      auto made = new_level_order(exec, A);
+      by_level = choice.level_sets(predicted_solves(made->report()),
+                                   "by its triangular solvers");
+      return made;
+    } catch (const IndefiniteError&) {
+    } catch (const FactorizationError&) {
+    } catch (const MemoryError&) {
+      how = "takes more memory than there is";
+    }
+    by_level.note = how;
+    return nullptr;
+  }
+  static double predicted_solves(const IncompleteFactorizationReport& report) {
+    return report.lower.predicted_solve_us + report.upper.predicted_solve_us;
+  }
+  static bool solves_by_sync_free(const IncompleteFactorizationReport& report) {
+    return report.lower.algorithm == Algorithm::sync_free &&
+           report.upper.algorithm == Algorithm::sync_free;
   }
   /// Another order has other pivots, and takes less memory.
   void natural_fails(const FactorOrderChoice& choice,
@@ -226,14 +281,25 @@ class IncompletePreconditionerState {
     report_.reason = std::string("the natural order ") + how;
   }
   bool natural_made() const { return order_ == FactorOrder::natural; }
-  void make_natural(const ExecutionSpace& exec, const Matrix& A) {
+  IncompleteFactorizationOptions factorization_options() const {
     IncompleteFactorizationOptions how;
     how.kind = kind_;
     how.triangular = options_;
+    return how;
+  }
+  void make_natural(const ExecutionSpace& exec, const Matrix& A) {
     using Expect = ExpectCompiled<Natural, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
-    Internals::analyse(natural_, exec, A, how);
+    Internals::analyse(natural_, exec, A, factorization_options());
     order_ = FactorOrder::natural;
+  }
+  std::shared_ptr<InLevelOrder> new_level_order(const ExecutionSpace& exec,
+                                                const Matrix& A) const {
+    std::shared_ptr<InLevelOrder> made;
+    with_memory_errors(incomplete_preconditioner, [&] {
+      made = std::make_shared<InLevelOrder>(exec, A, factorization_options());
+    });
+    return made;
   }
   template <class Colours>
   void make_coloured(const ExecutionSpace& exec, const Matrix& A,
@@ -267,8 +333,9 @@ class IncompletePreconditionerState {
   Factorization kind_;
   FactorOrder order_;
   std::int64_t rows_;
-  TriangularOptions options_;  // of the natural order
+  TriangularOptions options_;  // of the natural order and that of level sets
   Natural natural_;            // or empty
+  std::shared_ptr<InLevelOrder> level_order_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
   std::uint64_t fingerprint_ = 0;  // of the coloured order

@@ -87,11 +87,12 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
 
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
-/// In the natural order it is an IncompleteFactorization. In the coloured order
-/// it has a factorisation of its own, and applies it by sweeps over two colours
-/// or, with more colours, by TriangularSolver; vectors stay in the order given.
+/// In the natural order it is an IncompleteFactorization, in the order of level
+/// sets one of the permuted matrix. In the coloured order it has a
+/// factorisation of its own, and applies it by sweeps over two colours or, with
+/// more colours, by TriangularSolver; vectors stay in the order given.
 ///
-/// Times and iterations of both orders: docs/algorithms/sell_and_cg.md. For
+/// Times and iterations of the orders: docs/algorithms/sell_and_cg.md. For
 /// fill, replaced pivots, factors in float, several right-hand sides and
 /// updates that do not wait, use IncompleteFactorization.
 ///
@@ -105,8 +106,9 @@ class IncompletePreconditioner {
   IncompletePreconditioner() = default;
 
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
-  /// @param options of the triangular solvers of the natural order: others than
-  ///   the defaults ask for that order
+  /// @param options of the triangular solvers of the natural order and that of
+  ///   level sets: with FactorOrder::automatic, others than the defaults ask
+  ///   for the natural one
   /// @param applications  how many iterations, in the natural order, the set-up
   ///   is to serve, of all solves together: at least 1. FactorOrder::automatic
   ///   compares the orders for as many
@@ -118,11 +120,15 @@ class IncompletePreconditioner {
   ///   coloured order, NotHermitianError (entries and their mirror images
   ///   differ by more than 64 roundings); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive); MemoryError
+  /// Rows that errors name are those of A; in the order of level sets, a bad
+  /// pivot is the first one in that order.
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
-  /// coloured, colour_rows(), some copies of the matrix, a launch for each
-  /// colour. The choice of an order, on a device: colour_rows() and the level
-  /// sets of a triangle, and where bounds on the predictions do not tell, the
-  /// set-up of both orders. Waits for `exec`.
+  /// level_sets, level_permutation() and permute_symmetric() beside that, and a
+  /// copy of the matrix that stays; coloured, colour_rows(), some copies of the
+  /// matrix, a launch for each colour. The choice of an order, on a device:
+  /// colour_rows() and the level sets of a triangle, and where bounds on the
+  /// predictions do not tell, the set-up of more than one order. Waits for
+  /// `exec`.
   template <class Matrix>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
@@ -139,7 +145,7 @@ class IncompletePreconditioner {
   /// are planned. For that the natural order keeps both factors, with their
   /// values twice, beside its solvers, and the order of their rows.
   /// @throws as the constructor, PatternMismatchError and HandleError. In the
-  ///   natural order the old values stay, see
+  ///   natural order and that of level sets the old values stay, see
   ///   IncompleteFactorization::update_values; in the coloured order, too, or,
   ///   where an exception leaves but one factor with new ones, `apply` and
   ///   solves with it throw HandleError until an update succeeds
@@ -165,11 +171,12 @@ class IncompletePreconditioner {
   std::int64_t rows() const;
   /// Which order was chosen, and why.
   const PreconditionerReport& report() const;
-  /// natural or coloured.
+  /// natural, coloured or level_sets.
   FactorOrder order() const;
-  /// Colours of the coloured order; 0 in the natural one.
+  /// Colours of the coloured order; 0 in the others.
   int colours() const;
-  /// Of the natural order alone. @throws Error in the other one, HandleError
+  /// Of the natural order and that of level sets. @throws Error in the coloured
+  /// one, HandleError
   const TriangularReport& lower_report() const;
   const TriangularReport& upper_report() const;
 

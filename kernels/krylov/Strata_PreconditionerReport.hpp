@@ -13,10 +13,10 @@ namespace Strata {
 
 /// Order of rows in which IncompletePreconditioner factorises.
 enum class FactorOrder {
-  /// natural or coloured, by the predicted time of a solve, for incomplete
-  /// Cholesky on a device, where no row of the matrix has more than 1,024
-  /// entries and the options of triangular solvers are left at their defaults;
-  /// else natural. PreconditionerReport says why.
+  /// natural, coloured or level_sets, by the predicted time of a solve, for
+  /// incomplete Cholesky on a device, where no row of the matrix has more than
+  /// 1,024 entries and the options of triangular solvers are left at their
+  /// defaults; else natural. PreconditionerReport says why.
   automatic,
   /// The order given: fewest iterations, and triangular solves whose chains of
   /// dependencies cost their length whatever the bandwidth.
@@ -24,13 +24,21 @@ enum class FactorOrder {
   /// Colour by colour (colour_rows), a multicolour order: more iterations than
   /// natural, but a solve with both factors is two launches, whose chains are
   /// as long as there are colours. A must be Hermitian.
-  coloured
+  coloured,
+  /// Level set by level set (level_permutation with LevelPattern::symmetric).
+  /// The factors are those of the natural order, permuted, and so are their
+  /// dependencies: as many iterations. Rows that are solved at the same time
+  /// are neighbours, each level set is one of `blocks`, and no edge stays
+  /// within a level set. An application permutes its vectors on the way in and
+  /// out.
+  level_sets
 };
 
 namespace Detail {
 template <>
 struct EnumeratorNames<FactorOrder> {
-  static constexpr const char* list[] = {"automatic", "natural", "coloured"};
+  static constexpr const char* list[] = {"automatic", "natural", "coloured",
+                                         "level_sets"};
 };
 }  // namespace Detail
 
@@ -58,8 +66,8 @@ struct PreconditionerReport {
   FactorOrder order = FactorOrder::natural;
   std::string reason;
   std::int64_t rows = 0, entries = 0;
-  /// Level sets of the lower triangle where the choice has looked at them, and
-  /// colours where rows were coloured; else 0.
+  /// Level sets, where the choice has looked at those of the lower triangle or
+  /// rows are in their order, and colours where rows were coloured; else 0.
   int levels = 0, colours = 0;
   /// Iterations in the natural order that the choice is for.
   int applications = 0;

@@ -148,7 +148,8 @@ class Runner : public CgRunner {
     std::shared_ptr<JacobiPreconditioner<Scalar, Space>> jacobi;
     std::shared_ptr<IncompletePreconditioner<Scalar, Space>> incomplete;
     const bool coloured = name == "strata_ic0";
-    const bool natural = name == "strata_ic0_natural";
+    const bool by_level = name == "strata_ic0_level_sets";
+    const bool natural = name == "strata_ic0_natural" || by_level;
     const auto set_up = [&] {
       A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_, sell_of(name));
       if (name == "strata_jacobi")
@@ -157,7 +158,9 @@ class Runner : public CgRunner {
       if (coloured || natural)
         incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
             exec_, A_, Factorization::incomplete_cholesky, TriangularOptions(),
-            coloured ? FactorOrder::coloured : FactorOrder::natural);
+            coloured   ? FactorOrder::coloured
+            : by_level ? FactorOrder::level_sets
+                       : FactorOrder::natural);
     };
     result.setup_us =
         1e6 * (natural ? timed(set_up) : median_seconds(exec_, set_up));

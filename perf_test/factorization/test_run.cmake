@@ -2,38 +2,16 @@
 # Runs strata_perf_factorization on small matrices and checks exit code, JSON
 # and table.   -D program= -D scalar= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
-file(REMOVE_RECURSE ${work_dir})
-file(MAKE_DIRECTORY ${work_dir})
-set(json_file ${work_dir}/results.json)
-set(csv_file ${work_dir}/table.csv)
-# Two rows have no diagonal entry.
-file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
-4 4 4
-3 3 4
-4 4 4
-3 1 -1
-4 3 1.5
-")
+include(${CMAKE_CURRENT_LIST_DIR}/../run_program.cmake)
 
-# run(ARGUMENT...): exit code 0; output, json and csv are the caller's then.
+# run(ARGUMENT...): see run_program.
 macro(run)
-  execute_process(
-    COMMAND ${program} ${ARGN} --scalar ${scalar} --table ${csv_file}
-      --benchmark_min_time=0.001 --benchmark_out=${json_file}
-      --benchmark_out_format=json
-    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
-  endif()
-  file(READ ${json_file} json)
-  file(READ ${csv_file} csv)
+  run_program(${ARGN} --scalar ${scalar} --benchmark_min_time=0.001)
 endmacro()
 
 # check_benchmarks(MATRIX ALGORITHMS ROWS NNZ LEVELS): each algorithm has a
 # benchmark with its counters and a line of the table with its times.
 function(check_benchmarks matrix algorithms rows nnz levels)
-  string(JSON count LENGTH "${json}" benchmarks)
-  math(EXPR last "${count} - 1")
   foreach(algorithm IN LISTS algorithms)
     set(wanted "factorization/${matrix}/${algorithm}/${scalar}")
     set(found FALSE)

@@ -3,22 +3,10 @@
 # and table.   -D program= -D scalar= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/../expect_refused.cmake)
-file(REMOVE_RECURSE ${work_dir})
-file(MAKE_DIRECTORY ${work_dir})
-set(json_file ${work_dir}/results.json)
-set(csv_file ${work_dir}/table.csv)
-execute_process(
-  COMMAND ${program} --sizes 1,40 --matrices=random,positive --scalar ${scalar}
-    --table ${csv_file} --benchmark_min_time=0.001
-    --benchmark_out=${json_file} --benchmark_out_format=json
-  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-if(NOT code EQUAL 0)
-  message(FATAL_ERROR "exit code ${code}\n${output}\n${errors}")
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/../run_program.cmake)
+run_program(--sizes 1,40 --matrices=random,positive --scalar ${scalar}
+  --benchmark_min_time=0.001)
 
-file(READ ${json_file} json)
-string(JSON count LENGTH "${json}" benchmarks)
-math(EXPR last "${count} - 1")
 set(names)
 foreach(index RANGE ${last})
   string(JSON name GET "${json}" benchmarks ${index} name)
@@ -34,7 +22,6 @@ foreach(index RANGE ${last})
     endif()
   endforeach()
 endforeach()
-file(READ ${csv_file} csv)
 foreach(matrix random positive)
   foreach(n 1 40)
     foreach(task solve inverse reduce)

@@ -2,38 +2,17 @@
 # Runs strata_perf_krylov on small matrices by each method and checks exit code,
 # JSON and table.   -D program= -D scalar= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
-file(REMOVE_RECURSE ${work_dir})
-file(MAKE_DIRECTORY ${work_dir})
-set(json_file ${work_dir}/results.json)
-set(csv_file ${work_dir}/table.csv)
-# Two rows have no diagonal entry.
-file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
-4 4 4
-3 3 4
-4 4 4
-3 1 -1
-4 3 1.5
-")
+include(${CMAKE_CURRENT_LIST_DIR}/../run_program.cmake)
 
-# run(ARGUMENT...): exit code 0; output, json and csv are the caller's then.
+# run(ARGUMENT...): see run_program.
 macro(run)
-  execute_process(
-    COMMAND ${program} ${ARGN} --scalar ${scalar} --table ${csv_file} --runs 1
-      --benchmark_out=${json_file} --benchmark_out_format=json
-    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
-  endif()
-  file(READ ${json_file} json)
-  file(READ ${csv_file} csv)
+  run_program(${ARGN} --scalar ${scalar} --runs 1)
 endmacro()
 
 # check_line(MATRIX ALGORITHM METHOD KIND VALUES ROWS NNZ STEPS LEAST): a benchmark
 # with its counters and a line of the table with its times, and at least so many
 # iterations.
 function(check_line matrix algorithm method kind values rows nnz steps least)
-  string(JSON count LENGTH "${json}" benchmarks)
-  math(EXPR last "${count} - 1")
   set(wanted "krylov/${matrix}/${algorithm}/${scalar}")
   set(found FALSE)
   foreach(index RANGE ${last})

@@ -2,10 +2,7 @@
 # Runs strata_perf_sptrsv on small matrices and checks exit code, JSON, table.
 #   -D program= -D scalar= -D factor= -D work_dir=
 cmake_minimum_required(VERSION 3.22)
-file(REMOVE_RECURSE ${work_dir})
-file(MAKE_DIRECTORY ${work_dir})
-set(json_file ${work_dir}/results.json)
-set(csv_file ${work_dir}/table.csv)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_program.cmake)
 set(matrices grid2d:12 block_diagonal:4x60:0.1 small)
 set(own automatic substitution level_sets subgraphs sync_free
   sync_free_subgraphs blocks)
@@ -19,30 +16,10 @@ if(scalar MATCHES "complex")
   set(reorder level)
   set(updates --enqueue-updates)
 endif()
-# Two rows have no diagonal entry.
-file(WRITE ${work_dir}/small.mtx "%%MatrixMarket matrix coordinate real symmetric
-4 4 4
-3 3 4
-4 4 4
-3 1 -1
-4 3 1.5
-")
+run_program(--gallery grid2d:12 --gallery=block_diagonal:4x60:0.1
+  --matrix ${work_dir}/small.mtx --scalar ${scalar} --factor ${factor} --rhs ${rhs}
+  --reorder ${reorder} --explain ${updates} --benchmark_min_time=0.001)
 
-execute_process(
-  COMMAND ${program} --gallery grid2d:12 --gallery=block_diagonal:4x60:0.1
-    --matrix ${work_dir}/small.mtx --scalar ${scalar} --factor ${factor}
-    --rhs ${rhs} --reorder ${reorder} --table ${csv_file} --explain ${updates}
-    --benchmark_min_time=0.001 --benchmark_out=${json_file}
-    --benchmark_out_format=json
-  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-if(NOT code EQUAL 0)
-  message(FATAL_ERROR "exit code ${code}\n${output}\n${errors}")
-endif()
-
-file(READ ${json_file} json)
-# A count that this build's algorithms fill: with CUDA there are peers more.
-string(JSON count LENGTH "${json}" benchmarks)
-math(EXPR last "${count} - 1")
 set(names)
 foreach(index RANGE ${last})
   string(JSON name GET "${json}" benchmarks ${index} name)
@@ -81,7 +58,6 @@ foreach(index RANGE ${last})
   endif()
 endforeach()
 
-file(READ ${csv_file} csv)
 foreach(matrix IN LISTS matrices)
   foreach(algorithm IN LISTS own peers)
     set(name "sptrsv/${matrix}/${algorithm}/rhs:${rhs}/${scalar}")

@@ -204,9 +204,10 @@ def test_pickles(rng, kind):
     assert repr(again) == repr(M) and kind in repr(M)
 
 
-def test_coloured_order(rng):
+@pytest.mark.parametrize("order", ["coloured", "level_sets"])
+def test_other_orders(order, rng):
     A = laplacian(12)
-    M = strata.ic0(A, order="coloured")
+    M = strata.ic0(A, order=order)
     b = rng.random(144)
     x, info = spla.cg(A, b, M=M, rtol=1e-8)
     assert info == 0
@@ -217,7 +218,17 @@ def test_coloured_order(rng):
         M.H @ b
     for options in (dict(algorithm="level_sets"), dict(shift=0.1), dict(transpose=True)):
         with pytest.raises(strata.OptionError, match="natural"):
-            strata.ic0(A, order="coloured", **options)
+            strata.ic0(A, order=order, **options)
+
+
+def test_order_of_level_sets_has_the_natural_factors(rng):
+    A = laplacian(9)
+    M, natural = strata.ilu0(A, order="level_sets"), strata.ilu0(A)
+    b = rng.random(81)
+    np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
+    for P in (M, natural):
+        P.update((2 * A).tocsr())
+    np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
 
 
 def test_refuses():

@@ -32,10 +32,18 @@ inline const char* to_string(CgKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-enum class CgPreconditioner { none, jacobi, cholesky, coloured, lu };
+enum class CgPreconditioner {
+  none,
+  jacobi,
+  cholesky,
+  coloured,
+  lu,
+  level_sets
+};
 inline const char* to_string(CgPreconditioner p) {
-  static const char* const names[] = {"none", "Jacobi", "incomplete Cholesky",
-                                      "coloured", "incomplete LU"};
+  static const char* const names[] = {
+      "none",     "Jacobi",        "incomplete Cholesky",
+      "coloured", "incomplete LU", "level sets"};
   return names[static_cast<int>(p)];
 }
 
@@ -64,7 +72,7 @@ struct CgCase {
                                         random.power_of_ten(-6, 6));
     if (c.kind == CgKind::negative)
       for (auto& v : c.matrix.values) v = -v;
-    c.preconditioner = static_cast<CgPreconditioner>(random.whole(0, 4));
+    c.preconditioner = static_cast<CgPreconditioner>(random.whole(0, 5));
     c.options.relative_tolerance = random.power_of_ten(narrow ? -5 : -11, -2);
     if (random.chance(0.2))
       c.options.absolute_tolerance = random.power_of_ten(-6, 0);
@@ -150,6 +158,9 @@ class CgRun {
       case CgPreconditioner::coloured:
         return incomplete(Factorization::incomplete_cholesky,
                           FactorOrder::coloured);
+      case CgPreconditioner::level_sets:
+        return incomplete(Factorization::incomplete_cholesky,
+                          FactorOrder::level_sets);
       case CgPreconditioner::lu:
         return incomplete(Factorization::incomplete_lu, FactorOrder::natural);
       default:

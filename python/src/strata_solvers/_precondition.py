@@ -22,6 +22,9 @@ _factor_options: dict[str, Any] = {
     "fill_level": 0, "shift": 0.0, "small_pivot_threshold": 0.0, "precision": "working",
     "enqueue_updates": False}
 
+# Those whose factors are of permuted rows.
+_other_orders = ("coloured", "level_sets")
+
 
 class _Incomplete(Applied):
     """What a preconditioner does, whatever LinearOperator it is."""
@@ -33,19 +36,19 @@ class _Incomplete(Applied):
         # Adjoints and pickles are of these values, whatever becomes of A's.
         self._shared = Shared(matrix._replace(data=_arrays.copy_of(matrix.data)))
         self._has_transposes = transpose
-        self._coloured = False
+        self._reordered = False
         self._factors: tuple[Any, Any] | None = None
         self._set(matrix.shape[0], matrix.dtype, matrix.space)
-        if order == "coloured" or (order == "automatic" and kind == "ic" and
-                                   matrix.space == "cuda" and not options and not transpose):
+        if order in _other_orders or (order == "automatic" and kind == "ic" and
+                                      matrix.space == "cuda" and not options and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
                 matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
                 _arrays.stream_of(matrix.data))
             # 'automatic' is the natural order where rows are too long.
-            self._coloured = self._core.order() == "coloured"
-        if not self._coloured:
+            self._reordered = self._core.order() in _other_orders
+        if not self._reordered:
             self._core = self._factorize(transpose)
-        self._has_places = not self._coloured
+        self._has_places = not self._reordered
 
     @property
     def _matrix(self) -> _arrays.Crs:
@@ -59,13 +62,13 @@ class _Incomplete(Applied):
             _arrays.stream_of(matrix.data))
 
     def _natural(self) -> Any:
-        if self._coloured:
-            raise OptionError("order", "is coloured: the factors are of other rows",
+        if self._reordered:
+            raise OptionError("order", f"is {self._core.order()}: the factors are of other rows",
                               "ask for order='natural'")
         return self._core
 
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
-        if self._coloured:
+        if self._reordered:
             if op != "none":
                 self._natural()
             self._core.apply(r, out, stream)
@@ -122,8 +125,8 @@ class _Incomplete(Applied):
 
         For each stream of a GPU that works at the same time.  Both give the same bits.  An
         :meth:`update` of either is for both, and must not overlap in time with other calls.
-        Adjoints then need the option ``transpose=True``, and the coloured order has no such
-        thing.
+        Adjoints then need the option ``transpose=True``, and orders other than the
+        natural one have no such thing.
         """
         core = self._natural().share_plan(_arrays.stream_of(self._matrix.data))
         made = object.__new__(type(self))
@@ -227,10 +230,11 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     A : sparse matrix, n x n, in CSR format
         With sorted rows and a complete, non-zero diagonal (zeros are taken where small
         pivots are replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
-    order : {'natural', 'automatic', 'coloured'}
+    order : {'natural', 'automatic', 'coloured', 'level_sets'}
         'coloured' factorises colour by colour and takes a Hermitian A: more iterations,
-        faster solves on a GPU; it has no `lower` and `upper`, no adjoint and none of the
-        options below.
+        faster solves on a GPU.  'level_sets' permutes the rows to the order of level sets:
+        the natural factors, permuted.  Both have no `lower` and `upper`, no adjoint and
+        none of the options below.
     transpose : bool
         Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
         Without it the first of these does so.
@@ -353,16 +357,16 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
     for name in ("trans", "take_triangle", "sort_rows"):
         del defaults[name]
-    if order not in ("natural", "automatic", "coloured"):
+    if order not in ("natural", "automatic", *_other_orders):
         raise OptionError("order", f"is {order!r}",
-                          "use 'natural', 'automatic' or 'coloured'")
+                          "use 'natural', 'automatic', 'coloured' or 'level_sets'")
     for name in options:
         if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
                               "use " + ", ".join(sorted(defaults)))
     options = {name: value for name, value in options.items() if value != defaults[name]}
-    if order == "coloured" and (options or transpose):
-        raise OptionError(next(iter(options), "transpose"), "is none of the coloured order",
+    if order in _other_orders and (options or transpose):
+        raise OptionError(next(iter(options), "transpose"), f"is none of order={order!r}",
                           "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
     return operator_class(IncompletePreconditioner, matrix.data)(

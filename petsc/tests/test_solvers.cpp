@@ -6,6 +6,7 @@
 #include <petscstrata.h>
 
 #include <string>
+#include <vector>
 
 #include "Check.hpp"
 
@@ -171,12 +172,14 @@ int main(int argc, char** argv) {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(MatSolverTypeRegister_Strata());
+  std::vector<const char*> types = {MATAIJ, MATAIJKOKKOS};
+  if (PetscDefined(HAVE_CUDA)) types.push_back(MATAIJCUSPARSE);
   for (const char* outer : {"bjacobi", "asm"})
     for (const char* inner : {"ilu", "icc"}) {
       if (PetscDefined(USE_COMPLEX) && std::string(inner) == "icc") continue;
       Result petsc;
       PetscCall(solve(MATAIJ, outer, inner, MATSOLVERPETSC, &petsc));
-      for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+      for (const char* type : types) {
         Result strata;
         PetscCall(solve(type, outer, inner, MATSOLVERSTRATA, &strata));
         for (int round = 0; round < 2; ++round) {
@@ -197,7 +200,7 @@ int main(int argc, char** argv) {
     }
   KSPConvergedReason petsc[2];
   PetscCall(test_bad_pivot(MATAIJ, MATSOLVERPETSC, petsc));
-  for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+  for (const char* type : types) {
     KSPConvergedReason strata[2];
     PetscCall(test_bad_pivot(type, MATSOLVERSTRATA, strata));
     CHECK(strata[1] == petsc[1], "%s: reason %d, PETSc's %d", type,

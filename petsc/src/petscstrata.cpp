@@ -181,8 +181,10 @@ PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
   PetscCheck(!(info->diagonal_fill > 0), comm, PETSC_ERR_SUP,
              "strata adds no diagonal entries: leave -pc_factor_diagonal_fill, "
              "and use MatSetOption(A, MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE)");
-  if (rows) PetscCall(ISIdentity(rows, &identity));
-  if (identity && columns) PetscCall(ISIdentity(columns, &identity));
+  // Of no rows there is one order alone, which PETSc doesn't call identity.
+  if (rows && A->rmap->n > 0) PetscCall(ISIdentity(rows, &identity));
+  if (identity && columns && A->rmap->n > 0)
+    PetscCall(ISIdentity(columns, &identity));
   PetscCheck(identity, comm, PETSC_ERR_SUP,
              "strata keeps the order of rows: use "
              "-pc_factor_mat_ordering_type natural");

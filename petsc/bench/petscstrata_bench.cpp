@@ -14,14 +14,18 @@
 //
 // A line for each: times in milliseconds, the longest of all ranks; the true
 // residual ||b - A x|| / ||b||, and WRONG where it is above 100 R or the solve
-// failed. The second solve has other values on the same pattern. The exit
-// status is 1 where strata was WRONG. Before each configuration there is a
-// small solve that is not timed.
+// failed. The second solve has other values on the same pattern, which are in
+// the memory of the device when its time starts. The last columns are what an
+// iteration is made of: one MatMult, VecDot, VecAXPY, and the exchange of the
+// halo that MatMult waits for. The exit status is 1 where strata was WRONG.
+// Before each configuration there is a small solve that is not timed.
 
 #include <petscdevice.h>
 #include <petscksp.h>
 #include <petscstrata.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -58,20 +62,26 @@ PetscInt row_of(const Boxes& boxes, const PetscInt (&point)[3]) {
   return box * n * n * n + inside;
 }
 
-// The rank's entries: 6 and -1, or 26 and -1.
-void make_entries(const Boxes& boxes, int stencil, std::vector<PetscInt>& rows,
-                  std::vector<PetscInt>& columns,
-                  std::vector<PetscScalar>& values) {
+// The rank's rows with the columns of the whole matrix, which are ascending in
+// each row: 6 and -1, or 26 and -1.
+struct Rows {
+  std::vector<PetscInt> row_map, columns;
+  std::vector<PetscScalar> values;
+};
+Rows make_rows(const Boxes& boxes, int stencil) {
   const PetscInt n = boxes.n;
-  rows.clear();
-  columns.clear();
-  values.clear();
+  Rows rows;
+  rows.row_map.reserve(n * n * n + 1);
+  rows.row_map.push_back(0);
+  rows.columns.reserve(n * n * n * stencil);
+  rows.values.reserve(n * n * n * stencil);
   for (PetscInt k = 0; k < n; ++k)
     for (PetscInt j = 0; j < n; ++j)
       for (PetscInt i = 0; i < n; ++i) {
         const PetscInt point[3] = {boxes.at[0] * n + i, boxes.at[1] * n + j,
                                    boxes.at[2] * n + k};
         const PetscInt row = row_of(boxes, point);
+        PetscInt columns[27], count = 0;
         for (int c = -1; c <= 1; ++c)
           for (int b = -1; b <= 1; ++b)
             for (int a = -1; a <= 1; ++a) {
@@ -79,12 +89,18 @@ void make_entries(const Boxes& boxes, int stencil, std::vector<PetscInt>& rows,
               const PetscInt other[3] = {point[0] + a, point[1] + b,
                                          point[2] + c};
               const PetscInt column = row_of(boxes, other);
-              if (column < 0) continue;
-              rows.push_back(row);
-              columns.push_back(column);
-              values.push_back(column == row ? PetscReal(stencil - 1) : -1.0);
+              if (column >= 0) columns[count++] = column;
             }
+        // Neighbours in other boxes are out of order.
+        std::sort(columns, columns + count);
+        for (PetscInt e = 0; e < count; ++e) {
+          rows.columns.push_back(columns[e]);
+          rows.values.push_back(columns[e] == row ? PetscReal(stencil - 1)
+                                                  : PetscReal(-1));
+        }
+        rows.row_map.push_back(static_cast<PetscInt>(rows.columns.size()));
       }
+  return rows;
 }
 
 PetscErrorCode now(double* time) {
@@ -99,6 +115,7 @@ PetscErrorCode now(double* time) {
 
 struct Solve {
   double setup = 0, apply = 0, solve = 0;
+  double multiply = 0, dot = 0, axpy = 0, halo = 0;
   PetscInt iterations = 0;
   PetscReal residual = 0;
   bool right = false;
@@ -110,23 +127,22 @@ struct Problem {
   KSP ksp = NULL;
 };
 
-PetscErrorCode make_problem(const Boxes& boxes, int stencil,
+PetscErrorCode make_problem(const Boxes& boxes, const Rows& rows,
                             const char* pc_type, const std::string& type,
                             const std::string& solver, PetscReal tolerance,
-                            std::vector<PetscScalar>& values,
                             Problem& problem) {
   const PetscInt mine = boxes.n * boxes.n * boxes.n;
-  std::vector<PetscInt> rows, columns;
   PC pc;
 
   PetscFunctionBeginUser;
-  make_entries(boxes, stencil, rows, columns, values);
   PetscCall(MatCreate(PETSC_COMM_WORLD, &problem.A));
   PetscCall(MatSetSizes(problem.A, mine, mine, PETSC_DECIDE, PETSC_DECIDE));
   PetscCall(MatSetType(problem.A, type.c_str()));
-  PetscCall(MatSetPreallocationCOO(problem.A, (PetscCount)rows.size(),
-                                   rows.data(), columns.data()));
-  PetscCall(MatSetValuesCOO(problem.A, values.data(), INSERT_VALUES));
+  // Each does nothing for the other kind of matrix.
+  PetscCall(MatSeqAIJSetPreallocationCSR(
+      problem.A, rows.row_map.data(), rows.columns.data(), rows.values.data()));
+  PetscCall(MatMPIAIJSetPreallocationCSR(
+      problem.A, rows.row_map.data(), rows.columns.data(), rows.values.data()));
   PetscCall(MatSetOption(problem.A, MAT_SPD, PETSC_TRUE));
   PetscCall(MatCreateVecs(problem.A, &problem.x, &problem.b));
   PetscCall(VecDuplicate(problem.b, &problem.r));
@@ -192,6 +208,87 @@ PetscErrorCode time_applications(const Problem& problem, PetscInt applications,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Other values of all entries, on the same pattern.
+PetscErrorCode set_values(Mat A, const std::vector<PetscScalar>& values) {
+  PetscBool parallel;
+  PetscScalar* a;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) {
+    PetscCall(MatUpdateMPIAIJWithArray(A, values.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJGetArrayWrite(A, &a));
+  std::copy(values.begin(), values.end(), a);
+  PetscCall(MatSeqAIJRestoreArrayWrite(A, &a));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The mean time of an operation in milliseconds, after one that is not timed.
+template <class Operation>
+PetscErrorCode time_of(PetscInt applications, const Operation& operation,
+                       double* time) {
+  double start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(operation());
+  PetscCall(now(&start));
+  for (PetscInt k = 0; k < applications; ++k) PetscCall(operation());
+  PetscCall(now(&end));
+  *time = applications ? 1e3 * (end - start) / applications : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What an iteration has beside MatSolve.
+PetscErrorCode time_operations(const Problem& problem, PetscInt applications,
+                               Solve* result) {
+  Mat off_diagonal;
+  const PetscInt* halo_columns;
+  PetscInt halo;
+  Vec ghosts;
+  IS from, to;
+  VecScatter scatter;
+  PetscScalar product;
+
+  PetscFunctionBeginUser;
+  PetscCall(time_of(
+      applications, [&] { return MatMult(problem.A, problem.x, problem.r); },
+      &result->multiply));
+  PetscCall(time_of(
+      applications, [&] { return VecDot(problem.x, problem.r, &product); },
+      &result->dot));
+  PetscCall(time_of(
+      applications, [&] { return VecAXPY(problem.r, 1e-3, problem.x); },
+      &result->axpy));
+  PetscMPIInt ranks;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(problem.A, NULL, &off_diagonal, &halo_columns));
+  PetscCall(MatGetSize(off_diagonal, NULL, &halo));
+  PetscCall(MatCreateVecs(off_diagonal, &ghosts, NULL));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, halo, halo_columns,
+                            PETSC_COPY_VALUES, &from));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, halo, 0, 1, &to));
+  PetscCall(VecScatterCreate(problem.x, from, ghosts, to, &scatter));
+  const auto exchange = [&]() -> PetscErrorCode {
+    PetscFunctionBeginUser;
+    PetscCall(VecScatterBegin(scatter, problem.x, ghosts, INSERT_VALUES,
+                              SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(scatter, problem.x, ghosts, INSERT_VALUES,
+                            SCATTER_FORWARD));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(time_of(applications, exchange, &result->halo));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&to));
+  PetscCall(ISDestroy(&from));
+  PetscCall(VecDestroy(&ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode run(const Problem& problem, PetscInt applications,
                    PetscReal tolerance, Solve* result) {
   double start, ready, end;
@@ -199,6 +296,8 @@ PetscErrorCode run(const Problem& problem, PetscInt applications,
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
+  // Brings the values to the device.
+  PetscCall(MatMult(problem.A, problem.b, problem.r));
   PetscCall(now(&start));
   // Without it, KSPSetUp leaves new values to KSPSolve.
   PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
@@ -220,24 +319,24 @@ PetscErrorCode run(const Problem& problem, PetscInt applications,
   result->right = reason > 0 && result->residual <= 100 * tolerance;
   if (reason != KSP_DIVERGED_PC_FAILED)
     PetscCall(time_applications(problem, applications, &result->apply));
+  PetscCall(time_operations(problem, applications, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode measure(const Boxes& boxes, int stencil, const char* pc,
+PetscErrorCode measure(const Boxes& boxes, const Rows& rows, const char* pc,
                        const std::string& type, const std::string& solver,
                        PetscInt applications, PetscReal tolerance,
                        Solve (&results)[2]) {
   Problem problem;
-  std::vector<PetscScalar> values;
 
   PetscFunctionBeginUser;
-  PetscCall(make_problem(boxes, stencil, pc, type, solver, tolerance, values,
-                         problem));
+  PetscCall(make_problem(boxes, rows, pc, type, solver, tolerance, problem));
   PetscCall(run(problem, applications, tolerance, &results[0]));
   // Positive definite as before: smaller entries off the diagonal.
+  std::vector<PetscScalar> values = rows.values;
   for (auto& value : values)
     if (PetscRealPart(value) < 0) value *= PetscReal(0.98);
-  PetscCall(MatSetValuesCOO(problem.A, values.data(), INSERT_VALUES));
+  PetscCall(set_values(problem.A, values));
   PetscCall(run(problem, applications, tolerance, &results[1]));
   PetscCall(destroy(problem));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,35 +396,50 @@ int main(int argc, char** argv) {
                "-configurations are matrix type/solver type, not '%s'",
                configuration.c_str());
 
+  PetscCheck(n * n * n <= PETSC_INT_MAX / 27, PETSC_COMM_WORLD,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-n %" PetscInt_FMT
+             " makes more entries than this PETSc's indices count",
+             n);
+
   const Boxes boxes = make_boxes(n), small = make_boxes(PetscMin(n, 8));
+  // A line that is out stays, should the next configuration never end.
+  setvbuf(stdout, NULL, _IOLBF, 0);
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD,
       "ranks,n,stencil,pc,configuration,solve,setup_ms,matsolve_ms,solve_ms,"
-      "total_ms,iterations,true_residual,verdict\n"));
-  for (const auto& stencil : split(stencils))
+      "total_ms,iterations,true_residual,verdict,matmult_ms,dot_ms,axpy_ms,"
+      "halo_ms\n"));
+  for (const auto& stencil : split(stencils)) {
+    const Rows rows = make_rows(boxes, std::stoi(stencil)),
+               small_rows = make_rows(small, std::stoi(stencil));
     for (const auto& pc : split(pcs))
       for (const auto& configuration : split(configurations)) {
         const auto slash = configuration.find('/');
         const std::string type = configuration.substr(0, slash),
                           solver = configuration.substr(slash + 1);
         Solve results[2];
-        PetscCall(measure(small, std::stoi(stencil), pc.c_str(), type, solver,
+        PetscCall(measure(small, small_rows, pc.c_str(), type, solver,
                           applications, tolerance, results));
-        PetscCall(measure(boxes, std::stoi(stencil), pc.c_str(), type, solver,
-                          applications, tolerance, results));
+        results[0] = results[1] = Solve();
+        PetscCall(measure(boxes, rows, pc.c_str(), type, solver, applications,
+                          tolerance, results));
         for (int k = 0; k < 2; ++k) {
           const Solve& r = results[k];
           if (solver == MATSOLVERSTRATA && !r.right) right = false;
           PetscCall(PetscPrintf(
               PETSC_COMM_WORLD,
               "%d,%" PetscInt_FMT
-              ",%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%.2e,%s\n",
+              ",%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT
+              ",%.2e,%s,%.4f,%.4f,%.4f,%.4f\n",
               boxes.ranks, n, stencil.c_str(), pc.c_str(),
               configuration.c_str(), k == 0 ? "first" : "new_values", r.setup,
               r.apply, r.solve, r.setup + r.solve, r.iterations,
-              (double)r.residual, r.right ? "right" : "WRONG"));
+              (double)r.residual, r.right ? "right" : "WRONG", r.multiply,
+              r.dot, r.axpy, r.halo));
         }
       }
+  }
   PetscCall(PetscFinalize());
   return right ? 0 : 1;
 }

@@ -46,6 +46,11 @@ class FactorBase {
  public:
   Strata::TriangularOptions options;
   bool is_cholesky = false;
+  /// Of the matrix whose pattern was looked at: which it was, its state then,
+  /// and its first row without entries, -1 where it has none.
+  PetscObjectId matrix = 0;
+  PetscObjectState pattern = -1;
+  PetscInt empty_row = -1;
 
   virtual ~FactorBase() = default;
   /// @throws Strata::Error but for pivots and memory, which are outcomes

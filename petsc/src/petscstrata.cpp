@@ -181,8 +181,10 @@ PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
   PetscCheck(!(info->diagonal_fill > 0), comm, PETSC_ERR_SUP,
              "strata adds no diagonal entries: leave -pc_factor_diagonal_fill, "
              "and use MatSetOption(A, MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE)");
-  if (rows) PetscCall(ISIdentity(rows, &identity));
-  if (identity && columns) PetscCall(ISIdentity(columns, &identity));
+  // Of no rows there is one order alone, which PETSc doesn't call identity.
+  if (rows && A->rmap->n > 0) PetscCall(ISIdentity(rows, &identity));
+  if (identity && columns && A->rmap->n > 0)
+    PetscCall(ISIdentity(columns, &identity));
   PetscCheck(identity, comm, PETSC_ERR_SUP,
              "strata keeps the order of rows: use "
              "-pc_factor_mat_ordering_type natural");
@@ -236,22 +238,62 @@ PetscErrorCode read_options(Mat F) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The first row without entries, -1 where there is none. On the device,
+// MATSEQAIJCUSPARSE leaves such rows out where most rows are so: its row map is
+// then shorter than the matrix has rows.
+PetscErrorCode find_empty_row(Mat A, PetscInt* row) {
+  PetscBool is_cusparse, done;
+  const PetscInt *row_map, *entries;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  *row = -1;
+  PetscCall(
+      PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &is_cusparse));
+  if (!is_cusparse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &row_map, &entries,
+                        &done));
+  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB,
+             "strata: the matrix has no row map");
+  for (PetscInt i = n - 1; i >= 0; --i)
+    if (row_map[i] == row_map[i + 1]) *row = i;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &row_map,
+                            &entries, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
   FactorBase& factor = factor_of(F);
   CsrArrays arrays;
   Outcome outcome;
+  PetscObjectId matrix;
+  PetscObjectState pattern;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
+  PetscCall(MatGetNonzeroState(A, &pattern));
+  if (pattern != factor.pattern || matrix != factor.matrix) {
+    PetscCall(find_empty_row(A, &factor.empty_row));
+    factor.pattern = pattern;
+    factor.matrix = matrix;
+  }
   arrays.rows = A->rmap->n;
-  PetscCall(MatSeqAIJGetCSRAndMemType(A, &arrays.row_map, &arrays.entries,
-                                      &arrays.values, &arrays.memory));
   F->factorerrortype = MAT_FACTOR_NOERROR;
   F->factorerror_zeropivot_value = 0;
   F->factorerror_zeropivot_row = 0;
-  if (!factor.on_host()) PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(without_exceptions(
-      F, [&] { outcome = factor.factorise(arrays, *info); }));
-  if (!factor.on_host()) PetscCall(PetscLogGpuTimeEnd());
+  if (factor.empty_row >= 0) {
+    outcome.error = MAT_FACTOR_STRUCT_ZEROPIVOT;
+    outcome.row = factor.empty_row;
+    outcome.reason = "row " + std::to_string(outcome.row) +
+                     " has no entries, so no diagonal entry";
+  } else {
+    PetscCall(MatSeqAIJGetCSRAndMemType(A, &arrays.row_map, &arrays.entries,
+                                        &arrays.values, &arrays.memory));
+    if (!factor.on_host()) PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(without_exceptions(
+        F, [&] { outcome = factor.factorise(arrays, *info); }));
+    if (!factor.on_host()) PetscCall(PetscLogGpuTimeEnd());
+  }
   if (outcome.error != MAT_FACTOR_NOERROR) {
     PetscCheck(
         !A->erroriffailure, PETSC_COMM_SELF,

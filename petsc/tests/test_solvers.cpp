@@ -6,6 +6,7 @@
 #include <petscstrata.h>
 
 #include <string>
+#include <vector>
 
 #include "Check.hpp"
 
@@ -165,18 +166,53 @@ PetscErrorCode test_bad_pivot(const char* type, const char* solver,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// One row, which is on one rank: the blocks of the others are empty.
+PetscErrorCode test_empty_blocks(const char* type) {
+  Mat A;
+  Vec x, b;
+  KSP ksp;
+  KSPConvergedReason reason;
+  PetscReal largest;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClear(NULL));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_type", "bjacobi"));
+  PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", "ilu"));
+  PetscCall(
+      PetscOptionsSetValue(NULL, "-sub_pc_factor_mat_solver_type", "strata"));
+  PetscCall(make_matrix(type, 1, &A));
+  PetscCall(fill(A, 1, 0, 1));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 3.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(VecNorm(x, NORM_INFINITY, &largest));
+  CHECK(reason > 0 && std::abs(largest - PetscReal(0.5)) <= 10 * rounding(),
+        "%s: reason %d, x = %g", type, (int)reason, (double)largest);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(MatSolverTypeRegister_Strata());
+  std::vector<const char*> types = {MATAIJ, MATAIJKOKKOS};
+  if (PetscDefined(HAVE_CUDA)) types.push_back(MATAIJCUSPARSE);
   for (const char* outer : {"bjacobi", "asm"})
     for (const char* inner : {"ilu", "icc"}) {
       if (PetscDefined(USE_COMPLEX) && std::string(inner) == "icc") continue;
       Result petsc;
       PetscCall(solve(MATAIJ, outer, inner, MATSOLVERPETSC, &petsc));
-      for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+      for (const char* type : types) {
         Result strata;
         PetscCall(solve(type, outer, inner, MATSOLVERSTRATA, &strata));
         for (int round = 0; round < 2; ++round) {
@@ -197,12 +233,14 @@ int main(int argc, char** argv) {
     }
   KSPConvergedReason petsc[2];
   PetscCall(test_bad_pivot(MATAIJ, MATSOLVERPETSC, petsc));
-  for (const char* type : {MATAIJ, MATAIJKOKKOS}) {
+  for (const char* type : types) {
     KSPConvergedReason strata[2];
     PetscCall(test_bad_pivot(type, MATSOLVERSTRATA, strata));
     CHECK(strata[1] == petsc[1], "%s: reason %d, PETSc's %d", type,
           (int)strata[1], (int)petsc[1]);
   }
+  for (const char* type : {MATAIJ, MATAIJKOKKOS})
+    PetscCall(test_empty_blocks(type));
   PetscCall(PetscOptionsClear(NULL));
   PetscCall(PetscFinalize());
   return 0;

@@ -438,13 +438,15 @@ PETSC_EXTERN PetscErrorCode MatSolverTypeRegister_Strata(void) {
   // that -dll_append loads, MatSolverTypeRegister would lose PETSc's own types.
   PetscCall(MatInitializePackage());
   for (MatFactorType type : {MAT_FACTOR_ILU, MAT_FACTOR_ICC}) {
+    // MatGetFactor takes the first type that a matrix's type begins with, so
+    // seqaij comes last.
     PetscCall(MatSolverTypeRegister(MATSOLVERSTRATA, MATSEQAIJKOKKOS, type,
                                     MatGetFactor_Strata<Device>));
-    PetscCall(MatSolverTypeRegister(MATSOLVERSTRATA, MATSEQAIJ, type,
-                                    MatGetFactor_Strata<Host>));
     if (PetscDefined(HAVE_CUDA) && !std::is_same<Device, Host>::value)
       PetscCall(MatSolverTypeRegister(MATSOLVERSTRATA, MATSEQAIJCUSPARSE, type,
                                       MatGetFactor_Strata<Device>));
+    PetscCall(MatSolverTypeRegister(MATSOLVERSTRATA, MATSEQAIJ, type,
+                                    MatGetFactor_Strata<Host>));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

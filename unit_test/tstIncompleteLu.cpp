@@ -314,16 +314,18 @@ void expect_shares_to_agree(const std::string& name, const Matrix& A) {
                        arrays.stored_values(), arrays.rows(), lower);
     using Planner = HostRowPlanner<std::decay_t<decltype(graph)>>;
     const auto by_level = Strata::find_level_sets(graph).vertices;
+    // More than threads that run at once: the last ones begin late.
+    const int ranks = exec.concurrency() + 3;
     std::vector<HostRowShares> all{{}};
     for (const int rows : {1, 16, 1000})
-      all.push_back({exec.concurrency(), rows, by_level, false, 0});
+      all.push_back({ranks, rows, by_level, false, 0});
     for (const int rows : {1, 7, 128, 100000})
       all.push_back(Planner::in_blocks(by_level, rows));
     // Of the order of rows, too.
-    all.push_back({exec.concurrency(), 5, {}, true, 0});
+    all.push_back({ranks, 5, {}, true, 0});
     const std::int64_t longest = longest_row(exec, arrays.row_map);
     for (auto& shares : all) {
-      if (!shares.row.empty()) shares.threads = exec.concurrency();
+      if (!shares.row.empty()) shares.threads = ranks;
       const HostElimination<Device> elimination(shares, arrays.rows(), longest);
       const auto workspace = elimination.make_workspace(exec, arrays, U);
       for (int time = 0; time < 2; ++time) {
@@ -449,6 +451,34 @@ TEST(IncompleteLu, MatricesThatCantBeFactorisedAreErrors) {
   bad = host;
   bad.row_map[3] = 99;
   expect_error<Strata::RowMapError>(bad, 2);
+}
+
+TEST(IncompleteLu, EntriesOfNoRowAreLeftOut) {
+  const auto A = random_matrix(500, 9, Strata::random_seed());
+  const auto wanted = Strata::incomplete_lu(Device(), A);
+  const std::size_t stored = A.values.extent(0);
+  const Crs::index_type::non_const_type entries("entries", stored + 7);
+  const Crs::values_type values("values", stored + 7);
+  const auto used = Kokkos::make_pair(std::size_t{0}, stored);
+  Kokkos::deep_copy(entries, 99999);
+  Kokkos::deep_copy(Kokkos::subview(entries, used), A.graph.entries);
+  Kokkos::deep_copy(Kokkos::subview(values, used), A.values);
+  const Crs more("more", A.numRows(), A.numCols(), A.nnz(), values,
+                 A.graph.row_map, entries);
+  const auto found = Strata::incomplete_lu(Device(), more);
+  EXPECT_EQ(HostMatrix<double>(found.L).values,
+            HostMatrix<double>(wanted.L).values);
+  EXPECT_EQ(HostMatrix<double>(found.U).values,
+            HostMatrix<double>(wanted.U).values);
+  EXPECT_EQ(HostMatrix<double>(found.U).entries,
+            HostMatrix<double>(wanted.U).entries);
+  EXPECT_EQ(found.U.nnz(), wanted.U.nnz());
+}
+
+TEST(IncompleteLu, LargePatternsAreMadeInSeveralLaunches) {
+  // Beyond what teams of one launch take.
+  expect_factors("diagonal", Strata::gallery<Crs>(Device(), "diagonal:600000"));
+  expect_factors("grid", Strata::gallery<Crs>(Device(), "grid2d:750"));
 }
 
 TEST(IncompleteLu, OfSeveralFaultsOneIsNamedWhateverFindsItFirst) {

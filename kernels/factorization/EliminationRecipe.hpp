@@ -13,6 +13,7 @@
 #include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
+#include <cstring>
 #include <kernels/factorization/FactorByRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorPatterns.hpp>
@@ -439,7 +440,8 @@ class EliminationRecipe {
         longest_upper_(patterns.longest_upper),
         wide_(longest_upper_ > 255),
         num_values_(static_cast<std::int64_t>(patterns.U.arrays.num_values)),
-        num_pairs_(static_cast<std::int64_t>(A.num_values) - num_values_),
+        num_pairs_(static_cast<std::int64_t>(patterns.L.arrays.num_values) -
+                   A.rows()),
         num_levels_(lower.levels.found[LevelCounters::num_levels]) {
     const RecipePattern pattern{A.row_map, A.entries, patterns.L.arrays.row_map,
                                 patterns.U.arrays.row_map};
@@ -575,7 +577,10 @@ class EliminationRecipe {
     copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(found, words),
                  on_host.data());
     const double work = static_cast<double>(on_host[0]);
-    const auto* levels = reinterpret_cast<const int*>(on_host.data() + 1);
+    std::vector<int> all_levels(2 * static_cast<std::size_t>(words));
+    std::memcpy(all_levels.data(), on_host.data() + 1,
+                (on_host.size() - 1) * sizeof(std::int64_t));
+    const int* levels = all_levels.data();
     for (int c = 0; c < Levels::most_sizes; ++c) {
       const int pieces = look.num_pieces[c];
       double active = 0;  // level sets of all pieces
@@ -608,7 +613,7 @@ class EliminationRecipe {
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, n))));
 
-    RecipeStarts starts;
+    RecipeStarts starts{};
     starts.num_rows = n;
     starts.pivot = pool.template take<unsigned>(n);
     starts.group = {key, pool.template take<int>(n),

@@ -43,6 +43,7 @@ struct FactorInput {
     longest_row,    ///< its entries
     longest_upper,  ///< the most entries of a row on and right of its diagonal
     lower_entries,  ///< of L, with its diagonal
+    upper_entries,  ///< of U: a matrix may have entries that are of no row
     size
   };
 };
@@ -69,7 +70,7 @@ struct FactorInputStages {
     found[FactorInput::pattern_fault] = no_fault;
     found[FactorInput::fault] = no_factor_fault;
     found[FactorInput::longest_row] = found[FactorInput::longest_upper] = 0;
-    found[FactorInput::lower_entries] = 0;
+    found[FactorInput::lower_entries] = found[FactorInput::upper_entries] = 0;
   }
   struct Check {};
   KOKKOS_INLINE_FUNCTION void operator()(Check, std::int64_t row, int lane,
@@ -110,7 +111,9 @@ struct FactorInputStages {
     if (row == 0) l_row_map[0] = 0;
     l_row_map[row + 1] = sum;
     raise(FactorInput::longest_upper, length(row) - left);
-    if (row + 1 == A.columns) found[FactorInput::lower_entries] = sum;
+    if (row + 1 < A.columns) return;
+    found[FactorInput::lower_entries] = sum;
+    found[FactorInput::upper_entries] = A.row_map(row + 1) - sum + A.columns;
   }
 
  private:

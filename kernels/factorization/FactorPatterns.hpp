@@ -99,14 +99,15 @@ FactorPatterns<Scalar> make_factor_patterns(const ExecutionSpace& exec,
         {row_map, columns, values, static_cast<std::size_t>(count), rows},
         values};
   };
-  const std::int64_t of_lower = found[FactorInput::lower_entries];
   FillFactorPatterns<Scalar> fill;
   fill.A = A;
   fill.l_row_map = stages.l_row_map;
-  made.L = make(new_l, "Strata::IncompleteLu::L", of_lower, fill.lower_row_map,
-                fill.lower_entries);
-  made.U = make(new_u, "Strata::IncompleteLu::U", entries + rows - of_lower,
-                fill.upper_row_map, fill.upper_entries);
+  made.L =
+      make(new_l, "Strata::IncompleteLu::L", found[FactorInput::lower_entries],
+           fill.lower_row_map, fill.lower_entries);
+  made.U =
+      make(new_u, "Strata::IncompleteLu::U", found[FactorInput::upper_entries],
+           fill.upper_row_map, fill.upper_entries);
   for_each_row("Strata::IncompleteLu::fill::patterns", exec, rows, entries,
                fill);
   return made;

@@ -50,7 +50,9 @@ class FilledMatrix {
     filled_.emplace(A, true);
     IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_);
     const Matrix& filled = filled_->arrays();
-    const auto entries = static_cast<std::int64_t>(A.num_values);
+    // A may have more, which are of no row.
+    const std::int64_t entries =
+        A.rows() > 0 ? A.row_map.template fetch<Memory>(A.rows()) : 0;
     fill_entries_ = static_cast<std::int64_t>(filled.num_values) - entries;
     if (fill_entries_ == 0) {
       filled_.reset();
@@ -73,7 +75,7 @@ class FilledMatrix {
     if (!filled_) return A;
     Kokkos::parallel_for(
         "Strata::IncompleteFactorization::scatter_values",
-        Range(exec, 0, static_cast<std::int64_t>(A.num_values)),
+        Range(exec, 0, place_.size()),
         ScatterValues<Scalar, Memory>{A.values, place_, filled_->new_values()});
     return filled_->arrays();
   }

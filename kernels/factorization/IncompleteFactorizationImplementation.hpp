@@ -36,8 +36,9 @@ struct FactorisedDiagonal {
 
   KOKKOS_INLINE_FUNCTION std::int64_t size() const { return num_rows; }
   KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t row) const {
-    const std::int64_t at =
-        row_map(row) + l_row_map(row + 1) - l_row_map(row) - 1;
+    const std::int64_t begin = row_map(row);
+    if (begin < 0 || begin >= num_values) return -1;
+    const std::int64_t at = begin + l_row_map(row + 1) - l_row_map(row) - 1;
     return at < num_values ? at : -1;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t row) const {
@@ -272,7 +273,7 @@ class IncompleteFactorizationState {
   NewFactors new_factors() const {
     NewFactors made;
     made.lower = new_values_.data();
-    if (!made.lower) {
+    if (is_gpu<ExecutionSpace> && !enqueued_) {
       made.taken = take_workspace<ExecutionSpace>(
           "Strata::IncompleteFactorization::new_values",
           static_cast<std::size_t>(num_values()) * sizeof(Scalar));
@@ -289,7 +290,9 @@ class IncompleteFactorizationState {
                                      upper_.arrays().num_values);
   }
 
-  /// One pass over the pattern and the diagonal, which the host waits for.
+  /// One pass over the pattern and the diagonal, which the host waits for. A
+  /// pattern of the same fingerprint is read through as the one that was
+  /// factorised.
   /// @throws what check_factor_input throws, PatternMismatchError
   void check_new_values(const ExecutionSpace& exec, const Matrix& A) const {
     const bool takes_zeros = options_.small_pivot_threshold > 0;

@@ -176,8 +176,11 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
            GraphWithLevels<ExecutionSpace>* graph_of_l) {
     const std::int64_t rows = A.rows();
     GraphWithLevels<ExecutionSpace> lower;
+    // Of more entries, only the check needs memory.
     lower.pool = std::make_shared<WorkPool<ExecutionSpace>>(
-        exec, static_cast<std::size_t>(rows) * 120 + A.num_values * 8);
+        exec, A.num_values < std::size_t{1} << 32
+                  ? static_cast<std::size_t>(rows) * 120 + A.num_values * 8
+                  : static_cast<std::size_t>(rows) * 16);
     const auto patterns = make_factor_patterns(
         exec, A,
         replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse,

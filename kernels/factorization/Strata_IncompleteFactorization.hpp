@@ -75,9 +75,11 @@ class IncompleteFactorization {
   ///   64 roundings) and IndefiniteError (a pivot is not real and positive;
   ///   row() is the first); MemoryError
   /// Cost: with fill, incomplete_pattern(); incomplete_lu() and the analysis of
-  /// two triangles, of four with `transpose`. Memory: both factors with their
-  /// values twice, what the elimination keeps (see the report), and the plans;
-  /// with a shift, A's values again while it is factorised. Waits for `exec`.
+  /// two triangles, of four with `transpose`. Memory: both factors, on a host
+  /// or with `enqueue_updates` with their values twice, what the elimination
+  /// keeps (see the report), and the plans; meanwhile what incomplete_lu()
+  /// takes; with a shift, A's values again while it is factorised. Waits for
+  /// `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           const IncompleteFactorizationOptions& options = {}) {

@@ -72,7 +72,9 @@ class LevelOrderFactors {
     using ExpectFactors = ExpectCompiled<Factors, Scalar, ExecutionSpace>;
     static_assert(ExpectFactors::value, "");
     make_permuted_matrix<Scalar>(exec, A, permutation_, permuted_);
-    const auto entries = static_cast<std::int64_t>(A.num_values);
+    // A may have more, which are of no row.
+    const auto entries =
+        static_cast<std::int64_t>(permuted_.arrays().num_values);
     place_ = {"Strata::LevelOrderFactors::place", entries, entries};
     for_each_row("Strata::LevelOrderFactors::find_entries", exec, A.rows(),
                  entries,

@@ -142,8 +142,8 @@ class IncompletePreconditioner {
   }
   /// New values on the same pattern, for all copies: factorises again, without
   /// analysis unless the natural order's solvers can't take the values as they
-  /// are planned. For that the natural order keeps both factors, with their
-  /// values twice, beside its solvers, and the order of their rows.
+  /// are planned. For that the natural order keeps what an
+  /// IncompleteFactorization does.
   /// @throws as the constructor, PatternMismatchError and HandleError. In the
   ///   natural order and that of level sets the old values stay, see
   ///   IncompleteFactorization::update_values; in the coloured order, too, or,

@@ -463,8 +463,8 @@ TEST(IncompleteLu, EntriesOfNoRowAreLeftOut) {
   Kokkos::deep_copy(entries, 99999);
   Kokkos::deep_copy(Kokkos::subview(entries, used), A.graph.entries);
   Kokkos::deep_copy(Kokkos::subview(values, used), A.values);
-  const Crs more("more", A.numRows(), A.numCols(), A.nnz(), values,
-                 A.graph.row_map, entries);
+  const Crs more("more", A.numCols(), values,
+                 Crs::staticcrsgraph_type(entries, A.graph.row_map));
   const auto found = Strata::incomplete_lu(Device(), more);
   EXPECT_EQ(HostMatrix<double>(found.L).values,
             HostMatrix<double>(wanted.L).values);

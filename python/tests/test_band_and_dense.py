@@ -66,7 +66,12 @@ def test_solve_banded(case, overwrite):
     l_and_u, ab, b = case
     before = b.copy()
     A = dense(l_and_u, ab)
-    x = strata.solve_banded(l_and_u, ab, b, overwrite_b=overwrite)
+    try:
+        x = strata.solve_banded(l_and_u, ab, b, overwrite_b=overwrite)
+    except np.linalg.LinAlgError:
+        # A matrix that is singular but for roundings may lose its last pivot.
+        assert np.linalg.cond(A.astype("complex128")) > 0.01 / np.finfo(ab.dtype).eps
+        return
     assert x.dtype == ab.dtype and x.shape == b.shape
     # Random bands are of any condition: the residual is small beside A and x.
     size = (abs(A).sum(axis=1) * abs(x).max() + 1).max()

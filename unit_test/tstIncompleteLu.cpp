@@ -291,6 +291,16 @@ TEST(IncompleteLu, FactorsHaveTheSameBitsEachTime) {
   expect_the_same_bits(matrix_with_hubs<Crs>(3000, 9, 900, seed));
 }
 
+/// The dependency graph of L.
+template <class Arrays>
+auto graph_of_l(const Arrays& A) {
+  Strata::TriangleInput lower;
+  lower.diag = Strata::Diag::unit;
+  lower.take_triangle = true;
+  return triangle_graph(Device(), A.row_map, A.entries, A.stored_values(),
+                        A.rows(), lower);
+}
+
 /// Whatever threads of a host share the rows, and in which order, the bits are
 /// those of one thread.
 template <class Matrix>
@@ -306,12 +316,7 @@ void expect_shares_to_agree(const std::string& name, const Matrix& A) {
                                Strata::MissingDiagonal::leave, new_l);
     const auto U = triangle_of(exec, arrays, Strata::Uplo::upper,
                                Strata::MissingDiagonal::leave, new_u);
-    Strata::TriangleInput lower;
-    lower.diag = Strata::Diag::unit;
-    lower.take_triangle = true;
-    const auto graph =
-        triangle_graph(exec, arrays.row_map, arrays.entries,
-                       arrays.stored_values(), arrays.rows(), lower);
+    const auto graph = graph_of_l(arrays);
     using Planner = HostRowPlanner<std::decay_t<decltype(graph)>>;
     const auto by_level = Strata::find_level_sets(graph).vertices;
     // More than threads that run at once: the last ones begin late.
@@ -362,12 +367,7 @@ TEST(IncompleteLu, AHostSharesRowsWhereThatIsPredictedToPay) {
       NewCrsMatrix<Crs> new_u;
       const auto U = triangle_of(exec, arrays, Strata::Uplo::upper,
                                  Strata::MissingDiagonal::leave, new_u);
-      Strata::TriangleInput lower;
-      lower.diag = Strata::Diag::unit;
-      lower.take_triangle = true;
-      const auto graph =
-          triangle_graph(exec, arrays.row_map, arrays.entries,
-                         arrays.stored_values(), arrays.rows(), lower);
+      const auto graph = graph_of_l(arrays);
       const auto shares = host_row_shares(graph, U.arrays.row_map, threads);
       // A topological order of all rows.
       if (!shares.row.empty()) {

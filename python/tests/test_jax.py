@@ -158,8 +158,10 @@ def test_an_object_that_is_gone(rng):
     solve = strata_solvers.jax.TriangularSolve(A)
     compiled = jax.jit(solve)
     compiled(A.data, np.ones(6)).block_until_ready()
+    space = "cuda" if solve.platform == "cuda" else "host"
+    take_out = getattr(strata._core, f"jax_take_out_float64_{space}")
     for number in solve._numbers.values():
-        strata._core.jax_take_out_float64_host(number)
+        take_out(number)
     with pytest.raises(Exception, match="no longer exists"):
         compiled(A.data, np.ones(6)).block_until_ready()
 

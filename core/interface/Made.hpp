@@ -84,6 +84,11 @@ struct Internals {
   static auto solves(const Preconditioner& preconditioner) {
     return preconditioner.solves();
   }
+  /// Null unless there are two colours.
+  template <class Preconditioner>
+  static auto reduced(const Preconditioner& preconditioner) {
+    return preconditioner.reduced();
+  }
 };
 
 }  // namespace Detail

@@ -14,6 +14,35 @@
 namespace Strata {
 namespace Detail {
 
+/// b^H b into the scalars, of a b that has more rows than the iteration.
+template <class Scalar>
+struct CgRhsNorm {
+  static constexpr int sums = 1;
+  static constexpr bool late = false;
+  CgShared shared;
+  MultiVectorRef<const Scalar> b;
+
+  struct Item {
+    Scalar b;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
+    item = {b(i, 0)};
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item& item,
+                                    double (&sum)[sums]) const {
+    sum[0] += square_that_shows(item.b);
+  }
+  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
+    CgScalars state = *shared.state;
+    state.squared_b = sum[0];
+    shared.store(state, shared.state);
+  }
+};
+
 /// r = b - w, with b^H b, r^H r and, with a diagonal preconditioner,
 /// r^H D^-1 r.
 template <class Scalar>
@@ -29,6 +58,7 @@ struct CgStart {
   int max_iterations;
   bool knows_z;  // no preconditioner, or a diagonal one
   bool verify;   // b - A x of the x found: the state stays
+  bool knows_b;  // CgRhsNorm has been
 
   struct Item {
     Scalar b, w;
@@ -63,15 +93,16 @@ struct CgStart {
       state.rho = sum[2];
       return;
     }
-    state.squared_b = sum[0];
-    const double limit = relative * sqrt(sum[0]);
+    const double squared_b = knows_b ? state.squared_b : sum[0];
+    state.squared_b = squared_b;
+    const double limit = relative * sqrt(squared_b);
     const double larger = limit > absolute ? limit : absolute;
     state.squared_limit = larger * larger;
     shared.signals.tell_norm(0, sqrt(sum[1]));
-    if (!is_finite(sum[0]) || !is_finite(sum[1]) ||
-        (sum[0] > 0 && sum[0] < least_squared_norm))
+    if (!is_finite(squared_b) || !is_finite(sum[1]) ||
+        (squared_b > 0 && squared_b < least_squared_norm))
       return state.end(CgStatus::not_finite);
-    if (sum[0] == 0) {
+    if (squared_b == 0) {
       state.zero_b = 1;
       return state.end(CgStatus::converged);
     }
@@ -233,6 +264,48 @@ struct CgSellProduct {
                                     const Scalar (&sum)[1]) const {
     w[row] = sum[0];
     return real_product(source(row, 0), sum[0]);
+  }
+};
+
+/// t = F p of a ReducedSystem.
+template <class Scalar>
+struct CgReducedFirst {
+  static constexpr int block = 1;
+  static constexpr bool reduces = false, late = false, heavy = false;
+  ContiguousSource<Scalar> source;
+  Scalar* t;
+  const CgScalars* state;
+  bool always;  // whether or not the solve is over
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return always || state->status == krylov_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    t[row] = sum[0];
+    return 0;
+  }
+};
+
+/// w = D2 p - G t, with p^H w.
+template <class Scalar>
+struct CgReducedSecond {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, late = true, heavy = false;
+  ContiguousSource<Scalar> source;  // t
+  const Scalar *p, *diagonal;
+  Scalar* w;
+  const CgScalars* state;
+  bool always;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return always || state->status == krylov_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    const Scalar own = p[row], product = diagonal[row] * own - sum[0];
+    w[row] = product;
+    return real_product(own, product);
   }
 };
 

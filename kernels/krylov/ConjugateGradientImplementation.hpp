@@ -12,6 +12,7 @@
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/KrylovSolve.hpp>
+#include <kernels/krylov/ReducedSystem.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -44,15 +45,17 @@ class ConjugateGradientState {
         rows_, b, x, "Strata::ConjugateGradient::solve",
         "a solve by conjugate gradients", [&](const CgResult& result) {
           prepare(exec, A, M);
-          return run_krylov(exec, options, monitor_,
-                            SolveContext{*this, options, exec, A, M, b, x},
-                            result);
+          const Reduced* const reduced = reduced_system(exec, options, A, M);
+          return run_krylov(
+              exec, options, monitor_,
+              SolveContext{*this, options, exec, A, M, b, x, reduced}, result);
         });
   }
 
  private:
   using Vector = Kokkos::View<Scalar*, Memory>;
   using Sum = GridSum<Memory>;
+  using Reduced = ReducedSystem<Scalar, ExecutionSpace>;
 
   /// The kernels of a solve.
   struct SolveContext {
@@ -62,8 +65,12 @@ class ConjugateGradientState {
     const Operator& A;
     const Preconditioner& M;
     const StridedBlock &b, &x;
+    /// Of A, whose steps are taken there; or null.
+    const Reduced* reduced;
 
-    bool knows_z() const { return M.diagonal; }
+    /// Of the vectors of an iteration.
+    std::int64_t rows() const { return reduced ? reduced->rows() : cg.rows_; }
+    bool knows_z() const { return reduced || M.diagonal; }
 
     CgShared shared() const {
       CgScalars* const both = cg.state_.data();
@@ -75,20 +82,57 @@ class ConjugateGradientState {
       cg.turn_ = 1 - cg.turn_;
       return found;
     }
-    const RealOf<Scalar>* diagonal() const { return M.inverse_diagonal; }
-    MultiVectorRef<Scalar> x_ref() const { return multi_vector_ref<Scalar>(x); }
+    const RealOf<Scalar>* diagonal() const {
+      return reduced ? reduced->inverse_pivot() : M.inverse_diagonal;
+    }
+    /// Of the iteration.
+    MultiVectorRef<Scalar> x_ref() const {
+      return reduced ? multi_vector_ref(cg.reduced_x_)
+                     : multi_vector_ref<Scalar>(x);
+    }
 
     /// r = b - A x
     void residual(bool verify) const {
       Kokkos::deep_copy(exec, cg.p_[0],
                         strided_vector<const Scalar, ExecutionSpace>(x));
       A.apply(exec, cg.p_[0], cg.w_);
+      // The diagonal of a reduced system has nothing to do with this r.
+      run_vector_kernel(
+          "Strata::ConjugateGradient::start", exec, cg.rows_,
+          CgStart<Scalar>{
+              shared(), multi_vector_ref<const Scalar>(b), cg.w_.data(),
+              cg.r_.data(), reduced ? nullptr : diagonal(),
+              options.relative_tolerance, options.absolute_tolerance,
+              options.max_iterations, knows_z(), verify, false},
+          cg.vector_sum_);
+    }
+    /// The same of the reduced system, whose b and x it makes.
+    void reduced_residual(bool verify) const {
+      const auto given = multi_vector_ref<const Scalar>(b);
+      reduced->reduce(exec, given, multi_vector_ref<const Scalar>(x),
+                      cg.reduced_b_.data(), cg.reduced_x_.data());
+      reduced_product(cg.reduced_x_.data(), true);
+      if (!verify)
+        run_vector_kernel("Strata::ConjugateGradient::norm", exec, cg.rows_,
+                          CgRhsNorm<Scalar>{shared(), given}, cg.vector_sum_);
       run("Strata::ConjugateGradient::start",
-          CgStart<Scalar>{shared(), multi_vector_ref<const Scalar>(b),
-                          cg.w_.data(), cg.r_.data(), diagonal(),
+          CgStart<Scalar>{shared(),
+                          {cg.reduced_b_.data(), 1, 0},
+                          cg.w_.data(),
+                          cg.r_.data(),
+                          diagonal(),
                           options.relative_tolerance,
-                          options.absolute_tolerance, options.max_iterations,
-                          knows_z(), verify});
+                          options.absolute_tolerance,
+                          options.max_iterations,
+                          true,
+                          verify,
+                          true});
+    }
+    void start(bool verify) const {
+      if (reduced)
+        reduced_residual(verify);
+      else if (!verify)
+        residual(false);
     }
     CgScalars fetch() const {
       CgScalars state;
@@ -99,13 +143,17 @@ class ConjugateGradientState {
       Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
                         Scalar(0));
     }
-    void complete(const CgScalars&) const {}
+    void complete(const CgScalars& state) const {
+      if (!reduced || state.zero_b) return;
+      reduced->complete(exec, multi_vector_ref<const Scalar>(b),
+                        cg.reduced_x_.data(), multi_vector_ref<Scalar>(x));
+    }
     bool broke_down(CgStatus) const { return false; }
     bool begins_anew(CgStatus) const { return false; }
     void begin() const {
       store_state(exec, cg.state_, cg.turn_, CgScalars());
       cg.monitor_.reset();
-      residual(false);
+      start(false);
       first_direction();
     }
     /// A state that was verified goes on from its residual.
@@ -114,6 +162,7 @@ class ConjugateGradientState {
       state.status = krylov_running;
       state.beta = 0;
       store_state(exec, cg.state_, cg.turn_, state);
+      start(true);
       first_direction();
     }
     CgScalars verify(const CgScalars& found) const {
@@ -146,7 +195,7 @@ class ConjugateGradientState {
    private:
     template <class Kernel>
     void run(const char* label, const Kernel& kernel) const {
-      run_vector_kernel(label, exec, cg.rows_, kernel, cg.vector_sum_);
+      run_vector_kernel(label, exec, rows(), kernel, cg.vector_sum_);
     }
     /// What is left of the iteration before, for the kernel that takes it.
     CgTakeResidual take_not_ready() const {
@@ -160,7 +209,7 @@ class ConjugateGradientState {
       return found;
     }
     /// Whether the direction is made in the product.
-    bool merged() const { return A.sell && cg.p_[1].extent(0) > 0; }
+    bool merged() const { return !reduced && A.sell && cg.p_[1].extent(0) > 0; }
     template <bool updates_x>
     void update_residual(int it, const Vector& p) const {
       const auto curvature = take_curvature();
@@ -169,21 +218,23 @@ class ConjugateGradientState {
       if (knows_z()) cg.not_ready_.rho = CgTakeResidual::second_sum;
       cg.not_ready_.iteration = it;
       cg.not_ready_.max_iterations = options.max_iterations;
-      cg.not_ready_.sums = run_vector_kernel(
-          "Strata::ConjugateGradient::residual", exec, cg.rows_,
-          CgResidual<Scalar, updates_x>{next_shared(),
-                                        curvature,
-                                        cg.w_.data(),
-                                        p.data(),
-                                        cg.r_.data(),
-                                        x_ref(),
-                                        diagonal(),
-                                        {}},
-          cg.residual_sum_);
+      cg.not_ready_.sums =
+          run_vector_kernel("Strata::ConjugateGradient::residual", exec, rows(),
+                            CgResidual<Scalar, updates_x>{next_shared(),
+                                                          curvature,
+                                                          cg.w_.data(),
+                                                          p.data(),
+                                                          cg.r_.data(),
+                                                          x_ref(),
+                                                          diagonal(),
+                                                          {}},
+                            cg.residual_sum_);
     }
     void product() const {
       const Vector& p = cg.p_[0];
-      if (A.sell) {
+      if (reduced) {
+        cg.curvature_ = reduced_product(p.data(), false);
+      } else if (A.sell) {
         cg.curvature_ =
             run_sell("Strata::ConjugateGradient::product", exec,
                      Internals::storage(*A.sell),
@@ -194,6 +245,22 @@ class ConjugateGradientState {
         run("Strata::ConjugateGradient::curvature",
             CgProduct<Scalar>{shared(), p.data(), cg.w_.data(), true});
       }
+    }
+    /// w = S p, of a reduced system. Returns what p^H w is to be added up of.
+    LateSums reduced_product(const Scalar* p, bool always) const {
+      const CgScalars* const state = shared().state;
+      run_sell(
+          "Strata::ConjugateGradient::reduced_product", exec, reduced->upper(),
+          CgReducedFirst<Scalar>{{p}, cg.reduced_t_.data(), state, always});
+      return run_sell("Strata::ConjugateGradient::reduced_product", exec,
+                      reduced->lower(),
+                      CgReducedSecond<Scalar>{{cg.reduced_t_.data()},
+                                              p,
+                                              reduced->diagonal(),
+                                              cg.w_.data(),
+                                              state,
+                                              always},
+                      cg.reduced_sum_);
     }
     /// p = z + beta p of the iteration before, w = A p.
     void merged_product(const Vector& old_p, const Vector& p) const {
@@ -295,13 +362,46 @@ class ConjugateGradientState {
       z_ = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
   }
 
+  /// The reduced system that a solve can take its steps in, or null: M must be
+  /// made of A itself, and not of an earlier matrix, which a product with a
+  /// vector tells. Waits for `exec` where M has one.
+  const Reduced* reduced_system(const ExecutionSpace& exec,
+                                const CgOptions& options, const Operator& A,
+                                const Preconditioner& M) {
+    if (!M.incomplete || options.max_iterations == 0) return nullptr;
+    const Reduced* const reduced = Internals::reduced(*M.incomplete);
+    if (!reduced) return nullptr;
+    const std::int64_t extra = reduced->extra_parts();
+    if (reduced_sum_.max_blocks == 0 || reduced_sum_.extra < extra)
+      reduced_sum_ = make_grid_sum(exec, extra, uneven_blocks);
+    if (counts_.extent(0) == 0)
+      counts_ = make_unfilled<decltype(counts_)>(
+          "Strata::ConjugateGradient::counts", 2);
+    const auto size = [&](Vector& v, std::int64_t rows) {
+      if (static_cast<std::int64_t>(v.extent(0)) == rows) return;
+      v = Vector();
+      v = make_unfilled<Vector>("Strata::ConjugateGradient::reduced", rows);
+    };
+    size(reduced_b_, reduced->rows());
+    size(reduced_x_, reduced->rows());
+    size(reduced_t_, reduced->first_rows());
+    Kokkos::parallel_for("Strata::ConjugateGradient::probe",
+                         RangeOf<ExecutionSpace>(exec, 0, rows_),
+                         FillProbe<Scalar>{p_[0].data()});
+    A.apply(exec, p_[0], w_);
+    return reduced->agrees(exec, w_.data(), counts_, reduced_sum_) ? reduced
+                                                                   : nullptr;
+  }
+
   std::int64_t rows_;
   Vector r_, w_, z_;
+  Vector reduced_b_, reduced_x_, reduced_t_;  // where there is such a system
   Vector p_[2];  // the second one where the product makes p: in turn
   Kokkos::View<CgScalars*, Memory> state_;  // two, see CgShared
   int turn_ = 0;  // the set that the next kernel reads
   KrylovMonitor<ExecutionSpace> monitor_;
-  Sum vector_sum_, second_sum_, residual_sum_, product_sum_;
+  Sum vector_sum_, second_sum_, residual_sum_, product_sum_, reduced_sum_;
+  Kokkos::View<double*, Memory> counts_;  // of rows where A and M differ
   /// What kernels enqueued have left for later ones.
   LateSums curvature_;
   CgTakeResidual not_ready_;

@@ -20,6 +20,7 @@
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/FactorOrderChoice.hpp>
 #include <kernels/krylov/LevelOrderFactors.hpp>
+#include <kernels/krylov/ReducedSystem.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {
@@ -44,6 +45,7 @@ class IncompletePreconditionerState {
   using Matrix = CrsArrays<Scalar>;
   using Sweeps = ColouredSweeps<Scalar, ExecutionSpace>;
   using Solves = ColouredSolves<Scalar, ExecutionSpace>;
+  using Reduced = ReducedSystem<Scalar, ExecutionSpace>;
   using InLevelOrder = LevelOrderFactors<Scalar, ExecutionSpace>;
 
   /// See IncompletePreconditioner's constructor.
@@ -125,6 +127,7 @@ class IncompletePreconditionerState {
   const PreconditionerReport& report() const { return report_; }
   const Sweeps* sweeps() const { return sweeps_.get(); }
   const Solves* solves() const { return solves_.get(); }
+  const Reduced* reduced() const { return reduced_.get(); }
 
  private:
   using Natural = IncompleteFactorization<Scalar, ExecutionSpace>;
@@ -139,8 +142,16 @@ class IncompletePreconditionerState {
       solves_->update_values(
           exec, colour_factor(exec, borrowed, solves_->colouring()));
     else
-      sweeps_->update_values(
-          exec, colour_factor(exec, borrowed, sweeps_->colouring()));
+      take_swept_values(exec,
+                        colour_factor(exec, borrowed, sweeps_->colouring()));
+  }
+  void take_swept_values(const ExecutionSpace& exec, const Factor& factor) {
+    // Gone where an exception ends this: the sweeps do without.
+    auto reduced = std::move(reduced_);
+    sweeps_->update_values(exec, factor);
+    if (!reduced) return;
+    reduced->update_values(exec, factor);
+    reduced_ = std::move(reduced);
   }
 
   const IncompleteFactorizationReport& factor_report() const {
@@ -311,6 +322,9 @@ class IncompletePreconditionerState {
       solves_ = std::make_shared<Solves>(exec, factor);
     else
       sweeps_ = std::make_shared<Sweeps>(exec, factor);
+    if (kind_ == Factorization::incomplete_cholesky &&
+        colours.num_colours() == 2)
+      reduced_ = std::make_shared<Reduced>(exec, factor);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
   void check(const ExecutionSpace& exec, const Matrix& A) const {
@@ -338,7 +352,8 @@ class IncompletePreconditionerState {
   std::shared_ptr<InLevelOrder> level_order_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
-  std::uint64_t fingerprint_ = 0;  // of the coloured order
+  std::shared_ptr<Reduced> reduced_;  // of two colours, for CG
+  std::uint64_t fingerprint_ = 0;     // of the coloured order
   PreconditionerReport report_;
 };
 
@@ -421,6 +436,11 @@ template <class Scalar, class ExecutionSpace>
 const Detail::ColouredSolves<Scalar, ExecutionSpace>*
 IncompletePreconditioner<Scalar, ExecutionSpace>::solves() const {
   return made_state().solves();
+}
+template <class Scalar, class ExecutionSpace>
+const Detail::ReducedSystem<Scalar, ExecutionSpace>*
+IncompletePreconditioner<Scalar, ExecutionSpace>::reduced() const {
+  return made_state().reduced();
 }
 
 }  // namespace Strata

@@ -24,6 +24,8 @@ class ColouredSweeps;
 template <class Scalar, class ExecutionSpace>
 class ColouredSolves;
 template <class Scalar, class ExecutionSpace>
+class ReducedSystem;
+template <class Scalar, class ExecutionSpace>
 class IncompletePreconditionerState;
 }  // namespace Detail
 
@@ -200,6 +202,7 @@ class IncompletePreconditioner {
                      const Detail::StridedBlock& z) const;
   const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const;
   const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const;
+  const Detail::ReducedSystem<Scalar, ExecutionSpace>* reduced() const;
 
   std::shared_ptr<State> state_;
 };

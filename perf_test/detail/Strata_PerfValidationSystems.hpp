@@ -101,7 +101,7 @@ class ValidationSet {
     gallery("grid2d9", {"grid2d9:53", "grid2d9:140", "grid2d9:330"},
             {natural, random, rcm, dissection, colours});
     gallery("grid2d9", {"grid2d9:610"}, {natural, random, colours});
-    gallery("grid3d", {"grid3d:13", "grid3d:27", "grid3d:45"},
+    gallery("grid3d", {"grid3d:14", "grid3d:27", "grid3d:43"},
             {natural, random, rcm, dissection, level, colours});
     gallery("grid3d", {"grid3d:76"}, {natural, random, rcm, colours});
     gallery("grid3d", {"grid3d:118", "grid3d:155"}, {natural, colours});
@@ -194,7 +194,7 @@ class ValidationSet {
             {level, rcm, colours});
     gallery("circuit", {"circuit:3300", "circuit:9100", "circuit:21000"},
             {natural, random, rcm, level});
-    gallery("circuit", {"circuit:64000", "circuit:170000"},
+    gallery("circuit", {"circuit:64000", "circuit:177000"},
             {natural, reverse, rcm});
     gallery("circuit", {"circuit:620000", "circuit:1300000"}, {natural});
     gallery("circuit", {"circuit:14000", "circuit:90000"}, {natural, colours},
@@ -203,10 +203,10 @@ class ValidationSet {
             {"gene:900", "gene:1500", "gene:2300", "gene:3400", "gene:5200"},
             {natural});
     gallery("gene", {"gene:1200", "gene:2700"}, {random, rcm});
-    gallery("mesh",
-            {"cubed_sphere:3", "cubed_sphere:7", "lattice:120", "lattice:400"},
-            {natural, rcm});
-    gallery("mesh", {"cubed_sphere:8", "lattice:1500"}, {natural});
+    gallery("mesh", {"cubed_sphere:3", "cubed_sphere:7"}, {random, rcm});
+    gallery("mesh", {"lattice:120", "lattice:370"}, {natural, rcm});
+    gallery("mesh", {"cubed_sphere:8"}, {rcm});
+    gallery("mesh", {"lattice:1430"}, {natural});
     const auto mesh = [&](int rows, int dimensions, double degree,
                           Orders orders) {
       graph("mesh",

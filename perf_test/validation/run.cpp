@@ -5,6 +5,7 @@
 #include <Strata_IncompletePattern.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfBackwardErrors.hpp>
+#include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfInput.hpp>
 #include <detail/Strata_PerfTiming.hpp>
@@ -68,6 +69,8 @@ class MeasuredSystems : public ValidationRunner {
   }
 
  private:
+  using Space = typename Algorithm<Scalar>::ExecutionSpace;
+
   /// An algorithm that is ready to solve.
   struct Measured {
     std::unique_ptr<Algorithm<Scalar>> algorithm;
@@ -86,7 +89,7 @@ class MeasuredSystems : public ValidationRunner {
     const std::string automatic =
         Strata::to_string(Strata::Algorithm::automatic);
     Measured& chosen = add(make_own(automatic, *problem_, PlanWishes{}));
-    result.analysis_us = analyse_again(chosen);
+    result.analysis_us = analyse_again(*chosen.algorithm);
     result.plan = chosen.algorithm->plan();
     solve_once(chosen);
     result.rowwise_error = backward_errors(*problem_, host_x_.data()).rowwise;
@@ -102,12 +105,12 @@ class MeasuredSystems : public ValidationRunner {
       const Measured* const made = of_candidate.back();
       if (made && made->right) fastest = std::min(fastest, made->once);
     }
-    Measured* const peer = try_peer(result);
+    Measured* const cusparse = try_peer(result);
 
     chosen.in_rounds = true;
     for (Measured* const made : of_candidate)
       if (made) made->in_rounds = made->once <= slow * fastest;
-    if (peer) peer->in_rounds = peer->once <= longest;
+    if (cusparse) cusparse->in_rounds = cusparse->once <= longest;
     time_in_turn();
 
     result.solve_us = chosen.solve_us();
@@ -120,8 +123,8 @@ class MeasuredSystems : public ValidationRunner {
       candidate.timing = made->in_rounds ? Timing::full : Timing::once;
       candidate.outcome = made->right ? Outcome::right : Outcome::wrong;
     }
-    if (peer && peer->right)
-      result.peer_us = peer->solve_us();
+    if (cusparse && cusparse->right)
+      result.peer_us = cusparse->solve_us();
     else
       result.peer_analysis_us = NAN;
   }
@@ -132,8 +135,9 @@ class MeasuredSystems : public ValidationRunner {
     measured_.push_back(std::move(made));
     return *measured_.back();
   }
-  double analyse_again(Measured& made) {
-    return 1e6 * median_seconds(exec_, [&made] { made.algorithm->analyse(); });
+  /// Microseconds.
+  double analyse_again(Algorithm<Scalar>& algorithm) {
+    return 1e6 * median_seconds(exec_, [&] { algorithm.analyse(); });
   }
 
   /// Null where it is not measured; `candidate` then says why.
@@ -152,9 +156,8 @@ class MeasuredSystems : public ValidationRunner {
       // An algorithm by name is predicted only where its plan needs that.
       candidate.predicted_us = algorithm->plan().predicted_us;
       if (!(candidate.predicted_us > 0))
-        candidate.predicted_us = predicted != automatic.predictions.end()
-                                     ? predicted->second
-                                     : NAN;
+        candidate.predicted_us =
+            predicted != automatic.predictions.end() ? predicted->second : NAN;
       Measured& made = add(std::move(algorithm));
       solve_once(made);
       return &made;
@@ -168,17 +171,19 @@ class MeasuredSystems : public ValidationRunner {
     return nullptr;
   }
 
-  /// cuSPARSE, where it is.
+  /// cuSPARSE; null where it is not, or fails.
   Measured* try_peer(ValidationResult& result) {
-#ifdef KOKKOS_ENABLE_CUDA
-    Measured& made = add(make_peer("cusparse_spsv", *problem_));
-    result.peer_analysis_us = analyse_again(made);
-    solve_once(made);
-    return &made;
-#else
-    (void)result;
+    if (!is_available(peer, Detail::is_gpu<Space>, 1)) return nullptr;
+    try {
+      auto algorithm = make_peer(peer, *problem_);
+      result.peer_analysis_us = analyse_again(*algorithm);
+      Measured& made = add(std::move(algorithm));
+      solve_once(made);
+      return &made;
+    } catch (const std::exception& error) {
+      result.message = error.what();
+    }
     return nullptr;
-#endif
   }
 
   /// Checks a solve, and times one that does not load kernels.
@@ -234,7 +239,6 @@ class MeasuredSystems : public ValidationRunner {
                        static_cast<double>(result.rows) * (2 * scalar + 4)) /
                       bytes_per_us_;
     result.floor_us = result.bytes_us;
-    using Space = typename Algorithm<Scalar>::ExecutionSpace;
     if (Detail::is_gpu<Space>) {
       const double merged = std::max(1, result.plan.merged_levels);
       result.floor_us = std::max(
@@ -247,13 +251,14 @@ class MeasuredSystems : public ValidationRunner {
   /// timed once, as are solves of more seconds than `longest`.
   static constexpr double slow = 3, longest = 0.1;
   static constexpr int rounds = 3;
+  static constexpr const char* peer = "cusparse_spsv";
   /// Of a dependency between blocks of a GPU (docs/developer/benchmarking.md).
   static constexpr double latency_us = 0.3;
 
   using HostVectors =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-  typename Algorithm<Scalar>::ExecutionSpace exec_;
+  Space exec_;
   ValidationOptions options_;
   double bytes_per_us_;
   std::unique_ptr<Problem<Scalar>> problem_;

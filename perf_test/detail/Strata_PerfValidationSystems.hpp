@@ -330,7 +330,8 @@ class ValidationSet {
     paths(900000, 30, 900000, 8, {natural, rcm});
     paths(44000, 1, 44000, 0, {natural, reverse});
     paths(310000, 1, 200, 40, {natural});
-    gallery("paths", {"chain:3300", "arrow:41000"}, {natural, reverse});
+    gallery("paths", {"chain:3300"}, {natural, random});
+    gallery("paths", {"arrow:41000"}, {natural, reverse});
     gallery("paths", {"chain:61000", "diagonal:730000"}, {natural});
   }
 

@@ -45,8 +45,8 @@ class RowRandom {
 };
 
 /// A box of nx x ny x nz points, x fastest, each coupled with the `reach`
-/// nearest on either side in each direction: reach 2 is the second-order upwind
-/// scheme, whose lower triangle has a constant flow along all axes.
+/// nearest ones on either side along each axis. With reach 2 the lower triangle
+/// has the pattern of a second-order upwind scheme for a constant flow.
 inline EdgeList box_graph(int nx, int ny, int nz, int reach) {
   EdgeList graph;
   graph.rows = nx * ny * nz;
@@ -188,7 +188,7 @@ inline EdgeList power_law_graph(int rows, int links, std::uint64_t seed) {
 
 /// Random points of the unit square or cube, coupled with those that are near,
 /// `degree` on the average: an unstructured mesh. Points are numbered cell by
-/// cell of a grid with about one point a cell.
+/// cell of a grid, and at random within a cell.
 inline EdgeList mesh_graph(int rows, int dimensions, double degree,
                            std::uint64_t seed) {
   EdgeList graph;

@@ -195,7 +195,7 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
   run_benchmarks(output);
   benchmark::Shutdown();
   report(results, options, people);
-  table.finish(results);
+  table.append(results);
   for (const auto& r : results)
     if ((r.note == "WRONG" || r.note == "failed") &&
         (r.algorithm.rfind("strata", 0) == 0 ||

@@ -211,7 +211,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print(people, results, bandwidth);
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     const bool bad = !r.message.empty() || (r.measured && !r.right);

@@ -158,7 +158,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_factorizations(people, results, options.scalar);
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   return exit_code(results);
 }
 

@@ -86,7 +86,7 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_dense_table(people, results, options.once);
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   for (const auto& r : results)
     if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
       return 2;

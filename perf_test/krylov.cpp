@@ -216,7 +216,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_krylov(people, results, settings, options.scalar);
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   return exit_code(results);
 }
 

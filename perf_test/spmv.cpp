@@ -242,7 +242,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print(people, results, bandwidth);
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     if (r.bad_input) return EXIT_FAILURE;

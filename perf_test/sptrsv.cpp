@@ -93,7 +93,7 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   for (const bool transfers : {true, false})
     print_table(people, of_transfers(results, transfers));
   require_printed(people);
-  table.finish(results);
+  table.append(results);
   return exit_code(results);
 }
 

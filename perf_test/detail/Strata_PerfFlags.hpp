@@ -91,17 +91,19 @@ inline std::vector<std::string> list_parts(const std::string& list) {
   return parts;
 }
 
-/// The names in `all` that `list` names, in the order of `all`.
+/// The names in `all` that `list` names, in the order of `all`; `what` they are
+/// the names of.
 /// @throws OptionError for one that is not there
 inline std::vector<std::string> chosen_names(
     const std::string& list, const std::vector<std::string>& all,
-    const std::string& flag = "--algorithms") {
+    const std::string& flag = "--algorithms",
+    const std::string& what = "algorithm") {
   const auto parts = list_parts(list);
   std::string known;
   for (const auto& name : all) known += ' ' + name;
   for (const auto& part : parts)
     if (std::find(all.begin(), all.end(), part) == all.end())
-      throw OptionError(flag, "there is no algorithm '" + part + "'",
+      throw OptionError(flag, "there is no " + what + " '" + part + "'",
                         "this build has" + known);
   std::vector<std::string> chosen;
   for (const auto& name : all)

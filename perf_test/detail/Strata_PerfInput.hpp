@@ -8,6 +8,12 @@
 namespace Strata {
 namespace PerfTest {
 
+/// The system of a triangle with a stored diagonal and sorted rows, with its
+/// right-hand sides and reference solutions.
+template <class Scalar>
+Problem<Scalar> make_problem(const typename Problem<Scalar>::Matrix& triangle,
+                             Uplo uplo, int rhs);
+
 /// The system of `source`, reordered, with its right-hand sides and reference
 /// solutions. Raises what the readers, the gallery and the checks of the matrix
 /// raise.

@@ -56,8 +56,8 @@ class TableFile {
     if (file_) file_ << header_;
     require();
   }
-  /// @throws FileError
-  void finish(const std::vector<Result>& results) {
+  /// Lines of more results. @throws FileError
+  void append(const std::vector<Result>& results) {
     if (path_.empty()) return;
     file_ << text(results).substr(header_.size());
     require();

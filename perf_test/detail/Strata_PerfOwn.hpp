@@ -5,6 +5,7 @@
 #include <Strata_PlanExport.hpp>
 #include <Strata_SubgraphAnalysis.hpp>
 #include <Strata_TriangularSolver.hpp>
+#include <algorithm>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfChanges.hpp>
 #include <detail/Strata_PerfOutput.hpp>
@@ -58,6 +59,14 @@ class OwnSolver : public Algorithm<Scalar> {
     facts.longest_row = report.longest_row;
     facts.partition = report.partition;
     facts.max_subgraph_rows = report.max_subgraph_rows;
+    for (const auto& candidate : report.candidates)
+      if (!candidate.ruled_out && candidate.predicted_us > 0) {
+        double& smallest =
+            facts.predictions
+                .emplace(to_string(candidate.algorithm), candidate.predicted_us)
+                .first->second;
+        smallest = std::min(smallest, candidate.predicted_us);
+      }
     return facts;
   }
   PatternTimes time_pattern_updates(double percent) override {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace Strata {
@@ -22,6 +23,9 @@ struct PlanFacts {
   std::int64_t unmerged_rows = 0, longest_row = 0;
   std::string partition;      ///< TriangularReport::partition
   int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
+  /// The smallest prediction of each algorithm that `automatic` has considered
+  /// and not ruled out, in microseconds.
+  std::map<std::string, double> predictions;
 };
 
 /// Of TriangularSolver::update_pattern, in microseconds.

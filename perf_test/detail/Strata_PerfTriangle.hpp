@@ -71,17 +71,12 @@ inline Uplo uplo_of(Factor factor) {
                                                              : Uplo::upper;
 }
 
-/// The triangle that `factor` takes of the source's matrix. Rows without a
-/// diagonal entry get a dominant one: the patterns of graphs have none, and
-/// ones would make the solution grow without bound.
+/// The triangle that `factor` takes of a matrix. Rows without a diagonal entry
+/// get a dominant one: the patterns of graphs have none, and ones would make
+/// the solution grow without bound.
 template <class Matrix>
-Matrix load_triangle(const MatrixSource& source, Factor factor,
-                     Reorder reorder) {
-  const typename Matrix::execution_space exec;
-  Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
-                                : gallery<Matrix>(exec, source.spec);
-  if (reorder == Reorder::level)
-    whole = permute_symmetric(exec, whole, level_permutation(exec, whole));
+Matrix triangle_of(const typename Matrix::execution_space& exec,
+                   const Matrix& whole, Factor factor) {
   switch (factor) {
     case Factor::lower:
       return take_triangle(exec, whole, Uplo::lower, MissingDiagonal::dominant);
@@ -92,6 +87,18 @@ Matrix load_triangle(const MatrixSource& source, Factor factor,
     default:
       return incomplete_lu(exec, complete_diagonal(whole)).U;
   }
+}
+
+/// triangle_of the source's matrix.
+template <class Matrix>
+Matrix load_triangle(const MatrixSource& source, Factor factor,
+                     Reorder reorder) {
+  const typename Matrix::execution_space exec;
+  Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
+                                : gallery<Matrix>(exec, source.spec);
+  if (reorder == Reorder::level)
+    whole = permute_symmetric(exec, whole, level_permutation(exec, whole));
+  return triangle_of(exec, whole, factor);
 }
 
 }  // namespace PerfTest

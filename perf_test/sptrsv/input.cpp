@@ -9,13 +9,12 @@ namespace Strata {
 namespace PerfTest {
 
 template <class Scalar>
-Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
-                             Reorder reorder, int rhs) {
+Problem<Scalar> make_problem(const typename Problem<Scalar>::Matrix& triangle,
+                             Uplo uplo, int rhs) {
   using Kokkos::create_mirror_view_and_copy;
   Problem<Scalar> problem;
-  problem.uplo = uplo_of(factor);
-  problem.matrix =
-      load_triangle<typename Problem<Scalar>::Matrix>(source, factor, reorder);
+  problem.uplo = uplo;
+  problem.matrix = triangle;
   TriangleInput input;
   input.uplo = problem.uplo;
   problem.levels = count_levels(problem.matrix, input);
@@ -29,6 +28,16 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
   return problem;
 }
 
+template <class Scalar>
+Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
+                             Reorder reorder, int rhs) {
+  using Matrix = typename Problem<Scalar>::Matrix;
+  return make_problem<Scalar>(load_triangle<Matrix>(source, factor, reorder),
+                              uplo_of(factor), rhs);
+}
+
+template Problem<STRATA_PERF_SCALAR> make_problem<STRATA_PERF_SCALAR>(
+    const Problem<STRATA_PERF_SCALAR>::Matrix&, Uplo, int);
 template Problem<STRATA_PERF_SCALAR> load_problem(const MatrixSource&, Factor,
                                                   Reorder, int);
 

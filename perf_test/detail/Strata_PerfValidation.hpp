@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_PERF_VALIDATION_HPP
+#define STRATA_PERF_VALIDATION_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfResult.hpp>
+#include <detail/Strata_PerfValidationSystems.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+
+struct ValidationOptions {
+  std::vector<std::string> families;  ///< empty: all
+  std::string text;                   ///< that names have; empty: any
+  int part = 1, parts = 1;            ///< which share of the systems
+  int per_family = 0;                 ///< the smallest so many; 0: all
+  std::string scalar = "double";
+  double milliseconds = 15;  ///< of timing, for each algorithm
+  double limit = 30;         ///< predictions over the fastest time; 0: no limit
+  std::string table_file;
+  bool list = false, help = false;
+};
+
+/// How far the measurement of an algorithm has come.
+enum class Timing {
+  full,      ///< a median of batches
+  once,      ///< far slower than the fastest: one solve
+  left_out,  ///< predicted to be far slower than that
+  refused,   ///< it can't take the system, or not in this memory
+};
+
+/// An algorithm named explicitly, on one system.
+struct CandidateTime {
+  std::string algorithm;
+  double solve_us = NAN, predicted_us = NAN;
+  Timing timing = Timing::refused;
+  Outcome outcome = Outcome::not_run;
+  std::string message;
+};
+
+/// One system. Times in microseconds.
+struct ValidationResult {
+  std::string family, system, scalar;
+  std::int64_t rows = 0, entries = 0, levels = 0;
+  PlanFacts plan;  ///< of the automatic choice
+  double solve_us = NAN, analysis_us = NAN;
+  double peer_us = NAN, peer_analysis_us = NAN;
+  /// CRS arrays, b and x once over the bandwidth of a copy, and the largest of
+  /// that and the latencies of level sets.
+  double bytes_us = NAN, floor_us = NAN;
+  double rowwise_error = NAN;  ///< see BackwardErrors
+  std::vector<CandidateTime> candidates;
+  Outcome outcome = Outcome::not_run;
+  std::string message;
+
+  /// The shortest time of a right answer.
+  double fastest_us() const {
+    double best = solve_us;
+    for (const auto& c : candidates)
+      if (c.outcome == Outcome::right && !(c.solve_us >= best))
+        best = c.solve_us;
+    return best;
+  }
+  double regret() const { return solve_us / fastest_us(); }
+};
+
+/// Our algorithms beside `automatic`, in the order of the columns.
+inline std::vector<std::string> validation_candidates() {
+  std::vector<std::string> names;
+  for (const Strata::Algorithm a : all_algorithms())
+    if (a != Strata::Algorithm::automatic) names.push_back(to_string(a));
+  return names;
+}
+
+/// The systems that the options name, in the order of the set.
+inline std::vector<ValidationSystem> chosen_systems(
+    const ValidationOptions& options) {
+  const auto is_one_of = [](const std::vector<std::string>& all,
+                            const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  auto all = ValidationSet().systems;
+  if (options.per_family > 0) {
+    std::vector<std::pair<std::int64_t, std::size_t>> by_rows;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      by_rows.emplace_back(all[k].rows, k);
+    std::sort(by_rows.begin(), by_rows.end());
+    std::vector<ValidationSystem> smallest;
+    for (const auto& entry : by_rows) {
+      const auto& system = all[entry.second];
+      if (std::count_if(smallest.begin(), smallest.end(), [&](const auto& s) {
+            return s.family == system.family;
+          }) < options.per_family)
+        smallest.push_back(system);
+    }
+    all = std::move(smallest);
+  }
+  std::vector<ValidationSystem> chosen;
+  int index = 0;
+  for (const auto& system : all) {
+    if (!options.families.empty() &&
+        !is_one_of(options.families, system.family))
+      continue;
+    if (system.name().find(options.text) == std::string::npos) continue;
+    if (index++ % options.parts == options.part - 1) chosen.push_back(system);
+  }
+  return chosen;
+}
+
+/// Measures systems of one scalar type.
+class ValidationRunner {
+ public:
+  virtual ~ValidationRunner() = default;
+  virtual ValidationResult run(const ValidationSystem& system) = 0;
+};
+
+template <class Scalar>
+std::unique_ptr<ValidationRunner> make_validation_runner(
+    const ValidationOptions& options);
+
+}  // namespace PerfTest
+}  // namespace Strata
+
+#endif

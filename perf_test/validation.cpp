@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strata_perf_validation: measures the automatic choice of triangular solves
+// beside all its candidates on a set of systems that it was not fitted to.
+// validation_usage() tells the flags.
+#include <Kokkos_Core.hpp>
+#include <core/device/DeviceInfo.hpp>
+#include <cstdlib>
+#include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfMain.hpp>
+#include <detail/Strata_PerfOutput.hpp>
+#include <detail/Strata_PerfScalars.hpp>
+#include <detail/Strata_PerfValidation.hpp>
+#include <detail/Strata_PerfValidationTable.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace Strata {
+namespace PerfTest {
+namespace {
+
+using Space = Kokkos::DefaultExecutionSpace;
+
+/// In the order of the set.
+std::vector<std::string> all_families() {
+  std::vector<std::string> names;
+  for (const auto& system : ValidationSet().systems)
+    if (std::find(names.begin(), names.end(), system.family) == names.end())
+      names.push_back(system.family);
+  return names;
+}
+
+std::string validation_usage() {
+  std::string families;
+  for (const auto& name : all_families()) {
+    const std::size_t line = families.size() - (families.rfind('\n') + 1);
+    if (families.empty() || line + name.size() > 75)
+      families += (families.empty() ? "  " : "\n  ") + name;
+    else
+      families += ' ' + name;
+  }
+  return R"(strata_perf_validation: measures the automatic choice of triangular solves
+beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
+
+  --families LIST    comma separated; default all (see below)
+  --systems TEXT     those with TEXT in their names
+  --per-family N     the N systems of each family with the fewest rows
+  --part I/N         the I-th of N shares of the systems: shares are about
+                     equal, and all shares together are the whole
+  --scalar S         float | double (default) | complex_float | complex_double
+  --milliseconds T   of timing for each algorithm on each system (default 15);
+                     what takes three times as long as the fastest in a first
+                     solve gets no more than that
+  --limit R          candidates that are predicted to take R times as long as
+                     the fastest so far are left out (default 30; 0: none)
+  --list             print families, names and rows of the systems, and end
+  --table FILE       a CSV line for each system, written as soon as it is
+                     measured; scripts/summarise_validation reads it
+
+Flags of Kokkos (--kokkos-...) work as well. Exit code: 0; 1 on a bad flag, a
+system that can't be made, or an output that can't be written; 2 where our own
+algorithm failed or was wrong.
+
+Families:
+)" + families +
+         "\n";
+}
+
+/// I/N of --part.
+void take_part(const std::string& value, ValidationOptions& options) {
+  const std::size_t slash = value.find('/');
+  if (slash == std::string::npos)
+    throw OptionError("--part", "'" + value + "' is not a share I/N",
+                      "use 1/2 and 2/2 for halves");
+  options.parts = whole_number("--part", value.substr(slash + 1), 1, 1000);
+  options.part =
+      whole_number("--part", value.substr(0, slash), 1, options.parts);
+}
+
+ValidationOptions parse(int& argc, char** argv) {
+  ValidationOptions options;
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--families", "--systems", "--per-family", "--part",
+                   "--scalar", "--milliseconds", "--limit", "--table"},
+                  {"--list"})) {
+    if (flag == "--help") {
+      options.help = true;
+    } else if (flag == "--list") {
+      options.list = true;
+    } else if (flag == "--families") {
+      options.families = chosen_names(value, all_families(), flag, "family");
+    } else if (flag == "--systems") {
+      options.text = value;
+    } else if (flag == "--per-family") {
+      options.per_family = whole_number(flag, value, 1, 1000000);
+    } else if (flag == "--part") {
+      take_part(value, options);
+    } else if (flag == "--milliseconds") {
+      options.milliseconds = parse_limit(flag, value, false);
+    } else if (flag == "--limit") {
+      options.limit = value == "0" ? 0 : parse_limit(flag, value, false);
+    } else if (flag == "--scalar") {
+      check_scalar_name(value);
+      options.scalar = value;
+    } else {
+      options.table_file = value;
+    }
+  }
+  if (!options.help && chosen_systems(options).empty())
+    throw OptionError("--families, --systems, --part", "leave no system",
+                      "see --list");
+  return options;
+}
+
+int run_all(const ValidationOptions& options, const OutputFlags&) {
+  const auto systems = chosen_systems(options);
+  if (options.list) {
+    for (const auto& system : systems)
+      std::cout << system.family << ' ' << system.name() << ' ' << system.rows
+                << '\n';
+    require_printed(std::cout);
+    return EXIT_SUCCESS;
+  }
+  TableFile<ValidationResult> table(options.table_file, write_validation_csv);
+  std::cout << "device: " << Detail::device_name(Space()) << '\n';
+  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
+    return make_validation_runner<decltype(scalar)>(options);
+  });
+  int code = EXIT_SUCCESS;
+  for (const auto& system : systems) {
+    const ValidationResult result = runner->run(system);
+    print_validation(std::cout, result);
+    require_printed(std::cout);
+    table.append({result});
+    bool bad = result.outcome != Outcome::right;
+    for (const auto& c : result.candidates)
+      bad = bad || c.outcome == Outcome::wrong || c.outcome == Outcome::failed;
+    if (result.outcome == Outcome::bad_input)
+      code = EXIT_FAILURE;
+    else if (bad && code == EXIT_SUCCESS)
+      code = 2;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace PerfTest
+}  // namespace Strata
+
+int main(int argc, char** argv) {
+  using namespace Strata::PerfTest;
+  return perf_main("strata_perf_validation", argc, argv, validation_usage,
+                   parse, run_all);
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What scripts/summarise_validation says of a table whose numbers are known, and of one that
+# was measured.   -D program= -D python= -D scripts= -D work_dir=
+cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/../plot_test.cmake)
+set(summary ${python} ${scripts}/summarise_validation)
+
+string(CONCAT header "family,system,scalar,rows,nnz,levels,longest_row,merged_levels,chosen,"
+  "predicted_us,solve_us,a_us,a_predicted_us,a_timing,b_us,b_predicted_us,b_timing,"
+  "cusparse_us,analysis_us,cusparse_analysis_us,bytes_us,floor_us,rowwise_error,outcome,"
+  "message\n")
+# Regret 1, 2 and 1; predictions 1, 4 and 0.5 times the time; analyses 4, 1 and 0.25 times
+# cuSPARSE's; 2, 8 and 4 times as fast; 1, 2 and 4 times the floor. The last choice is fastest,
+# as the other's answer is wrong where it is faster.
+file(WRITE ${work_dir}/first.csv "${header}"
+  "grid,g:1,double,9,9,3,3,1,a,10,10,10,10,full,90,80,once,20,400,100,10,10,1,right,\n"
+  "grid,g:2,double,9,9,3,3,1,a,80,20,20,80,full,10,20,full,160,100,100,1,10,1,right,\n")
+file(WRITE ${work_dir}/second.csv "${header}"
+  "long,l:1,double,9,9,3,3,1,b,20,40,,900,left_out,40,20,full,160,50,200,2,10,1,right,\n")
+file(WRITE ${work_dir}/wrong.csv "${header}"
+  "long,l:2,double,9,9,3,3,1,b,20,40,2,2,wrong,40,20,full,160,50,200,2,10,1,right,\n"
+  "long,l:3,double,9,9,3,3,1,b,20,40,50,2,full,40,20,full,160,50,200,2,10,1,wrong,\n")
+
+function(expect_text)
+  foreach(text IN LISTS ARGN)
+    string(FIND "${output}" "${text}" place)
+    if(place EQUAL -1)
+      message(SEND_ERROR "'${text}' is not in\n${output}")
+    endif()
+  endforeach()
+endfunction()
+run(${summary} ${work_dir}/first.csv ${work_dir}/second.csv)
+expect_text("3 systems in 2 families, double"
+  "| regret | 3 | 1.26 | 1 | 1 | 2 | 2 | 2 | 2 |"
+  "| prediction, off by a factor of | 3 | 2 | 1 | 2 | 4 | 4 | 4 | 4 |"
+  "| analysis over cuSPARSE's | 3 | 1 | 0.25 | 1 | 4 | 4 | 4 | 4 |"
+  "| cuSPARSE's solve over ours | 3 | 4 | 2 | 4 | 8 | 8 | 8 | 8 |"
+  "| solve over its floor | 3 | 2 | 1 | 2 | 4 | 4 | 4 | 4 |"
+  "Regret at most 1.15: 66.7 % of the systems."
+  "Predictions within a factor of 2: 66.7 %."
+  "| grid | 2 | 1 | 2 | 2 | 50.0 % | 50.0 % | 2 | 4 | 4 | 2 | 1.41 | 2 |"
+  "| all | 3 | 1 | 2 | 2 | 66.7 % | 66.7 % | 1 | 4 | 4 | 2 | 2 | 4 |"
+  "| bytes bind | 1 | 1 | 1 | 1 | 100.0 % | 100.0 % | 4 | 4 | 2 | 2 | 1 | 1 |"
+  "| a | 2 | 1 | 2 | 0 | 1 | 0 | 2 | 50.0 % |"
+  "| b | 1 | 2 | 2 | 1 | 0 | 0 | 1 | 100.0 % |"
+  "Largest regret:\n\n| system | family | rows | nnz | level sets | ratio | chosen | us | fastest | its us |\n|---|---|---|---|---|---|---|---|---|---|\n| g:2 | grid | 9 | 9 | 3 | 2 | a | 20 | b | 10 |")
+
+# A wrong answer is named, and is not the fastest.
+execute_process(COMMAND ${summary} ${work_dir}/wrong.csv
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+expect_text("No right answer: l:2: a wrong" "No right answer: l:3: wrong"
+  "| regret | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 |")
+if(NOT code EQUAL 1 OR NOT errors MATCHES "2 answers are not right")
+  message(SEND_ERROR "exit code ${code}\n${errors}")
+endif()
+
+function(expect_complaint culprit)
+  execute_process(COMMAND ${summary} ${ARGN}
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  if(NOT code EQUAL 1 OR NOT errors MATCHES "${culprit}" OR errors MATCHES "Traceback")
+    message(SEND_ERROR "${ARGN}: exit code ${code}\n${output}\n${errors}")
+  endif()
+endfunction()
+expect_complaint("absent.csv" ${work_dir}/absent.csv)
+expect_complaint("'g:1' is in the tables twice" ${work_dir}/first.csv ${work_dir}/first.csv)
+file(WRITE ${work_dir}/other.csv "matrix,algorithm\n")
+expect_complaint("no table" ${work_dir}/other.csv)
+file(WRITE ${work_dir}/empty.csv "${header}")
+expect_complaint("no system" ${work_dir}/empty.csv)
+file(WRITE ${work_dir}/cut.csv "${header}" "grid,g:1,double,9\n")
+expect_complaint("cut off" ${work_dir}/cut.csv)
+string(REPLACE "b_" "c_" other "${header}")
+file(WRITE ${work_dir}/other.csv "${other}")
+expect_complaint("other columns" ${work_dir}/first.csv ${work_dir}/other.csv)
+
+# Shares of a run.
+foreach(part RANGE 1 2)
+  run(${program} --families deep,grid3d --per-family 2 --part ${part}/2 --milliseconds 1
+    --table ${work_dir}/part_${part}.csv)
+endforeach()
+run(${summary} ${work_dir}/part_1.csv ${work_dir}/part_2.csv)
+expect_text("4 systems in 2 families, double" "| grid3d | 2 |" "| deep | 2 |"
+  "grid3d:14/random")

@@ -6,6 +6,7 @@
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
+#include <kernels/krylov/KrylovSolve.hpp>
 #include <kernels/krylov/ReducedSystem.hpp>
 #include <limits>
 

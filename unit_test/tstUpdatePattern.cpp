@@ -245,10 +245,16 @@ TEST(UpdatePattern, KeepsAnAutomaticChoiceForSmallChangesOnly) {
   solver.update_pattern(exec, triangle.matrix());
   EXPECT_EQ(solver.report().algorithm, chosen);
   EXPECT_EQ(solver.report().reason, "chosen for the pattern before");
-  EXPECT_TRUE(solver.report().candidates.empty());
+  // The algorithm may have candidates of its own, such as numbers of merged
+  // level sets. The others have none.
+  for (const auto& candidate : solver.report().candidates)
+    EXPECT_EQ(candidate.algorithm, chosen);
   // Many small changes add up.
+  const auto kept = [&] {
+    return solver.report().reason.find("was not kept") == std::string::npos;
+  };
   int turns = 0;
-  while (solver.report().candidates.empty() && turns < 100) {
+  while (kept() && turns < 100) {
     for (int k = 0; k < 120; ++k) {
       const int i = 1 + (turns * 120 + k) * 7 % (triangle.size() - 1);
       triangle.add(i, (i * 31 + k) % i);
@@ -258,7 +264,7 @@ TEST(UpdatePattern, KeepsAnAutomaticChoiceForSmallChangesOnly) {
   }
   EXPECT_GT(turns, 1);
   EXPECT_LT(turns, 100);
-  EXPECT_NE(solver.report().reason.find("was not kept"), std::string::npos);
+  EXPECT_FALSE(kept());
   EXPECT_EQ(solver.report().pattern_updates, turns + 1);
   EXPECT_NE(to_string(solver.report()).find("pattern updates: "),
             std::string::npos);

@@ -30,15 +30,18 @@ struct FactorOrderCosts {
   /// Vectors that an iteration reads and writes beside the application, and its
   /// launches.
   double vectors_of_iteration = 10, launches_of_iteration = 3;
+  /// The same of an iteration in the Schur complement of two colours: see
+  /// ReducedSystem.
+  double vectors_of_reduced = 7, launches_of_reduced = 4;
   /// Set-ups: launches and waits, each level set in parts of alpha, each row
   /// and each entry, microseconds.
   double coloured_setup = 3000, coloured_setup_of_level = 1,
          coloured_setup_of_row = 0.004;
   double natural_setup = 3000, natural_setup_of_level = 0.2,
-         natural_setup_of_entry = 0.001;
+         natural_setup_of_entry = 0.0005;
   /// What the order of level sets takes beside the natural set-up: it finds
   /// that order, and permutes the matrix.
-  double level_sets_setup = 1000, level_sets_setup_of_entry = 0.001;
+  double level_sets_setup = 1000, level_sets_setup_of_entry = 0.0004;
 };
 
 /// Predictions for one Hermitian matrix. Times are in microseconds.
@@ -107,8 +110,11 @@ class FactorOrderChoice {
         costs_.coloured_setup +
         costs_.coloured_setup_of_level * f_.p.alpha * f_.sizes.num_levels +
         costs_.coloured_setup_of_row * f_.rows;
-    return candidate(FactorOrder::coloured, setup, coloured_application(),
-                     coloured_iterations(), "a model of its launches");
+    auto made = candidate(FactorOrder::coloured, setup, coloured_application(),
+                          coloured_iterations(), "a model of its launches");
+    if (colours_ == 2)
+      made.predicted_us = setup + made.iterations * reduced_iteration();
+    return made;
   }
   /// Both triangles in the order of level sets. The graph is the natural
   /// order's: what that order's `sync_free` can do, it can do here, with b and
@@ -141,6 +147,13 @@ class FactorOrderChoice {
     return costs_.launches_of_iteration * f_.begin() +
            (entries_ * (f_.scalar + 4) +
             costs_.vectors_of_iteration * f_.rows * f_.scalar) /
+               f_.p.bytes_per_us;
+  }
+  /// An iteration by two colours, whose entries it reads once.
+  double reduced_iteration() const {
+    return costs_.launches_of_reduced * f_.begin() +
+           (2 * f_.edges * (f_.scalar + 4) +
+            costs_.vectors_of_reduced * f_.rows * f_.scalar) /
                f_.p.bytes_per_us;
   }
   /// r on its way to the factors, and z on its way back: one end of each is in

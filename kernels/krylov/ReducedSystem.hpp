@@ -7,6 +7,7 @@
 #include <core/device/GridSum.hpp>
 #include <core/matrix/FindColumn.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/scalar/Modulus.hpp>

@@ -26,7 +26,12 @@ class ConjugateGradientState;
 /// An iteration is three launches with a SellMatrix and no or a diagonal
 /// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
 /// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
-/// All scalars stay on the device. Sums are added up in double in a fixed
+/// With incomplete Cholesky factors of two colours (IncompletePreconditioner)
+/// that were made of A itself, the iteration is one in the Schur complement of
+/// the first colour: the same steps in four launches on half of the rows. That
+/// the factors are A's own is found out by a product at the beginning, for
+/// which the host waits; with factors of other values, each iteration applies
+/// them. All scalars stay on the device. Sums are added up in double in a fixed
 /// order, each by the kernel after: the same solver gives the same bits each
 /// time. The host enqueues some
 /// iterations ahead of the newest residual it knows and never waits for the
@@ -34,13 +39,13 @@ class ConjugateGradientState;
 /// so the answer does not depend on that.
 ///
 /// A solver is its workspace: three vectors (another for iterations of two
-/// launches, another for a preconditioner that is no diagonal), and pinned host
-/// memory for at most 2 max(1, iterations_ahead) numbers. The history of a
-/// solve grows on the host by a number an iteration, whatever max_iterations
-/// is. Copies share the workspace; their solves must not overlap. A solver made
-/// without arguments is empty, as one that was moved from: for members, which
-/// are assigned one that is made. To solve with an empty one, or to ask for its
-/// rows, is a HandleError.
+/// launches, another for a preconditioner that is no diagonal, and one and a
+/// half for one of two colours), and pinned host memory for at most 2 max(1,
+/// iterations_ahead) numbers. The history of a solve grows on the host by a
+/// number an iteration, whatever max_iterations is. Copies share the workspace;
+/// their solves must not overlap. A solver made without arguments is empty, as
+/// one that was moved from: for members, which are assigned one that is made.
+/// To solve with an empty one, or to ask for its rows, is a HandleError.
 ///
 /// @tparam Scalar float, double, Kokkos::complex of either
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>

@@ -79,7 +79,8 @@ struct CgResult {
   /// status is not_finite).
   double rhs_norm = 0, residual_norm = 0;
   /// Norms of the residual as followed through the iterations, the first for
-  /// the x given: iterations + 1 elements.
+  /// the x given: iterations + 1 elements. In a Schur complement, that x has
+  /// the first colour solved for.
   std::vector<double> history;
   /// Times that the iteration was begun anew from b - A x.
   int restarts = 0;

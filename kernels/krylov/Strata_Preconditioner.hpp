@@ -92,7 +92,9 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
 /// In the natural order it is an IncompleteFactorization, in the order of level
 /// sets one of the permuted matrix. In the coloured order it has a
 /// factorisation of its own, and applies it by sweeps over two colours or, with
-/// more colours, by TriangularSolver; vectors stay in the order given.
+/// more colours, by TriangularSolver; vectors stay in the order given. For
+/// incomplete_cholesky, two colours are kept a second time, as the blocks that
+/// conjugate gradients in the Schur complement multiply with.
 ///
 /// Times and iterations of the orders: docs/algorithms/sell_and_cg.md. For
 /// fill, replaced pivots, factors in float, several right-hand sides and

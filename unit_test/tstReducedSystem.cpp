@@ -61,7 +61,10 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
     const auto M = coloured(crs);
     ASSERT_EQ(M.colours(), 2);
     ASSERT_NE(Strata::Detail::Internals::reduced(M), nullptr);
-    Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options);
+    CgOptions fewer = options;
+    fewer.launches = 2;
+    Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options),
+        merging(exec, host.rows, fewer);
     // Strided vectors, and a solution that is guessed.
     Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block("block",
                                                               host.rows, 3);
@@ -88,10 +91,11 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
       const auto wanted = solver.solve(exec, A, Opaque<decltype(M)>{M}, b, y);
       expect(wanted, on_host(y));
       std::vector<Scalar> first;
-      for (int run = 0; run < 2; ++run) {
+      for (int run = 0; run < 3; ++run) {
         Kokkos::deep_copy(x, Scalar(0));
         if (guessed) Kokkos::deep_copy(x, guess);
-        const auto result = solver.solve(exec, A, M, b, x);
+        const auto result =
+            (run < 2 ? solver : merging).solve(exec, A, M, b, x);
         expect(result, on_host(x));
         // The first colour's residual, which the other begins with, is gone.
         EXPECT_NEAR(result.iterations, wanted.iterations,

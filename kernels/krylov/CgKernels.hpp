@@ -351,6 +351,55 @@ struct CgSellDirectionProduct {
   }
 };
 
+/// t = F p of a ReducedSystem with p = D^-1 z + beta p of the iteration before,
+/// made on the way.
+template <class Scalar>
+struct CgReducedDirectionFirst {
+  static constexpr int block = 1;
+  static constexpr bool reduces = false, late = false, heavy = true;
+  CgDirectionSource<Scalar, true> source;
+  Scalar* t;
+  CgShared shared;
+  CgTakeResidual residual;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
+    bool was_running;
+    const CgScalars state = residual(team, shared, was_running);
+    source.beta = static_cast<RealOf<Scalar>>(state.beta);
+    return state.status == krylov_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    t[row] = sum[0];
+    return 0;
+  }
+};
+
+/// That p, and w = D2 p - G t with p^H w.
+template <class Scalar>
+struct CgReducedDirectionSecond {
+  static constexpr int block = 1;
+  static constexpr bool reduces = true, late = true, heavy = true;
+  ContiguousSource<Scalar> source;  // t
+  CgDirectionSource<Scalar, true> direction;
+  const Scalar* diagonal;
+  Scalar *p, *w;
+  CgShared shared;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    direction.beta = static_cast<RealOf<Scalar>>(shared.state->beta);
+    return shared.state->status == krylov_running;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    const Scalar own = direction(row, 0),
+                 product = diagonal[row] * own - sum[0];
+    p[row] = own;
+    w[row] = product;
+    return real_product(own, product);
+  }
+};
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -264,7 +264,9 @@ class ConjugateGradientState {
     }
     /// p = z + beta p of the iteration before, w = A p.
     void merged_product(const Vector& old_p, const Vector& p) const {
-      if (diagonal())
+      if (reduced)
+        merged_reduced_product(old_p, p);
+      else if (diagonal())
         merged_product_of<true>(old_p, p);
       else
         merged_product_of<false>(old_p, p);
@@ -281,6 +283,24 @@ class ConjugateGradientState {
                                    next_shared(),
                                    not_ready},
                                cg.product_sum_);
+    }
+    void merged_reduced_product(const Vector& old_p, const Vector& p) const {
+      const auto not_ready = take_not_ready();
+      const CgDirectionSource<Scalar, true> source{
+          z(), diagonal(), old_p.data(), {}};
+      run_sell("Strata::ConjugateGradient::reduced_product", exec,
+               reduced->upper(),
+               CgReducedDirectionFirst<Scalar>{source, cg.reduced_t_.data(),
+                                               next_shared(), not_ready});
+      cg.curvature_ = run_sell(
+          "Strata::ConjugateGradient::reduced_product", exec, reduced->lower(),
+          CgReducedDirectionSecond<Scalar>{{cg.reduced_t_.data()},
+                                           source,
+                                           reduced->diagonal(),
+                                           p.data(),
+                                           cg.w_.data(),
+                                           shared()},
+          cg.reduced_sum_);
     }
     const Scalar* z() const { return knows_z() ? cg.r_.data() : cg.z_.data(); }
     void direction(bool first) const {

@@ -28,15 +28,15 @@ class ConjugateGradientState;
 /// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
 /// With incomplete Cholesky factors of two colours (IncompletePreconditioner)
 /// that were made of A itself, the iteration is one in the Schur complement of
-/// the first colour: the same steps in four launches on half of the rows. That
-/// the factors are A's own is found out by a product at the beginning, for
-/// which the host waits; with factors of other values, each iteration applies
-/// them. All scalars stay on the device. Sums are added up in double in a fixed
-/// order, each by the kernel after: the same solver gives the same bits each
-/// time. The host enqueues some
-/// iterations ahead of the newest residual it knows and never waits for the
-/// stream to run dry; which iteration is the last one is decided on the device,
-/// so the answer does not depend on that.
+/// the first colour: the same steps in four launches (or three) on half of the
+/// rows. That the factors are A's own is found out by a product at the
+/// beginning, for which the host waits; with factors of other values, each
+/// iteration applies them. All scalars stay on the device. Sums are added up in
+/// double in a fixed order, each by the kernel after: the same solver gives the
+/// same bits each time. The host enqueues some iterations ahead of the newest
+/// residual it knows and never waits for the stream to run dry; which iteration
+/// is the last one is decided on the device, so the answer does not depend on
+/// that.
 ///
 /// A solver is its workspace: three vectors (another for iterations of two
 /// launches, another for a preconditioner that is no diagonal, and one and a

@@ -42,7 +42,8 @@ class SubgraphsRegistration
   /// order of their cost, and each is made only where the algorithm may still
   /// be the fastest: whether components can fit, by the number of starting
   /// vertices, of which each component has one at least; the least time that
-  /// any partition takes; the components; the partition, on the host.
+  /// any partition takes; the components, with which a thousand solves have to
+  /// be worth the partition; the partition, on the host.
   void consider(Selection& selection) override {
     const auto& sizes = selection.analysis.order.sizes;
     const PartitionOptions allowed = limits(selection);
@@ -71,7 +72,8 @@ class SubgraphsRegistration
           find_component_sizes(selection.exec, selection.analysis.graph, most);
       if (components.count < 2 || components.largest > most) return;
       if (is_gpu<ExecutionSpace> &&
-          !(subgraphs_at_least(selection.features(), components.largest) <
+          !(subgraphs_at_least(selection.features(), components.largest) +
+                partition_us_a_solve(rows) <
             best))
         return;
       note = std::to_string(components.count) + " components";

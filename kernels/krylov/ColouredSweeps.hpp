@@ -185,7 +185,6 @@ class ColouredSweeps {
 
   int colours() const { return colouring_.num_colours(); }
   const Colouring<Memory>& colouring() const { return colouring_; }
-  std::size_t bytes_read() const { return bytes_read_; }
 
  private:
   static constexpr const char* label =
@@ -241,18 +240,15 @@ class ColouredSweeps {
     SellReport report;
     report.rows = report.columns = rows_;
     report.entries = static_cast<std::int64_t>(factor.nnz());
-    const Parts made = build_sell<Scalar>(exec, row_map, factor.graph.entries,
-                                          factor.values.data(), length, true,
-                                          SellOptions(), report, &groups);
-    bytes_read_ += report.bytes_read;
-    return made;
+    return build_sell<Scalar>(exec, row_map, factor.graph.entries,
+                              factor.values.data(), length, true, SellOptions(),
+                              report, &groups);
   }
 
   std::int64_t rows_;
   Colouring<Memory> colouring_;
   Kokkos::View<Scalar*, Memory> inverse_pivot_;
   bool whole_ = true;  // all parts are of the same values
-  std::size_t bytes_read_ = 0;
   Parts lower_, upper_;
 };
 

@@ -32,7 +32,7 @@ struct FactorOrderCosts {
   double vectors_of_iteration = 10, launches_of_iteration = 3;
   /// The same of an iteration in the Schur complement of two colours: see
   /// ReducedSystem.
-  double vectors_of_reduced = 7, launches_of_reduced = 4;
+  double vectors_of_reduced = 8, launches_of_reduced = 4;
   /// Set-ups: launches and waits, each level set in parts of alpha, each row
   /// and each entry, microseconds.
   double coloured_setup = 3000, coloured_setup_of_level = 1,

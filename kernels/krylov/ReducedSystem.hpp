@@ -262,6 +262,10 @@ class ReducedSystem {
   /// Of the diagonal of S.
   const RealOf<Scalar>* inverse_pivot() const { return inverse_pivot_.data(); }
 
+  /// Of the matrices in a product with S.
+  std::size_t bytes_read() const {
+    return upper_.report().bytes_read + lower_.report().bytes_read;
+  }
   /// Parts of a sum that long rows take.
   std::int64_t extra_parts() const {
     return std::max(upper().num_long_rows(), lower().num_long_rows());

@@ -13,7 +13,7 @@
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
 #include <kernels/krylov/ColouredSolves.hpp>
-#include <kernels/krylov/ColouredSweeps.hpp>
+#include <kernels/krylov/ReducedSystem.hpp>
 #include <limits>
 #include <stdexcept>
 
@@ -164,16 +164,16 @@ class Runner : public CgRunner {
     };
     result.setup_us =
         1e6 * (natural ? timed(set_up) : median_seconds(exec_, set_up));
-    // Two launches: z, p, p, w; r, w, p, x, r, x. Sweeps of two colours: r, z;
-    // z, r, z, where colours are half of a vector, and the pivots. Triangular
-    // solves are no matter of bytes.
+    // Two launches: z, p, p, w; r, w, p, x, r, x. In the Schur complement, of
+    // half as many rows: p, t; t, p, D, w; r, w, 1/D, r; r, 1/D, p, x, p, x.
+    // Triangular solves are no matter of bytes.
     const double vectors = name == "strata_jacobi" ? 12.0
-                           : coloured              ? 14.0
+                           : coloured              ? 8.0
                                                    : 10.0;
     double bytes = static_cast<double>(A->report().bytes_read);
     if (coloured)
-      if (const auto* sweeps = Detail::Internals::sweeps(*incomplete))
-        bytes += static_cast<double>(sweeps->bytes_read());
+      if (const auto* reduced = Detail::Internals::reduced(*incomplete))
+        bytes = static_cast<double>(reduced->bytes_read());
     if (!natural)
       result.floor_us = 1e6 *
                         (bytes + vectors * static_cast<double>(result.rows) *

@@ -8,6 +8,7 @@
 #include <core/device/Launch.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/level_sets/LevelTiles.hpp>
 #include <kernels/triangular/level_sets/RowKernels.hpp>
 #include <kernels/triangular/subgraphs/SubgraphPlan.hpp>
 
@@ -186,6 +187,14 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  /// Of a host, by tiles.
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const TilePlan& tiles)
+      : LevelSetSolve(exec, analysis,
+                      make_tile_order(exec, analysis.graph,
+                                      analysis.order.level_of, tiles)) {}
+
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
@@ -211,7 +220,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       const auto made = std::make_shared<LevelSetSolve>(*this);
       made->take_workspace(exec);
       made->tasks_.reset_counters();
-      reserve_team(exec, tasks_.threads, 0);
+      reserve_team(exec, std::min(tasks_.threads, team_warps(exec)), 0);
       return made;
     }
   }
@@ -260,6 +269,21 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const TileOrder<Memory>& tiles)
+      : Base(exec, analysis, analysis.graph, tiles.order,
+             DependencyNumbering::permuted_row, 4, 1, {}) {
+    tasks_.first_slot = find_first_slots(exec, this->chunks_);
+    for (const auto& of_thread : tiles.tasks)
+      tasks_.num_levels =
+          std::max(tasks_.num_levels, static_cast<int>(of_thread.size()));
+    join_level_tasks(exec, analysis.graph, tiles.order, tiles.tasks, tasks_);
+    tasks_.sequence =
+        to_device<int, Memory>("Strata::LevelTasks", tiles.sequence);
+    reserve_team(exec, std::min(tasks_.threads, team_warps(exec)), 0);
+  }
+
   template <int R>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
@@ -278,7 +302,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                         const TriangularAnalysis<ExecutionSpace>& analysis) {
     tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
                               this->chunks_, team_warps(exec));
-    reserve_team(exec, tasks_.threads, 0);
+    reserve_team(exec, std::min(tasks_.threads, team_warps(exec)), 0);
   }
   void run_tasks(const ExecutionSpace& exec,
                  const MultiVectorRef<const Scalar>& b,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/level_sets/LevelTiles.hpp>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
 namespace Strata {
@@ -41,6 +42,35 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
   return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
                          f.bytes_us + f.more_vectors(4)) +
                 (alone ? 1. : 1 + 0.1 * threads) * p.alpha);
+}
+
+/// What schedules of tiles are compared by. Within a tile a thread has rows
+/// that do not need each other, in its own cache, and takes little longer than
+/// substitution takes of rows that are no chain. docs/notes/2026-11-hosts.md
+/// has what the factors were fitted to.
+inline TileCosts tile_costs(const SolveFeatures& f) {
+  const auto& p = f.p;
+  constexpr double ns = 1000;
+  const double many = SolveFeatures::side_by_side(f.columns);
+  TileCosts costs;
+  costs.row =
+      ns * many *
+      (1.6 * p.serial_row + 0.7 * f.host_rows.unforeseen * p.narrow_level);
+  costs.entry = ns * many * 1.9 * p.serial_entry;
+  costs.handover = std::max(100., ns * 0.6 * p.handover);
+  costs.line = 0.08 * costs.handover * f.columns;
+  costs.launch = ns * p.alpha;
+  return costs;
+}
+
+/// By tiles, of which a schedule has been made.
+inline double predict_tiles(const SolveFeatures& f, double scheduled_ns,
+                            int threads) {
+  // A few threads have their share of the bandwidth.
+  const double share =
+      std::max(1., std::min(f.processors, 16) / double(threads));
+  return 1.1 *
+         std::max(scheduled_ns / 1000, share * f.bytes_us + f.more_vectors(4));
 }
 
 /// `narrow_chunks` and `warps` as LevelSetSolve's narrow_chunks and

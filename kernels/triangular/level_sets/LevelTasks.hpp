@@ -350,6 +350,16 @@ struct LevelTaskRun {
     store_release(own, before + static_cast<unsigned>(tasks.num_levels));
   }
 
+  /// By one thread.
+  void solve_all() const {
+    const auto count = static_cast<int>(tasks.sequence.extent(0));
+    if (count == 0) return solve(0, num_rows);
+    for (int t = 0; t < count; ++t) {
+      const LevelTask& task = tasks.task(tasks.sequence(t));
+      solve(task.first_permuted_row, task.last_permuted_row);
+    }
+  }
+
  private:
   void await(const LevelWait& wait, unsigned before) const {
     const unsigned* const done = tasks.done.data() + wait.thread * tasks.apart;
@@ -358,14 +368,6 @@ struct LevelTaskRun {
          ++turn)
       // The thread waited for is at work, or the system has taken its core.
       if (turn > 2000) pause_while_waiting(turn - 2000 + 64);
-  }
-  void solve_all() const {
-    const auto count = static_cast<int>(tasks.sequence.extent(0));
-    if (count == 0) return solve(0, num_rows);
-    for (int t = 0; t < count; ++t) {
-      const LevelTask& task = tasks.task(tasks.sequence(t));
-      solve(task.first_permuted_row, task.last_permuted_row);
-    }
   }
   void solve(int first, int last) const {
     if (columns == 1) return solve_one(first, last);

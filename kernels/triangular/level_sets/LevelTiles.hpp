@@ -25,9 +25,10 @@ struct TileCosts {
   double wait = 10;       ///< to look at another thread's counter
   double handover = 250;  ///< until another thread sees that a tile is done
   double line = 20;       ///< of x from another thread's cache
-  double launch = 4000;   ///< of one thread
+  double launch = 4000;   ///< see launch_of
+  /// One thread is the caller's.
   double launch_of(int threads) const {
-    return (threads == 1 ? 1. : 1 + 0.1 * threads) * launch;
+    return threads == 1 ? 0. : (1 + 0.1 * threads) * launch;
   }
 };
 

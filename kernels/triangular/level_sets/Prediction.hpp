@@ -37,11 +37,11 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
       alone = false;
     }
   }
-  // A team takes longer to begin than one thread; and its slowest thread
-  // counts, whatever slowed it down.
+  // One thread is the caller's. A team's slowest thread counts, whatever slowed
+  // it down.
   return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
                          f.bytes_us + f.more_vectors(4)) +
-                (alone ? 1. : 1 + 0.1 * threads) * p.alpha);
+                (alone ? 0. : 1 + 0.1 * threads) * p.alpha);
 }
 
 /// What schedules of tiles are compared by. Within a tile a thread has rows

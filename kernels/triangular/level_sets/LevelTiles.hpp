@@ -21,11 +21,12 @@ namespace Detail {
 /// Nanoseconds of a host's threads, by which schedules are compared.
 struct TileCosts {
   double row = 1.3, entry = 0.8;
-  double tile = 20;       ///< to begin a tile
-  double wait = 10;       ///< to look at another thread's counter
-  double handover = 250;  ///< until another thread sees that a tile is done
-  double line = 20;       ///< of x from another thread's cache
-  double launch = 4000;   ///< see launch_of
+  double row_alone = 1.3;  ///< where one thread has all rows
+  double tile = 20;        ///< to begin a tile
+  double wait = 10;        ///< to look at another thread's counter
+  double handover = 250;   ///< until another thread sees that a tile is done
+  double line = 20;        ///< of x from another thread's cache
+  double launch = 4000;    ///< see launch_of
   /// One thread is the caller's.
   double launch_of(int threads) const {
     return threads == 1 ? 0. : (1 + 0.1 * threads) * launch;
@@ -471,18 +472,23 @@ class TilePlanner {
   /// No solve by so many threads can be faster, in nanoseconds.
   static double least(const TileCosts& costs, double rows, double entries,
                       int threads) {
+    const double row = threads == 1 ? costs.row_alone : costs.row;
     return costs.launch_of(threads) +
-           (costs.row * rows + costs.entry * entries) / threads;
+           (row * rows + costs.entry * entries) / threads;
   }
-  /// The fastest that is found.
+  /// The fastest that is found. Several threads have to gain a fifth over one:
+  /// they cost other programs more, and lose more where cores are busy.
   TilePlan best() const {
+    constexpr double gain = 0.8;
     TilePlan best = alone();
     for (int threads = threads_; threads > 1; threads /= 2) {
       const double bound = least(costs_, double(graph_.num_vertices),
                                  double(graph_.num_edges()), threads);
-      if (bound >= best.predicted) continue;
+      const double most =
+          best.threads == 1 ? gain * best.predicted : best.predicted;
+      if (bound >= most) continue;
       TilePlan found = best_of(threads);
-      if (found.predicted < best.predicted)
+      if (found.predicted < most)
         best = std::move(found);
       else if (best.threads > 1)
         break;

@@ -37,6 +37,8 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
       alone = false;
     }
   }
+  // Alone, a thread comes back to a line of b or x after a whole level set.
+  if (alone && !f.is_in_own_cache()) work += f.rows * p.narrow_level;
   // One thread is the caller's. A team's slowest thread counts, whatever slowed
   // it down.
   return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,

@@ -59,8 +59,8 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
     const std::int64_t lines = lines_, lower = lower_, upper = upper_,
                        size = size_;
     Scalar* const to = band_.data();
-    Kokkos::parallel_for(
-        "Strata::Band::pack", Range(exec, 0, size), [=](std::int64_t j) {
+    for_each(
+        "Strata::Band::pack", exec, size, lines * size, [=](std::int64_t j) {
           // Column j has rows begin to end - 1; the rest is zero.
           const std::int64_t begin = std::max<std::int64_t>(0, j - upper),
                              end = std::min(size, j + lower + 1);
@@ -109,8 +109,9 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
         in_place ? threads_ : std::min<std::int64_t>(threads_, room),
         (columns + columns_at_once - 1) / columns_at_once);
     const LapackBand* const own = this;
-    Kokkos::parallel_for(
-        "Strata::Band::solve", Range(exec, 0, groups), [=](std::int64_t g) {
+    const std::int64_t elements = groups == 1 ? 1 : std::int64_t{lines_} * size_ * columns;
+    for_each(
+        "Strata::Band::solve", exec, groups, elements, [=](std::int64_t g) {
           const std::int64_t begin = columns * g / groups,
                              end = columns * (g + 1) / groups;
           if (in_place) {
@@ -155,6 +156,16 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  /// @param elements  that the loop goes over: see is_left_to_caller
+  template <class Body>
+  static void for_each(const char* label, const ExecutionSpace& exec,
+                       std::int64_t count, std::int64_t elements,
+                       const Body& body) {
+    if (is_left_to_caller<ExecutionSpace>(elements))
+      for (std::int64_t i = 0; i < count; ++i) body(i);
+    else
+      Kokkos::parallel_for(label, Range(exec, 0, count), body);
+  }
   template <class From>
   void copy(const BatchVectorRef<From>& from, const BatchVectorRef<Scalar>& to,
             std::int64_t begin, std::int64_t end) const {

@@ -22,11 +22,20 @@ namespace Detail {
 struct TileCosts {
   double row = 1.3, entry = 0.8;
   double row_alone = 1.3;  ///< where one thread has all rows
-  double tile = 20;        ///< to begin a tile
-  double wait = 10;        ///< to look at another thread's counter
-  double handover = 250;   ///< until another thread sees that a tile is done
-  double line = 20;        ///< of x from another thread's cache
-  double launch = 4000;    ///< see launch_of
+  /// What a row takes longer where a thread's share of so many bytes in all is
+  /// not in the cache that a core has to itself.
+  double row_beyond = 0, bytes = 0;
+  double step = 5;        ///< from a row to one that needs it
+  double tile = 20;       ///< to begin a tile
+  double wait = 10;       ///< to look at another thread's counter
+  double handover = 250;  ///< until another thread sees that a tile is done
+  double line = 20;       ///< of x from another thread's cache
+  double launch = 4000;   ///< see launch_of
+  double row_of(int threads) const {
+    constexpr double own_cache = 2 * 1024 * 1024;
+    return (threads == 1 ? row_alone : row) +
+           (bytes > threads * own_cache ? row_beyond : 0.);
+  }
   /// One thread is the caller's.
   double launch_of(int threads) const {
     return threads == 1 ? 0. : (1 + 0.1 * threads) * launch;
@@ -49,6 +58,7 @@ struct TileGraph {
   int blocks = 0, bands = 0;
   /// By tile(block, band).
   std::vector<double> rows, entries;
+  std::vector<double> levels;          // by band: its level sets
   std::vector<std::int64_t> need_map;  // one more at the end
   std::vector<Need> need;
 
@@ -99,6 +109,9 @@ inline TileGraph merge_tiles(const TileGraph& fine, int blocks_of_one,
   made.bands = (fine.bands + bands_of_one - 1) / bands_of_one;
   made.rows.assign(std::size_t(made.blocks) * made.bands, 0);
   made.entries = made.rows;
+  made.levels.assign(made.bands, 0);
+  for (int l = 0; l < fine.bands; ++l)
+    made.levels[l / bands_of_one] += fine.levels[l];
   made.need_map.assign(1, 0);
   for (int block = 0; block < made.blocks; ++block) {
     BlockNeeds needs(block, made.bands);
@@ -220,11 +233,16 @@ class TileScheduler {
       const int from = graph_.tile(need.block, need.band);
       dependent_[dependent_map_[from + 1]++] = t;
     });
+    const double row = costs_.row_of(threads_);
     for (int t = 0; t < tiles; ++t) {
       missing_[t] += t % graph_.bands > 0;  // the block's tile before
-      if (graph_.rows[t] > 0)
-        work_[t] += costs_.tile + costs_.row * graph_.rows[t] +
-                    costs_.entry * graph_.entries[t];
+      if (graph_.rows[t] == 0) continue;
+      // Of a chain, each row waits for the one before.
+      const double steps =
+          std::min(graph_.rows[t], graph_.levels[t % graph_.bands]);
+      work_[t] += costs_.tile + std::max(row * graph_.rows[t] +
+                                             costs_.entry * graph_.entries[t],
+                                         costs_.step * steps);
     }
   }
   template <class Take>
@@ -472,9 +490,8 @@ class TilePlanner {
   /// No solve by so many threads can be faster, in nanoseconds.
   static double least(const TileCosts& costs, double rows, double entries,
                       int threads) {
-    const double row = threads == 1 ? costs.row_alone : costs.row;
     return costs.launch_of(threads) +
-           (row * rows + costs.entry * entries) / threads;
+           (costs.row_of(threads) * rows + costs.entry * entries) / threads;
   }
   /// The fastest that is found. Several threads have to gain a fifth over one:
   /// they cost other programs more, and lose more where cores are busy.
@@ -512,8 +529,12 @@ class TilePlanner {
       made.schedule.tile.push_back(b);
       made.schedule.thread.push_back(0);
     }
-    made.predicted = least(costs_, double(n), double(graph_.num_edges()), 1) +
-                     costs_.tile * made.blocks;
+    const double steps = std::min(
+        double(n), double(made.blocks) * double(order_.sizes.num_levels));
+    made.predicted =
+        std::max(least(costs_, double(n), double(graph_.num_edges()), 1),
+                 costs_.step * steps) +
+        costs_.tile * made.blocks;
     return made;
   }
   /// The tiles of `blocks_of_one` neighbouring blocks and `bands_of_one` bands
@@ -597,8 +618,10 @@ class TilePlanner {
       if (sum + of_level > most) {
         ++band;
         sum = 0;
+        tiles_.levels.push_back(0);
       }
       band_of_level_.push_back(band);
+      ++tiles_.levels.back();
       sum += of_level;
     }
     tiles_.blocks = blocks;

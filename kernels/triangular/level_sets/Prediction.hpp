@@ -61,10 +61,12 @@ inline TileCosts tile_costs(const SolveFeatures& f) {
     return ns * many * (1.6 * p.serial_row + waits * p.narrow_level);
   };
   costs.row = row(0.3 * f.host_rows.unforeseen);
-  // Alone, it fetches b and x of a block's rows from memory, or from a cache
-  // that cores share, at more places than it can fetch ahead.
-  costs.row_alone =
-      row(1.2 * f.host_rows.unforeseen + (f.is_in_own_cache() ? 0. : 0.3));
+  costs.row_alone = row(1.2 * f.host_rows.unforeseen);
+  // A thread then fetches b and x of a block's rows from memory, or from a
+  // cache that cores share, at more places than it can fetch ahead.
+  costs.row_beyond = ns * many * 0.3 * p.narrow_level;
+  costs.bytes = f.bytes_us * p.bytes_per_us;
+  costs.step = ns * many * p.narrow_level;
   costs.entry = ns * many * 1.9 * p.serial_entry;
   costs.handover = std::max(100., ns * 0.6 * p.handover);
   costs.line = 0.08 * costs.handover * f.columns;

@@ -80,6 +80,15 @@ template <class ExecutionSpace>
 inline constexpr bool runs_at_once = is_openmp<ExecutionSpace>;
 #endif
 
+/// Whether a loop over so many elements, a nanosecond each or two, is left to
+/// the calling thread of a host: everything enqueued is done there, and waking
+/// other threads takes some microseconds, or milliseconds where other programs
+/// have their cores.
+template <class ExecutionSpace>
+constexpr bool is_left_to_caller(std::int64_t elements) {
+  return runs_at_once<ExecutionSpace> && elements <= 16384;
+}
+
 /// Threads that run in lock step and can exchange registers
 /// (core/device/Warp.hpp); 1 where the backend has no such exchange here.
 template <class ExecutionSpace>

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_BAND_BAND_INPUT_HPP
 
 #include <Strata_Error.hpp>
+#include <algorithm>
 #include <core/device/Backend.hpp>
 #include <kernels/band/TileTask.hpp>
 #include <limits>
@@ -127,12 +128,17 @@ struct CheckBand {
       }
       finish(system, first + thread, sum, largest);
     } else {
-      const std::int64_t end = first + lines < A.size ? first + lines : A.size;
-      if constexpr (by_rows) {
-        rows_of_host(system, first, end);
-      } else {
-        for (std::int64_t j = first; j < end; ++j) column_of_host(system, j);
-      }
+      lines_of_host(system, first);
+    }
+  }
+  /// A host's: the lines of a team, by its one thread.
+  KOKKOS_INLINE_FUNCTION void lines_of_host(int system,
+                                            std::int64_t first) const {
+    const std::int64_t end = sooner(first + lines, A.size);
+    if constexpr (by_rows) {
+      rows_of_host(system, first, end);
+    } else {
+      for (std::int64_t j = first; j < end; ++j) column_of_host(system, j);
     }
   }
 
@@ -227,9 +233,22 @@ struct CheckBand {
 template <class ExecutionSpace, class Scalar, class Scale, class Fault>
 void check_band(const ExecutionSpace& exec, const BandRef<Scalar>& A,
                 const Scale& scale, const Fault& fault) {
-  Kokkos::deep_copy(exec, fault, BandFaults::none);
+  const bool by_caller = is_left_to_caller<ExecutionSpace>(
+      (A.lower + A.upper + 1) * A.size * A.batch);
+  if (by_caller)
+    std::fill(fault.data(), fault.data() + fault.extent(0), BandFaults::none);
+  else
+    Kokkos::deep_copy(exec, fault, BandFaults::none);
   const auto launch = [&](auto check) {
     using Check = decltype(check);
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      if (by_caller) {
+        for (int system = 0; system < A.batch; ++system)
+          for (std::int64_t first = 0; first < A.size; first += Check::lines)
+            check.lines_of_host(system, first);
+        return;
+      }
+    }
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec,
         static_cast<int>((A.size + Check::lines - 1) / Check::lines * A.batch),

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <core/device/DeviceInfo.hpp>
 #include <core/lapack/Lapack.hpp>
-#include <core/memory/AllocateView.hpp>
 #include <core/matrix/PackValues.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <kernels/band/BandAlgorithm.hpp>
 
@@ -45,10 +45,9 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
         checks_pivots_(checks_pivots),
         band_(make_unfilled<decltype(band_)>(exec, "Strata::Band::lapack",
                                              std::int64_t{lines_} * size_)),
-        exchange_(make_zeroed<decltype(exchange_)>("Strata::Band::exchange",
-                                                   size_)),
-        pivots_(
-            make_zeroed<decltype(pivots_)>("Strata::Band::pivots", size_)) {
+        exchange_(
+            make_zeroed<decltype(exchange_)>("Strata::Band::exchange", size_)),
+        pivots_(make_zeroed<decltype(pivots_)>("Strata::Band::pivots", size_)) {
     reserve(exec, std::max(1, max_right_hand_sides));
     grows_ = max_right_hand_sides == 0;
   }
@@ -59,27 +58,25 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
     const std::int64_t lines = lines_, lower = lower_, upper = upper_,
                        size = size_;
     Scalar* const to = band_.data();
-    Kokkos::parallel_for(
-        "Strata::Band::pack", Range(exec, 0, size), [=](std::int64_t j) {
-          // Column j has rows begin to end - 1; the rest is zero.
-          const std::int64_t begin = std::max<std::int64_t>(0, j - upper),
-                             end = std::min(size, j + lower + 1);
-          const std::int64_t count = end - begin;
-          Scalar* const column = to + j * lines;
-          Scalar* const held = column + (lower + upper + begin - j);
-          std::fill(column, held, Scalar(0));
-          const Scalar* const from = &A(0, begin, j);
-          for (std::int64_t i = 0; i < count; ++i)
-            held[i] = from[i * A.row_stride];
-          std::fill(held + count, column + lines, Scalar(0));
-        });
+    for_each("Strata::Band::pack", exec, size, lines * size,
+             [=](std::int64_t j) {
+               // Column j has rows begin to end - 1; the rest is zero.
+               const std::int64_t begin = std::max<std::int64_t>(0, j - upper),
+                                  end = std::min(size, j + lower + 1);
+               const std::int64_t count = end - begin;
+               Scalar* const column = to + j * lines;
+               Scalar* const held = column + (lower + upper + begin - j);
+               std::fill(column, held, Scalar(0));
+               const Scalar* const from = &A(0, begin, j);
+               for (std::int64_t i = 0; i < count; ++i)
+                 held[i] = from[i * A.row_stride];
+               std::fill(held + count, column + lines, Scalar(0));
+             });
     exec.fence();
-    const int info =
-        Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(), lines_,
-                              exchange_.data());
+    const int info = Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
+                                           lines_, exchange_.data());
     const auto note = [&](int what, std::int64_t row) {
-      fault(what) =
-          std::min(fault(what), static_cast<unsigned long long>(row));
+      fault(what) = std::min(fault(what), static_cast<unsigned long long>(row));
     };
     if (info > 0) note(BandFaults::pivot, info - 1);
     for (int k = 0; k < size_; ++k) {
@@ -99,37 +96,37 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
              std::int64_t columns) const override {
     // LAPACK solves in place where x is stored by columns.
     const bool in_place =
-        x.row_stride == 1 &&
-        (columns == 1 || (x.column_stride >= size_ &&
-                          fits_lapack(x.column_stride)));
-    const auto room =
-        static_cast<std::int64_t>(room_.extent(0)) /
+        x.row_stride == 1 && (columns == 1 || (x.column_stride >= size_ &&
+                                               fits_lapack(x.column_stride)));
+    const auto room = static_cast<std::int64_t>(room_.extent(0)) /
                       (std::int64_t{size_} * columns_at_once);
     const std::int64_t groups = std::min<std::int64_t>(
         in_place ? threads_ : std::min<std::int64_t>(threads_, room),
         (columns + columns_at_once - 1) / columns_at_once);
     const LapackBand* const own = this;
-    Kokkos::parallel_for(
-        "Strata::Band::solve", Range(exec, 0, groups), [=](std::int64_t g) {
-          const std::int64_t begin = columns * g / groups,
-                             end = columns * (g + 1) / groups;
-          if (in_place) {
-            own->copy(b, x, begin, end);
-            own->substitute(x.at(0, begin, 0), end - begin,
-                           columns == 1 ? own->size_ : x.column_stride);
-            return;
-          }
-          const BatchVectorRef<Scalar> to{
-              own->room_.data() + g * columns_at_once * own->size_, 1, own->size_,
-              0};
-          for (std::int64_t c = begin; c < end; c += columns_at_once) {
-            const std::int64_t now =
-                std::min<std::int64_t>(columns_at_once, end - c);
-            own->copy(b.from(c), to, 0, now);
-            own->substitute(to.data, now, own->size_);
-            own->copy(to, x.from(c), 0, now);
-          }
-        });
+    const std::int64_t elements =
+        groups == 1 ? 1 : std::int64_t{lines_} * size_ * columns;
+    for_each("Strata::Band::solve", exec, groups, elements,
+             [=](std::int64_t g) {
+               const std::int64_t begin = columns * g / groups,
+                                  end = columns * (g + 1) / groups;
+               if (in_place) {
+                 own->copy(b, x, begin, end);
+                 own->substitute(x.at(0, begin, 0), end - begin,
+                                 columns == 1 ? own->size_ : x.column_stride);
+                 return;
+               }
+               const BatchVectorRef<Scalar> to{
+                   own->room_.data() + g * columns_at_once * own->size_, 1,
+                   own->size_, 0};
+               for (std::int64_t c = begin; c < end; c += columns_at_once) {
+                 const std::int64_t now =
+                     std::min<std::int64_t>(columns_at_once, end - c);
+                 own->copy(b.from(c), to, 0, now);
+                 own->substitute(to.data, now, own->size_);
+                 own->copy(to, x.from(c), 0, now);
+               }
+             });
   }
 
   bool reserve(const ExecutionSpace& exec, std::int64_t columns) override {
@@ -155,11 +152,22 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  /// @param elements  that the loop goes over: see is_left_to_caller
+  template <class Body>
+  static void for_each(const char* label, const ExecutionSpace& exec,
+                       std::int64_t count, std::int64_t elements,
+                       const Body& body) {
+    if (is_left_to_caller<ExecutionSpace>(elements))
+      for (std::int64_t i = 0; i < count; ++i) body(i);
+    else
+      Kokkos::parallel_for(label, Range(exec, 0, count), body);
+  }
   template <class From>
   void copy(const BatchVectorRef<From>& from, const BatchVectorRef<Scalar>& to,
             std::int64_t begin, std::int64_t end) const {
     for (std::int64_t c = begin; c < end; ++c) {
-      if (from.at(0, c, 0) == to.at(0, c, 0) && from.row_stride == to.row_stride)
+      if (from.at(0, c, 0) == to.at(0, c, 0) &&
+          from.row_stride == to.row_stride)
         continue;
       for (std::int64_t i = 0; i < size_; ++i)
         *to.at(i, c, 0) = *from.at(i, c, 0);

@@ -213,7 +213,11 @@ void for_elements(const char* label, const ExecutionSpace& exec,
                   std::int64_t rows, std::int64_t columns, const Visit& visit) {
   with_elements(exec, rows, columns, visit,
                 [&](const auto& policy, const auto& functor) {
-                  Kokkos::parallel_for(label, policy, functor);
+                  if (is_left_to_caller<ExecutionSpace>(rows * columns))
+                    for (auto i = policy.begin(); i < policy.end(); ++i)
+                      functor(i);
+                  else
+                    Kokkos::parallel_for(label, policy, functor);
                 });
 }
 /// Waits for exec.
@@ -224,7 +228,11 @@ DenseInspection inspect_elements(const char* label, const ExecutionSpace& exec,
   DenseInspection found;
   with_elements(exec, rows, columns, visit,
                 [&](const auto& policy, const auto& functor) {
-                  Kokkos::parallel_reduce(label, policy, functor, found);
+                  if (is_left_to_caller<ExecutionSpace>(rows * columns))
+                    for (auto i = policy.begin(); i < policy.end(); ++i)
+                      functor(i, found);
+                  else
+                    Kokkos::parallel_reduce(label, policy, functor, found);
                 });
   exec.fence();
   return found;

@@ -64,16 +64,31 @@ class LapackElimination {
     buffer = make_unfilled<View>(label, elements);
   }
 
+  /// Several elements at once: what is not finite less itself is a NaN, and so
+  /// is each sum with it.
+  static bool is_finite_column(const Scalar* column, std::int64_t rows) {
+    constexpr int at_once = 8;
+    Scalar sum[at_once];
+    for (int k = 0; k < at_once; ++k) sum[k] = Scalar(0);
+    std::int64_t i = 0;
+    for (; i + at_once <= rows; i += at_once)
+      for (int k = 0; k < at_once; ++k) sum[k] += column[i + k] - column[i + k];
+    for (; i < rows; ++i) sum[0] += column[i] - column[i];
+    bool finite = true;
+    for (int k = 0; k < at_once; ++k)
+      finite = finite && is_finite_value(sum[k]);
+    return finite;
+  }
+
   /// Finds the first column whose pivot is too small, and the first that has
   /// left the range of numbers.
   void look_at(const Ref& a, std::int64_t rows, std::int64_t columns,
                double tolerance) {
     for (std::int64_t j = 0; j < columns; ++j) {
-      for (std::int64_t i = 0; i < rows; ++i)
-        if (!is_finite_value(a(i, j))) {
-          pivots_.overflow = static_cast<int>(j);
-          return;
-        }
+      if (!is_finite_column(a.data + j * a.ld, rows)) {
+        pivots_.overflow = static_cast<int>(j);
+        return;
+      }
       if (j < rows && !(magnitude(a(j, j)) > tolerance) &&
           pivots_.lacking == EliminationStatus::none)
         pivots_.lacking = static_cast<int>(j);

@@ -75,11 +75,17 @@ struct SellHostRun {
     const int row = A.row_at(p);
     if (row < 0) return;
     const std::int64_t end = A.row_first_at(p + 1);
+    // Copies, which no store of a sum can change.
+    const Scalar* const value = A.value;
+    const int* const column = A.column;
+    const auto source = task.source;
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-    for (std::int64_t k = A.row_first_at(p); k < end; ++k)
-      for (int r = 0; r < R; ++r)
-        sum[r] += A.value[k] * task.source(A.column[k], r);
+    for (std::int64_t k = A.row_first_at(p); k < end; ++k) {
+      const Scalar v = value[k];
+      const std::int64_t from = column[k];
+      for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+    }
     part += task.row(row, sum);
   }
 
@@ -117,6 +123,27 @@ struct SellHostRun {
     }
   }
 
+  /// Rows `row` to `row` + 7 on diagonals, one after the other.
+  KOKKOS_INLINE_FUNCTION void rows_on_diagonals(const SellChunk& chunk,
+                                                std::int64_t row,
+                                                double& part) const {
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
+    const int steps = chunk.steps;
+    const auto source = task.source;
+    for (int u = 0; u < rows_at_once && row + u < A.rows; ++u) {
+      const Scalar* value = A.value + chunk.first_slot + u;
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      for (int s = 0; s < steps; ++s, value += rows_at_once)
+        if (step[s].rows >> u & 1u) {
+          const Scalar v = *value;
+          const std::int64_t from = row + u + step[s].offset;
+          for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+        }
+      part += task.row(static_cast<int>(row) + u, sum);
+    }
+  }
+
   /// Rows `row` to `row` + 7 on diagonals.
   KOKKOS_INLINE_FUNCTION void diagonals_in_order(const SellChunk& chunk,
                                                  std::int64_t row,
@@ -125,6 +152,8 @@ struct SellHostRun {
     constexpr unsigned all = (1u << C) - 1u;
     const Scalar* value = A.value + chunk.first_slot;
     const DiagonalStep* const step = A.diagonal_steps(chunk);
+    // The sums of several columns of eight rows are more than registers hold.
+    if (R > 1) return rows_on_diagonals(chunk, row, part);
     Scalar sum[C][R];
     for (int u = 0; u < C; ++u)
       for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);

@@ -12,6 +12,7 @@
 #include <kernels/spmv/SellBuild.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <kernels/spmv/SellVectors.hpp>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
@@ -71,16 +72,12 @@ class SellMatrixState {
     if (vectors == 1 && (from.row_stride == 1 || x.extent[0] < 2))
       return multiply_block<1>(exec, ContiguousSource<Scalar>{from.data}, to, 1,
                                alpha, beta);
-    for (std::int64_t first = 0; first < vectors; first += 8) {
+    for (std::int64_t first = 0; first < vectors;) {
       const int count =
-          static_cast<int>(std::min<std::int64_t>(8, vectors - first));
-      const StridedSource<Scalar> source{from.from(first), count};
-      if (count == 1)
-        multiply_block<1>(exec, source, to.from(first), count, alpha, beta);
-      else if (count <= 4)
-        multiply_block<4>(exec, source, to.from(first), count, alpha, beta);
-      else
-        multiply_block<8>(exec, source, to.from(first), count, alpha, beta);
+          columns_of_pass(vectors - first, from.column_stride == 1);
+      multiply_columns(exec, from.from(first), to.from(first), count, alpha,
+                       beta);
+      first += count;
     }
   }
 
@@ -116,6 +113,46 @@ class SellMatrixState {
                         "has no values: an exception has ended the update",
                         "call update_values again");
   }
+
+  /// Columns that the next pass takes. A host has a kernel for whole blocks of
+  /// two, four and eight, which is so much faster that more passes pay. Eight
+  /// places of x that lie a power of two apart would not fit its first-level
+  /// cache together.
+  static int columns_of_pass(std::int64_t left, bool adjoin) {
+    if (is_gpu<ExecutionSpace> || (adjoin && left >= 8))
+      return static_cast<int>(std::min<std::int64_t>(8, left));
+    return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+  }
+  void multiply_columns(const ExecutionSpace& exec,
+                        const MultiVectorRef<const Scalar>& x,
+                        const MultiVectorRef<Scalar>& y, int count,
+                        Scalar alpha, Scalar beta) const {
+    const auto by = [&](auto columns, const auto& source) {
+      multiply_block<decltype(columns)::value>(exec, source, y, count, alpha,
+                                               beta);
+    };
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      const WholeSource<Scalar, true> by_rows{x.data, x.row_stride};
+      const WholeSource<Scalar, false> by_columns{x.data, x.column_stride};
+      const bool adjoin = x.column_stride == 1;
+      if (count == 1 && x.row_stride == 1)
+        return by(Columns<1>(), ContiguousSource<Scalar>{x.data});
+      if (count == 8) return by(Columns<8>(), by_rows);
+      if (count == 4 && adjoin) return by(Columns<4>(), by_rows);
+      if (count == 2 && adjoin) return by(Columns<2>(), by_rows);
+      if (count == 4 && x.row_stride == 1) return by(Columns<4>(), by_columns);
+      if (count == 2 && x.row_stride == 1) return by(Columns<2>(), by_columns);
+    }
+    const StridedSource<Scalar> source{x, count};
+    if (count == 1)
+      by(Columns<1>(), source);
+    else if (count <= 4)
+      by(Columns<4>(), source);
+    else
+      by(Columns<8>(), source);
+  }
+  template <int count>
+  using Columns = std::integral_constant<int, count>;
 
   template <int R, class Source>
   void multiply_block(const ExecutionSpace& exec, const Source& source,

@@ -6,8 +6,10 @@
 #include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
+#include <core/device/Profiling.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/level_sets/LevelTiles.hpp>
 #include <kernels/triangular/level_sets/RowKernels.hpp>
 #include <kernels/triangular/subgraphs/SubgraphPlan.hpp>
 
@@ -186,6 +188,14 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
+  /// Of a host, by tiles.
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const TilePlan& tiles)
+      : LevelSetSolve(exec, analysis,
+                      make_tile_order(exec, analysis.graph,
+                                      analysis.order.level_of, tiles)) {}
+
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
@@ -211,7 +221,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       const auto made = std::make_shared<LevelSetSolve>(*this);
       made->take_workspace(exec);
       made->tasks_.reset_counters();
-      reserve_team(exec, tasks_.threads, 0);
+      reserve_threads(exec);
       return made;
     }
   }
@@ -260,6 +270,21 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  LevelSetSolve(const ExecutionSpace& exec,
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const TileOrder<Memory>& tiles)
+      : Base(exec, analysis, analysis.graph, tiles.order,
+             DependencyNumbering::permuted_row, 4, 1, {}) {
+    tasks_.first_slot = find_first_slots(exec, this->chunks_);
+    for (const auto& of_thread : tiles.tasks)
+      tasks_.num_levels =
+          std::max(tasks_.num_levels, static_cast<int>(of_thread.size()));
+    join_level_tasks(exec, analysis.graph, tiles.order, tiles.tasks, tasks_);
+    tasks_.sequence =
+        to_device<int, Memory>("Strata::LevelTasks", tiles.sequence);
+    reserve_threads(exec);
+  }
+
   template <int R>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
@@ -278,18 +303,29 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                         const TriangularAnalysis<ExecutionSpace>& analysis) {
     tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
                               this->chunks_, team_warps(exec));
-    reserve_team(exec, tasks_.threads, 0);
+    reserve_threads(exec);
+  }
+  void reserve_threads(const ExecutionSpace& exec) const {
+    const int team = std::min(tasks_.threads, team_warps(exec));
+    if (team > 1 || !runs_at_once<ExecutionSpace>) reserve_team(exec, team, 0);
   }
   void run_tasks(const ExecutionSpace& exec,
                  const MultiVectorRef<const Scalar>& b,
                  const MultiVectorRef<Scalar>& x, std::int64_t columns) const {
+    const char* const label = "Strata::Triangular::solve::level_sets";
+    const LevelTaskRun<Scalar, ExecutionSpace> run{
+        this->system(b, x), tasks_, this->buffers_,
+        static_cast<int>(this->chunks_.num_rows), columns};
     const int team = team_warps(exec) < tasks_.threads ? 1 : tasks_.threads;
-    Kokkos::parallel_for(
-        "Strata::Triangular::solve::level_sets",
-        Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team),
-        LevelTaskRun<Scalar, ExecutionSpace>{
-            this->system(b, x), tasks_, this->buffers_,
-            static_cast<int>(this->chunks_.num_rows), columns});
+    if (team == 1 && runs_at_once<ExecutionSpace>) {
+      // Everything enqueued on `exec` is done, and waking its threads would
+      // cost a small system more than the solve.
+      const ProfilingRegion region(label);
+      run.solve_all();
+    } else {
+      Kokkos::parallel_for(
+          label, Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team), run);
+    }
   }
   std::size_t entry_bytes() const override {
     return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int) +

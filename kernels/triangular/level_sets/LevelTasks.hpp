@@ -19,10 +19,11 @@ namespace Strata {
 namespace Detail {
 
 /// What one thread solves without a wait in between: its part of a level set,
-/// or several narrow level sets that follow each other.
+/// several narrow level sets that follow each other, or a tile.
 struct LevelTask {
   int first_permuted_row, last_permuted_row;
-  /// Level sets of which this thread has done its part after this task.
+  /// Level sets of which this thread has done its part after this task; of
+  /// tiles, those that it has done.
   int levels;
   std::int64_t first_wait, last_wait;
 };
@@ -72,6 +73,9 @@ struct LevelTasks {
   /// Level sets that each thread has done its part of, in all solves by as many
   /// threads as have tasks.
   Kokkos::View<unsigned*, Memory> done;
+  /// All tasks in an order in which one thread can do them; empty where the
+  /// permuted rows are in one.
+  Kokkos::View<int*, Memory> sequence;
 
   /// Counters in memory of their own, for solves that overlap in time with
   /// those of the tasks that this is a copy of.
@@ -86,7 +90,8 @@ struct LevelTasks {
     return thread_map.extent(0) * sizeof(int) +
            task.extent(0) * sizeof(LevelTask) +
            wait.extent(0) * sizeof(LevelWait) +
-           first_slot.extent(0) * sizeof(std::int64_t) + counter_bytes();
+           first_slot.extent(0) * sizeof(std::int64_t) +
+           sequence.extent(0) * sizeof(int) + counter_bytes();
   }
 };
 
@@ -102,6 +107,23 @@ struct CopyFirstSlots {
     first_slot(p) = p < rows ? chunk(p).first_slot : num_slots;
   }
 };
+
+template <class ExecutionSpace>
+Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space>
+find_first_slots(
+    const ExecutionSpace& exec,
+    const RowChunks<typename ExecutionSpace::memory_space>& chunks) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::string label = "Strata::LevelTasks::first_slot";
+  const std::int64_t n = chunks.num_rows;
+  const auto first_slot =
+      make_unfilled<Kokkos::View<std::int64_t*, Memory>>(label, n + 1);
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n + 1),
+      CopyFirstSlots<Memory>{chunks.chunk, first_slot, chunks.num_slots});
+  exec.fence();
+  return first_slot;
+}
 
 /// Who solves each vertex, and then what each thread has to wait for: an index
 /// is a thread.
@@ -162,6 +184,70 @@ struct FindLevelWaits {
   }
 };
 
+/// The tasks of all threads, with what each waits for.
+/// @param order  of which `vertex` is read
+/// @param made   with first_slot and num_levels
+/// Cost: O(rows + entries), by each thread for its tasks, and for each task
+/// O(threads).
+template <class ExecutionSpace>
+void join_level_tasks(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    const std::vector<std::vector<LevelTask>>& tasks,
+    LevelTasks<ExecutionSpace>& made) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::string label = "Strata::LevelTasks";
+  const auto used = static_cast<int>(tasks.size());
+  made.threads = used;
+  std::vector<int> thread_map(1, 0);
+  std::vector<LevelTask> all;
+  for (const auto& of_thread : tasks) {
+    all.insert(all.end(), of_thread.begin(), of_thread.end());
+    thread_map.push_back(static_cast<int>(all.size()));
+  }
+  made.thread_map = to_device<int, Memory>(label, thread_map);
+  made.task = to_device<LevelTask, Memory>(label, all);
+  if (used == 1) return;
+
+  made.done = make_zeroed<Kokkos::View<unsigned*, Memory>>(
+      label, std::int64_t{used} * LevelTasks<ExecutionSpace>::apart);
+  std::vector<std::vector<LevelWait>> waits(used);
+  std::vector<char> no_memory(used, 0);
+  using Find = FindLevelWaits<ExecutionSpace>;
+  const Find find{made.thread_map,
+                  made.task,
+                  make_unfilled<Kokkos::View<LevelWait*, Memory>>(
+                      label, std::int64_t{graph.num_vertices}),
+                  graph,
+                  order.vertex,
+                  waits.data(),
+                  no_memory.data()};
+  const auto for_each_thread = [&](const auto& stage) {
+    using Stage = std::decay_t<decltype(stage)>;
+    Kokkos::parallel_for(
+        label,
+        Kokkos::RangePolicy<ExecutionSpace, Stage, Kokkos::IndexType<int>>(
+            exec, 0, used),
+        find);
+    exec.fence();
+  };
+  for_each_thread(typename Find::Mark{});
+  for_each_thread(typename Find::Find{});
+  if (std::count(no_memory.begin(), no_memory.end(), 0) != used)
+    throw std::bad_alloc();
+  std::vector<LevelWait> joined;
+  for (int u = 0; u < used; ++u) {
+    const auto before = static_cast<std::int64_t>(joined.size());
+    for (int t = thread_map[u]; t < thread_map[u + 1]; ++t) {
+      made.task(t).first_wait += before;
+      made.task(t).last_wait += before;
+    }
+    joined.insert(joined.end(), waits[u].begin(), waits[u].end());
+  }
+  made.wait = to_device<LevelWait, Memory>(label, joined);
+}
+
 /// @param chunks  of one row each
 /// Cost: O(rows + entries), by each thread for its tasks: level sets that are
 /// not shared fall to one; and for each part of a level set O(threads).
@@ -172,19 +258,10 @@ LevelTasks<ExecutionSpace> make_level_tasks(
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     const RowChunks<typename ExecutionSpace::memory_space>& chunks,
     int threads) {
-  using Memory = typename ExecutionSpace::memory_space;
-  const std::string label = "Strata::LevelTasks";
   const LevelSizes& sizes = order.sizes;
-  const std::int64_t n = chunks.num_rows;
   LevelTasks<ExecutionSpace> made;
   made.num_levels = sizes.num_levels;
-  made.first_slot =
-      make_unfilled<Kokkos::View<std::int64_t*, Memory>>(label, n + 1);
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<ExecutionSpace>(exec, 0, n + 1),
-      CopyFirstSlots<Memory>{chunks.chunk, made.first_slot, chunks.num_slots});
-  exec.fence();
-  const auto& first_slot = made.first_slot;
+  const auto first_slot = made.first_slot = find_first_slots(exec, chunks);
   std::vector<std::vector<LevelTask>> tasks(threads);
   const auto work_before = [&](int permuted_row) {
     return LevelShares::work(permuted_row, double(first_slot(permuted_row)));
@@ -223,64 +300,23 @@ LevelTasks<ExecutionSpace> make_level_tasks(
     }
   }
   tasks.resize(used);
-  made.threads = used;
-  std::vector<int> thread_map(1, 0);
-  std::vector<LevelTask> all;
-  for (const auto& of_thread : tasks) {
-    all.insert(all.end(), of_thread.begin(), of_thread.end());
-    thread_map.push_back(static_cast<int>(all.size()));
-  }
-  made.thread_map = to_device<int, Memory>(label, thread_map);
-  made.task = to_device<LevelTask, Memory>(label, all);
-  if (used == 1) return made;
-
-  made.done = make_zeroed<Kokkos::View<unsigned*, Memory>>(
-      label, std::int64_t{used} * LevelTasks<ExecutionSpace>::apart);
-  std::vector<std::vector<LevelWait>> waits(used);
-  std::vector<char> no_memory(used, 0);
-  using Find = FindLevelWaits<ExecutionSpace>;
-  const Find find{made.thread_map,
-                  made.task,
-                  make_unfilled<Kokkos::View<LevelWait*, Memory>>(label, n),
-                  graph,
-                  order.vertex,
-                  waits.data(),
-                  no_memory.data()};
-  const auto for_each_thread = [&](const auto& stage) {
-    using Stage = std::decay_t<decltype(stage)>;
-    Kokkos::parallel_for(
-        label,
-        Kokkos::RangePolicy<ExecutionSpace, Stage, Kokkos::IndexType<int>>(
-            exec, 0, used),
-        find);
-    exec.fence();
-  };
-  for_each_thread(typename Find::Mark{});
-  for_each_thread(typename Find::Find{});
-  if (std::count(no_memory.begin(), no_memory.end(), 0) != used)
-    throw std::bad_alloc();
-  std::vector<LevelWait> joined;
-  for (int u = 0; u < used; ++u) {
-    const auto before = static_cast<std::int64_t>(joined.size());
-    for (int t = thread_map[u]; t < thread_map[u + 1]; ++t) {
-      made.task(t).first_wait += before;
-      made.task(t).last_wait += before;
-    }
-    joined.insert(joined.end(), waits[u].begin(), waits[u].end());
-  }
-  made.wait = to_device<LevelWait, Memory>(label, joined);
+  join_level_tasks(exec, graph, order, tasks, made);
   return made;
 }
 
 /// Solves by a team of a host's threads. Dependencies are numbered by permuted
 /// row.
 ///
-/// Why it can't deadlock: a task waits for tasks of earlier level sets only,
-/// and every thread takes its tasks in the order of level sets. So of all tasks
-/// that are not done, one of the earliest level set has nothing to wait for and
-/// is its thread's next; and that thread runs, as Kokkos runs all threads of a
-/// team at the same time (or team_barrier would not return). A team of fewer
-/// threads than have tasks waits for nothing: its first thread solves all.
+/// Why it can't deadlock: there is an order of all tasks in which each comes
+/// after those that it waits for, and in which every thread takes its own. (Of
+/// parts of level sets, the order by level set; of tiles, the order in which
+/// TileScheduler has begun them: it begins none before those that it needs have
+/// ended.) So of all tasks that are not done, the first one in that order has
+/// nothing to wait for and is its thread's next; and that thread runs, as
+/// Kokkos runs all threads of a team at the same time (or team_barrier would
+/// not return). Threads that wait for long yield their cores to it. A team of
+/// fewer threads than have tasks waits for nothing: its first thread does all
+/// tasks in that order.
 template <class Scalar, class ExecutionSpace>
 struct LevelTaskRun {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
@@ -295,12 +331,11 @@ struct LevelTaskRun {
 
   void operator()(const Member& team) const {
     const int thread = team.team_rank();
-    if (team.team_size() < tasks.threads) {
-      if (thread == 0) solve(0, num_rows);
+    if (thread >= tasks.threads) return;
+    if (tasks.threads == 1 || team.team_size() < tasks.threads) {
+      if (thread == 0) solve_all();
       return;
     }
-    if (thread >= tasks.threads) return;
-    if (tasks.threads == 1) return solve(0, num_rows);
     // All threads have the same number when a solve begins, and when it ends.
     unsigned* const own = tasks.done.data() + thread * tasks.apart;
     const unsigned before = *own;
@@ -313,6 +348,16 @@ struct LevelTaskRun {
       store_release(own, before + static_cast<unsigned>(task.levels));
     }
     store_release(own, before + static_cast<unsigned>(tasks.num_levels));
+  }
+
+  /// By one thread.
+  void solve_all() const {
+    const auto count = static_cast<int>(tasks.sequence.extent(0));
+    if (count == 0) return solve(0, num_rows);
+    for (int t = 0; t < count; ++t) {
+      const LevelTask& task = tasks.task(tasks.sequence(t));
+      solve(task.first_permuted_row, task.last_permuted_row);
+    }
   }
 
  private:

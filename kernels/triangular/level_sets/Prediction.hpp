@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
+#include <kernels/triangular/level_sets/LevelTiles.hpp>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
 namespace Strata {
@@ -36,11 +37,51 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
       alone = false;
     }
   }
-  // A team takes longer to begin than one thread; and its slowest thread
-  // counts, whatever slowed it down.
+  // Alone, a thread comes back to a line of b or x after a whole level set.
+  if (alone && !f.is_in_own_cache()) work += f.rows * p.narrow_level;
+  // One thread is the caller's. A team's slowest thread counts, whatever slowed
+  // it down.
   return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
                          f.bytes_us + f.more_vectors(4)) +
-                (alone ? 1. : 1 + 0.1 * threads) * p.alpha);
+                (alone ? 0. : 1 + 0.1 * threads) * p.alpha);
+}
+
+/// What schedules of tiles are compared by. Within a tile a thread has rows
+/// that do not need each other, in its own cache, and takes little longer than
+/// substitution takes of rows that are no chain. docs/notes/2026-11-hosts.md
+/// has what the factors were fitted to.
+inline TileCosts tile_costs(const SolveFeatures& f) {
+  const auto& p = f.p;
+  constexpr double ns = 1000;
+  const double many = SolveFeatures::side_by_side(f.columns);
+  TileCosts costs;
+  // A processor remembers the lengths of the rows of one thread of several, as
+  // they are fewer, better than those of all rows.
+  const auto row = [&](double waits) {
+    return ns * many * (1.6 * p.serial_row + waits * p.narrow_level);
+  };
+  costs.row = row(0.3 * f.host_rows.unforeseen);
+  costs.row_alone = row(1.2 * f.host_rows.unforeseen);
+  // A thread then fetches b and x of a block's rows from memory, or from a
+  // cache that cores share, at more places than it can fetch ahead.
+  costs.row_beyond = ns * many * 0.3 * p.narrow_level;
+  costs.bytes = f.bytes_us * p.bytes_per_us;
+  costs.step = ns * many * p.narrow_level;
+  costs.entry = ns * many * 1.9 * p.serial_entry;
+  costs.handover = std::max(100., ns * 0.6 * p.handover);
+  costs.line = 0.08 * costs.handover * f.columns;
+  costs.launch = ns * p.alpha;
+  return costs;
+}
+
+/// By tiles, of which a schedule has been made.
+inline double predict_tiles(const SolveFeatures& f, double scheduled_ns,
+                            int threads) {
+  // A few threads have their share of the bandwidth.
+  const double share =
+      std::max(1., std::min(f.processors, 16) / double(threads));
+  return 1.1 *
+         std::max(scheduled_ns / 1000, share * f.bytes_us + f.more_vectors(4));
 }
 
 /// `narrow_chunks` and `warps` as LevelSetSolve's narrow_chunks and

@@ -2,10 +2,12 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_REGISTRATION_HPP
 
+#include <algorithm>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/level_sets/Prediction.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <memory>
+#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -27,14 +29,74 @@ class LevelSetsRegistration
            (sizes.levels + 1) * 4;
   }
 
-  void consider(Selection& selection) override {
-    selection.consider(
-        *this, predict_level_sets(selection.features(), Solve::narrow_chunks,
-                                  Solve::team_warps(selection.exec)));
+  /// Of a host with several threads, for the choice between parts of level sets
+  /// and tiles.
+  bool needs_parameters(const Selection& selection) const override {
+    return !is_gpu<ExecutionSpace> && Solve::team_warps(selection.exec) > 1;
   }
-  Pointer make(Selection& selection, const Candidate&) override {
+
+  void consider(Selection& selection) override {
+    const SolveFeatures features = selection.features();
+    selection.consider(*this,
+                       predict_level_sets(features, Solve::narrow_chunks,
+                                          Solve::team_warps(selection.exec)));
+    if (!find_tiles(selection, selection.best()->predicted_us)) return;
+    tiles_place_ =
+        selection
+            .consider(*this,
+                      predict_tiles(features, tiles_.predicted, tiles_.threads),
+                      std::to_string(tiles_.blocks) + " blocks by " +
+                          std::to_string(tiles_.bands) + " bands for " +
+                          std::to_string(tiles_.threads) +
+                          (tiles_.threads == 1 ? " thread" : " threads"))
+            .place;
+  }
+  void consider_named(Selection& selection) override {
+    if (needs_parameters(selection) &&
+        find_tiles(selection, predict_level_sets(
+                                  selection.features(), Solve::narrow_chunks,
+                                  Solve::team_warps(selection.exec))))
+      tiles_place_ = Candidate::not_reported;  // as of what is added
+    selection.add(*this);
+  }
+  void forget(Selection&) override { tiles_ = {}; }
+
+  Pointer make(Selection& selection, const Candidate& candidate) override {
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      if (tiles_.blocks > 0 && candidate.place == tiles_place_)
+        return std::make_shared<Solve>(selection.exec, selection.analysis,
+                                       tiles_);
+    }
     return std::make_shared<Solve>(selection.exec, selection.analysis);
   }
+
+ private:
+  /// Tiles that take less than so many microseconds.
+  bool find_tiles(Selection& selection, double most_us) {
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      const SolveFeatures features = selection.features();
+      if (features.edges == 0) return false;
+      const TileCosts costs = tile_costs(features);
+      using Planner = TilePlanner<ExecutionSpace>;
+      const int threads = Solve::team_warps(selection.exec);
+      double least = Planner::least(costs, features.rows, features.edges, 1);
+      for (int some = threads; some > 1; some /= 2)
+        least = std::min(
+            least, Planner::least(costs, features.rows, features.edges, some));
+      if (predict_tiles(features, least, threads) >= most_us) return false;
+      const auto& analysis = selection.analysis;
+      tiles_ = Planner(selection.exec, analysis.graph, analysis.order, threads,
+                       costs)
+                   .best();
+      if (predict_tiles(features, tiles_.predicted, tiles_.threads) < most_us)
+        return true;
+      tiles_ = {};
+    }
+    return false;
+  }
+
+  TilePlan tiles_;  // of a host; without blocks: there are none
+  std::size_t tiles_place_ = Candidate::not_reported;
 };
 
 }  // namespace Detail

@@ -87,13 +87,16 @@ struct SolveFeatures {
                           1.2 * host_rows.unforeseen * p.narrow_level;
     return apart + num_rows * longer;
   }
+  /// Whether a cache that a host's core has to itself holds the packed system.
+  bool is_in_own_cache() const {
+    return bytes_us * p.bytes_per_us <= 2 * 1024 * 1024;
+  }
   /// One right-hand side by one thread of a host, in the order of the rows.
   double substitution_on_host() const {
     // Through memory, or a cache that cores share, one thread has its share of
     // the bandwidth.
-    const double bytes = bytes_us * p.bytes_per_us;
     const double through_memory =
-        bytes > 2 * 1024 * 1024 ? bytes_us * std::min(processors, 16) : 0.;
+        is_in_own_cache() ? 0. : bytes_us * std::min(processors, 16);
     return std::max(one_thread(rows, edges), through_memory);
   }
 };

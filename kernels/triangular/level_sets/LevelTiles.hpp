@@ -463,6 +463,24 @@ TileOrder<typename ExecutionSpace::memory_space> make_tile_order(
   return made;
 }
 
+/// The share of the edges that lead further than two blocks back, of so many
+/// blocks of consecutive vertices: where that is most of them, tiles are no
+/// use. Cost: a look at 4,096 vertices, by one thread.
+template <class Memory>
+double share_of_far_edges(const DependencyGraph<Memory>& graph, int blocks) {
+  const std::int64_t n = graph.num_vertices, looked_at = 4096;
+  const std::int64_t far = 2 * n / blocks, apart = 1 + n / looked_at;
+  std::int64_t edges = 0, far_edges = 0;
+  for (std::int64_t v = 0; v < n; v += apart) {
+    const auto begin = static_cast<std::int64_t>(graph.row_map(v)),
+               end = static_cast<std::int64_t>(graph.row_map(v + 1));
+    edges += end - begin;
+    for (std::int64_t k = begin; k < end; ++k)
+      far_edges += v - graph.entries(k) > far;
+  }
+  return edges == 0 ? 0. : static_cast<double>(far_edges) / edges;
+}
+
 /// Finds tiles for up to so many threads of a host.
 /// Cost: a pass over the edges, by all threads; some six schedules of up to
 /// most_tiles tiles for each number of threads, a millisecond each or less, by

@@ -85,10 +85,16 @@ class LevelSetsRegistration
             least, Planner::least(costs, features.rows, features.edges, some));
       if (predict_tiles(features, least, threads) >= most_us) return false;
       const auto& analysis = selection.analysis;
+      if (share_of_far_edges(analysis.graph,
+                             threads * Planner::blocks_of_thread) > 0.5)
+        return false;
       tiles_ = Planner(selection.exec, analysis.graph, analysis.order, threads,
                        costs)
                    .best();
-      if (predict_tiles(features, tiles_.predicted, tiles_.threads) < most_us)
+      // The costs of several threads' tiles are estimates.
+      constexpr double gain_of_several = 0.8;
+      if (predict_tiles(features, tiles_.predicted, tiles_.threads) <
+          (tiles_.threads > 1 ? gain_of_several : 1.) * most_us)
         return true;
       tiles_ = {};
     }

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <algorithm>
 #include <cmath>
 #include <kernels/krylov/KrylovSolve.hpp>
 #include <kernels/krylov/ReducedSystem.hpp>
@@ -61,10 +62,7 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
     const auto M = coloured(crs);
     ASSERT_EQ(M.colours(), 2);
     ASSERT_NE(Strata::Detail::Internals::reduced(M), nullptr);
-    CgOptions fewer = options;
-    fewer.launches = 2;
-    Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options),
-        merging(exec, host.rows, fewer);
+    Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options);
     // Strided vectors, and a solution that is guessed.
     Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block("block",
                                                               host.rows, 3);
@@ -91,11 +89,10 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
       const auto wanted = solver.solve(exec, A, Opaque<decltype(M)>{M}, b, y);
       expect(wanted, on_host(y));
       std::vector<Scalar> first;
-      for (int run = 0; run < 3; ++run) {
+      for (int run = 0; run < 2; ++run) {
         Kokkos::deep_copy(x, Scalar(0));
         if (guessed) Kokkos::deep_copy(x, guess);
-        const auto result =
-            (run < 2 ? solver : merging).solve(exec, A, M, b, x);
+        const auto result = solver.solve(exec, A, M, b, x);
         expect(result, on_host(x));
         // The first colour's residual, which the other begins with, is gone.
         EXPECT_NEAR(result.iterations, wanted.iterations,
@@ -142,6 +139,23 @@ TYPED_TEST(ReducedSystem, IsOfOneMatrixOnly) {
       value += Scalar(static_cast<Strata::Detail::RealOf<Scalar>>(
           time == 0 ? nan : 1e3 * least * other.rows));
       EXPECT_FALSE(agrees(other));
+    }
+    // A conductance, of which a vector with equal elements sees nothing.
+    for (int time = 0; time < 12; ++time) {
+      auto other = host;
+      const auto i = static_cast<std::int64_t>(
+          any(generator()) % static_cast<std::size_t>(host.rows));
+      for (auto k = host.row_map[i]; k < host.row_map[i + 1]; ++k) {
+        const auto j = host.entries[k];
+        if (j == i) continue;
+        const Scalar change = other.at(i, i) * Scalar(0.25f);
+        other.at(i, i) += change;
+        other.at(j, j) += change;
+        other.at(i, j) -= change;
+        other.at(j, i) -= change;
+        EXPECT_FALSE(agrees(other));
+        break;
+      }
     }
   }
 }
@@ -237,6 +251,76 @@ TEST(ReducedSystems, StatusTellsHowASolveEnded) {
     Kokkos::deep_copy(Kokkos::subview(wrong, host.rows / 2), bad);
     EXPECT_EQ(solve(options, wrong).status, CgStatus::not_finite);
     for (const double v : on_host(x)) ASSERT_EQ(v, 2.0);
+  }
+}
+
+/// Of x, the first colour's part is not read otherwise.
+TEST(ReducedSystems, ANaNIsFoundWhereverItIs) {
+  const Device exec;
+  const auto host = hermitian<double>("chain:10");
+  const auto crs = host.to_device<Crs<double>>();
+  const Strata::SellMatrix A(exec, crs);
+  const auto M = coloured(crs);
+  ASSERT_NE(Strata::Detail::Internals::reduced(M), nullptr);
+  Strata::ConjugateGradient<double, Device> solver(exec, host.rows);
+  const auto b = random_vector<double>(host.rows);
+  for (std::int64_t i = 0; i < host.rows; ++i)
+    for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
+      const Vector<double> x("x", host.rows);
+      Kokkos::deep_copy(Kokkos::subview(x, i), bad);
+      EXPECT_EQ(solver.solve(exec, A, M, b, x).status, CgStatus::not_finite);
+      const auto left = on_host(x);
+      for (std::int64_t j = 0; j < host.rows; ++j)
+        EXPECT_TRUE(j == i || left[j] == 0);
+    }
+}
+
+/// What is left of a residual may all be roundings of the first colour.
+TEST(ReducedSystems, RoundingsMakeNoMatrixIndefinite) {
+  const Device exec;
+  CgOptions options;
+  options.relative_tolerance = 1e-17;
+  Strata::ConjugateGradient<double, Device> solver(exec, 2, options);
+  for (int time = 0; time < 200; ++time) {
+    HostMatrix<double> host;
+    host.rows = host.columns = 2;
+    host.row_map = {0, 2, 4};
+    host.entries = {0, 1, 0, 1};
+    const double beside = random_number<double>();
+    host.values = {1.5 + random_number<double>() / 4, beside, beside, 1.25};
+    const auto crs = host.to_device<Crs<double>>();
+    const Strata::SellMatrix A(exec, crs);
+    const auto M = coloured(crs);
+    const auto b = random_vector<double>(2);
+    const Vector<double> x("x", 2);
+    const auto result = solver.solve(exec, A, M, b, x);
+    EXPECT_TRUE(result.status == CgStatus::converged ||
+                result.status == CgStatus::stagnated)
+        << to_string(result.status);
+    EXPECT_LE(relative_residual(host, on_host(b), on_host(x)), 1e-14);
+  }
+}
+
+/// Factors whose difference from A's is that of some roundings.
+TEST(ReducedSystems, FactorsThatAreNearlyRightAreGoodEnough) {
+  const Device exec;
+  const auto host = hermitian<float>("grid3d:11");
+  const auto M = coloured(host.to_device<Crs<float>>());
+  const auto b = random_vector<float>(host.rows);
+  for (const float change : {3e-7f, 1e-6f, 3e-6f, 1e-5f, 1e-4f}) {
+    auto other = host;
+    for (std::int64_t i = 0; i < host.rows; ++i) other.at(i, i) *= 1 + change;
+    const Strata::SellMatrix A(exec, other.to_device<Crs<float>>());
+    CgOptions options;
+    options.relative_tolerance = std::max(1e-6f, change);
+    Strata::ConjugateGradient<float, Device> solver(exec, host.rows, options);
+    const Vector<float> x("x", host.rows), y("y", host.rows);
+    const auto wanted = solver.solve(exec, A, Opaque<decltype(M)>{M}, b, y);
+    const auto result = solver.solve(exec, A, M, b, x);
+    EXPECT_EQ(result.status, wanted.status) << change;
+    EXPECT_LE(relative_residual(other, on_host(b), on_host(x)),
+              3 * options.relative_tolerance)
+        << change;
   }
 }
 

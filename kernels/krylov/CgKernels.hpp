@@ -14,31 +14,34 @@
 namespace Strata {
 namespace Detail {
 
-/// b^H b into the scalars, of a b that has more rows than the iteration.
+/// b^H b into the scalars, of a b that has more rows than the iteration; and
+/// whether all of x is finite.
 template <class Scalar>
 struct CgRhsNorm {
-  static constexpr int sums = 1;
+  static constexpr int sums = 2;
   static constexpr bool late = false;
   CgShared shared;
-  MultiVectorRef<const Scalar> b;
+  MultiVectorRef<const Scalar> b, x;
 
   struct Item {
-    Scalar b;
+    Scalar b, x;
   };
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool read(const Team&) {
     return true;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
-    item = {b(i, 0)};
+    item = {b(i, 0), x(i, 0)};
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item& item,
                                     double (&sum)[sums]) const {
     sum[0] += square_that_shows(item.b);
+    sum[1] += is_finite(item.x) ? 0. : 1.;
   }
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
     CgScalars state = *shared.state;
     state.squared_b = sum[0];
+    state.bad_x = sum[1] > 0;
     shared.store(state, shared.state);
   }
 };
@@ -99,7 +102,7 @@ struct CgStart {
     const double larger = limit > absolute ? limit : absolute;
     state.squared_limit = larger * larger;
     shared.signals.tell_norm(0, sqrt(sum[1]));
-    if (!is_finite(squared_b) || !is_finite(sum[1]) ||
+    if (state.bad_x || !is_finite(squared_b) || !is_finite(sum[1]) ||
         (squared_b > 0 && squared_b < least_squared_norm))
       return state.end(CgStatus::not_finite);
     if (squared_b == 0) {
@@ -348,55 +351,6 @@ struct CgSellDirectionProduct {
     p[row] = own;
     w[row] = sum[0];
     return real_product(own, sum[0]);
-  }
-};
-
-/// t = F p of a ReducedSystem with p = D^-1 z + beta p of the iteration before,
-/// made on the way.
-template <class Scalar>
-struct CgReducedDirectionFirst {
-  static constexpr int block = 1;
-  static constexpr bool reduces = false, late = false, heavy = true;
-  CgDirectionSource<Scalar, true> source;
-  Scalar* t;
-  CgShared shared;
-  CgTakeResidual residual;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
-    bool was_running;
-    const CgScalars state = residual(team, shared, was_running);
-    source.beta = static_cast<RealOf<Scalar>>(state.beta);
-    return state.status == krylov_running;
-  }
-  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
-                                    const Scalar (&sum)[1]) const {
-    t[row] = sum[0];
-    return 0;
-  }
-};
-
-/// That p, and w = D2 p - G t with p^H w.
-template <class Scalar>
-struct CgReducedDirectionSecond {
-  static constexpr int block = 1;
-  static constexpr bool reduces = true, late = true, heavy = true;
-  ContiguousSource<Scalar> source;  // t
-  CgDirectionSource<Scalar, true> direction;
-  const Scalar* diagonal;
-  Scalar *p, *w;
-  CgShared shared;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
-    direction.beta = static_cast<RealOf<Scalar>>(shared.state->beta);
-    return shared.state->status == krylov_running;
-  }
-  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
-                                    const Scalar (&sum)[1]) const {
-    const Scalar own = direction(row, 0),
-                 product = diagonal[row] * own - sum[0];
-    p[row] = own;
-    w[row] = product;
-    return real_product(own, product);
   }
 };
 

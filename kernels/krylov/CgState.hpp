@@ -24,7 +24,7 @@ struct CgScalars {
   int status = krylov_running;  // or a CgStatus
   int iterations = 0;           // whose residual is known
   int zero_b = 0;               // 1: b is 0, and x is to be
-  int padding = 0;              // no byte is copied as it was
+  int bad_x = 0;                // 1: an x given is not finite
 
   KOKKOS_INLINE_FUNCTION void end(CgStatus how) {
     status = static_cast<int>(how);

@@ -65,8 +65,9 @@ class ConjugateGradientState {
     const Operator& A;
     const Preconditioner& M;
     const StridedBlock &b, &x;
-    /// Of A, whose steps are taken there; or null.
-    const Reduced* reduced;
+    /// Of A, whose steps are taken there, until an answer is not good enough;
+    /// or null.
+    mutable const Reduced* reduced;
 
     /// Of the vectors of an iteration.
     std::int64_t rows() const { return reduced ? reduced->rows() : cg.rows_; }
@@ -107,14 +108,15 @@ class ConjugateGradientState {
           cg.vector_sum_);
     }
     /// The same of the reduced system, whose b and x it makes.
-    void reduced_residual(bool verify) const {
+    void reduced_residual() const {
       const auto given = multi_vector_ref<const Scalar>(b);
-      reduced->reduce(exec, given, multi_vector_ref<const Scalar>(x),
-                      cg.reduced_b_.data(), cg.reduced_x_.data());
+      const auto guess = multi_vector_ref<const Scalar>(x);
+      reduced->reduce(exec, given, guess, cg.reduced_b_.data(),
+                      cg.reduced_x_.data());
       reduced_product(cg.reduced_x_.data(), true);
-      if (!verify)
-        run_vector_kernel("Strata::ConjugateGradient::norm", exec, cg.rows_,
-                          CgRhsNorm<Scalar>{shared(), given}, cg.vector_sum_);
+      run_vector_kernel("Strata::ConjugateGradient::norm", exec, cg.rows_,
+                        CgRhsNorm<Scalar>{shared(), given, guess},
+                        cg.vector_sum_);
       run("Strata::ConjugateGradient::start",
           CgStart<Scalar>{shared(),
                           {cg.reduced_b_.data(), 1, 0},
@@ -125,14 +127,8 @@ class ConjugateGradientState {
                           options.absolute_tolerance,
                           options.max_iterations,
                           true,
-                          verify,
+                          false,
                           true});
-    }
-    void start(bool verify) const {
-      if (reduced)
-        reduced_residual(verify);
-      else if (!verify)
-        residual(false);
     }
     CgScalars fetch() const {
       CgScalars state;
@@ -153,16 +149,21 @@ class ConjugateGradientState {
     void begin() const {
       store_state(exec, cg.state_, cg.turn_, CgScalars());
       cg.monitor_.reset();
-      start(false);
+      if (reduced)
+        reduced_residual();
+      else
+        residual(false);
       first_direction();
     }
-    /// A state that was verified goes on from its residual.
+    /// A state that was verified goes on from its residual, and with A and M: a
+    /// reduced system gives no more, as its first colour has no residual of its
+    /// own, or is not quite that of A.
     void restart(CgScalars state) const {
       cg.monitor_.resume();
+      reduced = nullptr;
       state.status = krylov_running;
       state.beta = 0;
       store_state(exec, cg.state_, cg.turn_, state);
-      start(true);
       first_direction();
     }
     CgScalars verify(const CgScalars& found) const {
@@ -264,9 +265,7 @@ class ConjugateGradientState {
     }
     /// p = z + beta p of the iteration before, w = A p.
     void merged_product(const Vector& old_p, const Vector& p) const {
-      if (reduced)
-        merged_reduced_product(old_p, p);
-      else if (diagonal())
+      if (diagonal())
         merged_product_of<true>(old_p, p);
       else
         merged_product_of<false>(old_p, p);
@@ -283,24 +282,6 @@ class ConjugateGradientState {
                                    next_shared(),
                                    not_ready},
                                cg.product_sum_);
-    }
-    void merged_reduced_product(const Vector& old_p, const Vector& p) const {
-      const auto not_ready = take_not_ready();
-      const CgDirectionSource<Scalar, true> source{
-          z(), diagonal(), old_p.data(), {}};
-      run_sell("Strata::ConjugateGradient::reduced_product", exec,
-               reduced->upper(),
-               CgReducedDirectionFirst<Scalar>{source, cg.reduced_t_.data(),
-                                               next_shared(), not_ready});
-      cg.curvature_ = run_sell(
-          "Strata::ConjugateGradient::reduced_product", exec, reduced->lower(),
-          CgReducedDirectionSecond<Scalar>{{cg.reduced_t_.data()},
-                                           source,
-                                           reduced->diagonal(),
-                                           p.data(),
-                                           cg.w_.data(),
-                                           shared()},
-          cg.reduced_sum_);
     }
     const Scalar* z() const { return knows_z() ? cg.r_.data() : cg.z_.data(); }
     void direction(bool first) const {

@@ -146,12 +146,26 @@ class IncompletePreconditionerState {
                         colour_factor(exec, borrowed, sweeps_->colouring()));
   }
   void take_swept_values(const ExecutionSpace& exec, const Factor& factor) {
-    // Gone where an exception ends this: the sweeps do without.
+    // Gone where an exception ends this, until an update succeeds.
     auto reduced = std::move(reduced_);
     sweeps_->update_values(exec, factor);
-    if (!reduced) return;
-    reduced->update_values(exec, factor);
-    reduced_ = std::move(reduced);
+    make_reduced(exec, factor, std::move(reduced));
+  }
+  /// The system that conjugate gradients take their steps in, from one of old
+  /// values or anew. They do without where there is no memory for it.
+  void make_reduced(const ExecutionSpace& exec, const Factor& factor,
+                    std::shared_ptr<Reduced> reduced = nullptr) {
+    if (kind_ != Factorization::incomplete_cholesky || colours() != 2) return;
+    try {
+      with_memory_errors(incomplete_preconditioner, [&] {
+        if (reduced)
+          reduced->update_values(exec, factor);
+        else
+          reduced = std::make_shared<Reduced>(exec, factor);
+      });
+      reduced_ = std::move(reduced);
+    } catch (const MemoryError&) {
+    }
   }
 
   const IncompleteFactorizationReport& factor_report() const {
@@ -322,9 +336,7 @@ class IncompletePreconditionerState {
       solves_ = std::make_shared<Solves>(exec, factor);
     else
       sweeps_ = std::make_shared<Sweeps>(exec, factor);
-    if (kind_ == Factorization::incomplete_cholesky &&
-        colours.num_colours() == 2)
-      reduced_ = std::make_shared<Reduced>(exec, factor);
+    make_reduced(exec, factor);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
   void check(const ExecutionSpace& exec, const Matrix& A) const {

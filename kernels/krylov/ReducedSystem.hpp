@@ -10,6 +10,7 @@
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
+#include <core/scalar/CounterRandom.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
@@ -81,13 +82,13 @@ struct TakeReducedDiagonals {
   }
 };
 
-/// Element `row` of a vector to multiply with, in [0.5, 1.5) or its negative:
-/// exact in all scalars.
+/// Element `row` of a vector to multiply with, which looks random: in
+/// [0.5, 1.5) or its negative, and exact in all scalars.
 KOKKOS_INLINE_FUNCTION double probe_element(std::int64_t row) {
-  const std::uint64_t hash =
-      (static_cast<std::uint64_t>(row) + 1) * 0x9E3779B97F4A7C15u;
-  const double size = 0.5 + static_cast<double>(hash >> 54) / 1024;
-  return (hash >> 53) & 1 ? -size : size;
+  const std::uint64_t bits =
+      random_bits(1, static_cast<std::uint64_t>(row), 0, 0);
+  const double size = 0.5 + static_cast<double>(bits >> 42) / 4194304;
+  return bits & 1 ? -size : size;
 }
 template <class Scalar>
 struct FillProbe {

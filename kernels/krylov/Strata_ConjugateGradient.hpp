@@ -28,7 +28,7 @@ class ConjugateGradientState;
 /// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
 /// With incomplete Cholesky factors of two colours (IncompletePreconditioner)
 /// that were made of A itself, the iteration is one in the Schur complement of
-/// the first colour: the same steps in four launches (or three) on half of the
+/// the first colour: the same steps in four launches on half of the
 /// rows. That the factors are A's own is found out by a product at the
 /// beginning, for which the host waits; with factors of other values, each
 /// iteration applies them. All scalars stay on the device. Sums are added up in
@@ -39,8 +39,8 @@ class ConjugateGradientState;
 /// that.
 ///
 /// A solver is its workspace: three vectors (another for iterations of two
-/// launches, another for a preconditioner that is no diagonal, and one and a
-/// half for one of two colours), and pinned host memory for at most 2 max(1,
+/// launches, another for a preconditioner that is no diagonal, and up to
+/// two for one of two colours), and pinned host memory for at most 2 max(1,
 /// iterations_ahead) numbers. The history of a solve grows on the host by a
 /// number an iteration, whatever max_iterations is. Copies share the workspace;
 /// their solves must not overlap. A solver made without arguments is empty, as

@@ -94,7 +94,8 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
 /// factorisation of its own, and applies it by sweeps over two colours or, with
 /// more colours, by TriangularSolver; vectors stay in the order given. For
 /// incomplete_cholesky, two colours are kept a second time, as the blocks that
-/// conjugate gradients in the Schur complement multiply with.
+/// conjugate gradients in the Schur complement multiply with, unless memory
+/// does not suffice. Solves with one object must not overlap in time.
 ///
 /// Times and iterations of the orders: docs/algorithms/sell_and_cg.md. For
 /// fill, replaced pivots, factors in float, several right-hand sides and

@@ -78,7 +78,8 @@ inline std::vector<std::string> validation_candidates() {
   return names;
 }
 
-/// The systems that the options name, in the order of the set.
+/// The systems that the options name, in the order of the set, or of rows where
+/// there is a limit for each family.
 inline std::vector<ValidationSystem> chosen_systems(
     const ValidationOptions& options) {
   const auto is_one_of = [](const std::vector<std::string>& all,

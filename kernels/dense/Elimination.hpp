@@ -197,10 +197,10 @@ class Elimination {
     return {exec, 0, count};
   }
 
-  /// How many of a's `rows` rows products from row `begin` on, which is even,
-  /// work on: an even number where a's columns have room behind the last one,
-  /// as cuBLAS takes 1.25 times as long otherwise. No other row depends on that
-  /// one.
+  /// How many of a's `rows` rows products from row `begin` on work on: an even
+  /// number where `begin` is even and a's columns have room behind the last
+  /// row, as cuBLAS takes 1.25 times as long otherwise. That row holds
+  /// anything, and no other one depends on it.
   static std::int64_t rows_of_product(const Ref& a, std::int64_t begin,
                                       std::int64_t rows) {
     const bool one_more =

@@ -73,7 +73,8 @@ TEST(PreconditionerChoice, IsColouredWhereChainsAreLong) {
 
 TEST(PreconditionerChoice, IsNaturalWhereTheyAreShort) {
   EXPECT_NE(by_bounds(arrow), FactorOrder::coloured);
-  EXPECT_EQ(by_bounds({100000, 50000, 2, 2}), FactorOrder::natural);
+  EXPECT_NE(by_bounds({100000, 50000, 2, 2}), FactorOrder::coloured);
+  EXPECT_EQ(by_bounds({100000, 50000, 2, 5}), FactorOrder::natural);
 }
 
 TEST(PreconditionerChoice, AsksForAPlanWhereBoundsDoNotTell) {

@@ -84,7 +84,8 @@ struct Internals {
   static auto solves(const Preconditioner& preconditioner) {
     return preconditioner.solves();
   }
-  /// Null unless there are two colours.
+  /// Of two colours and incomplete Cholesky; null elsewhere, and where there
+  /// was no memory for it.
   template <class Preconditioner>
   static auto reduced(const Preconditioner& preconditioner) {
     return preconditioner.reduced();

@@ -364,7 +364,7 @@ class IncompletePreconditionerState {
   std::shared_ptr<InLevelOrder> level_order_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
-  std::shared_ptr<Reduced> reduced_;  // of two colours, for CG
+  std::shared_ptr<Reduced> reduced_;  // see make_reduced
   std::uint64_t fingerprint_ = 0;     // of the coloured order
   PreconditionerReport report_;
 };

@@ -2,8 +2,10 @@
 #ifndef STRATA_CORE_MATRIX_PACK_VALUES_HPP
 #define STRATA_CORE_MATRIX_PACK_VALUES_HPP
 
-#include <core/device/Gate.hpp>
+#include <algorithm>
+#include <core/device/Atomics.hpp>
 #include <core/device/KokkosVersion.hpp>
+#include <core/device/Launch.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <core/scalar/RealPart.hpp>
 
@@ -26,9 +28,7 @@ struct GatherValues {
   const Scalar* values;
   Kokkos::View<Scalar*, MemorySpace> packed;
   bool conjugated;
-  Gate gate = {};
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
-    if (gate.closed()) return;
     const std::int64_t k = value_index(place);
     const Scalar v = k < 0 ? Scalar(0) : values[k];
     packed(place) = conjugated ? conjugate(v) : v;
@@ -40,28 +40,21 @@ using RangeOf =
     Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
 /// packed(place) = values[value_index(place)], conjugated on request, 0 in
-/// padding; nothing where `gate` is closed.
+/// padding.
 template <class Scalar, class ExecutionSpace>
 void gather_values(
     const ExecutionSpace& exec,
     const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
-    bool conjugated, const Gate& gate = {}) {
+    bool conjugated) {
   Kokkos::parallel_for(
       "Strata::PackValues::gather",
       RangeOf<ExecutionSpace>(exec, 0,
                               static_cast<std::int64_t>(packed.extent(0))),
       GatherValues<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated, gate});
+          value_index, values, packed, conjugated});
 }
-
-/// When a diagonal is packed, and as what, by words in device memory.
-struct DiagonalGate {
-  Gate gate = {};
-  /// Where it is not 0, all of the diagonal becomes NaN; null: never.
-  const int* spoils = nullptr;
-};
 
 template <class Scalar, class MemorySpace>
 struct PackDiagonal {
@@ -69,10 +62,10 @@ struct PackDiagonal {
   const Scalar* values;
   Kokkos::View<Scalar*, MemorySpace> packed;
   bool conjugated, divide;
-  DiagonalGate by = {};
+  /// A word in device memory: where it is not 0, all becomes NaN. Null: never.
+  const int* spoils = nullptr;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
-    if (by.gate.closed()) return;
-    if (by.spoils != nullptr && load_relaxed(by.spoils) != 0) {
+    if (spoils != nullptr && load_relaxed(spoils) != 0) {
       packed(place) = not_a_number<Scalar>();
       return;
     }
@@ -95,13 +88,13 @@ void pack_diagonal(
     const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
-    bool conjugated, bool divide, const DiagonalGate& by = {}) {
+    bool conjugated, bool divide, const int* spoils = nullptr) {
   Kokkos::parallel_for(
       "Strata::PackValues::diagonal",
       RangeOf<ExecutionSpace>(exec, 0,
                               static_cast<std::int64_t>(packed.extent(0))),
       PackDiagonal<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated, divide, by});
+          value_index, values, packed, conjugated, divide, spoils});
 }
 
 /// The work of both in one launch.
@@ -110,40 +103,36 @@ struct PackTogether {
   static constexpr int threads = 256, items_of_a_thread = 4;
   GatherValues<Scalar, MemorySpace> entries;
   PackDiagonal<Scalar, MemorySpace> diagonal;
-  std::int64_t num_entries, num_rows;
 
+  KOKKOS_INLINE_FUNCTION std::int64_t num_entries() const {
+    return static_cast<std::int64_t>(entries.packed.extent(0));
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t num_rows() const {
+    return static_cast<std::int64_t>(diagonal.packed.extent(0));
+  }
   int teams() const {
     constexpr std::int64_t each = threads * items_of_a_thread;
-    const std::int64_t items = num_entries > num_rows ? num_entries : num_rows;
+    const std::int64_t items = std::max(num_entries(), num_rows());
     return static_cast<int>((items + each - 1) / each);
   }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) *
-                               threads * items_of_a_thread;
+    take(team, team.league_rank());
+  }
+  /// Part `part` of what there are teams() of.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void take(const Team& team, std::int64_t part) const {
+    const std::int64_t first = part * threads * items_of_a_thread;
     // A host's team is one thread.
     const int size = team.team_size();
     const int turns = threads * items_of_a_thread / size;
     for (int turn = 0; turn < turns; ++turn) {
       const std::int64_t i = first + turn * size + team.team_rank();
-      if (i < num_entries) entries(i);
-      if (i < num_rows) diagonal(i);
+      if (i < num_entries()) entries(i);
+      if (i < num_rows()) diagonal(i);
     }
   }
 };
-
-template <class Scalar, class ExecutionSpace>
-void pack_together(
-    const char* label, const ExecutionSpace& exec,
-    const GatherValues<Scalar, typename ExecutionSpace::memory_space>& entries,
-    const PackDiagonal<Scalar, typename ExecutionSpace::memory_space>&
-        diagonal) {
-  using Pack = PackTogether<Scalar, typename ExecutionSpace::memory_space>;
-  const Pack pack{entries, diagonal,
-                  static_cast<std::int64_t>(entries.packed.extent(0)),
-                  static_cast<std::int64_t>(diagonal.packed.extent(0))};
-  run_teams<8, Pack::threads>(label, exec, pack.teams(), pack);
-}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -3,30 +3,15 @@
 #define STRATA_KERNELS_TRIANGULAR_ENQUEUED_UPDATES_HPP
 
 #include <Strata_Types.hpp>
-#include <Strata_UpdateStatus.hpp>
 #include <algorithm>
 #include <core/device/Gate.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/UpdateDecision.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 
 namespace Strata {
 namespace Detail {
-
-/// What kernels of an update pass on to each other and to solves.
-struct UpdateWords {
-  // What a look at the diagonal and at entries to be scaled has found, see
-  // ValuesInspection, and what one at merged rows has, see CheckGrowth. The
-  // kernel that decides clears them.
-  std::int64_t zero_row, unscalable_row, divide, growth[3];
-  // What has been decided: which plan solves, 0 for the chosen one and 1 for
-  // the one beside it, and whether there are no values to solve with.
-  int path, failed;
-
-  KOKKOS_INLINE_FUNCTION void clear() {
-    zero_row = unscalable_row = ValuesInspection::no_row;
-    divide = growth[0] = growth[1] = growth[2] = 0;
-  }
-};
 
 struct ClearUpdateWords {
   UpdateWords* words;
@@ -34,7 +19,8 @@ struct ClearUpdateWords {
 };
 
 /// InspectValues with its findings left in device memory, by teams of threads
-/// that each look at items of their own.
+/// that each look at items of their own. Where nothing else is to be looked at,
+/// the last team decides.
 template <class Scalar, class MemorySpace>
 struct InspectEnqueued {
   static constexpr int threads = 256, width = 32;
@@ -42,6 +28,8 @@ struct InspectEnqueued {
   InspectValues<Scalar, MemorySpace> look;
   std::int64_t items;
   UpdateWords* words;
+  DecideUpdate decide;
+  bool decides;
 
   static int teams(std::int64_t items, std::int64_t most) {
     constexpr std::int64_t share = threads * items_of_a_thread;
@@ -49,6 +37,13 @@ struct InspectEnqueued {
   }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    inspect(team);
+    if (decides) decide.after(team);
+  }
+
+ private:
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void inspect(const Team& team) const {
     ValuesInspection found;
     const std::int64_t rank = team.league_rank(), size = team.league_size();
     if (team.team_size() == 1) {
@@ -73,61 +68,21 @@ struct InspectEnqueued {
   }
 };
 
-/// Decides by what has been found, by one thread. It is the decision that
-/// update_values makes on the host, with two differences: where a diagonal
-/// value has no usable reciprocal, the plan beside the chosen one solves, which
-/// divides; and so it does with all that update_values refuses but a zero on
-/// the diagonal.
-struct DecideUpdate {
-  UpdateWords* words;
-  std::int64_t* faults;         // MergeFaults of the chosen plan; may be null
-  const UpdateStatus* outside;  // of what made the values; may be null
-  UpdateStatus* status;
-  GrowthLimit limit;
-  bool has_other_plan;
-
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    if (team.team_rank() != 0) return;
-    std::int64_t zero_row = words->zero_row;
-    bool suits =
-        words->divide == 0 && words->unscalable_row == ValuesInspection::no_row;
-    if (faults) {
-      const std::int64_t also = faults[MergeFaults::zero];
-      zero_row = also < zero_row ? also : zero_row;
-      suits = suits && faults[MergeFaults::divide] == 0 &&
-              faults[MergeFaults::row] == ValuesInspection::no_row;
-      if (may_grow_beyond(faults[MergeFaults::spread], limit.longest_row,
-                          limit.limit))
-        suits = suits && words->growth[1] == 0;
-      ClearMergeFaults{faults}(0);
-    }
-    words->clear();
-    UpdateStatus found{UpdateFault::none, 0, -1};
-    if (outside && outside->fault != UpdateFault::none)
-      found = *outside;
-    else if (zero_row != ValuesInspection::no_row)
-      found = {UpdateFault::zero_diagonal, 0, zero_row};
-    const bool failed = found.fault != UpdateFault::none;
-    found.unmerged = has_other_plan && !suits && !failed ? 1 : 0;
-    *status = found;
-    words->path = has_other_plan && (failed || !suits) ? 1 : 0;
-    words->failed = failed ? 1 : 0;
-  }
-};
-
 /// Takes new values without a wait of the host, for a solver that has been
 /// made so (TriangularOptions::enqueue_updates).
 ///
 /// Where the chosen plan can't take all values, as it merges level sets, scales
 /// entries or multiplies by reciprocals, a plan of `sync_free` without any of
-/// that stands beside it. Kernels look at new values, one thread decides by
-/// what they found, and kernels pack what the decision asks for. A word in
-/// device memory says which plan it is: solves enqueue the kernels of both, and
-/// those whose turn it is not end at once (see Gate). So a recorded graph takes
-/// the right path each time. Where values can't be solved with, the diagonal of
-/// the plan beside the chosen one is NaN, or that of the chosen one where it
-/// stands alone; every row is divided by its own.
+/// that stands beside it. Kernels look at new values, pack what may be asked
+/// for, and the last team decides by what they found. A word in device memory
+/// says which plan it is: solves enqueue the kernels of both, and those whose
+/// turn it is not end at once (see Gate). So a recorded graph takes the right
+/// path each time. Where values can't be solved with, the diagonal of the plan
+/// beside the chosen one is NaN, or that of the chosen one where it stands
+/// alone; every row is divided by its own.
+///
+/// Small systems wait for launches alone: merged rows of `sync_free` take
+/// three, which make the values, decide and publish.
 ///
 /// Values are packed where the old ones are: with bad values none are to be
 /// solved with, so there is nothing to keep, and no memory for trials is held.
@@ -137,6 +92,8 @@ class EnqueuedUpdates {
   using Memory = typename ExecutionSpace::memory_space;
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
   using Pointer = AlgorithmPointer<Scalar, ExecutionSpace>;
+  using OtherPointer =
+      std::shared_ptr<RowChunkAlgorithm<Scalar, ExecutionSpace>>;
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
   /// Whether an algorithm can't take all values.
@@ -150,7 +107,7 @@ class EnqueuedUpdates {
   /// @param diag   unit: there is nothing to divide by
   /// Waits for `exec`.
   EnqueuedUpdates(const ExecutionSpace& exec, const Pointer& chosen,
-                  const Pointer& other, Diag diag)
+                  const OtherPointer& other, Diag diag)
       : chosen_(chosen),
         other_(other),
         unit_(diag == Diag::unit),
@@ -174,19 +131,23 @@ class EnqueuedUpdates {
                const UpdateStatus* outside = nullptr) {
     if (dirty_) clear(exec);
     dirty_ = true;
-    UpdateWords* const words = words_.data();
-    std::int64_t* const faults = chosen_->begin_in_place(exec, values);
-    if (!unit_) inspect(exec, values);
-    const GrowthLimit limit = chosen_->growth_limit();
-    chosen_->enqueue_check_growth(exec, values, words->growth);
-    run_teams<1, 32>("Strata::EnqueuedUpdates::decide", exec, 1,
-                     DecideUpdate{words, faults, outside, status_.data(), limit,
-                                  other_ != nullptr});
+    UpdateDecision<Scalar, Memory> decision{
+        {words_.data(), chosen_->begin_in_place(exec, values), outside,
+         status_.data(), chosen_->growth_limit(), other_ != nullptr},
+        {}};
+    bool inspected = false;
+    if (!unit_ && !chosen_->looks_at_diagonal())
+      inspected = inspect(exec, values, decision.decide);
+    if (other_) {
+      other_->begin_packing(!unit_);
+      decision.beside = other_->packing(values);
+    }
+    if (other_ || !inspected) chosen_->enqueue_decision(exec, values, decision);
     chosen_->faults_were_taken();
     dirty_ = false;
+    if (other_) other_->end_packing();
     chosen_->enqueue_values(exec, values, !unit_ && !other_,
-                            other_ ? nullptr : &words->failed);
-    if (other_) other_->enqueue_values(exec, values, !unit_, &words->failed);
+                            other_ ? nullptr : &words_.data()->failed);
     publish_writes(exec);
   }
 
@@ -195,7 +156,9 @@ class EnqueuedUpdates {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x, std::int64_t columns,
              const SomeAlgorithm* beside) const {
-    if (other_) (beside ? beside : other_.get())->solve(exec, b, x, columns);
+    if (!other_) return;
+    const SomeAlgorithm& solves = beside ? *beside : *other_;
+    solves.solve(exec, b, x, columns);
   }
   /// Of the plan beside the chosen one, see TriangularAlgorithm.
   std::shared_ptr<const SomeAlgorithm> with_workspace(
@@ -223,7 +186,9 @@ class EnqueuedUpdates {
                            Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
                            ClearMergeFaults{faults});
   }
-  void inspect(const ExecutionSpace& exec, const Scalar* values) const {
+  /// @returns whether there is anything to look at
+  bool inspect(const ExecutionSpace& exec, const Scalar* values,
+               const DecideUpdate& decide) const {
     using Run = InspectEnqueued<Scalar, Memory>;
     const auto diagonal = chosen_->diagonal_places();
     const auto scaled = chosen_->scaled_entries();
@@ -235,10 +200,12 @@ class EnqueuedUpdates {
         Run::teams(items, std::int64_t{Run::teams_at_once} * multiprocessors_),
         Run{InspectValues<Scalar, Memory>{diagonal, scaled, values,
                                           row_map_term({}), entries_term({})},
-            items, words_.data()});
+            items, words_.data(), decide, !other_});
+    return items > 0;
   }
 
-  Pointer chosen_, other_;
+  Pointer chosen_;
+  OtherPointer other_;
   bool unit_;
   Kokkos::View<UpdateWords*, Memory> words_;  // one
   Kokkos::View<UpdateStatus, Memory> status_;

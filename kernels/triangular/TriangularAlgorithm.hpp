@@ -14,6 +14,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <cstring>
 #include <iomanip>
+#include <kernels/triangular/UpdateDecision.hpp>
 #include <kernels/triangular/merging/MergedGrowth.hpp>
 #include <memory>
 #include <sstream>
@@ -152,6 +153,8 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_value_index_, row_};
   }
+  /// Whether `pack_on_trial` looks at the diagonal, too.
+  bool looks_at_diagonal() const { return diagonal_along_; }
   /// The entries that this algorithm divides by the diagonal, for
   /// inspect_values: none, unless it says otherwise.
   virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
@@ -204,11 +207,12 @@ class TriangularAlgorithm {
   virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
     return {};
   }
-  /// Enqueues the same look, which leaves what it finds in `found` (see
-  /// CheckGrowth), where growth_limit() has one.
-  virtual void enqueue_check_growth(const ExecutionSpace&, const Scalar*,
-                                    std::int64_t* found) const {
-    (void)found;
+  /// Enqueues the decision on the values of the last `begin_in_place`, with the
+  /// same look where growth_limit() has one.
+  virtual void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar*,
+      const UpdateDecision<Scalar, Memory>& decision) const {
+    decision.enqueue(exec);
   }
   /// Why this algorithm can't take values of which inspect_values, with
   /// `pack_on_trial`, has found this.
@@ -234,9 +238,16 @@ class TriangularAlgorithm {
                       bool divide, const int* spoils = nullptr) {
     has_values_ = false;
     divide_ = divide;
-    pack(exec, values, {gate_, spoils});
+    pack(exec, values, spoils);
     has_values_ = true;
   }
+  /// enqueue_values by a launch of the caller's, which takes the packing along:
+  /// this before, end_packing once it is enqueued.
+  void begin_packing(bool divide) {
+    has_values_ = false;
+    divide_ = divide;
+  }
+  void end_packing() { has_values_ = true; }
 
   // For values that are enqueued, see EnqueuedUpdates.
 
@@ -259,9 +270,9 @@ class TriangularAlgorithm {
                                       const Scalar* values) {
     return pack_on_trial(exec, values);
   }
-  /// Whether kernels of solves end where the gate is closed; those that pack
-  /// values may, too. An algorithm that can't take all values needs that, if it
-  /// is to take values that are enqueued.
+  /// Whether kernels of solves end where the gate is closed. An algorithm that
+  /// can't take all values needs that, if it is to take values that are
+  /// enqueued.
   virtual bool reads_gate() const { return false; }
   void set_gate(const Gate& gate) { gate_ = gate; }
   /// Whether set_values has returned since it was last called.
@@ -308,12 +319,12 @@ class TriangularAlgorithm {
     diagonal_ = diagonal;
   }
   /// All values.
-  /// @param by  for the diagonal
+  /// @param spoils  see PackDiagonal
   virtual void pack(const ExecutionSpace& exec, const Scalar* values,
-                    const DiagonalGate& by) {
+                    const int* spoils) {
     if (!diagonal_along_)
       pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
-                    divide_, by);
+                    divide_, spoils);
     pack_entries(exec, values);
   }
   /// The diagonal along with them, if that is so (`diagonal_along_`);

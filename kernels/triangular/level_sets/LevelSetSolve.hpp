@@ -53,6 +53,16 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   static constexpr int width = lane_width<ExecutionSpace>;
 
+  /// The work of packing entries and diagonal, where the diagonal is not made
+  /// along with the entries.
+  /// @param spoils  see PackDiagonal
+  PackTogether<Scalar, Memory> packing(const Scalar* values,
+                                       const int* spoils = nullptr) const {
+    return {{chunks_.value_index, values, value_, this->conjugated_},
+            {this->diagonal_value_index_, values, this->diagonal_,
+             this->conjugated_, this->divide_, spoils}};
+  }
+
  protected:
   /// @param max_steps entries of a row that one lane fetches together: rows
   ///                  that are longer get more lanes
@@ -117,15 +127,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n, this->gate_});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
-            const DiagonalGate& by) override {
-    if (this->diagonal_along_) return Base::pack(exec, values, by);
-    pack_together<Scalar>(
-        "Strata::PackValues::rows", exec,
-        GatherValues<Scalar, Memory>{chunks_.value_index, values, value_,
-                                     this->conjugated_, this->gate_},
-        PackDiagonal<Scalar, Memory>{this->diagonal_value_index_, values,
-                                     this->diagonal_, this->conjugated_,
-                                     this->divide_, by});
+            const int* spoils) override {
+    if (this->diagonal_along_) return Base::pack(exec, values, spoils);
+    const auto all = packing(values, spoils);
+    run_teams<8, all.threads>("Strata::PackValues::rows", exec, all.teams(),
+                              all);
   }
   /// Of a copy: buffers and counter of its own, not initialized.
   void take_workspace(const ExecutionSpace& exec) {
@@ -141,8 +147,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            counter_.extent(0) * sizeof(unsigned);
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_,
-                  this->gate_);
+    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +

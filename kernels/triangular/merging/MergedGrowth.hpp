@@ -4,6 +4,7 @@
 
 #include <analysis/merging/MergeGroups.hpp>
 #include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <core/matrix/RowPolicy.hpp>
@@ -54,9 +55,8 @@ KOKKOS_INLINE_FUNCTION bool may_grow_beyond(std::int64_t spread_bits,
 ///   `vertex(row)` and `user_row(row)`
 template <class Scalar, class ExecutionSpace, class Rows>
 struct CheckGrowth {
-  using Member = typename LargeFunctorTeams<ExecutionSpace>::member_type;
   static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = width == 1 ? 1 : 128;
+  static constexpr int team_size = width == 1 ? 1 : 256;
   /// Groups that a team takes.
   static constexpr int team_groups = width == 1 ? 256 : team_size / width;
 
@@ -77,10 +77,19 @@ struct CheckGrowth {
   /// nothing is looked at. Null: no bound.
   const std::int64_t* spread_bits = nullptr;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  int teams() const {
+    return static_cast<int>((groups + team_groups - 1) / team_groups);
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    take(team, team.league_rank());
+  }
+  /// Part `part` of what there are teams() of.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void take(const Team& team, std::int64_t part) const {
     if (spread_bits && !may_grow_beyond(*spread_bits, longest_row, limit))
       return;
-    const std::int64_t first = std::int64_t{team.league_rank()} * team_groups;
+    const std::int64_t first = part * team_groups;
     if constexpr (width == 1) {
       for (int g = 0; g < team_groups; ++g) run(first + g, 0);
     } else {
@@ -225,15 +234,17 @@ MergedGrowth check_growth(
       "Strata::MergedGrowth::found", 3);
   // Rows that are not merged do not grow.
   if (!unmerged) Kokkos::deep_copy(exec, workspace.all_growth(), 0.f);
-  Kokkos::parallel_for("Strata::MergedGrowth::check",
-                       LargeFunctorTeams<ExecutionSpace>(
-                           exec,
-                           static_cast<int>((groups + Check::team_groups - 1) /
-                                            Check::team_groups),
-                           Check::team_size),
-                       Check{rows, groups, workspace.spread(),
-                             workspace.growth(), limit.longest_row, limit.limit,
-                             found.data(), unmerged, first_only});
+  const Check check{rows,
+                    groups,
+                    workspace.spread(),
+                    workspace.growth(),
+                    limit.longest_row,
+                    limit.limit,
+                    found.data(),
+                    unmerged,
+                    first_only};
+  run_teams<4, Check::team_size>("Strata::MergedGrowth::check", exec,
+                                 check.teams(), check);
   std::int64_t words[3];
   copy_to_host(exec, found, words);
   MergedGrowth result;
@@ -241,28 +252,6 @@ MergedGrowth check_growth(
   result.rows_over = words[1];
   if (words[2] != 0) result.first_row = Check::row_mark(words[2]);
   return result;
-}
-
-/// The same look at rows, enqueued, where the largest spread does not say that
-/// it is needless.
-/// @param spread_bits  the largest spread as bits_of it, in device memory
-/// @param found  CheckGrowth::found, which were zero
-template <class Scalar, class ExecutionSpace, class Rows>
-void enqueue_check_growth(
-    const ExecutionSpace& exec, const Rows& rows, std::int64_t groups,
-    const GrowthLimit& limit,
-    const GrowthWorkspace<typename ExecutionSpace::memory_space>& workspace,
-    const std::int64_t* spread_bits, std::int64_t* found) {
-  using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
-  Kokkos::parallel_for("Strata::MergedGrowth::check",
-                       LargeFunctorTeams<ExecutionSpace>(
-                           exec,
-                           static_cast<int>((groups + Check::team_groups - 1) /
-                                            Check::team_groups),
-                           Check::team_size),
-                       Check{rows, groups, workspace.spread(),
-                             workspace.growth(), limit.longest_row, limit.limit,
-                             found, nullptr, false, spread_bits});
 }
 
 }  // namespace Detail

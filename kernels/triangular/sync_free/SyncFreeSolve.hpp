@@ -169,13 +169,12 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                             const Scalar* values) override {
     return look_at_growth(exec, values, nullptr, false);
   }
-  void enqueue_check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            std::int64_t* found) const override {
-    if (!merged_) return;
+  void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const override {
+    if (!merged_) return Base::enqueue_decision(exec, values, decision);
     const auto rows = merged_->merged_rows(this->chunks_, values);
-    Detail::enqueue_check_growth<Scalar>(
-        exec, rows, rows.num_groups(), merged_->limit(), growth_,
-        merged_->faults() + MergeFaults::spread, found);
+    decision.enqueue(exec, rows, rows.num_groups(), growth_);
   }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,

@@ -161,13 +161,13 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                             const Scalar* values) override {
     return look_at_growth(exec, values, nullptr, false);
   }
-  void enqueue_check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            std::int64_t* found) const override {
-    if (!packed_.merged.exist()) return;
+  void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const override {
+    if (!packed_.merged.exist())
+      return Base::enqueue_decision(exec, values, decision);
     const auto rows = rows_that_grow(values);
-    Detail::enqueue_check_growth<Scalar>(
-        exec, rows, rows.num_groups(), limit_, growth_,
-        faults_.data() + MergeFaults::spread, found);
+    decision.enqueue(exec, rows, rows.num_groups(), growth_);
   }
   UnsuitableValues unsuitable(const ValuesInspection& values) const override {
     return why_unsuitable(values);

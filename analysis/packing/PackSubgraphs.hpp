@@ -107,7 +107,7 @@ class SubgraphPacker {
         continue;
       }
       rows /= 2;
-    } while (again || (!fits_ && rows >= 16));
+    } while (again || (!fits_ && rows >= 16 && !shape.largest_only));
     // A stage has a record at least, and at most as many as a warp has lanes.
     fits_ = fits_ && stages_.num_tasks <
                          std::numeric_limits<int>::max() / stages_.packed.width;

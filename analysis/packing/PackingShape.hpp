@@ -18,6 +18,8 @@ struct PackingShape {
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
+  /// Sub-graphs whose values don't fit are not tried again with fewer rows.
+  bool largest_only = false;
   /// Rows, distinct outside dependencies and the scratch's zero together; a
   /// team may have less room.
   int max_local = 4096;

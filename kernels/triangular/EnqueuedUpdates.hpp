@@ -25,6 +25,7 @@ template <class Scalar, class MemorySpace>
 struct InspectEnqueued {
   static constexpr int threads = 256, width = 32;
   static constexpr int teams_at_once = 4, items_of_a_thread = 8;
+  static constexpr bool awaits_previous = true;
   InspectValues<Scalar, MemorySpace> look;
   std::int64_t items;
   UpdateWords* words;
@@ -37,6 +38,7 @@ struct InspectEnqueued {
   }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    await_previous(team);
     inspect(team);
     if (decides) decide.after(team);
   }

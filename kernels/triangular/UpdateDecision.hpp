@@ -60,43 +60,48 @@ struct DecideUpdate {
     Kokkos::memory_fence();
     decide();
   }
-  /// The first row with a zero on the diagonal, ValuesInspection::no_row for
-  /// none. Of launches before this one or, in `decide`, of this one.
-  KOKKOS_INLINE_FUNCTION std::int64_t zero_row() const {
-    const std::int64_t row = load_relaxed(&words->zero_row);
-    if (!faults) return row;
-    const std::int64_t also = load_relaxed(faults + MergeFaults::zero);
-    return also < row ? also : row;
-  }
-  KOKKOS_INLINE_FUNCTION bool fails() const {
-    return (outside && outside->fault != UpdateFault::none) ||
-           zero_row() != ValuesInspection::no_row;
-  }
-  /// Whether the chosen plan can take the values, but for the growth of merged
-  /// rows.
-  KOKKOS_INLINE_FUNCTION bool suits_without_growth() const {
-    return load_relaxed(&words->divide) == 0 &&
-           load_relaxed(&words->unscalable_row) == ValuesInspection::no_row &&
-           (!faults || (load_relaxed(faults + MergeFaults::divide) == 0 &&
-                        load_relaxed(faults + MergeFaults::row) ==
-                            ValuesInspection::no_row));
-  }
-  /// Whether merged rows have to be looked at, to know how they grow.
-  KOKKOS_INLINE_FUNCTION bool may_grow() const {
-    return faults && may_grow_beyond(load_relaxed(faults + MergeFaults::spread),
-                                     limit.longest_row, limit.limit);
+  /// What kernels have found so far, but for the growth of merged rows: those
+  /// before this one or, in `decide`, of this one.
+  struct Findings {
+    std::int64_t zero_row;  // ValuesInspection::no_row: there is none
+    bool fails;             // no plan can take the values
+    bool suits;             // the chosen one can
+    bool may_grow;          // merged rows have to be looked at to know that
+  };
+  KOKKOS_INLINE_FUNCTION Findings findings() const {
+    // All reads are under way before the first is needed.
+    constexpr std::int64_t none = ValuesInspection::no_row;
+    const std::int64_t zero = load_relaxed(&words->zero_row);
+    const std::int64_t unscalable = load_relaxed(&words->unscalable_row);
+    const std::int64_t divide = load_relaxed(&words->divide);
+    const std::int64_t also =
+        faults ? load_relaxed(faults + MergeFaults::zero) : none;
+    const std::int64_t lost =
+        faults ? load_relaxed(faults + MergeFaults::row) : none;
+    const std::int64_t divides =
+        faults ? load_relaxed(faults + MergeFaults::divide) : 0;
+    const std::int64_t spread =
+        faults ? load_relaxed(faults + MergeFaults::spread) : 0;
+    const bool given = outside && outside->fault != UpdateFault::none;
+    Findings found;
+    found.zero_row = also < zero ? also : zero;
+    found.fails = given || found.zero_row != none;
+    found.suits = (divide | divides) == 0 && unscalable == none && lost == none;
+    found.may_grow =
+        faults && may_grow_beyond(spread, limit.longest_row, limit.limit);
+    return found;
   }
 
  private:
   KOKKOS_INLINE_FUNCTION void decide() const {
-    const std::int64_t zero = zero_row();
-    bool suits = suits_without_growth();
-    if (may_grow()) suits = suits && load_relaxed(&words->growth[1]) == 0;
+    const std::int64_t grown = load_relaxed(&words->growth[1]);
+    const Findings findings = this->findings();
+    const bool suits = findings.suits && (!findings.may_grow || grown == 0);
     UpdateStatus found{UpdateFault::none, 0, -1};
     if (outside && outside->fault != UpdateFault::none)
       found = *outside;
-    else if (zero != ValuesInspection::no_row)
-      found = {UpdateFault::zero_diagonal, 0, zero};
+    else if (findings.zero_row != ValuesInspection::no_row)
+      found = {UpdateFault::zero_diagonal, 0, findings.zero_row};
     words->clear();
     if (faults) ClearMergeFaults{faults}(0);
     const bool failed = found.fault != UpdateFault::none;
@@ -120,6 +125,7 @@ struct NoGrowth {
 template <class Scalar, class MemorySpace, class Growth>
 struct PackAndDecide {
   using Pack = PackTogether<Scalar, MemorySpace>;
+  static constexpr bool awaits_previous = true;
   Growth growth;
   int growth_teams;
   Pack beside;
@@ -127,6 +133,7 @@ struct PackAndDecide {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    await_previous(team);
     if (team.league_rank() < growth_teams)
       growth.take(team, team.league_rank());
     else if (decide.has_other_plan)
@@ -137,9 +144,10 @@ struct PackAndDecide {
  private:
   template <class Team>
   KOKKOS_INLINE_FUNCTION void pack(const Team& team, std::int64_t part) const {
-    if (decide.fails())
+    const auto found = decide.findings();
+    if (found.fails)
       spoil(team, part);
-    else if (!decide.suits_without_growth() || decide.may_grow())
+    else if (!found.suits || found.may_grow)
       beside.take(team, part);
   }
   /// A diagonal of NaN, for each row is divided by its own.

@@ -9,6 +9,13 @@
 namespace Strata {
 namespace Detail {
 
+/// A team lasts so many times a dependency's latency, most of it prologue and
+/// waiting, however few steps it has. Short solves that are predicted without
+/// that take 1.2 to 2 times as long.
+inline double least_of_team(const SolveFeatures& f) {
+  return 35 * f.p.handover;
+}
+
 /// No sub-graphs without merged rows can do better than this.
 inline double sync_free_subgraphs_at_least(const SolveFeatures& f) {
   return f.begin() + 3 * f.p.handover + f.p.pass * f.sizes.num_levels +
@@ -42,10 +49,7 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
       std::pow(critical_steps, 1.5) + std::pow(work_steps, 1.5), 1 / 1.5);
   const double one =
       first + p.pass * step_cost * steps + passed * fetch / 4 + 2 * f.bytes_us;
-  // A team lasts about 35 times a dependency's latency, most of it prologue and
-  // waiting, however few steps it has. Short solves that are predicted without
-  // that take 1.2 to 2 times as long.
-  const double of_team = 35 * p.handover;
+  const double of_team = least_of_team(f);
   // Others go side by side with the first, and hold up the teams, of which four
   // run on a multiprocessor at once.
   return std::hypot(one, of_team) +

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <analysis/packing/PackSubgraphs.hpp>
+#include <cmath>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
@@ -68,7 +69,8 @@ class SyncFreeSubgraphsRegistration
 
   void consider(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
-    if (suit(selection) && selection.may_fit(*this)) consider_packed(selection);
+    if (suit(selection) && selection.may_fit(*this))
+      consider_packed(selection, rival(selection) != nullptr);
   }
   void consider_named(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
@@ -152,20 +154,22 @@ class SyncFreeSubgraphsRegistration
   /// sets, if there is that. A host has no lanes that could fetch while others
   /// solve; and where level sets are wide and few, or rows long, most values
   /// come from other sub-graphs. The bound is of sub-graphs without merged
-  /// rows: with them they come to half of it in chains of chunks, to 0.6 of it
-  /// in bands.
+  /// rows: with them they come to half of it in chains of chunks. In bands they
+  /// come to 1.09 of it at best, the least time of a team included (the
+  /// validation set on an H100).
   bool suit(Selection& selection) const {
     if (!is_gpu<ExecutionSpace>) return false;
     const int n = selection.analysis.graph.num_vertices,
               levels = selection.report.levels;
-    const Candidate* const merged = selection.best_of(
-        [](const Candidate& candidate) { return candidate.merged_levels > 1; });
-    // With a limit on memory they are looked at whatever `sync_free` can do
-    // within it: else more memory could make for the slower choice.
-    const bool compared = merged && !selection.budget.limited();
+    const Candidate* const merged = rival(selection);
+    const bool compared = merged != nullptr;
     const double us = compared ? merged->predicted_us : 0;
-    const double bound = sync_free_subgraphs_at_least(selection.features());
-    if (shape(selection, merged_levels_).band_levels == 0)
+    const SolveFeatures features = selection.features();
+    const double bound = sync_free_subgraphs_at_least(features);
+    const double team = least_of_team(features);
+    const bool bands = shape(selection, merged_levels_).band_levels > 0;
+    if (compared && us <= (bands ? in_bands(1) : 1.) * team) return false;
+    if (!bands)
       // With so few level sets they are not merged, and never come near the
       // bound.
       return !compared || us > (levels < 64 ? 1.3 : 1.) * bound ||
@@ -173,7 +177,15 @@ class SyncFreeSubgraphsRegistration
     const double widest = compared ? 600 : 1500;
     return n < widest * levels && levels >= 64 &&
            double(selection.sizes.edges) < 16. * n &&
-           (!compared || us > bound / 1.5);
+           (!compared || us > std::hypot(bound, team));
+  }
+  /// `sync_free` with merged level sets, where sub-graphs have to beat that.
+  /// With a limit on memory they are looked at whatever it can do within the
+  /// limit: else more memory could make for the slower choice.
+  static const Candidate* rival(Selection& selection) {
+    if (selection.budget.limited()) return nullptr;
+    return selection.best_of(
+        [](const Candidate& candidate) { return candidate.merged_levels > 1; });
   }
 
   /// Factor on the prediction of sub-graphs in bands, fitted for one to four
@@ -182,11 +194,14 @@ class SyncFreeSubgraphsRegistration
   static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
 
   /// Packs sub-graphs, where the matrix has any that fit in scratch.
-  void consider_packed(Selection& selection) {
+  /// @param has_rival  see `rival`. Bands whose values don't fit at first never
+  ///                   win then: 37 of the validation set's systems on two GPUs
+  void consider_packed(Selection& selection, bool has_rival = false) {
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
-    const PackingShape wanted = shape(selection, merged_levels_);
+    PackingShape wanted = shape(selection, merged_levels_);
     const bool bands = wanted.band_levels > 0;
+    wanted.largest_only = bands && has_rival;
     const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(

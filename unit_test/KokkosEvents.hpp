@@ -15,7 +15,7 @@ namespace SolverTest {
 class KokkosEvents {
  public:
   struct Counts {
-    int fences = 0, allocations = 0, copies = 0;
+    int fences = 0, allocations = 0, copies = 0, launches = 0;
     /// Bytes allocated and not freed in memory space `watched`, less those
     /// that were freed of what there was before; and the most there ever were.
     std::int64_t bytes = 0, most_bytes = 0;
@@ -35,6 +35,8 @@ class KokkosEvents {
           ++counts().fences;
           counts().last = name;
         });
+    Tools::set_begin_parallel_for_callback(
+        [](const char*, const uint32_t, uint64_t*) { ++counts().launches; });
     Tools::set_allocate_data_callback(
         [](const Kokkos_Profiling_SpaceHandle where, const char* name,
            const void*, const uint64_t size) {

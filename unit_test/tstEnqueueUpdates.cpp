@@ -347,6 +347,31 @@ TEST(EnqueueUpdates, TakeNumbersThatAreNotFinite) {
 }
 
 /// Runs of values for which the host does not wait in between.
+/// Rows of many teams: the one that decides is not the one that has found the
+/// fault, and all of them leave no old value.
+TEST(EnqueueUpdates, SeeFaultsOfManyTeams) {
+  const auto good =
+      make_triangle<double>(random_pattern(5000, 3.0, 60, 5), Uplo::lower);
+  const std::int64_t n = good.rows;
+  auto bad = with_diagonal(good, 4900, 0.);
+  bad = with_diagonal(bad, 4200, 0.);
+  const auto divided = with_diagonal(good, 4800, 0x1.8p+1023);
+  const auto b = random_values<double>(n, 3);
+  for (const auto& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    UpdatedSolver<double> updated(good, lower_triangle, variant.options, 1);
+    for (int round = 0; round < 3; ++round) {
+      updated.enqueue(bad);
+      updated.expect_bad(b, UpdateFault::zero_diagonal, 4200);
+      updated.enqueue(round == 1 ? divided : good);
+      updated.expect_good(
+          round == 1 ? divided : good, b,
+          round == 1 && has_other_plan(updated.solver().report()));
+    }
+    if (HasFailure()) return;
+  }
+}
+
 TEST(EnqueueUpdates, FollowEachOtherWithoutAWait) {
   const auto good =
       make_triangle<double>(random_pattern(300, 4.0, 60, 5), Uplo::lower);
@@ -429,6 +454,24 @@ TEST(EnqueueUpdates, NeitherWaitNorAllocateNorCopy) {
       }
       if (HasFailure()) return;
     }
+}
+
+/// What small systems wait for.
+TEST(EnqueueUpdates, OfMergedRowsTakeFewLaunches) {
+  const auto A =
+      make_triangle<double>(random_pattern(600, 4.0, 600, 2), Uplo::lower);
+  const auto matrix = A.to_device<SolverMatrix<double, Space>>();
+  TriangularOptions options;
+  options.algorithm = Algorithm::sync_free;
+  options.merged_levels = 3;
+  options.enqueue_updates = true;
+  const Space exec;
+  Solver<double> solver(exec, matrix, Uplo::lower, Diag::non_unit, options);
+  ASSERT_EQ(solver.report().merged_levels, 3);
+  const KokkosEvents events(Memory::name());
+  solver.enqueue_update_values(exec, matrix.values);
+  const int publishing = Detail::is_gpu<Space> && STRATA_ENABLE_CUDA_NATIVE;
+  EXPECT_EQ(events.so_far().launches, 2 + publishing) << events.so_far().last;
 }
 
 TEST(EnqueueUpdates, AreRefusedBeforeAnythingIsEnqueued) {

@@ -25,7 +25,6 @@ template <class Scalar, class MemorySpace>
 struct InspectEnqueued {
   static constexpr int threads = 256, width = 32;
   static constexpr int teams_at_once = 4, items_of_a_thread = 8;
-  static constexpr bool awaits_previous = true;
   InspectValues<Scalar, MemorySpace> look;
   std::int64_t items;
   UpdateWords* words;
@@ -38,7 +37,6 @@ struct InspectEnqueued {
   }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    await_previous(team);
     inspect(team);
     if (decides) decide.after(team);
   }
@@ -83,8 +81,8 @@ struct InspectEnqueued {
 /// beside the chosen one is NaN, or that of the chosen one where it stands
 /// alone; every row is divided by its own.
 ///
-/// Small systems wait for launches alone: merged rows of `sync_free` take
-/// three, which make the values, decide and publish.
+/// Small systems wait for launches above all: merged rows of `sync_free` take
+/// three, which make the values, decide and, on CUDA, publish.
 ///
 /// Values are packed where the old ones are: with bad values none are to be
 /// solved with, so there is nothing to keep, and no memory for trials is held.
@@ -138,8 +136,9 @@ class EnqueuedUpdates {
          status_.data(), chosen_->growth_limit(), other_ != nullptr},
         {}};
     bool inspected = false;
-    if (!unit_ && !chosen_->looks_at_diagonal())
-      inspected = inspect(exec, values, decision.decide);
+    const bool looked = chosen_->looks_at_diagonal() &&
+                        chosen_->scaled_entries().record_row.extent(0) == 0;
+    if (!unit_ && !looked) inspected = inspect(exec, values, decision.decide);
     if (other_) {
       other_->begin_packing(!unit_);
       decision.beside = other_->packing(values);

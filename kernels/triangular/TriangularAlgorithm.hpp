@@ -207,8 +207,9 @@ class TriangularAlgorithm {
   virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
     return {};
   }
-  /// Enqueues the decision on the values of the last `begin_in_place`, with the
-  /// same look where growth_limit() has one.
+  /// Enqueues the decision on the values of the last `begin_in_place`, which
+  /// packs the plan beside this one where that is to solve, with the same look
+  /// where growth_limit() has one.
   virtual void enqueue_decision(
       const ExecutionSpace& exec, const Scalar*,
       const UpdateDecision<Scalar, Memory>& decision) const {
@@ -275,7 +276,9 @@ class TriangularAlgorithm {
   /// enqueued.
   virtual bool reads_gate() const { return false; }
   void set_gate(const Gate& gate) { gate_ = gate; }
-  /// Whether set_values has returned since it was last called.
+  /// Whether all of the last values are enqueued: since set_values or
+  /// `begin_in_place` was last called, enqueue_values has returned, or
+  /// end_packing since begin_packing.
   bool has_values() const { return has_values_; }
   /// What an analysis of another pattern may keep. The host waits.
   virtual KeptPartition kept_partition() const { return {}; }

@@ -95,13 +95,13 @@ struct DecideUpdate {
  private:
   KOKKOS_INLINE_FUNCTION void decide() const {
     const std::int64_t grown = load_relaxed(&words->growth[1]);
-    const Findings findings = this->findings();
-    const bool suits = findings.suits && (!findings.may_grow || grown == 0);
+    const Findings now = findings();
+    const bool suits = now.suits && (!now.may_grow || grown == 0);
     UpdateStatus found{UpdateFault::none, 0, -1};
     if (outside && outside->fault != UpdateFault::none)
       found = *outside;
-    else if (findings.zero_row != ValuesInspection::no_row)
-      found = {UpdateFault::zero_diagonal, 0, findings.zero_row};
+    else if (now.zero_row != ValuesInspection::no_row)
+      found = {UpdateFault::zero_diagonal, 0, now.zero_row};
     words->clear();
     if (faults) ClearMergeFaults{faults}(0);
     const bool failed = found.fault != UpdateFault::none;
@@ -114,26 +114,31 @@ struct DecideUpdate {
 
 /// Of plans without merged rows.
 struct NoGrowth {
+  static constexpr int team_size = 256;
   int teams() const { return 0; }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void take(const Team&, std::int64_t) const {}
 };
 
 /// In one launch, each by teams of their own: a look at the growth of merged
-/// rows, and the packing of the plan beside the chosen one, where that plan may
-/// be the one to solve. Then the decision.
+/// rows, and the packing of the plan beside the chosen one, where that plan is
+/// the one to solve or, if it is small, may be. Then the decision.
 template <class Scalar, class MemorySpace, class Growth>
 struct PackAndDecide {
   using Pack = PackTogether<Scalar, MemorySpace>;
-  static constexpr bool awaits_previous = true;
   Growth growth;
   int growth_teams;
   Pack beside;
   DecideUpdate decide;
 
+  /// Whether the packing is worth a launch of its own, for which the growth is
+  /// known, where all else suits.
+  KOKKOS_INLINE_FUNCTION static bool packs_later(const Pack& pack) {
+    constexpr std::int64_t many = std::int64_t{1} << 20;
+    return pack.num_entries() > many;
+  }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    await_previous(team);
     if (team.league_rank() < growth_teams)
       growth.take(team, team.league_rank());
     else if (decide.has_other_plan)
@@ -147,7 +152,7 @@ struct PackAndDecide {
     const auto found = decide.findings();
     if (found.fails)
       spoil(team, part);
-    else if (!found.suits || found.may_grow)
+    else if (!found.suits || (found.may_grow && !packs_later(beside)))
       beside.take(team, part);
   }
   /// A diagonal of NaN, for each row is divided by its own.
@@ -158,6 +163,19 @@ struct PackAndDecide {
     for (std::int64_t i = team.team_rank(); i < share; i += team.team_size())
       if (part * share + i < beside.num_rows())
         diagonal(part * share + i) = not_a_number<Scalar>();
+  }
+};
+
+/// Packs the plan beside the chosen one where merged rows turned out to grow
+/// too much, see PackAndDecide::packs_later: after the decision.
+template <class Pack>
+struct PackAfterGrowth {
+  Pack beside;
+  const UpdateWords* words;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    if (words->path == 1 && words->failed == 0)
+      beside.take(team, team.league_rank());
   }
 };
 
@@ -189,12 +207,18 @@ struct UpdateDecision {
   template <class ExecutionSpace, class Growth>
   void enqueue_with(const ExecutionSpace& exec, const Growth& growth) const {
     using Run = PackAndDecide<Scalar, MemorySpace, Growth>;
+    using Pack = typename Run::Pack;
+    static_assert(!is_gpu<ExecutionSpace> || Growth::team_size == Pack::threads,
+                  "teams of one launch");
     const int packing = decide.has_other_plan ? beside.teams() : 0;
     // Someone has to decide.
     const int teams = std::max(1, growth.teams() + packing);
-    run_teams<4, Run::Pack::threads>(
-        "Strata::EnqueuedUpdates::decide", exec, teams,
-        Run{growth, growth.teams(), beside, decide});
+    run_teams<4, Pack::threads>("Strata::EnqueuedUpdates::decide", exec, teams,
+                                Run{growth, growth.teams(), beside, decide});
+    if (packing > 0 && growth.teams() > 0 && Run::packs_later(beside))
+      run_teams<8, Pack::threads>("Strata::EnqueuedUpdates::pack", exec,
+                                  packing,
+                                  PackAfterGrowth<Pack>{beside, decide.words});
   }
 };
 

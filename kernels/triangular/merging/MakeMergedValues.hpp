@@ -6,7 +6,6 @@
 #include <analysis/packing/RowChunk.hpp>
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Atomics.hpp>
-#include <core/device/Launch.hpp>
 #include <core/device/Scratch.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
@@ -35,7 +34,6 @@ struct MakeMergedValues {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool on_device = width > 1;
   static constexpr int team_size = on_device ? 128 : 1;
-  static constexpr bool awaits_previous = true;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_multiprocessor = 6;
   using Row = typename MergedRows<Memory>::Row;
@@ -68,7 +66,6 @@ struct MakeMergedValues {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    await_previous(team);
     const ScratchBytes scratch(
         aligned(team.team_scratch(0).get_shmem(scratch_bytes())));
     const auto number = static_cast<std::int64_t>(team.league_rank());

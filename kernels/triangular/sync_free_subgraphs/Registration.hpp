@@ -156,7 +156,9 @@ class SyncFreeSubgraphsRegistration
   /// come from other sub-graphs. The bound is of sub-graphs without merged
   /// rows: with them they come to half of it in chains of chunks. In bands they
   /// come to 1.09 of it at best, the least time of a team included (the
-  /// validation set on an H100).
+  /// validation set on an H100). Where the values then ask for fewer merged
+  /// rows of `sync_free`, which is slower, there is no second look unless it
+  /// can't merge any.
   bool suit(Selection& selection) const {
     if (!is_gpu<ExecutionSpace>) return false;
     const int n = selection.analysis.graph.num_vertices,
@@ -168,12 +170,13 @@ class SyncFreeSubgraphsRegistration
     const double bound = sync_free_subgraphs_at_least(features);
     const double team = least_of_team(features);
     const bool bands = shape(selection, merged_levels_).band_levels > 0;
-    if (compared && us <= (bands ? in_bands(1) : 1.) * team) return false;
-    if (!bands)
+    if (!bands) {
+      if (compared && us <= team) return false;
       // With so few level sets they are not merged, and never come near the
       // bound.
       return !compared || us > (levels < 64 ? 1.3 : 1.) * bound ||
              (levels >= 64 && (n < 32 * levels || us > bound / 2));
+    }
     const double widest = compared ? 600 : 1500;
     return n < widest * levels && levels >= 64 &&
            double(selection.sizes.edges) < 16. * n &&

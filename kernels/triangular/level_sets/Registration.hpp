@@ -91,10 +91,7 @@ class LevelSetsRegistration
       tiles_ = Planner(selection.exec, analysis.graph, analysis.order, threads,
                        costs)
                    .best();
-      // The costs of several threads' tiles are estimates.
-      constexpr double gain_of_several = 0.8;
-      if (predict_tiles(features, tiles_.predicted, tiles_.threads) <
-          (tiles_.threads > 1 ? gain_of_several : 1.) * most_us)
+      if (predict_tiles(features, tiles_.predicted, tiles_.threads) < most_us)
         return true;
       tiles_ = {};
     }

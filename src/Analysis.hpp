@@ -25,10 +25,10 @@
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, WithinLevel,               \
       Detail::WorkPool<Space>&);                                              \
-  keyword std::vector<LevelsCandidate> sample_merged_levels(                  \
+  keyword SampledLevels sample_merged_levels(                                 \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, const Detail::MergeCandidates&, \
-      Detail::WorkPool<Space>&);                                              \
+      std::size_t, Detail::WorkPool<Space>&);                                 \
   keyword MergedLevels<Space::memory_space> merge_levels(                     \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, std::int64_t, int,         \

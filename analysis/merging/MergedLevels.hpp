@@ -7,6 +7,7 @@
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/SampleMerging.hpp>
+#include <analysis/merging/SampleNeighbours.hpp>
 
 namespace Strata {
 
@@ -53,35 +54,47 @@ struct LevelsCandidate {
   double dependencies = 0, coefficients = 0, stay = 0;
 };
 
+/// What a sample of the rows says.
+struct SampledLevels {
+  std::vector<LevelsCandidate> candidates;
+  NeighbourShares neighbours;
+};
+
 /// A group has no more level sets than there are.
 inline int levels_of_group(int levels, int num_levels) {
   return std::min(levels, std::max(2, num_levels));
 }
 
-/// What a sample of the rows says of the candidates. Cost: 1,024 eliminations
-/// for each at most; the host waits once.
+/// What a sample of the rows says of the candidates, and of the rows as they
+/// are. Cost: 1,024 eliminations for each candidate at most; the host waits
+/// once.
 template <class ExecutionSpace>
-std::vector<LevelsCandidate> sample_merged_levels(
+SampledLevels sample_merged_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
-    const Detail::MergeCandidates& candidates,
+    const Detail::MergeCandidates& candidates, std::size_t scalar_bytes,
     Detail::WorkPool<ExecutionSpace>& pool) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const auto found = sample_merging(
       exec, LevelGroups<Memory>{graph, order.level_of.data(), 1, nullptr},
-      candidates, NoMoreSums(), pool,
-      [&](std::int64_t count, double mean_length, const auto& task) {
+      candidates,
+      CountNeighbours{
+          order.permuted_row.data(), order.vertex.data(), candidates.levels[0],
+          std::max(1, sector_bytes / static_cast<int>(scalar_bytes))},
+      pool, [&](std::int64_t count, double mean_length, const auto& task) {
         replace_rows("Strata::MergedLevels::sample", exec, count, mean_length,
                      task);
       });
-  std::vector<LevelsCandidate> made;
+  SampledLevels made;
   for (int c = 0; c < candidates.count; ++c)
-    made.push_back({levels_of_group(candidates.levels[c], order.num_levels()),
-                    found.mean(c, MergeSample::dependencies),
-                    found.mean(c, MergeSample::coefficients),
-                    found.mean(c, MergeSample::stay)});
+    made.candidates.push_back(
+        {levels_of_group(candidates.levels[c], order.num_levels()),
+         found.mean(c, MergeSample::dependencies),
+         found.mean(c, MergeSample::coefficients),
+         found.mean(c, MergeSample::stay)});
+  made.neighbours = CountNeighbours::shares(found, 0);
   return made;
 }
 

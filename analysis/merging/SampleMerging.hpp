@@ -38,14 +38,6 @@ KOKKOS_INLINE_FUNCTION std::int64_t sampled_row(std::int64_t i,
   return first + below(mix64(static_cast<std::uint64_t>(i)), end - first);
 }
 
-/// Adds no sums to MergeSample.
-struct NoMoreSums {
-  static constexpr int size = 0;
-  template <class Groups, class Eliminate>
-  KOKKOS_FUNCTION void operator()(const Groups&, int, const EliminatedRow&, int,
-                                  int, const Eliminate&, std::int64_t*) const {}
-};
-
 /// Rewrites a sample of the rows with every candidate.
 ///
 /// @tparam More  sums beside MergeSample: `size` of them, and `more(groups, v,

@@ -139,6 +139,15 @@ class SubgraphPacker {
     return double(stages_.num_tasks) * stages_.packed.row_lanes /
            (stages_.packed.width * stages_.packed.warps);
   }
+  /// Entries of a row that a step takes.
+  int entries_a_step() const { return stages_.entries_a_step(); }
+  /// Sub-graphs that are under way at once in the mean, each from its first row
+  /// to its last, if steps take as many lanes as they need; one at least.
+  double concurrency() const {
+    return critical_steps_ == 0
+               ? 1.
+               : std::max(1., double(span_steps_) / critical_steps_);
+  }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
   std::int64_t num_coefficients() const { return merger_.num_coefficients(); }
   std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
@@ -289,6 +298,8 @@ class SubgraphPacker {
     pool_->take(p.exported, n);
     pool_->take(p.first_vertex, most_subgraphs + 1);
     pool_->take(p.import_count, most_subgraphs);
+    pool_->take(p.first_step, most_subgraphs);
+    pool_->take(p.last_step, most_subgraphs);
     if (p.bands == 1) {
       p.num_subgraphs = static_cast<int>((n + rows - 1) / rows);
       run("assign", EachStage<typename Stages::AssignOneBand>{n});
@@ -434,6 +445,7 @@ class SubgraphPacker {
     p.num_tasks = counts_[Stages::count_tasks];
     num_exports_ = static_cast<int>(counts_[Stages::count_exports]);
     critical_steps_ = static_cast<int>(counts_[Stages::count_time]);
+    span_steps_ = counts_[Stages::count_spans];
     p.time_bits = bits_for(counts_[Stages::count_time]);
     return max_local_ <= max_local();
   }
@@ -496,6 +508,7 @@ class SubgraphPacker {
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;
+  std::int64_t span_steps_ = 0;
   std::int64_t counts_[Stages::num_counts] = {};
 };
 

@@ -37,6 +37,7 @@ struct PackedSteps {
     if (stages.count[Stages::count_local] > most_local) return;
     const std::int64_t n = stages.graph.num_vertices;
     int latest = 0;
+    double spans = 0;
     const int rows = by_warp ? team.team_size() / width : team.team_size();
     const int mine = by_warp ? team.team_rank() / width : team.team_rank();
     int* const count = by_warp
@@ -57,13 +58,23 @@ struct PackedSteps {
       if (first + mine < n) {
         const std::int64_t row =
             sequence ? sequence[first + mine] : first + mine;
+        const int lane = by_warp ? team.team_rank() % width : 0;
+        const int g = stages.subgraph_of[row];
+        // Read before the row waits, they may be out of date then: the limits
+        // are at least as far apart.
+        const int first_known = load_relaxed(stages.first_step + g);
+        const int last_known = load_relaxed(stages.last_step + g);
         int step = 0;
         if constexpr (by_warp) {
-          step = row_of_warp(row, team.team_rank() % width, count);
+          step = row_of_warp(row, lane, count);
         } else {
           step = row_of_thread(row);
         }
         latest = step > latest ? step : latest;
+        if (lane == 0) {
+          if (step < first_known) spans += move_first(g, step);
+          if (step > last_known) spans += move_last(g, step);
+        }
       }
       team.team_barrier();
     }
@@ -71,12 +82,30 @@ struct PackedSteps {
       const int other = lane_xor(latest, mask);
       latest = other > latest ? other : latest;
     }
-    if (team.team_rank() % width == 0)
+    spans = lane_group_sum(spans, width);
+    if (team.team_rank() % width == 0) {
       Kokkos::atomic_fetch_max(&stages.count[Stages::count_time],
                                std::int64_t{latest});
+      Kokkos::atomic_fetch_add(&stages.count[Stages::count_spans],
+                               static_cast<std::int64_t>(spans));
+    }
   }
 
  private:
+  /// The first or last step of sub-graph g becomes `step`, if that is farther
+  /// out. Returns by how much the last less the first grows; summed over all
+  /// calls, whatever their order, that is the last less the first at the end.
+  KOKKOS_INLINE_FUNCTION int move_first(int g, int step) const {
+    const int before = Kokkos::atomic_fetch_min(stages.first_step + g, step);
+    return before == Stages::no_step ? -step
+           : step < before           ? before - step
+                                     : 0;
+  }
+  KOKKOS_INLINE_FUNCTION int move_last(int g, int step) const {
+    const int before = Kokkos::atomic_fetch_max(stages.last_step + g, step);
+    return before < 0 ? step : step > before ? step - before : 0;
+  }
+
   /// Steps of up to `Stages::batch` dependencies from entry k on, every
   /// `stride`-th; -1 where not known, 0 beyond the end.
   KOKKOS_INLINE_FUNCTION void look(std::int64_t k, std::int64_t end, int stride,

@@ -18,8 +18,6 @@ struct PackingShape {
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
-  /// Sub-graphs whose values don't fit are not tried again with fewer rows.
-  bool largest_only = false;
   /// Rows, distinct outside dependencies and the scratch's zero together; a
   /// team may have less room.
   int max_local = 4096;
@@ -35,6 +33,8 @@ struct PackingShape {
   /// By vertex, RowStatus::stays: the row is not merged with others, and others
   /// wait for it. Null: no row has to.
   const int* unmerged = nullptr;
+  /// Sub-graphs whose values don't fit are not tried again with fewer rows.
+  bool largest_only = false;
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;

@@ -4,6 +4,7 @@
 
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
+#include <analysis/merging/SampleNeighbours.hpp>
 #include <core/device/Backend.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <cstddef>
@@ -67,6 +68,7 @@ class Selection {
   PlanSizes sizes{};
   PerformanceParameters parameters;  ///< see needs_parameters
   HostRows host_rows;
+  NeighbourShares neighbours;  ///< from `sync_free`'s sample, where it has one
   /// Why the first choice could not be made.
   std::string instead;
 
@@ -87,7 +89,8 @@ class Selection {
             num_multiprocessors(exec),
             lane_width<ExecutionSpace>,
             options.max_right_hand_sides,
-            host_rows};
+            host_rows,
+            double(cache_bytes(exec))};
   }
 
   /// A candidate that the report does not tell of.

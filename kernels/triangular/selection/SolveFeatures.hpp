@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <kernels/triangular/selection/HostRows.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -21,10 +22,12 @@ struct SolveFeatures {
   /// @param num_processors  multiprocessors of a device, cores of a host
   /// @param lanes  lane_width: more than 1 on a GPU with warps
   /// @param rows_of_host  of a host, for the automatic choice
+  /// @param shared_cache  bytes of the cache that all multiprocessors share
   SolveFeatures(const PerformanceParameters& parameters, std::int64_t num_edges,
                 const LevelSizes& level_sizes, std::size_t scalar_bytes,
                 int num_processors, int lanes, int right_hand_sides,
-                const HostRows& rows_of_host = {})
+                const HostRows& rows_of_host = {},
+                double shared_cache = std::numeric_limits<double>::infinity())
       : p(parameters),
         sizes(level_sizes),
         rows(double(level_sizes.level_map.back())),
@@ -33,7 +36,8 @@ struct SolveFeatures {
         processors(num_processors),
         width(lanes),
         columns(right_hand_sides),
-        host_rows(rows_of_host) {
+        host_rows(rows_of_host),
+        cache(shared_cache) {
     bytes_us =
         (edges * (scalar + 4) + rows * (4 * scalar + 8)) / p.bytes_per_us;
   }
@@ -43,12 +47,27 @@ struct SolveFeatures {
   double rows, edges, scalar;  ///< counts, and bytes of a scalar
   int processors, width, columns;
   HostRows host_rows;
+  double cache;  ///< bytes
   /// Packed entries and rows through memory: values, columns, b, x and two
   /// copies of x.
   double bytes_us = 0;
 
   /// The share of the time for bytes that does not pass while others wait.
   static constexpr double beside_waiting = 0.7;
+
+  /// Whether the packed system, b and x stay in the cache that multiprocessors
+  /// share from one solve to the next. Its last quarter is not counted on:
+  /// lines are in it that lie in the other half's, too.
+  bool is_in_shared_cache() const {
+    return bytes_us * p.bytes_per_us <= 0.75 * cache;
+  }
+  /// What counts, beside waits of so many microseconds in all, of the time that
+  /// bytes take. The rest passes during the waits, of bytes from memory no more
+  /// than the waits last.
+  double beside_waits(double of_bytes, double waits) const {
+    const double hidden = (1 - beside_waiting) * of_bytes;
+    return of_bytes - (is_in_shared_cache() ? hidden : std::min(hidden, waits));
+  }
 
   /// A launch that may begin while the one before it ends (see run_teams).
   double begin() const { return (columns == 1 ? 0.45 : 1.) * p.alpha; }

@@ -11,16 +11,17 @@
 namespace Strata {
 namespace Detail {
 
-/// @param in_blocks  one right-hand side, and see gains_by_blocks
-inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
+/// @param in_blocks   one right-hand side, and see gains_by_blocks
+/// @param neighbours  of the rows, where a sample says that
+inline double predict_sync_free(const SolveFeatures& f, bool in_blocks,
+                                const NeighbourShares& neighbours = {}) {
   const auto& p = f.p;
   if (f.width == 1)
     return 2 * p.alpha +
            4 * std::max(1., 0.5 * f.columns) * f.substitution_on_host();
-  const double of_bytes = f.columns > 1 ? 1. : SolveFeatures::beside_waiting;
-  double total = f.begin() + of_bytes * f.bytes_us + f.more_vectors(6);
   // The latency of a dependency is longer for a tile of right-hand sides.
   const double of_block = f.columns > 1 ? 0.75 : 0.;
+  double waits = 0;
   for (int l = 0; l < f.sizes.num_levels; ++l) {
     const double longest = f.longest_row(l);
     // The latency of a dependency; rows that lanes share take their sum as
@@ -28,15 +29,22 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
     // pieces take further latencies, and with several right-hand sides it takes
     // a warp many turns.
     const double turns = 1.8 * std::max(0., longest - 2000) / (8. * f.width);
-    total += (f.columns > 1 ? 1. : 1.2) * p.handover *
+    waits += (f.columns > 1 ? 1. : 1.2) * p.handover *
              (1 + of_block + (longest > 8 ? 0.25 : 0.) +
               (f.columns > 1 ? turns : std::min(2., turns)));
-    // Dependencies, and b and x of rows that are not neighbours, come in
-    // sectors of 32 bytes.
-    total += of_bytes * (in_blocks ? 0.6 : 1.) * 32 *
-             (double(f.sizes.edges[l]) + 2. * f.sizes.rows(l)) / p.bytes_per_us;
   }
-  return total;
+  // Dependencies, and b and x of rows, come in sectors of 32 bytes, which
+  // neighbours share. Blocks keep sectors in the caches that neighbours come
+  // back to.
+  const double most = in_blocks ? 0.6 : 1.;
+  const double sectors =
+      sector_bytes *
+      (std::min(most, neighbours.new_dependencies) * f.edges +
+       2 * std::min(most, neighbours.new_rows) * f.rows) /
+      p.bytes_per_us;
+  const double bytes = f.bytes_us + sectors;
+  return f.begin() + f.more_vectors(6) + waits +
+         (f.columns > 1 ? bytes : f.beside_waits(bytes, waits));
 }
 
 /// With merged level sets, for one right-hand side: fewer dependencies to wait
@@ -44,7 +52,8 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks) {
 /// dependencies mostly lie in sectors that are read anyway. Rows that stay as
 /// they are hold up others.
 inline double predict_merged_sync_free(const SolveFeatures& f,
-                                       const LevelsCandidate& merged) {
+                                       const LevelsCandidate& merged,
+                                       const NeighbourShares& neighbours = {}) {
   const auto& p = f.p;
   const double k = merged.levels;
   const double waits = std::ceil(f.sizes.num_levels / k) *
@@ -57,11 +66,14 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
   // neighbours in memory.
   const double scattered =
       f.sizes.num_levels < 32 ? f.rows * merged.coefficients : more / 8;
-  return f.begin() + 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits +
-         SolveFeatures::beside_waiting *
-             (f.bytes_us + (more * (f.scalar + 4) +
-                            32 * (f.edges + 2 * f.rows + scattered)) /
-                               p.bytes_per_us);
+  const double latency = 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits;
+  const double bytes =
+      f.bytes_us +
+      (more * (f.scalar + 4) +
+       sector_bytes * (neighbours.new_dependencies * f.edges +
+                       2 * neighbours.new_rows * f.rows + scattered)) /
+          p.bytes_per_us;
+  return f.begin() + latency + f.beside_waits(bytes, latency);
 }
 /// Bytes of that plan, to about a tenth: more slots are idle where level sets
 /// are narrow, and dependencies that are near take half a word. The recipes of

@@ -48,8 +48,9 @@ class SyncFreeRegistration
   }
 
   void consider(Selection& selection) override {
-    selection.consider(*this, predict_apart(selection));
+    // Its sample tells of the rows as they are, too.
     const MergedLevelSets merged = best_merged(selection);
+    selection.consider(*this, predict_apart(selection));
     if (merged.levels > 1) consider_merged(selection, merged);
   }
   /// Where the number of merged level sets was left to the analysis, a plan
@@ -123,7 +124,8 @@ class SyncFreeRegistration
   static double predict_apart(const Selection& selection) {
     const SolveFeatures features = selection.features();
     return predict_sync_free(features,
-                             features.columns == 1 && in_blocks(selection));
+                             features.columns == 1 && in_blocks(selection),
+                             selection.neighbours);
   }
 
   /// One right-hand side a launch, and not on hosts, where the first thread
@@ -141,18 +143,21 @@ class SyncFreeRegistration
     const auto& analysis = selection.analysis;
     const int named = selection.merged_levels();
     const SolveFeatures features = selection.features();
-    const double apart = predict_apart(selection);
-    found.us = apart;
     const MergeCandidates candidates =
         named > 0 ? MergeCandidates{{named}, 1}
                   : MergeCandidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
+    const SampledLevels sampled = sample_merged_levels(
+        selection.exec, analysis.graph, analysis.order, candidates,
+        sizeof(Scalar), analysis.work(selection.exec));
+    selection.neighbours = sampled.neighbours;
+    const double apart = predict_apart(selection);
+    found.us = apart;
     worthwhile_.clear();
     const double crs = double(selection.report.crs_bytes);
     double least = std::numeric_limits<double>::max(), size = 0;
-    for (const LevelsCandidate& c :
-         sample_merged_levels(selection.exec, analysis.graph, analysis.order,
-                              candidates, analysis.work(selection.exec))) {
-      const double us = predict_merged_sync_free(features, c);
+    for (const LevelsCandidate& c : sampled.candidates) {
+      const double us =
+          predict_merged_sync_free(features, c, sampled.neighbours);
       // Memory counts, too, which is also what new values take longer for;
       // and a plan should not take over five times the matrix, never six.
       // Plans grow with the number of level sets, whatever is predicted: if

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
 namespace Strata {
@@ -13,7 +14,7 @@ namespace Detail {
 /// waiting, however few steps it has. Short solves that are predicted without
 /// that take 1.2 to 2 times as long.
 inline double least_of_team(const SolveFeatures& f) {
-  return 35 * f.p.handover;
+  return 22 * f.p.handover;
 }
 
 /// No sub-graphs without merged rows can do better than this.
@@ -22,38 +23,87 @@ inline double sync_free_subgraphs_at_least(const SolveFeatures& f) {
          f.bytes_us;
 }
 
-/// @param critical_steps  steps on the longest path, of which `latency` for
-///   each value from another sub-graph
-/// @param work_steps  steps full of work that sub-graphs have one after the
-///   other, beside those of the path; in bands of level sets, where that is not
-///   counted, two fifths of them
-/// @param step_cost  of a step, relative to the measured one
-/// @param subgraphs, imports  their number, and that of values they need from
-///   each other
+/// What is known of packed sub-graphs before they are written.
+struct PackedFeatures {
+  /// Steps on the longest path, of which `latency` for each value from another
+  /// sub-graph.
+  int critical_steps = 0;
+  /// Steps full of work that all sub-graphs have together, beside those of the
+  /// path, and how many sub-graphs are under way at once.
+  double team_steps = 0, concurrency = 1;
+  /// Of a step, relative to the measured one.
+  double step_cost = 1;
+  int latency = 8;
+  /// Level sets that become one.
+  int merged_levels = 1;
+  int entries_a_step = 1;  ///< of a row
+  int subgraphs = 1;
+  std::int64_t imports = 0;  ///< values that they need from each other
+  bool bands = false;        ///< of level sets
+};
+
+/// Factor on the prediction of sub-graphs in bands, fitted for one to four
+/// merged level sets: merged rows begin with a sum over b and have more
+/// dependencies, and four teams share a multiprocessor that does that work.
+inline double in_bands(int merged_levels) {
+  return 0.75 + 0.12 * merged_levels;
+}
+
+/// Time in which teams fetch values from other sub-graphs, 64 together, and the
+/// longest path waits for them, once in each sub-graph that it passes. As many
+/// rows as a sub-graph has are new to it at most, the others have been there
+/// for long.
+/// @param together  sub-graphs that are under way at once
+inline double predict_fetches(const SolveFeatures& f,
+                              const PackedFeatures& packed, double together) {
+  const double on_path = std::ceil(double(f.sizes.num_levels) /
+                                   (packed.bands ? 1 : packed.merged_levels));
+  double passed =
+      std::max(0., packed.critical_steps - on_path) / packed.latency;
+  const double imports = double(packed.imports);
+  if (packed.bands)
+    return passed * imports / packed.subgraphs / 64 * f.p.handover / 4;
+  // One band's sub-graphs are passed upwards. Those that are under way at once
+  // fetch side by side, and have part of their values before they need them.
+  passed = std::min(passed, packed.subgraphs - 1.);
+  return 0.45 * passed * std::min(imports, f.rows) / packed.subgraphs / 64 *
+         f.p.handover / std::sqrt(together);
+}
+
+/// @param teams  that a multiprocessor runs at once
 inline double predict_sync_free_subgraphs(const SolveFeatures& f,
-                                          int critical_steps, double work_steps,
-                                          double step_cost, int latency,
-                                          int subgraphs, std::int64_t imports) {
+                                          const PackedFeatures& packed,
+                                          int teams) {
   const auto& p = f.p;
   if (f.width == 1)
     return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
   // Teams begin with a ticket, their part of b, and outside values.
   const double first = f.begin() + 3 * p.handover;
-  // A team fetches 64 outside values together; the longest path waits for
-  // some of them once in each sub-graph that it passes.
-  const double passed =
-      std::max(0, critical_steps - f.sizes.num_levels) / double(latency);
-  const double fetch = double(imports) / subgraphs / 64 * p.handover;
+  const double together =
+      std::min(packed.concurrency, double(teams) * f.processors);
+  // Sub-graphs that are under way at once do their work side by side. In bands
+  // of level sets, where it is not counted, two fifths of the path stand for
+  // it.
+  const double work =
+      packed.bands ? 0.4 * packed.critical_steps : packed.team_steps / together;
   // The larger of path and work counts for more.
-  const double steps = std::pow(
-      std::pow(critical_steps, 1.5) + std::pow(work_steps, 1.5), 1 / 1.5);
-  const double one =
-      first + p.pass * step_cost * steps + passed * fetch / 4 + 2 * f.bytes_us;
-  const double of_team = least_of_team(f);
+  double steps = std::pow(
+      std::pow(packed.critical_steps, 1.5) + std::pow(work, 1.5), 1 / 1.5);
+  // Of the longest row, few lanes of a team have work, step after step, and
+  // others of the sub-graph wait for what it waits for.
+  if (!packed.bands) steps += 0.6 * f.longest_row() / packed.entries_a_step;
+  // Records take about twice the bytes of entries.
+  const double bytes =
+      2 * f.bytes_us *
+      (f.is_in_shared_cache() ? SolveFeatures::beside_waiting : 1.);
+  const double one = first + p.pass * packed.step_cost * steps +
+                     predict_fetches(f, packed, together) + bytes;
   // Others go side by side with the first, and hold up the teams, of which four
   // run on a multiprocessor at once.
-  return std::hypot(one, of_team) +
-         (f.columns - 1) * subgraphs * of_team / (4. * f.processors);
+  const double others = (f.columns - 1) * packed.subgraphs * 35 * p.handover /
+                        (4. * f.processors);
+  return (std::hypot(one, least_of_team(f)) + others) *
+         (packed.bands ? in_bands(packed.merged_levels) : 1.);
 }
 
 }  // namespace Detail

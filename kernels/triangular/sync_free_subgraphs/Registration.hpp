@@ -153,12 +153,13 @@ class SyncFreeSubgraphsRegistration
   /// Whether sub-graphs are worth a look beside `sync_free` with merged level
   /// sets, if there is that. A host has no lanes that could fetch while others
   /// solve; and where level sets are wide and few, or rows long, most values
-  /// come from other sub-graphs. The bound is of sub-graphs without merged
-  /// rows: with them they come to half of it in chains of chunks. In bands they
-  /// come to 1.09 of it at best, the least time of a team included (the
-  /// validation set on an H100). Where the values then ask for fewer merged
-  /// rows of `sync_free`, which is slower, there is no second look unless it
-  /// can't merge any.
+  /// come from other sub-graphs, unless rows are near to those that they need:
+  /// those of many components, or of an order by dissection. The bound is of
+  /// sub-graphs without merged rows: with them they come to half of it in
+  /// chains of chunks. In bands they come to 1.09 of it at best, the least time
+  /// of a team included (the validation set on an H100). Where the values then
+  /// ask for fewer merged rows of `sync_free`, which is slower, there is no
+  /// second look unless it can't merge any.
   bool suit(Selection& selection) const {
     if (!is_gpu<ExecutionSpace>) return false;
     const int n = selection.analysis.graph.num_vertices,
@@ -178,9 +179,14 @@ class SyncFreeSubgraphsRegistration
              (levels >= 64 && (n < 32 * levels || us > bound / 2));
     }
     const double widest = compared ? 600 : 1500;
-    return n < widest * levels && levels >= 64 &&
-           double(selection.sizes.edges) < 16. * n &&
+    return (rows_are_near(selection) ||
+            (n < widest * levels && levels >= 64 &&
+             double(selection.sizes.edges) < 16. * n)) &&
            (!compared || us > std::hypot(bound, team));
+  }
+  /// Whether most values come from a row's own sub-graph in any case.
+  static bool rows_are_near(const Selection& selection) {
+    return selection.neighbours.near >= 0.8;
   }
   /// `sync_free` with merged level sets, where sub-graphs have to beat that.
   /// With a limit on memory they are looked at whatever it can do within the
@@ -191,20 +197,32 @@ class SyncFreeSubgraphsRegistration
         [](const Candidate& candidate) { return candidate.merged_levels > 1; });
   }
 
-  /// Factor on the prediction of sub-graphs in bands, fitted for one to four
-  /// merged level sets: merged rows begin with a sum over b and have more
-  /// dependencies, and four teams share a multiprocessor that does that work.
-  static double in_bands(int levels) { return 0.75 + 0.12 * levels; }
+  static PackedFeatures features_of(
+      const SubgraphPacker<ExecutionSpace>& packed, const PackingShape& shape) {
+    PackedFeatures features;
+    features.bands = shape.band_levels > 0;
+    features.critical_steps = packed.critical_steps();
+    features.team_steps = packed.team_steps();
+    features.concurrency = packed.concurrency();
+    features.step_cost = packed.step_cost();
+    features.latency = shape.latency;
+    features.merged_levels = packed.merged_levels();
+    features.entries_a_step = packed.entries_a_step();
+    features.subgraphs = packed.num_subgraphs();
+    features.imports = packed.num_imports();
+    return features;
+  }
 
   /// Packs sub-graphs, where the matrix has any that fit in scratch.
   /// @param has_rival  see `rival`. Bands whose values don't fit at first never
-  ///                   win then: 37 of the validation set's systems on two GPUs
+  ///                   win then, unless rows are near to those that they need:
+  ///                   37 of the validation set's systems on two GPUs
   void consider_packed(Selection& selection, bool has_rival = false) {
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
     PackingShape wanted = shape(selection, merged_levels_);
     const bool bands = wanted.band_levels > 0;
-    wanted.largest_only = bands && has_rival;
+    wanted.largest_only = bands && has_rival && !rows_are_near(selection);
     const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
@@ -217,11 +235,10 @@ class SyncFreeSubgraphsRegistration
     selection.consider(
         *this,
         predict_sync_free_subgraphs(
-            selection.features(), packed.critical_steps(),
-            bands ? 0.4 * packed.critical_steps() : packed.team_steps(),
-            packed.step_cost(), wanted.latency, packed.num_subgraphs(),
-            packed.num_imports()) *
-            (bands ? in_bands(packed.merged_levels()) : 1.),
+            selection.features(), features_of(packed, wanted),
+            packed.team() == 0
+                ? Solve::template Kernel<0>::teams_a_multiprocessor
+                : Solve::template Kernel<1>::teams_a_multiprocessor),
         std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
             std::to_string(packed.max_rows()) + " rows in " +
             (bands ? "bands of " + std::to_string(wanted.band_levels) +

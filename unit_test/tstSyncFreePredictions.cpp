@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What predictions of the algorithms without barriers are made from, and how
+// they depend on it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <analysis/merging/MergedLevels.hpp>
+#include <kernels/triangular/sync_free/Prediction.hpp>
+#include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "PackedSubgraphsCheck.hpp"
+#include "TestGraphs.hpp"
+
+namespace Strata {
+namespace {
+
+using namespace Detail;
+using Space = Kokkos::DefaultExecutionSpace;
+using TestGraphs::Graph;
+
+template <class View>
+auto on_host(const View& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+/// Level sets of a system as predictions see them.
+LevelSizes random_sizes(std::mt19937& random, bool long_rows) {
+  const auto below = [&](int most) {
+    return std::uniform_int_distribution<int>(1, most)(random);
+  };
+  LevelSizes sizes;
+  sizes.num_levels = below(300);
+  for (int l = 0; l < sizes.num_levels; ++l) {
+    const int rows = below(5000), longest = below(long_rows ? 9000 : 40);
+    sizes.level_map.push_back(sizes.level_map.back() + rows);
+    sizes.longest_row.push_back(longest);
+    sizes.edges.push_back(std::int64_t{rows} * longest / 2 + 1);
+  }
+  return sizes;
+}
+/// On a device.
+SolveFeatures features(const LevelSizes& sizes, double cache,
+                       int right_hand_sides = 1) {
+  std::int64_t edges = 0;
+  for (const std::int64_t e : sizes.edges) edges += e;
+  return {PerformanceParameters(), edges, sizes, sizeof(double), 132, 32,
+          right_hand_sides,        {},    cache};
+}
+
+/// Calls `look` for many systems, in a cache and beyond it.
+template <class Look>
+void for_systems(const Look& look) {
+  std::mt19937 random(7);
+  for (int turn = 0; turn < 60; ++turn) {
+    const LevelSizes sizes = random_sizes(random, turn % 4 == 0);
+    for (const double cache : {0., 5e7, 1e12})
+      look(features(sizes, cache, turn % 5 == 0 ? 8 : 1), random);
+  }
+}
+double share(std::mt19937& random) {
+  return std::uniform_real_distribution<double>(0.1, 1)(random);
+}
+
+TEST(SyncFreePredictions, NeighboursNeverPredictLonger) {
+  for_systems([](const SolveFeatures& f, std::mt19937& random) {
+    for (const bool in_blocks : {false, true}) {
+      const NeighbourShares scattered{share(random), share(random), 0};
+      NeighbourShares closer = scattered;
+      closer.new_rows *= share(random);
+      closer.new_dependencies *= share(random);
+      const double us = predict_sync_free(f, in_blocks, scattered);
+      EXPECT_LE(us, predict_sync_free(f, in_blocks));
+      EXPECT_LE(predict_sync_free(f, in_blocks, closer), us);
+      if (!in_blocks) {
+        EXPECT_LT(predict_sync_free(f, in_blocks, closer), us);
+      }
+      const LevelsCandidate merged{4, 20, 3, 0.1};
+      EXPECT_LT(predict_merged_sync_free(f, merged, closer),
+                predict_merged_sync_free(f, merged, scattered));
+      EXPECT_LE(predict_merged_sync_free(f, merged, scattered),
+                predict_merged_sync_free(f, merged));
+    }
+  });
+}
+
+TEST(SyncFreePredictions, BytesPassDuringWaitsNoLongerThanTheyLast) {
+  for_systems([](const SolveFeatures& f, std::mt19937& random) {
+    const double bytes = 100 * share(random), waits = 50 * share(random);
+    const double us = f.beside_waits(bytes, waits);
+    EXPECT_LT(us, bytes);
+    EXPECT_GE(us, 0.999 * SolveFeatures::beside_waiting * bytes);
+    EXPECT_LE(f.beside_waits(bytes, 2 * waits), us);
+    if (f.is_in_shared_cache())
+      EXPECT_DOUBLE_EQ(us, SolveFeatures::beside_waiting * bytes);
+    else
+      EXPECT_GE(us, bytes - 1.001 * waits);
+    EXPECT_EQ(f.is_in_shared_cache(),
+              4 * f.bytes_us * f.p.bytes_per_us <= 3 * f.cache);
+  });
+}
+
+PackedFeatures random_packed(std::mt19937& random) {
+  const auto below = [&](int most) {
+    return std::uniform_int_distribution<int>(1, most)(random);
+  };
+  PackedFeatures packed;
+  packed.critical_steps = below(5000);
+  packed.team_steps = below(9000);
+  packed.concurrency = below(600);
+  packed.step_cost = 1 + 0.35 * (below(2) - 1);
+  packed.merged_levels = below(4);
+  packed.entries_a_step = below(20);
+  packed.subgraphs = below(700);
+  packed.imports = below(900000);
+  return packed;
+}
+
+TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
+  constexpr int teams = 4;
+  for_systems([&](const SolveFeatures& f, std::mt19937& random) {
+    const PackedFeatures packed = random_packed(random);
+    const auto us = [&](const auto& change, bool bands = false) {
+      PackedFeatures changed = packed;
+      changed.bands = bands;
+      change(changed);
+      return predict_sync_free_subgraphs(f, changed, teams);
+    };
+    const auto as_they_are = [](PackedFeatures&) {};
+    const double now = us(as_they_are), in_bands = us(as_they_are, true);
+    EXPECT_GE(now, least_of_team(f));
+    const auto more_together = [](PackedFeatures& p) { p.concurrency *= 2; };
+    EXPECT_LE(us(more_together), now);
+    EXPECT_EQ(us(more_together, true), in_bands);
+    // No more run at once than the device has room for.
+    EXPECT_EQ(us([&](PackedFeatures& p) { p.concurrency = 1e6; }),
+              us([&](PackedFeatures& p) { p.concurrency = 132 * teams; }));
+    const auto more_imports = [](PackedFeatures& p) { p.imports *= 2; };
+    EXPECT_GE(us(more_imports), now);
+    EXPECT_GE(us(more_imports, true), in_bands);
+    EXPECT_GT(us([](PackedFeatures& p) { p.critical_steps += 100; }), now);
+    EXPECT_GT(us([](PackedFeatures& p) { p.team_steps *= 2; }), now);
+    EXPECT_LT(us([](PackedFeatures& p) { p.entries_a_step *= 4; }), now);
+  });
+}
+
+/// What the sample should say where it has all rows.
+struct Expected {
+  int rows = 0, dependencies = 0, new_rows = 0, new_dependencies = 0, near = 0;
+};
+template <class Vertices>
+Expected expected(const Graph& graph, const Vertices& vertex,
+                  const std::vector<int>& level_of, int a_sector) {
+  std::vector<int> place(graph.num_vertices);
+  for (int p = 0; p < graph.num_vertices; ++p) place[vertex(p)] = p;
+  Expected all;
+  for (int p = 0; p < graph.num_vertices; ++p) {
+    std::vector<std::vector<int>> sectors(2);
+    for (const int back : {0, 1}) {
+      if (back > p || level_of[vertex(p - back)] != level_of[vertex(p)])
+        continue;
+      const int v = vertex(p - back);
+      for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k)
+        sectors[back].push_back(place[graph.entries(k)] / a_sector);
+    }
+    const int v = vertex(p);
+    const bool begins = p == 0 || level_of[vertex(p - 1)] != level_of[v];
+    ++all.rows;
+    all.new_rows += begins || graph.row_of(vertex(p - 1)) / a_sector !=
+                                  graph.row_of(v) / a_sector;
+    for (std::size_t e = 0; e < std::min<std::size_t>(64, sectors[0].size());
+         ++e) {
+      ++all.dependencies;
+      all.new_dependencies +=
+          e >= sectors[1].size() || sectors[0][e] != sectors[1][e];
+      all.near += v - graph.entries(graph.row_map(v) + e) <= near_row;
+    }
+  }
+  return all;
+}
+
+TEST(SyncFreePredictions, TheSampleTellsOfNeighbours) {
+  auto graphs = TestGraphs::all_graphs();
+  graphs.emplace_back("long arrow", TestGraphs::arrow_graph(900));
+  graphs.emplace_back("far chains",
+                      TestGraphs::interleaved_chains(300, 3, false));
+  bool reversed = false;
+  int with_neighbours = 0, without = 0;
+  for (const auto& [name, given] : graphs) {
+    if (given.num_vertices < 2) continue;
+    ASSERT_LE(given.num_vertices, 1024);
+    const Graph graph =
+        TestGraphs::in_order(given, reversed = !reversed, false);
+    const Space exec;
+    const auto device = mirror_graph(Space(), graph);
+    const auto order =
+        order_by_level(exec, device, WithinLevel::longest_rows_first);
+    const auto vertex = on_host(order.vertex);
+    const std::vector<int> level_of = find_level_sets(graph).level_of;
+    for (const std::size_t scalar : {4, 8, 16, 64})
+      for (const int first : {1, 3}) {
+        WorkPool<Space> pool(exec, std::size_t{1} << 20);
+        const NeighbourShares found =
+            sample_merged_levels(exec, device, order, {{first, 2, 5}, 3},
+                                 scalar, pool)
+                .neighbours;
+        const Expected all =
+            expected(graph, vertex, level_of,
+                     scalar > 32 ? 1 : 32 / static_cast<int>(scalar));
+        EXPECT_DOUBLE_EQ(found.new_rows, double(all.new_rows) / all.rows)
+            << name;
+        if (all.dependencies == 0) {
+          EXPECT_EQ(found.new_dependencies, 1) << name;
+          EXPECT_EQ(found.near, 0) << name;
+          continue;
+        }
+        EXPECT_DOUBLE_EQ(found.new_dependencies,
+                         double(all.new_dependencies) / all.dependencies)
+            << name;
+        EXPECT_DOUBLE_EQ(found.near, double(all.near) / all.dependencies)
+            << name;
+        (found.new_dependencies < 0.5 ? with_neighbours : without) += 1;
+      }
+  }
+  EXPECT_GT(with_neighbours, 0);
+  EXPECT_GT(without, 0);
+}
+
+/// Sub-graphs under way at once: from the steps of rows that have one record
+/// each, one row after the other.
+double expected_concurrency(const Graph& graph, int subgraphs, int latency) {
+  const std::int64_t n = graph.num_vertices;
+  std::vector<int> step(n), first(subgraphs, 1 << 30), last(subgraphs, 0);
+  int critical = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto g = i * subgraphs / n;
+    int newest = 0;
+    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+      const int j = graph.entries(k);
+      newest = std::max(
+          newest,
+          step[j] + (j * std::int64_t{subgraphs} / n == g ? 0 : latency));
+    }
+    step[i] = newest + 1;
+    first[g] = std::min(first[g], step[i]);
+    last[g] = std::max(last[g], step[i]);
+    critical = std::max(critical, step[i]);
+  }
+  double spans = 0;
+  for (int g = 0; g < subgraphs; ++g) spans += last[g] - first[g] + 1;
+  return std::max(1., spans / critical);
+}
+
+TEST(SyncFreePredictions, SubgraphsUnderWayAtOnceAreCounted) {
+  std::vector<std::set<int>> side_by_side(400);
+  for (int v = 0; v < 400; ++v)
+    if (v % 50 > 0) side_by_side[v] = {v - 1};
+  const std::vector<std::pair<std::string, Graph>> graphs{
+      {"chains side by side", TestGraphs::make_graph(side_by_side)},
+      {"chain", TestGraphs::chain_graph(330)},
+      {"grid", TestGraphs::grid_graph(20, 31)},
+      {"cube", TestGraphs::grid_graph(9, 8, 11)},
+      {"far chains", TestGraphs::interleaved_chains(100, 6, true)},
+      {"no edges", TestGraphs::make_graph(std::vector<std::set<int>>(200))}};
+  for (const auto& [name, graph] : graphs)
+    for (const int rows : {1000, 100, 50, 16}) {
+      PackingShape shape{0, rows, 4096, 8};
+      // Four lanes, each of which takes three entries of a row a step.
+      const PackedSubgraphsTest::GraphSubgraphPacker packer(graph, shape, 4, 8);
+      ASSERT_TRUE(packer.possible()) << name;
+      EXPECT_DOUBLE_EQ(
+          packer.concurrency(),
+          expected_concurrency(graph, packer.num_subgraphs(), shape.latency))
+          << name << ", " << rows;
+      if (name == "chains side by side" && rows == 50) {
+        EXPECT_EQ(packer.concurrency(), 8);
+      }
+      if (name == "chain") {
+        EXPECT_EQ(packer.concurrency(), 1);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace Strata

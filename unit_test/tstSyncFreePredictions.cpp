@@ -90,7 +90,7 @@ TEST(SyncFreePredictions, NeighboursNeverPredictLonger) {
 
 TEST(SyncFreePredictions, BytesPassDuringWaitsNoLongerThanTheyLast) {
   for_systems([](const SolveFeatures& f, std::mt19937& random) {
-    const double bytes = 100 * share(random), waits = 50 * share(random);
+    const double bytes = 100 * share(random), waits = 10 * share(random);
     const double us = f.beside_waits(bytes, waits);
     EXPECT_LT(us, bytes);
     EXPECT_GE(us, 0.999 * SolveFeatures::beside_waiting * bytes);
@@ -98,7 +98,7 @@ TEST(SyncFreePredictions, BytesPassDuringWaitsNoLongerThanTheyLast) {
     if (f.is_in_shared_cache())
       EXPECT_DOUBLE_EQ(us, SolveFeatures::beside_waiting * bytes);
     else
-      EXPECT_GE(us, bytes - 1.001 * waits);
+      EXPECT_GE(us, bytes - 3.001 * waits);
     EXPECT_EQ(f.is_in_shared_cache(),
               4 * f.bytes_us * f.p.bytes_per_us <= 3 * f.cache);
   });

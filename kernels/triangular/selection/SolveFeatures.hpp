@@ -5,6 +5,7 @@
 #include <Strata_PerformanceModel.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <kernels/triangular/selection/HostRows.hpp>
 #include <limits>
 
@@ -62,11 +63,14 @@ struct SolveFeatures {
     return bytes_us * p.bytes_per_us <= 0.75 * cache;
   }
   /// What counts, beside waits of so many microseconds in all, of the time that
-  /// bytes take. The rest passes during the waits, of bytes from memory no more
-  /// than the waits last.
+  /// bytes take. The rest passes during the waits: of bytes from memory as much
+  /// at most as there is time in them for, where the rows of a few level sets
+  /// load together what they need no waiting for.
   double beside_waits(double of_bytes, double waits) const {
     const double hidden = (1 - beside_waiting) * of_bytes;
-    return of_bytes - (is_in_shared_cache() ? hidden : std::min(hidden, waits));
+    constexpr double together = RowChunk::throttle_levels;
+    return of_bytes -
+           (is_in_shared_cache() ? hidden : std::min(hidden, together * waits));
   }
 
   /// A launch that may begin while the one before it ends (see run_teams).

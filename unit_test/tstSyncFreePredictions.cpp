@@ -135,6 +135,9 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
     EXPECT_GE(now, least_of_team(f));
     const auto more_together = [](PackedFeatures& p) { p.concurrency *= 2; };
     EXPECT_LE(us(more_together), now);
+    if (f.columns == 1 && packed.concurrency < 132 * teams) {
+      EXPECT_LT(us(more_together), now);
+    }
     EXPECT_EQ(us(more_together, true), in_bands);
     // No more run at once than the device has room for.
     EXPECT_EQ(us([&](PackedFeatures& p) { p.concurrency = 1e6; }),
@@ -144,7 +147,11 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
     EXPECT_GE(us(more_imports, true), in_bands);
     EXPECT_GT(us([](PackedFeatures& p) { p.critical_steps += 100; }), now);
     EXPECT_GT(us([](PackedFeatures& p) { p.team_steps *= 2; }), now);
-    EXPECT_LT(us([](PackedFeatures& p) { p.entries_a_step *= 4; }), now);
+    const double wider = us([](PackedFeatures& p) { p.entries_a_step *= 4; });
+    if (f.columns == 1)
+      EXPECT_LT(wider, now);
+    else
+      EXPECT_EQ(wider, now);
   });
 }
 

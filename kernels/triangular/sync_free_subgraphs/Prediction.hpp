@@ -12,9 +12,10 @@ namespace Detail {
 
 /// A team lasts so many times a dependency's latency, most of it prologue and
 /// waiting, however few steps it has. Short solves that are predicted without
-/// that take 1.2 to 2 times as long.
+/// that take 1.2 to 2 times as long. With several right-hand sides teams hold
+/// each other up.
 inline double least_of_team(const SolveFeatures& f) {
-  return 22 * f.p.handover;
+  return (f.columns == 1 ? 22 : 35) * f.p.handover;
 }
 
 /// No sub-graphs without merged rows can do better than this.
@@ -50,24 +51,25 @@ inline double in_bands(int merged_levels) {
 }
 
 /// Time in which teams fetch values from other sub-graphs, 64 together, and the
-/// longest path waits for them, once in each sub-graph that it passes. As many
-/// rows as a sub-graph has are new to it at most, the others have been there
-/// for long.
+/// longest path waits for them, once in each sub-graph that it passes.
 /// @param together  sub-graphs that are under way at once
 inline double predict_fetches(const SolveFeatures& f,
                               const PackedFeatures& packed, double together) {
-  const double on_path = std::ceil(double(f.sizes.num_levels) /
-                                   (packed.bands ? 1 : packed.merged_levels));
-  double passed =
-      std::max(0., packed.critical_steps - on_path) / packed.latency;
-  const double imports = double(packed.imports);
-  if (packed.bands)
-    return passed * imports / packed.subgraphs / 64 * f.p.handover / 4;
-  // One band's sub-graphs are passed upwards. Those that are under way at once
-  // fetch side by side, and have part of their values before they need them.
-  passed = std::min(passed, packed.subgraphs - 1.);
-  return 0.45 * passed * std::min(imports, f.rows) / packed.subgraphs / 64 *
-         f.p.handover / std::sqrt(together);
+  const auto passed = [&](double steps_of_rows) {
+    return std::max(0., packed.critical_steps - steps_of_rows) / packed.latency;
+  };
+  const double levels = f.sizes.num_levels, imports = double(packed.imports);
+  const double fetch = f.p.handover / 64 / packed.subgraphs;
+  if (packed.bands || f.columns > 1)
+    return passed(levels) * imports * fetch / 4;
+  // One band's sub-graphs are passed upwards. As many values as a sub-graph has
+  // rows are new to the next one at most, the others have been there for long.
+  // Sub-graphs that are under way at once fetch side by side, and have part of
+  // their values before they need them.
+  return 0.45 *
+         std::min(passed(std::ceil(levels / packed.merged_levels)),
+                  packed.subgraphs - 1.) *
+         std::min(imports, f.rows) * fetch / std::sqrt(together);
 }
 
 /// @param teams  that a multiprocessor runs at once
@@ -79,8 +81,11 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
     return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
   // Teams begin with a ticket, their part of b, and outside values.
   const double first = f.begin() + 3 * p.handover;
+  // With several right-hand sides, teams have others of them to do.
   const double together =
-      std::min(packed.concurrency, double(teams) * f.processors);
+      f.columns > 1
+          ? 1.
+          : std::min(packed.concurrency, double(teams) * f.processors);
   // Sub-graphs that are under way at once do their work side by side. In bands
   // of level sets, where it is not counted, two fifths of the path stand for
   // it.
@@ -91,11 +96,13 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
       std::pow(packed.critical_steps, 1.5) + std::pow(work, 1.5), 1 / 1.5);
   // Of the longest row, few lanes of a team have work, step after step, and
   // others of the sub-graph wait for what it waits for.
-  if (!packed.bands) steps += 0.6 * f.longest_row() / packed.entries_a_step;
+  if (!packed.bands && f.columns == 1)
+    steps += 0.6 * f.longest_row() / packed.entries_a_step;
   // Records take about twice the bytes of entries.
   const double bytes =
       2 * f.bytes_us *
-      (f.is_in_shared_cache() ? SolveFeatures::beside_waiting : 1.);
+      (f.columns == 1 && f.is_in_shared_cache() ? SolveFeatures::beside_waiting
+                                                : 1.);
   const double one = first + p.pass * packed.step_cost * steps +
                      predict_fetches(f, packed, together) + bytes;
   // Others go side by side with the first, and hold up the teams, of which four

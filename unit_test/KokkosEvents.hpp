@@ -22,8 +22,10 @@ class KokkosEvents {
     std::string last;  // label of the last event
   };
 
-  /// @param watched name of the memory space whose bytes are counted
-  explicit KokkosEvents(const char* watched)
+  /// @param watched  name of the memory space whose bytes are counted
+  /// @param launches  whether to count parallel_for, around which Kokkos then
+  ///                  waits
+  explicit KokkosEvents(const char* watched, bool launches = false)
       : before_(Kokkos::Tools::Experimental::get_callbacks()) {
     counts() = Counts();
     space() = watched;
@@ -35,8 +37,9 @@ class KokkosEvents {
           ++counts().fences;
           counts().last = name;
         });
-    Tools::set_begin_parallel_for_callback(
-        [](const char*, const uint32_t, uint64_t*) { ++counts().launches; });
+    if (launches)
+      Tools::set_begin_parallel_for_callback(
+          [](const char*, const uint32_t, uint64_t*) { ++counts().launches; });
     Tools::set_allocate_data_callback(
         [](const Kokkos_Profiling_SpaceHandle where, const char* name,
            const void*, const uint64_t size) {

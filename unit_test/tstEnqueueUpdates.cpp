@@ -468,7 +468,7 @@ TEST(EnqueueUpdates, OfMergedRowsTakeFewLaunches) {
   const Space exec;
   Solver<double> solver(exec, matrix, Uplo::lower, Diag::non_unit, options);
   ASSERT_EQ(solver.report().merged_levels, 3);
-  const KokkosEvents events(Memory::name());
+  const KokkosEvents events(Memory::name(), true);
   solver.enqueue_update_values(exec, matrix.values);
   const int publishing = Detail::is_gpu<Space> && STRATA_ENABLE_CUDA_NATIVE;
   EXPECT_EQ(events.so_far().launches, 2 + publishing) << events.so_far().last;

@@ -346,7 +346,6 @@ TEST(EnqueueUpdates, TakeNumbersThatAreNotFinite) {
       }
 }
 
-/// Runs of values for which the host does not wait in between.
 /// Rows of many teams: the one that decides is not the one that has found the
 /// fault, and all of them leave no old value.
 TEST(EnqueueUpdates, SeeFaultsOfManyTeams) {
@@ -372,6 +371,7 @@ TEST(EnqueueUpdates, SeeFaultsOfManyTeams) {
   }
 }
 
+/// Runs of values for which the host does not wait in between.
 TEST(EnqueueUpdates, FollowEachOtherWithoutAWait) {
   const auto good =
       make_triangle<double>(random_pattern(300, 4.0, 60, 5), Uplo::lower);

@@ -49,6 +49,7 @@ std::string usage() {
                      answer is right where its residual is the one it states
   --b B              right-hand side: random (default), uniform in [-0.5, 0.5),
                      or ones
+  --launches N       CgOptions::launches of our own solves: 0 (default) to 3
   --solves N         solves timed at least (default 3); with 1 the first one is
                      all there is, for systems that take seconds
   --table FILE       write the final table as CSV too
@@ -75,8 +76,8 @@ struct Options {
 Options parse(int& argc, char** argv) {
   Options options;
   std::vector<std::string> known{
-      "--sizes",          "--algorithms", "--scalar", "--tolerance",
-      "--max-iterations", "--solves",     "--table",  "--b"};
+      "--sizes",  "--algorithms", "--scalar", "--tolerance", "--max-iterations",
+      "--solves", "--table",      "--b",      "--launches"};
   known.insert(known.end(), sell_flags().begin(), sell_flags().end());
   for (const auto& [flag, value] : take_flags(argc, argv, known)) {
     if (take_sell_flag(flag, value, options.settings.sell)) {
@@ -92,6 +93,8 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
+    } else if (flag == "--launches") {
+      options.settings.launches = whole_number(flag, value, 0, 3);
     } else if (flag == "--solves") {
       options.settings.solves = whole_number(flag, value, 1, 1000);
     } else if (flag == "--b") {

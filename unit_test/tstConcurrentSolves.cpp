@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solvers that share a device with each other, with other work, and with other
 // processes (see run_together).
+#include "Instance.hpp"
 #include "TriangularSolverCases.hpp"
 
 namespace Strata {
@@ -16,35 +17,6 @@ constexpr bool on_cuda = std::is_same<Space, Kokkos::Cuda>::value;
 #else
 constexpr bool on_cuda = false;
 #endif
-
-/// An instance of an execution space that runs beside others where the backend
-/// has such instances.
-class Instance {
- public:
-#if defined(KOKKOS_ENABLE_CUDA)
-  Instance() {
-    EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-              cudaSuccess);
-    space_ = Kokkos::Cuda(stream_);
-  }
-  ~Instance() {
-    space_.fence();
-    space_ = Kokkos::Cuda();
-    cudaStreamDestroy(stream_);
-  }
-#else
-  Instance() = default;
-#endif
-  Instance(const Instance&) = delete;
-  Instance& operator=(const Instance&) = delete;
-  const Space& space() const { return space_; }
-
- private:
-#if defined(KOKKOS_ENABLE_CUDA)
-  cudaStream_t stream_ = nullptr;
-#endif
-  Space space_;
-};
 
 /// Counts the numbers of x whose bits are not those expected, and spoils x.
 struct CountDifferences {

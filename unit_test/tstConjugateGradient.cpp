@@ -82,7 +82,7 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       Vector<Scalar> x("x", host.rows);
       expect(" Jacobi", solver.solve(exec, A, jacobi, b, x), x);
     }
-    for (const int launches : {2, 3}) {
+    for (const int launches : {1, 2, 3}) {
       CgOptions other = options;
       other.launches = launches;
       Strata::ConjugateGradient<Scalar, Device> two(exec, host.rows, other);
@@ -380,7 +380,7 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
     if (which == 1) options.absolute_tolerance = nan;
     if (which == 2) options.max_iterations = -1;
     if (which == 3) options.iterations_ahead = 0;
-    if (which == 4) options.launches = 1;
+    if (which == 4) options.launches = 4;
     EXPECT_THROW((Strata::ConjugateGradient<double, Device>(exec, n, options)),
                  Strata::OptionError);
   }

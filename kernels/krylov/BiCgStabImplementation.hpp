@@ -79,7 +79,8 @@ class BiCgStabState {
       residual(ResidualOf::start);
       first_direction();
     }
-    void iterate(int it) const {
+    int iterations_at_once() const { return 1; }
+    void iterate(int it, int) const {
       if (!solver.has_direction_)
         run("Strata::BiCgStab::direction",
             BiCgStabDirection<Scalar>{shared(),

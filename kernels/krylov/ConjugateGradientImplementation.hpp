@@ -9,6 +9,7 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/CgKernels.hpp>
+#include <kernels/krylov/CgResident.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
 #include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/KrylovSolve.hpp>
@@ -46,9 +47,12 @@ class ConjugateGradientState {
         "a solve by conjugate gradients", [&](const CgResult& result) {
           prepare(exec, A, M);
           const Reduced* const reduced = reduced_system(exec, options, A, M);
+          const ResidentPlan resident =
+              resident_plan(exec, options, A, M, reduced);
           return run_krylov(
               exec, options, monitor_,
-              SolveContext{*this, options, exec, A, M, b, x, reduced}, result);
+              SolveContext{*this, options, exec, A, M, b, x, reduced, resident},
+              result);
         });
   }
 
@@ -68,6 +72,8 @@ class ConjugateGradientState {
     /// Of A, whose steps are taken there, until an answer is not good enough;
     /// or null.
     mutable const Reduced* reduced;
+    /// Of launches that do many iterations; no teams: there are none.
+    mutable ResidentPlan resident;
 
     /// Of the vectors of an iteration.
     std::int64_t rows() const { return reduced ? reduced->rows() : cg.rows_; }
@@ -160,6 +166,7 @@ class ConjugateGradientState {
     /// own, or is not quite that of A.
     void restart(CgScalars state) const {
       cg.monitor_.resume();
+      if (reduced) resident = {};
       reduced = nullptr;
       state.status = krylov_running;
       state.beta = 0;
@@ -172,8 +179,18 @@ class ConjugateGradientState {
       state.iterations = found.iterations;
       return state;
     }
-    void iterate(int it) const {
-      if (merged()) {
+    /// A callback hears of iterations as soon as the options promise.
+    int iterations_at_once() const {
+      if (resident.teams == 0) return 1;
+      return options.progress
+                 ? std::min(most_resident_iterations,
+                            std::max(1, options.iterations_ahead / 2))
+                 : most_resident_iterations;
+    }
+    void iterate(int it, int count) const {
+      if (resident.teams > 0) {
+        iterate_resident(it, count);
+      } else if (merged()) {
         const Vector& p = cg.p_[it & 1];
         merged_product(cg.p_[(it - 1) & 1], p);
         update_residual<true>(it, p);
@@ -210,7 +227,44 @@ class ConjugateGradientState {
       return found;
     }
     /// Whether the direction is made in the product.
-    bool merged() const { return !reduced && A.sell && cg.p_[1].extent(0) > 0; }
+    bool merged() const {
+      return resident.teams > 0 ||
+             (!reduced && A.sell && cg.merges_ && cg.p_[1].extent(0) > 0);
+    }
+    void iterate_resident(int it, int count) const {
+      if constexpr (has_resident_teams<ExecutionSpace>) {
+        if (reduced)
+          run_resident<true>(it, count, reduced->lower(), reduced->upper());
+        else
+          run_resident<false>(it, count, Internals::storage(*A.sell),
+                              Internals::storage(*A.sell));
+      }
+      (void)it;
+      (void)count;
+    }
+    template <bool reduces, class Storage>
+    void run_resident(int it, int count, const Storage& matrix,
+                      const Storage& first) const {
+      using Kernel = CgResident<Scalar, ExecutionSpace, reduces>;
+      run_resident_teams(
+          "Strata::ConjugateGradient::iterations", exec,
+          Kernel{resident,
+                 SellRef<Scalar>(matrix),
+                 SellRef<Scalar>(first),
+                 reduces ? reduced->diagonal() : nullptr,
+                 cg.reduced_t_.data(),
+                 diagonal(),
+                 cg.r_.data(),
+                 {diagonal() ? cg.z_.data() : cg.r_.data(), cg.w_.data()},
+                 {cg.p_[0].data(), cg.p_[1].data()},
+                 x_ref(),
+                 next_shared(),
+                 ResidentSumRef<Kernel::width>(cg.resident_sum_),
+                 it,
+                 count,
+                 options.max_iterations},
+          resident.teams, resident.team_size, resident.scratch_bytes);
+    }
     template <bool updates_x>
     void update_residual(int it, const Vector& p) const {
       const auto curvature = take_curvature();
@@ -338,14 +392,16 @@ class ConjugateGradientState {
   void make_workspace(const ExecutionSpace& exec, const CgOptions& options) {
     for (Vector* v : {&r_, &p_[0], &w_})
       *v = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
-    const bool merges = options.launches == 2 ||
-                        (options.launches == 0 && is_gpu<ExecutionSpace> &&
-                         rows_ <= most_merged_rows);
-    if (merges)
-      p_[1] = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+    merges_ = options.launches == 2 ||
+              (options.launches < 2 && is_gpu<ExecutionSpace> &&
+               rows_ <= most_merged_rows);
+    if (merges_) make_second_direction();
     state_ =
         make_unfilled<decltype(state_)>("Strata::ConjugateGradient::state", 2);
-    monitor_ = KrylovMonitor<ExecutionSpace>(options.iterations_ahead);
+    monitor_ = KrylovMonitor<ExecutionSpace>(
+        has_resident_teams<ExecutionSpace>
+            ? std::max(options.iterations_ahead, 2 * most_resident_iterations)
+            : options.iterations_ahead);
     residual_sum_ = make_grid_sum(exec, 0);
     vector_sum_ = make_grid_sum(exec, 0, uneven_blocks);
     second_sum_ = make_grid_sum(exec, 0, uneven_blocks);
@@ -361,6 +417,51 @@ class ConjugateGradientState {
     }
     if (!M.diagonal && static_cast<std::int64_t>(z_.extent(0)) != rows_)
       z_ = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+  }
+
+  void make_second_direction() {
+    if (static_cast<std::int64_t>(p_[1].extent(0)) == rows_) return;
+    p_[1] = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+  }
+  /// How launches do many iterations, where they can and are wanted.
+  ResidentPlan resident_plan(const ExecutionSpace& exec,
+                             const CgOptions& options, const Operator& A,
+                             const Preconditioner& M, const Reduced* reduced) {
+    ResidentPlan plan;
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      const bool asked = options.launches == 1;
+      if (!asked && (options.launches != 0 ||
+                     (options.progress &&
+                      options.iterations_ahead < least_resident_ahead)))
+        return plan;
+      if (!reduced && !(A.sell && M.diagonal)) return plan;
+      // Teams have equal shares of chunks, of which uneven ones make uneven
+      // work.
+      if (!asked &&
+          (reduced ? reduced->lower().uneven || reduced->upper().uneven
+                   : Internals::storage(*A.sell).uneven))
+        return plan;
+      if (reduced)
+        plan = plan_resident<CgResident<Scalar, ExecutionSpace, true>>(
+            exec, reduced->lower(), &reduced->upper(), true);
+      else
+        plan = plan_resident<CgResident<Scalar, ExecutionSpace, false>, Scalar>(
+            exec, Internals::storage(*A.sell), nullptr,
+            M.inverse_diagonal != nullptr);
+      if (plan.teams == 0) return plan;
+      make_second_direction();
+      if (resident_sum_.max_teams < plan.teams)
+        resident_sum_ = {exec, plan.teams};
+      if (M.inverse_diagonal &&
+          static_cast<std::int64_t>(z_.extent(0)) != rows_)
+        z_ = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
+    }
+    (void)exec;
+    (void)options;
+    (void)A;
+    (void)M;
+    (void)reduced;
+    return plan;
   }
 
   /// The reduced system that a solve can take its steps in, or null: M must be
@@ -402,6 +503,8 @@ class ConjugateGradientState {
   int turn_ = 0;  // the set that the next kernel reads
   KrylovMonitor<ExecutionSpace> monitor_;
   Sum vector_sum_, second_sum_, residual_sum_, product_sum_, reduced_sum_;
+  ResidentSum<Memory> resident_sum_;
+  bool merges_ = false;  // unless the options say so, small systems
   Kokkos::View<double*, Memory> counts_;  // of rows where A and M differ
   /// What kernels enqueued have left for later ones.
   LateSums curvature_;

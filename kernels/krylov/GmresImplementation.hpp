@@ -84,7 +84,8 @@ class GmresState {
       residual(ResidualOf::start);
       begin_cycle();
     }
-    void iterate(int it) const {
+    int iterations_at_once() const { return 1; }
+    void iterate(int it, int) const {
       if (gmres.column_ == gmres.columns_) {
         correct(false);
         residual(ResidualOf::cycle);

@@ -71,9 +71,12 @@ class KrylovMonitor {
   void resume() { *signal_.data() = krylov_running; }
   void open() { reported_ = 0; }
 
-  /// Calls enqueue(it) for done + 1, done + 2, ... until the device says that
-  /// the solve is over or the callback that it should be, and returns whether
-  /// the latter.
+  /// Calls enqueue(it, count), for `count` iterations from number `it` on,
+  /// from done + 1 on until the device says that the solve is over or the
+  /// callback that it should be, and returns whether the latter.
+  ///
+  /// @param at_once  iterations of a call. Without a callback that waits for
+  ///   them, two calls' are under way
   ///
   /// Waiting: for a number that a kernel already enqueued stores, or for the
   /// final status, which one of the kernels enqueued has stored if it left the
@@ -83,14 +86,18 @@ class KrylovMonitor {
   /// does not come.
   template <class Options, class Enqueue, class Flush>
   bool follow(const ExecutionSpace& exec, const Options& options, int done,
-              const Enqueue& enqueue, const Flush& flush) {
+              int at_once, const Enqueue& enqueue, const Flush& flush) {
     int enqueued = done;
+    const int most_ahead =
+        options.progress || at_once == 1
+            ? options.iterations_ahead
+            : std::max(options.iterations_ahead, 2 * at_once);
     for (;;) {
       take(enqueued);
       const int known = std::max(done, num_taken() - 1);
       if (!report(options, known)) return true;
       const bool ahead = enqueued < options.max_iterations &&
-                         enqueued - known < options.iterations_ahead;
+                         enqueued - known + at_once <= most_ahead;
       const bool ended = over();
       const bool goes_on = ended && ahead && late_krylov_status.wanted;
       if (goes_on) ++late_krylov_status.iterations;
@@ -98,9 +105,11 @@ class KrylovMonitor {
           (known == enqueued && known == options.max_iterations))
         return false;
       if (ahead) {
-        // Its place held the number of an iteration before `known`.
-        *slot(++enqueued) = unknown;
-        enqueue(enqueued);
+        // Their places held the numbers of iterations before `known`.
+        const int first = enqueued + 1;
+        const int count = std::min(at_once, options.max_iterations - enqueued);
+        while (enqueued < first + count - 1) *slot(++enqueued) = unknown;
+        enqueue(first, count);
         continue;
       }
       if (known + 1 == enqueued) flush();

@@ -102,12 +102,13 @@ Result checked_solve(std::int64_t rows, const StridedBlock& b,
 /// anew, and has the iteration begun anew from it where it is not what the
 /// iteration says.
 ///
-/// @param context enqueues the kernels of a method: begin(), iterate(it),
-///   flush() of sums that are left, complete(state) of an x that lacks a
-///   part, clear_x(), restart(state). fetch() and verify(), the scalars with
-///   b - A x in squared_r, wait. broke_down(status) tells whether the residual
-///   may be small enough all the same, begins_anew(status) whether it is
-///   reason to try again.
+/// @param context enqueues the kernels of a method: begin(),
+///   iterate(it, count) with `count` up to iterations_at_once(), flush() of
+///   sums that are left, complete(state) of an x that lacks a part, clear_x(),
+///   restart(state). fetch() and verify(), the scalars with b - A x in
+///   squared_r, wait. broke_down(status) tells whether the residual may be
+///   small enough all the same, begins_anew(status) whether it is reason to try
+///   again.
 template <class Result, class ExecutionSpace, class Options, class Context>
 Result run_krylov(const ExecutionSpace& exec, const Options& options,
                   KrylovMonitor<ExecutionSpace>& monitor,
@@ -121,7 +122,8 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
   double verified = 0;
   for (;;) {
     const bool stopped = monitor.follow(
-        exec, options, done, [&](int it) { context.iterate(it); },
+        exec, options, done, context.iterations_at_once(),
+        [&](int it, int count) { context.iterate(it, count); },
         [&] { context.flush(); });
     context.flush();
     auto state = context.fetch();

@@ -59,16 +59,24 @@ struct CgOptions {
   int max_iterations = 10000;
   /// Iterations enqueued beyond the newest one whose residual the host knows.
   /// More hide more of the host's latency; those enqueued behind the last one
-  /// do nothing, at the price of their launches.
+  /// do nothing, at the price of their launches. Without a callback, 64 at
+  /// least where a launch does many.
   int iterations_ahead = 4;
   /// Launches of an iteration with a SellMatrix and no or a diagonal
   /// preconditioner (one less each than with others): 3, or 2, where the
   /// product makes the elements of p that it needs itself. That saves the time
-  /// of a launch and has the caches move more. 0: 2 on a device for at most
-  /// 300,000 unknowns, else 3.
+  /// of a launch and has the caches move more. 1: one launch does up to 32
+  /// iterations, with all vectors and as much of the matrix as there is room
+  /// for in the scratch of the multiprocessors; the same with the Schur
+  /// complement of an IncompletePreconditioner of two colours. That needs a
+  /// device whose teams may wait for each other, vectors that fit, chunks of
+  /// the SellMatrix as wide as a warp and no long rows; else 1 is as 0.
+  /// 0: 1 where that is possible and faster, 2 on a device for at most 300,000
+  /// unknowns, else 3.
   int launches = 0;
   /// Called in the order of iterations, from 0, some iterations late, with the
-  /// norm of the residual; false stops the solve.
+  /// norm of the residual; false stops the solve. With one, and launches = 0, a
+  /// launch does many iterations from 16 iterations ahead on.
   std::function<bool(int iteration, double residual_norm)> progress;
 };
 
@@ -95,9 +103,9 @@ constexpr std::int64_t most_merged_rows = 300000;
 /// @throws OptionError
 inline void check_cg_options(const CgOptions& options) {
   check_krylov_options(options);
-  if (options.launches != 0 && options.launches != 2 && options.launches != 3)
+  if (options.launches < 0 || options.launches > 3)
     throw OptionError("launches",
-                      std::to_string(options.launches) + " is not 0, 2 or 3",
+                      std::to_string(options.launches) + " is not 0, 1, 2 or 3",
                       "choose one of these, 0 for the default");
 }
 

@@ -7,6 +7,7 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/spmv/SellHostRun.hpp>
+#include <kernels/spmv/SellLane.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 
 namespace Strata {
@@ -123,6 +124,8 @@ struct SellRun {
                                         : sizeof(Scalar) > 4 || Task::heavy ? 5
                                                                             : 6;
 
+  using Lane = SellLane<Scalar, R, batch, SlotsOnce>;
+
   SellRef<Scalar> A;
   Task task;
   GridSumRef grid_sum;
@@ -133,56 +136,7 @@ struct SellRun {
                                           const int* column, int left,
                                           std::int64_t stride,
                                           Scalar (&sum)[R]) const {
-    for (; left > 0; left -= batch) {
-      int col[batch];
-      Scalar v[batch];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) {
-        const bool used = u < left;
-        col[u] = used ? load_once(column + u * stride) : -1;
-        v[u] = used ? load_once(value + u * stride) : Scalar(0);
-      }
-      add_batch(col, v, sum);
-      value += batch * stride;
-      column += batch * stride;
-    }
-  }
-
-  /// The same for row `row`, number `lane`, of a chunk on diagonals.
-  KOKKOS_INLINE_FUNCTION void add_diagonals(const SellChunk& chunk, int lane,
-                                            int row, Scalar (&sum)[R]) const {
-    const Scalar* value = A.value + chunk.first_slot + lane;
-    const DiagonalStep* step = A.diagonal_steps(chunk);
-    for (int left = chunk.steps; left > 0; left -= batch) {
-      int col[batch];
-      Scalar v[batch];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) {
-        const bool used = u < left;
-        DiagonalStep d{0, 0};
-        if (used) d = step[u];
-        v[u] = used ? load_once(value + u * width) : Scalar(0);
-        col[u] = (d.rows >> lane) & 1u ? row + d.offset : -1;
-      }
-      add_batch(col, v, sum);
-      value += batch * width;
-      step += batch;
-    }
-  }
-
-  /// Padding has a column of -1 and the value 0, and reads no x: what is not
-  /// finite there must not spread.
-  KOKKOS_INLINE_FUNCTION void add_batch(const int (&col)[batch],
-                                        const Scalar (&v)[batch],
-                                        Scalar (&sum)[R]) const {
-    Scalar x[batch][R];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
-    for (int r = 0; r < R; ++r)
-      x[u][r] = col[u] >= 0 ? task.source(col[u], r) : Scalar(0);
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
-    for (int r = 0; r < R; ++r) sum[r] += v[u] * x[u][r];
+    Lane::add_columns(task.source, value, column, left, stride, sum);
   }
 
   /// A chunk of as many lanes as a warp has.
@@ -193,7 +147,9 @@ struct SellRun {
     Scalar sum[R];
     for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
     if (chunk.on_diagonals)
-      add_diagonals(chunk, lane, row, sum);
+      Lane::add_diagonals(task.source, A.value + chunk.first_slot + lane,
+                          A.diagonal_steps(chunk), chunk.steps, width, lane,
+                          row, sum);
     else
       add_columns(A.value + chunk.first_slot + lane,
                   A.column + chunk.first_column + lane, chunk.steps, width,

@@ -43,7 +43,8 @@ class Runner : public CgRunner {
         most_iterations_(settings.max_iterations),
         solves_(static_cast<std::size_t>(settings.solves)),
         sell_(settings.sell),
-        ones_(settings.ones) {}
+        ones_(settings.ones),
+        launches_(settings.launches) {}
 
   void run(benchmark::State& state, int size, const std::string& algorithm,
            CgPerfResult& result) override {
@@ -183,6 +184,7 @@ class Runner : public CgRunner {
       CgOptions options;
       options.relative_tolerance = tolerance;
       options.max_iterations = iterations;
+      options.launches = launches_;
       if (!own_ || own_->rows() != A->rows() ||
           own_->options().relative_tolerance != tolerance ||
           own_->options().max_iterations != iterations)
@@ -270,6 +272,7 @@ class Runner : public CgRunner {
   std::size_t solves_;
   SellOptions sell_;
   bool ones_;
+  int launches_;
   int size_ = 0;
   Matrix A_;
   Vector b_, x_;

@@ -50,6 +50,7 @@ struct CgSettings {
       3;  ///< timed at least; 1: the first one, with nothing to warm up
   SellOptions sell;   ///< the form of A
   bool ones = false;  ///< b is all ones, else random
+  int launches = 0;   ///< of CgOptions
 };
 
 class CgRunner {

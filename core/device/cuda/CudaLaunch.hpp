@@ -237,10 +237,21 @@ __global__ void __launch_bounds__(Functor::max_team_size)
   functor(NativeTeam());
 }
 
+/// Lets a kernel of resident teams have the scratch that it asks for.
+template <class Functor>
+void permit_resident_scratch(const Kokkos::Cuda& exec,
+                             std::size_t scratch_bytes) {
+  if (scratch_bytes <= ScratchPermission::granted_bytes) return;
+  static ScratchPermission permission;
+  permission.require(exec.cuda_device(),
+                     reinterpret_cast<const void*>(&resident_kernel<Functor>));
+}
+
 /// See Detail::max_resident_teams.
 template <class Functor>
 int max_resident_teams(const Kokkos::Cuda& exec, int team_size,
                        std::size_t scratch_bytes) {
+  permit_resident_scratch<Functor>(exec, scratch_bytes);
   int cooperative = 0, teams = 0, multiprocessors = 0;
   const int device = exec.cuda_device();
   return cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch,
@@ -265,6 +276,7 @@ void run_resident_teams(const char* label, const Kokkos::Cuda& exec,
   std::uint64_t id = 0;
   const bool watched = Kokkos::Profiling::profileLibraryLoaded();
   if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+  permit_resident_scratch<Functor>(exec, scratch_bytes);
   void* arguments[] = {const_cast<Functor*>(&functor)};
   const cudaError_t error = cudaLaunchCooperativeKernel(
       reinterpret_cast<const void*>(&resident_kernel<Functor>),

@@ -293,8 +293,9 @@ struct CgResident {
     const ResidentRows<Scalar> first_rows(first, plan.first, scratch,
                                           team.league_rank());
     rows.fetch(plan.share, scratch, warp, warps, lane);
-    if constexpr (reduced)
+    if constexpr (reduced) {
       first_rows.fetch(plan.first, scratch, warp, warps, lane);
+    }
     for (int i = rank; i < rows.rows(); i += size) {
       const int row = rows.row(i);
       const bool there = row >= 0;
@@ -303,8 +304,9 @@ struct CgResident {
       own_p[i] = there ? p[(iteration - 1) & 1][row] : Scalar(0);
       own_x[i] = there ? x(row, 0) : Scalar(0);
       own_w[i] = Scalar(0);
-      if constexpr (reduced)
+      if constexpr (reduced) {
         own_diagonal[i] = there ? diagonal[row] : Scalar(0);
+      }
       const Real inverse = there && scaled ? inverse_diagonal[row] : Real(1);
       if (scaled) own_inverse[i] = inverse;
       if (there) z[(iteration - 1) & 1][row] = inverse * residual;
@@ -327,7 +329,9 @@ struct CgResident {
       const auto finish = [&](int i, int, const Scalar& product) {
         const Scalar own = own_p[i];
         Scalar w = product;
-        if constexpr (reduced) w = own_diagonal[i] * own - product;
+        if constexpr (reduced) {
+          w = own_diagonal[i] * own - product;
+        }
         own_w[i] = w;
         value[0] += real_product(own, w);
       };

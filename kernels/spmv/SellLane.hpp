@@ -101,18 +101,20 @@ struct SellLane {
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
     for (int r = 0; r < R; ++r) {
-      if constexpr (Fetched::value)
+      if constexpr (Fetched::value) {
         x[u][r] = source.fetch(col[u]);
-      else
+      } else {
         x[u][r] = col[u] >= 0 ? source(col[u], r) : Scalar(0);
+      }
     }
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u) STRATA_IMPL_UNROLL
     for (int r = 0; r < R; ++r) {
-      if constexpr (Fetched::value)
+      if constexpr (Fetched::value) {
         sum[r] += v[u] * source.value(x[u][r]);
-      else
+      } else {
         sum[r] += v[u] * x[u][r];
+      }
     }
   }
 };

@@ -6,6 +6,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../expect_refused.cmake)
 
 expect_refused("'0' is not a whole number" --sizes 8,0)
 expect_refused("'0' is not a whole number" --max-iterations 0)
+expect_refused("--launches" --launches 4)
 expect_refused("is no right-hand side" --b zeros)
 expect_refused("--chunk-rows" --chunk-rows -1)
 expect_refused("--no-such-flag" --no-such-flag 1)

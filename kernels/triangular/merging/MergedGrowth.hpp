@@ -159,17 +159,20 @@ struct GrowthLimit {
   double limit = 0, longest_row = 1;
 };
 
-/// Spread and growth by key, for as long as new values are looked at.
+/// Spread and growth by key, and what CheckGrowth finds, for as long as new
+/// values are looked at.
 template <class MemorySpace>
 class GrowthWorkspace {
  public:
   using Pointer = typename MemoryPool<MemorySpace>::Pointer;
+  /// Words of `found`.
+  static constexpr int found_size = 3;
 
   /// Numbers of `keys` rows in memory of an analysis, until they are released.
   template <class Pool>
   void borrow(Pool& pool, std::int64_t keys) {
     keys_ = keys;
-    spread_ = pool.template take<float>(2 * keys);
+    spread_ = pool.template take<float>(floats(keys));
   }
   bool borrowed() const { return spread_ && !block_; }  // or kept
   /// @param before  bytes of the block that are for others, a multiple of four
@@ -181,7 +184,7 @@ class GrowthWorkspace {
     keys_ = keys;
     block_ = MemoryPool<MemorySpace>::take(
         "Strata::MergedGrowth::workspace",
-        before + 2 * sizeof(float) * static_cast<std::size_t>(keys));
+        before + sizeof(float) * static_cast<std::size_t>(floats(keys)));
     spread_ = reinterpret_cast<float*>(block_->data() + before);
     return block_;
   }
@@ -193,19 +196,46 @@ class GrowthWorkspace {
   void keep(std::int64_t keys) {
     keys_ = keys;
     kept_ = make_unfilled<Kokkos::View<float*, MemorySpace>>(
-        "Strata::MergedGrowth::kept", 2 * keys);
+        "Strata::MergedGrowth::kept", floats(keys));
     release();
   }
   std::size_t bytes_kept() const { return kept_.extent(0) * sizeof(float); }
   float* spread() const { return spread_; }
   float* growth() const { return spread_ + keys_; }
-  using Floats = Kokkos::View<float*, MemorySpace,
-                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Floats all_growth() const {
-    return Floats(growth(), static_cast<std::size_t>(keys_));
+  /// Behind the growth, aligned.
+  std::int64_t* found() const {
+    constexpr auto aligned = alignof(std::int64_t);
+    const auto end = reinterpret_cast<std::uintptr_t>(growth() + keys_);
+    return reinterpret_cast<std::int64_t*>((end + aligned - 1) / aligned *
+                                           aligned);
+  }
+  /// Enqueued on `exec`.
+  template <class ExecutionSpace>
+  void clear_found(const ExecutionSpace& exec) const {
+    clear(exec, reinterpret_cast<unsigned char*>(found()));
+  }
+  /// Enqueued on `exec`.
+  template <class ExecutionSpace>
+  void clear_growth_and_found(const ExecutionSpace& exec) const {
+    clear(exec, reinterpret_cast<unsigned char*>(growth()));
   }
 
  private:
+  static std::int64_t floats(std::int64_t keys) {
+    constexpr std::int64_t of_word = sizeof(std::int64_t) / sizeof(float);
+    return 2 * keys + found_size * of_word + of_word - 1;
+  }
+  /// All bytes from `begin` to the end of `found`.
+  template <class ExecutionSpace>
+  void clear(const ExecutionSpace& exec, unsigned char* begin) const {
+    using Bytes = Kokkos::View<unsigned char*, MemorySpace,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const auto* const end =
+        reinterpret_cast<unsigned char*>(found() + found_size);
+    Kokkos::deep_copy(exec, Bytes(begin, static_cast<std::size_t>(end - begin)),
+                      static_cast<unsigned char>(0));
+  }
+
   Pointer block_;
   Kokkos::View<float*, MemorySpace> kept_;
   float* spread_ = nullptr;
@@ -230,23 +260,27 @@ MergedGrowth check_growth(
     int* unmerged = nullptr, bool first_only = false) {
   using Memory = typename ExecutionSpace::memory_space;
   using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
-  const auto found = make_zeroed<Kokkos::View<std::int64_t*, Memory>>(
-      "Strata::MergedGrowth::found", 3);
   // Rows that are not merged do not grow.
-  if (!unmerged) Kokkos::deep_copy(exec, workspace.all_growth(), 0.f);
+  if (unmerged)
+    workspace.clear_found(exec);
+  else
+    workspace.clear_growth_and_found(exec);
   const Check check{rows,
                     groups,
                     workspace.spread(),
                     workspace.growth(),
                     limit.longest_row,
                     limit.limit,
-                    found.data(),
+                    workspace.found(),
                     unmerged,
                     first_only};
   run_teams<4, Check::team_size>("Strata::MergedGrowth::check", exec,
                                  check.teams(), check);
-  std::int64_t words[3];
-  copy_to_host(exec, found, words);
+  constexpr int size = GrowthWorkspace<Memory>::found_size;
+  std::int64_t words[size];
+  copy_to_host(exec,
+               Kokkos::View<std::int64_t*, Memory>(workspace.found(), size),
+               words);
   MergedGrowth result;
   std::memcpy(&result.largest, words, sizeof(double));
   result.rows_over = words[1];

@@ -32,6 +32,6 @@
   keyword MergedLevels<Space::memory_space> merge_levels(                     \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, std::int64_t, int,         \
-      WithinLevel, Detail::WorkPool<Space>&, const int*)
+      WithinLevel, Detail::WorkPool<Space>&, const int*, bool)
 
 #endif

@@ -107,6 +107,8 @@ SampledLevels sample_merged_levels(
 /// @param pool    for all arrays: it has to outlive them
 /// @param unmerged  by vertex, RowStatus::stays: the row stays as it is, and
 ///                  others wait for it; null: no row has to
+/// @param some_stay  whether a sample says that some rows stay. If not, and if
+///                   there are few rows, all are looked at in one launch first
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
 ///          slots or words of recipes
@@ -120,7 +122,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order, int levels,
     std::int64_t num_values, int max_steps, WithinLevel within,
-    Detail::WorkPool<ExecutionSpace>& pool, const int* unmerged = nullptr) {
+    Detail::WorkPool<ExecutionSpace>& pool, const int* unmerged = nullptr,
+    bool some_stay = false) {
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
@@ -190,8 +193,9 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   // A launch for each depth takes long where there are few rows, of which none
   // stays as a rule.
   std::int64_t found[MergeSums::size];
-  for (bool at_once = levels > 2 && n <= few_rows_to_replace && !unmerged;;
-       at_once = false) {
+  for (bool at_once =
+           levels > 2 && n <= few_rows_to_replace && !unmerged && !some_stay;
+       ; at_once = false) {
     sequence.run("Strata::MergedLevels::begin", stages,
                  EachStage<typename Stages::Clear>{std::max<std::int64_t>(
                      stages.num_numbers, MergeLimits::size)},

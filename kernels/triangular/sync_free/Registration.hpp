@@ -101,7 +101,8 @@ class SyncFreeRegistration
                              Tiles::least_bytes(selection.sizes.rows, columns)))
         continue;
       made.reset();
-      made = make_for(selection, candidate.merged_levels, columns);
+      made = make_for(selection, candidate.merged_levels, columns,
+                      some_stay(candidate.merged_levels));
       if (selection.budget.allows(made->bytes())) break;
     }
     return made;
@@ -153,11 +154,13 @@ class SyncFreeRegistration
     const double apart = predict_apart(selection);
     found.us = apart;
     worthwhile_.clear();
+    staying_.clear();
     const double crs = double(selection.report.crs_bytes);
     double least = std::numeric_limits<double>::max(), size = 0;
     for (const LevelsCandidate& c : sampled.candidates) {
       const double us =
           predict_merged_sync_free(features, c, sampled.neighbours);
+      if (c.stay > 0) staying_.push_back(c.levels);
       // Memory counts, too, which is also what new values take longer for;
       // and a plan should not take over five times the matrix, never six.
       // Plans grow with the number of level sets, whatever is predicted: if
@@ -207,11 +210,18 @@ class SyncFreeRegistration
       consider_merged(selection, merged);
   }
 
+  /// Whether the sample has found rows that stay as they are.
+  bool some_stay(int levels) const {
+    return std::find(staying_.begin(), staying_.end(), levels) !=
+           staying_.end();
+  }
+
   /// The next smaller workspace worth a try.
   static int fewer_columns(int columns) {
     return columns > 32 ? 32 : columns > 8 ? 8 : columns > 1 ? 1 : 0;
   }
-  static Pointer make_for(Selection& selection, int levels, int columns) {
+  static Pointer make_for(Selection& selection, int levels, int columns,
+                          bool some_stay) {
     const auto& exec = selection.exec;
     const Analysis& analysis = selection.analysis;
     auto& report = selection.report;
@@ -223,7 +233,7 @@ class SyncFreeRegistration
       const auto merged = merge_levels(
           exec, analysis.graph, analysis.order, levels, analysis.num_values,
           Solve::max_steps, Analysis::within_level, analysis.work(exec),
-          analysis.unmerged_rows());
+          analysis.unmerged_rows(), some_stay);
       report.merged_levels = merged.levels;
       if (merged.exist())
         return std::make_shared<Solve>(exec, analysis, merged);
@@ -239,6 +249,7 @@ class SyncFreeRegistration
   }
 
   std::vector<MergedLevelSets> worthwhile_;
+  std::vector<int> staying_;  ///< see some_stay
 };
 
 }  // namespace Detail

@@ -191,20 +191,22 @@ struct ResidentSumRef {
     constexpr int batch = 5;
     sum[0] = lane == 0 ? first[0] : 0.0;
     sum[1] = lane == 0 ? first[1] : 0.0;
-    for (int at = lane; at < count; at += batch * width) {
+    for (int begin = 0; begin < count; begin += batch * width) {
       Packet found[batch];
+      // The lanes wait together: lanes that have gone ahead slow down those
+      // that have not.
       for (int wait = 0;; ++wait) {
         bool all = true;
         STRATA_IMPL_UNROLL
         for (int u = 0; u < batch; ++u) {
-          const int team = at + u * width;
+          const int team = begin + u * width + lane;
           found[u] = {{0, 0}};
           if (team > 0 && team < count)
             found[u] = load_relaxed_packet(parts + team);
         }
         STRATA_IMPL_UNROLL
         for (int u = 0; u < batch; ++u) all = all && is_ready(found[u]);
-        if (all) break;
+        if (!lane_any(!all)) break;
         pause_while_waiting(wait);
       }
       STRATA_IMPL_UNROLL

@@ -423,6 +423,27 @@ class ConjugateGradientState {
     if (static_cast<std::int64_t>(p_[1].extent(0)) == rows_) return;
     p_[1] = make_unfilled<Vector>("Strata::ConjugateGradient::vector", rows_);
   }
+  /// Whether a team whose chunks are all as long as the longest may take up
+  /// more time than a launch for many iterations saves: teams have equal
+  /// numbers of chunks. A step of a chunk is taken to cost 4 ns, and 4 us to be
+  /// saved.
+  static bool lags_behind(const ResidentPlan& plan, const Operator& A,
+                          const Reduced* reduced) {
+    constexpr std::int64_t most_steps = 1000;
+    const auto steps_behind = [](const ResidentShare& share,
+                                 const auto& matrix) {
+      const std::int64_t chunks =
+          std::max<std::int64_t>(1, matrix.num_chunks());
+      const std::int64_t mean =
+          static_cast<std::int64_t>(matrix.value.extent(0)) /
+          (chunks * matrix.chunk_lanes());
+      return share.chunks_of_team * (matrix.longest_chunk - mean);
+    };
+    return (reduced ? steps_behind(plan.share, reduced->lower()) +
+                          steps_behind(plan.first, reduced->upper())
+                    : steps_behind(plan.share, Internals::storage(*A.sell))) >
+           most_steps;
+  }
   /// How launches do many iterations, where they can and are wanted.
   ResidentPlan resident_plan(const ExecutionSpace& exec,
                              const CgOptions& options, const Operator& A,
@@ -435,12 +456,6 @@ class ConjugateGradientState {
                       options.iterations_ahead < least_resident_ahead)))
         return plan;
       if (!reduced && !(A.sell && M.diagonal)) return plan;
-      // Teams have equal shares of chunks, of which uneven ones make uneven
-      // work.
-      if (!asked &&
-          (reduced ? reduced->lower().uneven || reduced->upper().uneven
-                   : Internals::storage(*A.sell).uneven))
-        return plan;
       if (reduced)
         plan = plan_resident<CgResident<Scalar, ExecutionSpace, true>>(
             exec, reduced->lower(), &reduced->upper(), true);
@@ -448,6 +463,7 @@ class ConjugateGradientState {
         plan = plan_resident<CgResident<Scalar, ExecutionSpace, false>, Scalar>(
             exec, Internals::storage(*A.sell), nullptr,
             M.inverse_diagonal != nullptr);
+      if (!asked && lags_behind(plan, A, reduced)) plan = {};
       if (plan.teams == 0) return plan;
       make_second_direction();
       if (resident_sum_.max_teams < plan.teams)

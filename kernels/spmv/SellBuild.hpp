@@ -80,6 +80,7 @@ std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
       },
       Kokkos::Max<std::int64_t>(most));
   exec.fence();
+  A.longest_chunk = static_cast<int>(most);
   A.uneven = 2 * most * chunks > 3 * sum;
   if (sum == 0 || (diagonals != 0 && diagonals != chunks) ||
       most * chunks > sum + sum * 3 / 100)
@@ -139,7 +140,24 @@ struct SellLongRows {
   std::int64_t pieces = 0, slots = 0;
 };
 
-/// Finds the longest row and those that are to be cut. Waits for `exec`.
+/// The most entries of a row. Waits for `exec`.
+template <class ExecutionSpace>
+std::int64_t find_longest_row(
+    const ExecutionSpace& exec,
+    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
+    std::int64_t rows) {
+  std::int64_t longest = 0;
+  Kokkos::parallel_reduce(
+      "Strata::SellMatrix::longest", RangeOf<ExecutionSpace>(exec, 0, rows),
+      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
+        most = length(row) > most ? length(row) : most;
+      },
+      Kokkos::Max<std::int64_t>(longest));
+  exec.fence();
+  return std::max<std::int64_t>(longest, 0);
+}
+
+/// Finds the rows that are to be cut. Waits for `exec` where there are any.
 template <class ExecutionSpace>
 SellLongRows<typename ExecutionSpace::memory_space> find_long_rows(
     const ExecutionSpace& exec,
@@ -149,16 +167,7 @@ SellLongRows<typename ExecutionSpace::memory_space> find_long_rows(
   using Range = RangeOf<ExecutionSpace>;
   constexpr int width = lane_width<ExecutionSpace>;
   SellLongRows<Memory> found;
-  std::int64_t longest = 0;
-  Kokkos::parallel_reduce(
-      "Strata::SellMatrix::longest", Range(exec, 0, report.rows),
-      KOKKOS_LAMBDA(std::int64_t row, std::int64_t & most) {
-        most = length(row) > most ? length(row) : most;
-      },
-      Kokkos::Max<std::int64_t>(longest));
-  exec.fence();
-  report.longest_row = std::max<std::int64_t>(longest, 0);
-  if (longest <= shape.long_row) return found;
+  if (report.longest_row <= shape.long_row) return found;
 
   const auto list = make_unfilled<Kokkos::View<int*, Memory>>(
       "Strata::SellMatrix::long_rows",
@@ -254,6 +263,7 @@ SellEnds place_rows(
   A.chunk = {};
   A.uniform_steps = 0;
   A.uniform_diagonals = A.uneven = false;
+  A.longest_chunk = 0;
   A.row_first = ValueIndex<Memory>("Strata::SellMatrix::row_first",
                                    pattern.rows + 1, entries);
   SellEnds end;
@@ -311,8 +321,9 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   SellParts<Scalar, ExecutionSpace> made;
   SellStorage<Scalar, Memory>& A = made.storage;
 
-  SellShape shape =
-      choose_sell_shape(exec, rows, report.entries, sizeof(Scalar), options);
+  if (rows > 0) report.longest_row = find_longest_row(exec, length, rows);
+  SellShape shape = choose_sell_shape(
+      exec, rows, report.entries, report.longest_row, sizeof(Scalar), options);
   bool rows_alone = width == 1 && (shape.chunk_rows == 1 || groups);
   if (rows_alone) shape.chunk_rows = 1;
   if (groups) shape.long_row = std::numeric_limits<int>::max();

@@ -55,26 +55,34 @@ void check_sell_options(const SellOptions& options) {
                       "choose at least 1, or 0 for the default");
 }
 
-/// Rows of many entries get several lanes where there are too few rows to fill
-/// the device, or where one lane would have more than some dozens of steps. A
-/// long row is one whose lanes, were it left in a chunk, would still be busy
-/// when a quarter of the product's time is over (or 32 steps, whatever the
-/// time): eight steps, whose loads are under way together, are taken to cost
-/// 0.6 us, and the product that of its bytes at 4 TB/s.
+/// Rows of many entries get several lanes where there are too few rows to hide
+/// the latency of one step after the other, or where one lane would have more
+/// than some dozens of steps. Fewer lanes hide as much where rows have about as
+/// many entries each. A long row is one whose lanes, were it left in a chunk,
+/// would still be busy when a quarter of the product's time is over (or 32
+/// steps, whatever the time): eight steps, whose loads are under way together,
+/// are taken to cost 0.6 us, and the product that of its bytes at 4 TB/s.
 template <class ExecutionSpace>
 SellShape choose_sell_shape(const ExecutionSpace& exec, std::int64_t rows,
-                            std::int64_t entries, std::size_t scalar_bytes,
+                            std::int64_t entries, std::int64_t longest_row,
+                            std::size_t scalar_bytes,
                             const SellOptions& options) {
   constexpr int width = lane_width<ExecutionSpace>;
   SellShape shape;
-  const std::int64_t mean = rows > 0 ? entries / rows : 0;
-  const std::int64_t resident = std::int64_t{1024} * num_multiprocessors(exec);
+  const std::int64_t some_rows = std::max<std::int64_t>(1, rows);
+  const std::int64_t mean = entries / some_rows;
+  // Lanes that are enough, on a multiprocessor.
+  std::int64_t enough = 1024;
+  if (longest_row * some_rows <= 4 * entries)
+    enough =
+        std::min(enough, std::max<std::int64_t>(160, 20 * entries / some_rows));
+  enough *= num_multiprocessors(exec);
   if (options.lanes_per_row > 0) {
     while ((1 << shape.log_lanes) < options.lanes_per_row) ++shape.log_lanes;
   } else if (width > 1) {
     const auto lanes = [&] { return std::int64_t{1} << shape.log_lanes; };
     while (lanes() < width && mean >= 4 * lanes() &&
-           (rows * lanes() < resident || mean > 64 * lanes()))
+           (rows * lanes() < enough || mean > 64 * lanes()))
       ++shape.log_lanes;
   }
   shape.chunk_rows =

@@ -58,7 +58,8 @@ struct SellStorage {
   /// else): kernels then know where a chunk is without reading it.
   int uniform_steps = 0;
   bool uniform_diagonals = false;
-  /// Whether the longest chunk has over 1.5 times as many steps as the mean.
+  /// Steps of the longest chunk, and whether that is over 1.5 times the mean.
+  int longest_chunk = 0;
   bool uneven = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
   /// In place of `chunk` where a host's rows stand alone (C = 1): the first

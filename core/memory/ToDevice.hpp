@@ -3,7 +3,10 @@
 #define STRATA_CORE_MEMORY_TO_DEVICE_HPP
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <core/device/Backend.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryPool.hpp>
 #include <string>
 #include <vector>
 
@@ -27,12 +30,30 @@ Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
 template <class ExecutionSpace, class View>
 void copy_to_host(const ExecutionSpace& exec, const View& view,
                   typename View::non_const_value_type* to) {
-  Kokkos::deep_copy(
-      exec,
-      Kokkos::View<typename View::non_const_value_type*, Kokkos::HostSpace,
-                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to, view.extent(0)),
-      view);
-  exec.fence();
+  using Element = typename View::non_const_value_type;
+  const auto copy_to = [&](auto host) {
+    Kokkos::deep_copy(exec, host, view);
+    exec.fence();
+  };
+  const std::size_t count = view.extent(0);
+  if constexpr (is_gpu<ExecutionSpace>) {
+    // A driver copies to pageable memory by way of pinned memory of its own: on
+    // an H100 that takes 15 us in place of 12, the kernel before included.
+    constexpr std::size_t most_bytes = std::size_t{1} << 16;
+    using Pinned = HostVisibleSpace<ExecutionSpace>;
+    if (count > 0 && count * sizeof(Element) <= most_bytes) {
+      const auto memory = MemoryPool<Pinned>::take("Strata::copy_to_host",
+                                                   count * sizeof(Element));
+      auto* const staged = reinterpret_cast<Element*>(memory->data());
+      copy_to(
+          Kokkos::View<Element*, Pinned,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(staged, count));
+      std::copy(staged, staged + count, to);
+      return;
+    }
+  }
+  copy_to(Kokkos::View<Element*, Kokkos::HostSpace,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to, count));
 }
 
 }  // namespace Detail

@@ -143,6 +143,34 @@ TEST(PackedSubgraphs, IsImpossibleWithoutRowsOrRoom) {
   }
 }
 
+/// Level sets that are one band are cut as one band is, whatever its height.
+TEST(PackedSubgraphs, FewLevelSetsAreOneBand) {
+  const Team team{32, 4, 8};
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    const int levels = find_level_sets(graph).num_levels;
+    const PackingShape one{0, 40, 4096, 8}, two{levels - 1, 40, 4096, 8};
+    auto whole = make_builder(graph, one, team);
+    EXPECT_EQ(one.num_bands(levels), 1);
+    EXPECT_EQ(whole.num_bands(), 1);
+    for (const int band_levels : {levels, levels + 1, 3 * levels}) {
+      const PackingShape high{band_levels, 40, 4096, 8};
+      EXPECT_EQ(high.num_bands(levels), 1);
+      auto builder = make_builder(graph, high, team);
+      EXPECT_EQ(builder.num_bands(), 1);
+      EXPECT_EQ(builder.concurrency(), whole.concurrency());
+      ASSERT_EQ(builder.possible(), whole.possible());
+      if (!whole.possible()) continue;
+      auto again = make_builder(graph, one, team);
+      expect_same(on_host(builder.finish(num_values(graph))),
+                  on_host(again.finish(num_values(graph))));
+    }
+    if (levels == 1) continue;
+    EXPECT_EQ(two.num_bands(levels), 2);
+    EXPECT_EQ(make_builder(graph, two, team).num_bands(), 2);
+  }
+}
+
 /// Steps of all rows by their definition, which is in StepsOfRows.
 struct ExpectedSteps {
   std::vector<int> of_row;

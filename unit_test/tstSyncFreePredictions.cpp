@@ -155,6 +155,45 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
   });
 }
 
+/// Sub-graphs of one band are predicted as such, whatever height a band may
+/// have, as their work is counted.
+TEST(SyncFreePredictions, FewLevelSetsArePredictedAsOneBand) {
+  for (const auto& [name, graph] : TestGraphs::all_graphs()) {
+    if (graph.num_vertices < 2) continue;
+    const LevelSets levels = find_level_sets(graph);
+    const auto packed_in = [&](int band_levels) {
+      const PackingShape shape{band_levels, 40, 4096, 8};
+      const PackedSubgraphsTest::GraphSubgraphPacker packer(graph, shape, 4, 8);
+      EXPECT_TRUE(packer.possible()) << name;
+      return packed_features(packer, shape.latency);
+    };
+    const PackedFeatures one = packed_in(0);
+    EXPECT_FALSE(one.bands);
+    EXPECT_GT(one.team_steps, 0);
+    LevelSizes sizes;
+    sizes.num_levels = levels.num_levels;
+    sizes.level_map = {0, graph.num_vertices};
+    sizes.longest_row = {5};
+    const SolveFeatures f{PerformanceParameters(),
+                          graph.num_edges(),
+                          sizes,
+                          sizeof(double),
+                          132,
+                          32,
+                          1};
+    for (const int band_levels : {levels.num_levels, 1000}) {
+      const PackedFeatures high = packed_in(band_levels);
+      EXPECT_FALSE(high.bands);
+      EXPECT_EQ(predict_sync_free_subgraphs(f, high, 4),
+                predict_sync_free_subgraphs(f, one, 4))
+          << name;
+    }
+    if (levels.num_levels > 1) {
+      EXPECT_TRUE(packed_in(levels.num_levels - 1).bands) << name;
+    }
+  }
+}
+
 /// What the sample should say where it has all rows.
 struct Expected {
   int rows = 0, dependencies = 0, new_rows = 0, new_dependencies = 0, near = 0;

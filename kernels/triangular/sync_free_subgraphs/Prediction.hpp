@@ -40,8 +40,24 @@ struct PackedFeatures {
   int entries_a_step = 1;  ///< of a row
   int subgraphs = 1;
   std::int64_t imports = 0;  ///< values that they need from each other
-  bool bands = false;        ///< of level sets
+  bool bands = false;        ///< of level sets, more than one
 };
+/// @param latency  that steps were counted with, see PackingShape
+template <class Packer>
+PackedFeatures packed_features(const Packer& packed, int latency) {
+  PackedFeatures features;
+  features.bands = packed.num_bands() > 1;
+  features.critical_steps = packed.critical_steps();
+  features.team_steps = packed.team_steps();
+  features.concurrency = packed.concurrency();
+  features.step_cost = packed.step_cost();
+  features.latency = latency;
+  features.merged_levels = packed.merged_levels();
+  features.entries_a_step = packed.entries_a_step();
+  features.subgraphs = packed.num_subgraphs();
+  features.imports = packed.num_imports();
+  return features;
+}
 
 /// Factor on the prediction of sub-graphs in bands, fitted for one to four
 /// merged level sets: merged rows begin with a sum over b and have more

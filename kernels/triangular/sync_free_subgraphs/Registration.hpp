@@ -18,8 +18,9 @@ namespace Detail {
 
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
-/// keep a wide one's teams busy. Where there are few level sets there is
-/// nothing to gain from merging them, nor from looking at rows for that.
+/// keep a wide one's teams busy, unless there are so few level sets that they
+/// are one band. Where there are few level sets there is nothing to gain from
+/// merging them, nor from looking at rows for that.
 inline PackingShape packing_shape(const TriangularOptions& options,
                                   int merged_levels, int n, int levels,
                                   std::int64_t edges,
@@ -156,10 +157,10 @@ class SyncFreeSubgraphsRegistration
   /// come from other sub-graphs, unless rows are near to those that they need:
   /// those of many components, or of an order by dissection. The bound is of
   /// sub-graphs without merged rows: with them they come to half of it in
-  /// chains of chunks. In bands they come to 1.09 of it at best, the least time
-  /// of a team included (the validation set on an H100). Where the values then
-  /// ask for fewer merged rows of `sync_free`, which is slower, there is no
-  /// second look unless it can't merge any.
+  /// chains of chunks. Of wide level sets they come to 1.09 of it at best, the
+  /// least time of a team included (the validation set on an H100). Where the
+  /// values then ask for fewer merged rows of `sync_free`, which is slower,
+  /// there is no second look unless it can't merge any.
   bool suit(Selection& selection) const {
     if (!is_gpu<ExecutionSpace>) return false;
     const int n = selection.analysis.graph.num_vertices,
@@ -170,8 +171,8 @@ class SyncFreeSubgraphsRegistration
     const SolveFeatures features = selection.features();
     const double bound = sync_free_subgraphs_at_least(features);
     const double team = least_of_team(features);
-    const bool bands = shape(selection, merged_levels_).band_levels > 0;
-    if (!bands) {
+    const bool wide = shape(selection, merged_levels_).band_levels > 0;
+    if (!wide) {
       if (compared && us <= team) return false;
       // With so few level sets they are not merged, and never come near the
       // bound.
@@ -197,22 +198,6 @@ class SyncFreeSubgraphsRegistration
         [](const Candidate& candidate) { return candidate.merged_levels > 1; });
   }
 
-  static PackedFeatures features_of(
-      const SubgraphPacker<ExecutionSpace>& packed, const PackingShape& shape) {
-    PackedFeatures features;
-    features.bands = shape.band_levels > 0;
-    features.critical_steps = packed.critical_steps();
-    features.team_steps = packed.team_steps();
-    features.concurrency = packed.concurrency();
-    features.step_cost = packed.step_cost();
-    features.latency = shape.latency;
-    features.merged_levels = packed.merged_levels();
-    features.entries_a_step = packed.entries_a_step();
-    features.subgraphs = packed.num_subgraphs();
-    features.imports = packed.num_imports();
-    return features;
-  }
-
   /// Packs sub-graphs, where the matrix has any that fit in scratch.
   /// @param has_rival  see `rival`. Bands whose values don't fit at first never
   ///                   win then, unless rows are near to those that they need:
@@ -221,8 +206,8 @@ class SyncFreeSubgraphsRegistration
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
     PackingShape wanted = shape(selection, merged_levels_);
-    const bool bands = wanted.band_levels > 0;
-    wanted.largest_only = bands && has_rival && !rows_are_near(selection);
+    wanted.largest_only = wanted.num_bands(selection.report.levels) > 1 &&
+                          has_rival && !rows_are_near(selection);
     const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
@@ -235,15 +220,16 @@ class SyncFreeSubgraphsRegistration
     selection.consider(
         *this,
         predict_sync_free_subgraphs(
-            selection.features(), features_of(packed, wanted),
+            selection.features(), packed_features(packed, wanted.latency),
             packed.team() == 0
                 ? Solve::template Kernel<0>::teams_a_multiprocessor
                 : Solve::template Kernel<1>::teams_a_multiprocessor),
         std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
             std::to_string(packed.max_rows()) + " rows in " +
-            (bands ? "bands of " + std::to_string(wanted.band_levels) +
-                         " level sets"
-                   : "the order of substitution") +
+            (packed.num_bands() > 1
+                 ? "bands of " + std::to_string(wanted.band_levels) +
+                       " level sets"
+                 : "the order of substitution") +
             (packed.merged_levels() > 1
                  ? ", " + merged_levels_note(packed.merged_levels())
                  : "") +

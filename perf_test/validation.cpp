@@ -48,6 +48,11 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
   --per-family N     the N systems of each family with the fewest rows
   --part I/N         the I-th of N shares of the systems: shares are about
                      equal, and all shares together are the whole
+  --scale FACTOR     systems with the first number of their names times FACTOR,
+                     0.5 to 2: points along an axis, rows or blocks. Systems
+                     whose number stays the same are left out
+  --seed N           other random numbers, in the systems and in their orders
+                     (default 1)
   --scalar S         float | double (default) | complex_float | complex_double
   --milliseconds T   of timing for each algorithm on each system (default 15);
                      what takes three times as long as the fastest in a first
@@ -80,11 +85,11 @@ void take_part(const std::string& value, ValidationOptions& options) {
 
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--families", "--systems", "--per-family", "--part",
-                   "--scalar", "--milliseconds", "--limit", "--table"},
-                  {"--list"})) {
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           {"--families", "--systems", "--per-family", "--part", "--scale",
+            "--seed", "--scalar", "--milliseconds", "--limit", "--table"},
+           {"--list"})) {
     if (flag == "--help") {
       options.help = true;
     } else if (flag == "--list") {
@@ -97,6 +102,13 @@ ValidationOptions parse(int& argc, char** argv) {
       options.per_family = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--part") {
       take_part(value, options);
+    } else if (flag == "--scale") {
+      options.scale = parse_limit(flag, value, false);
+      if (!(options.scale >= 0.5 && options.scale <= 2))
+        throw OptionError(flag, "'" + value + "' is not from 0.5 to 2",
+                          "see --help");
+    } else if (flag == "--seed") {
+      options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
       options.milliseconds = parse_limit(flag, value, false);
     } else if (flag == "--limit") {

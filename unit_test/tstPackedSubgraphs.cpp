@@ -143,6 +143,170 @@ TEST(PackedSubgraphs, IsImpossibleWithoutRowsOrRoom) {
   }
 }
 
+/// Level sets that are one band are cut as one band is, whatever its height.
+TEST(PackedSubgraphs, FewLevelSetsAreOneBand) {
+  const Team team{32, 4, 8};
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    const int levels = find_level_sets(graph).num_levels;
+    const PackingShape one{0, 40, 4096, 8}, two{levels - 1, 40, 4096, 8};
+    auto whole = make_builder(graph, one, team);
+    EXPECT_EQ(one.num_bands(levels), 1);
+    EXPECT_EQ(whole.num_bands(), 1);
+    for (const int band_levels : {levels, levels + 1, 3 * levels}) {
+      const PackingShape high{band_levels, 40, 4096, 8};
+      EXPECT_EQ(high.num_bands(levels), 1);
+      auto builder = make_builder(graph, high, team);
+      EXPECT_EQ(builder.num_bands(), 1);
+      EXPECT_EQ(builder.concurrency(), whole.concurrency());
+      ASSERT_EQ(builder.possible(), whole.possible());
+      if (!whole.possible()) continue;
+      auto again = make_builder(graph, one, team);
+      expect_same(on_host(builder.finish(num_values(graph))),
+                  on_host(again.finish(num_values(graph))));
+    }
+    if (levels == 1) continue;
+    EXPECT_EQ(two.num_bands(levels), 2);
+    EXPECT_EQ(make_builder(graph, two, team).num_bands(), 2);
+  }
+}
+
+/// Steps of all rows by their definition, which is in StepsOfRows.
+struct ExpectedSteps {
+  std::vector<int> of_row;
+  int latest = 0;
+  std::int64_t spans = 0;  // steps from the first to the last less one
+};
+/// @param rounded  an age as it is counted: the least of those that are counted
+///                 together
+template <class Rounded>
+ExpectedSteps expected_steps(const Graph& graph,
+                             const std::vector<int>& subgraph_of,
+                             int num_subgraphs, int latency, int entries,
+                             const Rounded& rounded) {
+  ExpectedSteps all;
+  std::vector<int> first(num_subgraphs, std::numeric_limits<int>::max()),
+      last(num_subgraphs, -1);
+  for (int v = 0; v < graph.num_vertices; ++v) {
+    const int g = subgraph_of[v];
+    std::vector<int> known;
+    for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+      const int j = graph.entries(k);
+      known.push_back(all.of_row[j] + (subgraph_of[j] == g ? 0 : latency));
+    }
+    const int newest =
+        known.empty() ? 0 : *std::max_element(known.begin(), known.end());
+    std::vector<int> ages;
+    for (const int of : known) ages.push_back(rounded(newest - of));
+    std::sort(ages.begin(), ages.end());
+    int late = 0;
+    // Those before place k are as new as the last of them, or newer.
+    for (int k = 1; k <= int(ages.size()) && int(ages.size()) > entries; ++k)
+      late = std::max(late, (k + entries - 1) / entries - ages[k - 1] - 1);
+    all.of_row.push_back(newest + 1 + late);
+    first[g] = std::min(first[g], all.of_row[v]);
+    last[g] = std::max(last[g], all.of_row[v]);
+    all.latest = std::max(all.latest, all.of_row[v]);
+  }
+  for (int g = 0; g < num_subgraphs; ++g) all.spans += last[g] - first[g];
+  return all;
+}
+/// The highest `bits` bits of an age, where it has more.
+int leading_bits(int age, int bits) {
+  int dropped = 0;
+  while (age >> dropped >= 1 << bits) ++dropped;
+  return age >> dropped << dropped;
+}
+
+/// The steps that PackedSteps finds by itself, whether a packer of this device
+/// would take a thread or a warp for a row.
+template <bool by_warp>
+void expect_steps(const Graph& graph, int num_subgraphs, int latency,
+                  int row_lanes) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  using Steps = Detail::PackedSteps<Space, by_warp>;
+  using Stages = typename Steps::Stages;
+  using Memory = Space::memory_space;
+  const Space exec;
+  const std::int64_t n = graph.num_vertices;
+  std::vector<int> subgraph_of(n);
+  for (std::int64_t v = 0; v < n; ++v)
+    subgraph_of[v] = int(v * num_subgraphs / n);
+  Stages stages;
+  stages.graph = mirror_graph(exec, graph);
+  stages.latency = latency;
+  stages.num_subgraphs = num_subgraphs;
+  stages.packed.row_lanes = row_lanes;
+  const auto device = [](const std::vector<int>& values) {
+    return Detail::to_device<int, Memory>("values", values);
+  };
+  const auto of_row = device(subgraph_of), time = device(std::vector(n, -1)),
+             first = device(std::vector<int>(num_subgraphs, Stages::no_step)),
+             last = device(std::vector<int>(num_subgraphs, -1));
+  const Kokkos::View<std::int64_t*, Memory> count("count", Stages::num_counts);
+  const Kokkos::View<unsigned*, Memory> ticket("ticket", 1);
+  stages.subgraph_of = of_row.data();
+  stages.time = time.data();
+  stages.first_step = first.data();
+  stages.last_step = last.data();
+  stages.count = count.data();
+  constexpr int team_size = Detail::is_gpu<Space> ? 128 : 1;
+  Detail::LargeFunctorTeams<Space> policy(exec, 2, team_size);
+  policy.set_scratch_size(
+      0, Kokkos::PerTeam(team_size / Steps::width * Steps::warp_bins *
+                         int(sizeof(int))));
+  Kokkos::parallel_for("steps", policy,
+                       Steps{stages, nullptr, ticket.data(), 1 << 20});
+  exec.fence();
+
+  const ExpectedSteps expected =
+      expected_steps(graph, subgraph_of, num_subgraphs, latency,
+                     stages.entries_a_step(), [](int age) {
+                       return by_warp    ? age < 64 ? age : leading_bits(age, 4)
+                                 : age < 16 ? age
+                                         : leading_bits(age, 1);
+                     });
+  const auto host = [](const auto& view) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  };
+  const auto found = host(time);
+  for (int v = 0; v < n; ++v)
+    ASSERT_EQ(found(v), expected.of_row[v])
+        << "row " << v << " of " << edges_into(graph, v) << " entries";
+  const auto counts = host(count);
+  EXPECT_EQ(counts(Stages::count_time), expected.latest);
+  EXPECT_EQ(counts(Stages::count_spans), expected.spans);
+}
+
+TEST(PackedSubgraphs, CountStepsOfLongRowsByThreadsAndByWarps) {
+  std::vector<std::pair<std::string, Graph>> long_rows{
+      {"comb", TestGraphs::comb_graph(900, 300)},
+      {"arrow", TestGraphs::arrow_graph(1500)},
+      {"chain, then long", TestGraphs::wide_then_long_graph(30, 2000)},
+      {"no long rows", TestGraphs::random_graph(500, 3.0, 500, 1)}};
+  for (const unsigned seed : {2, 3, 4})
+    for (const double degree : {40., 200., 500.})
+      long_rows.emplace_back(
+          "random, " + std::to_string(int(degree)),
+          TestGraphs::random_graph(900, degree, seed == 4 ? 700 : 900, seed));
+  std::int64_t longest = 0;
+  for (const auto& [name, graph] : long_rows) {
+    for (int v = 0; v < graph.num_vertices; ++v)
+      longest = std::max(longest, edges_into(graph, v));
+    for (const int subgraphs : {1, 7})
+      for (const int latency : {0, 8, 100})
+        for (const int row_lanes : {1, 4}) {
+          SCOPED_TRACE(name + ", " + std::to_string(subgraphs) +
+                       " sub-graphs, latency " + std::to_string(latency) +
+                       ", " + std::to_string(row_lanes) + " lanes");
+          expect_steps<false>(graph, subgraphs, latency, row_lanes);
+          expect_steps<true>(graph, subgraphs, latency, row_lanes);
+          if (testing::Test::HasFailure()) return;
+        }
+  }
+  EXPECT_GT(longest, 500);
+}
+
 /// Places are bytes of scratch in 16 bits, whatever room is asked for.
 TEST(PackedSubgraphs, PlacesAreWithin64KiB) {
   for (const Team& team : {Team{1, 1, 4}, Team{4, 4, 8}, Team{32, 4, 16}}) {

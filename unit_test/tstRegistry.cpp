@@ -34,6 +34,32 @@ struct RowByRowWith {
   }
 };
 
+/// Predicted to be the fastest of all, and found to be too large in the end.
+struct TooLarge : RowByRow::Registration<double, Space> {
+  static inline bool is_considered = false;
+
+  std::size_t least_bytes(const Experimental::PlanSizes&) const override {
+    return std::size_t{1} << 50;
+  }
+  void consider(Selection& selection) override {
+    if (is_considered) selection.consider(*this, 0.001);
+  }
+};
+/// Left out beside any other that is predicted to be faster.
+struct LeftOut : RowByRow::Registration<double, Space> {
+  static inline bool is_considered = false;
+  bool looked = false;
+
+  void consider(Selection& selection) override { look(selection); }
+  void consider_left_out(Selection& selection) override { look(selection); }
+  void look(Selection& selection) {
+    if (!is_considered || looked || selection.best()->predicted_us <= 0.01)
+      return;
+    looked = true;
+    selection.consider(*this, 0.01, "left out at first");
+  }
+};
+
 struct System {
   HostMatrix<double> A =
       make_triangle<double>(random_pattern(700, 4.0, 700, 5), Uplo::lower);
@@ -101,6 +127,21 @@ TEST(Registry, KnowsTheLeastBytesOfPlans) {
     if (registration->least_bytes_are_exact()) {
       EXPECT_EQ(least, report.plan_bytes);
     }
+  }
+}
+
+/// 64 wide level sets are one band.
+TEST(Registry, TellsWhetherSubgraphsAreInBands) {
+  for (const int levels : {3, 64, 65}) {
+    const auto A = make_triangle<double>(
+        wave_pattern(std::vector<int>(levels, 200)), Uplo::lower);
+    const auto solver =
+        make_solver<double>(A, named(Algorithm::sync_free_subgraphs));
+    ASSERT_EQ(solver.report().levels, levels);
+    ASSERT_FALSE(solver.report().candidates.empty());
+    const std::string& note = solver.report().candidates[0].note;
+    EXPECT_EQ(has(note, "in bands of 64 level sets"), levels > 64) << note;
+    EXPECT_EQ(has(note, "in the order of substitution"), levels <= 64) << note;
   }
 }
 
@@ -188,6 +229,29 @@ TEST(Registry, HoldsARegisteredAlgorithmToTheMemoryAllowed) {
   EXPECT_TRUE(has(candidate->note, std::to_string(bytes) + " bytes of " +
                                        std::to_string(bytes - 1)))
       << candidate->note;
+  system.expect_right(solver);
+}
+
+/// More memory must not make for the slower choice: what was left out beside a
+/// plan that turns out to be too large is considered then.
+TEST(Registry, ConsidersWhatWasLeftOutBesideATooLargePlan) {
+  static const Algorithm too_large = Experimental::register_algorithm<TooLarge>(
+                             "too_large"),
+                         left_out = Experimental::register_algorithm<LeftOut>(
+                             "left_out");
+  const System system;
+  LeftOut::is_considered = true;
+  EXPECT_EQ(system.make({}).report().algorithm, left_out);
+  TooLarge::is_considered = true;
+  TriangularOptions options;
+  options.max_plan_ratio = 100;
+  const auto solver = system.make(options);
+  TooLarge::is_considered = LeftOut::is_considered = false;
+  const auto& report = solver.report();
+  EXPECT_EQ(report.algorithm, left_out) << to_string(report);
+  EXPECT_EQ(report.predicted_solve_us, 0.01);
+  ASSERT_NE(candidate_of(report, too_large), nullptr);
+  EXPECT_TRUE(candidate_of(report, too_large)->ruled_out);
   system.expect_right(solver);
 }
 

@@ -7,6 +7,7 @@
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/sync_free/Prediction.hpp>
 #include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -29,14 +30,15 @@ auto on_host(const View& view) {
 }
 
 /// Level sets of a system as predictions see them.
-LevelSizes random_sizes(std::mt19937& random, bool long_rows) {
+LevelSizes random_sizes(std::mt19937& random, bool long_rows, bool narrow) {
   const auto below = [&](int most) {
     return std::uniform_int_distribution<int>(1, most)(random);
   };
   LevelSizes sizes;
   sizes.num_levels = below(300);
   for (int l = 0; l < sizes.num_levels; ++l) {
-    const int rows = below(5000), longest = below(long_rows ? 9000 : 40);
+    const int rows = below(narrow ? 200 : 5000),
+              longest = below(long_rows ? 9000 : 40);
     sizes.level_map.push_back(sizes.level_map.back() + rows);
     sizes.longest_row.push_back(longest);
     sizes.edges.push_back(std::int64_t{rows} * longest / 2 + 1);
@@ -57,7 +59,7 @@ template <class Look>
 void for_systems(const Look& look) {
   std::mt19937 random(7);
   for (int turn = 0; turn < 60; ++turn) {
-    const LevelSizes sizes = random_sizes(random, turn % 4 == 0);
+    const LevelSizes sizes = random_sizes(random, turn % 4 == 0, turn % 3 == 0);
     for (const double cache : {0., 5e7, 1e12})
       look(features(sizes, cache, turn % 5 == 0 ? 8 : 1), random);
   }
@@ -153,6 +155,115 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
     else
       EXPECT_EQ(wider, now);
   });
+}
+
+/// Sub-graphs of one band are predicted as such, whatever height a band may
+/// have, as their work is counted.
+TEST(SyncFreePredictions, FewLevelSetsArePredictedAsOneBand) {
+  for (const auto& [name, graph] : TestGraphs::all_graphs()) {
+    if (graph.num_vertices < 2) continue;
+    const LevelSets levels = find_level_sets(graph);
+    const auto packed_in = [&](int band_levels) {
+      const PackingShape shape{band_levels, 40, 4096, 8};
+      const PackedSubgraphsTest::GraphSubgraphPacker packer(graph, shape, 4, 8);
+      EXPECT_TRUE(packer.possible()) << name;
+      return packed_features(packer, shape.latency);
+    };
+    const PackedFeatures one = packed_in(0);
+    EXPECT_FALSE(one.bands);
+    EXPECT_GT(one.team_steps, 0);
+    LevelSizes sizes;
+    sizes.num_levels = levels.num_levels;
+    sizes.level_map = {0, graph.num_vertices};
+    sizes.longest_row = {5};
+    const SolveFeatures f{PerformanceParameters(),
+                          graph.num_edges(),
+                          sizes,
+                          sizeof(double),
+                          132,
+                          32,
+                          1};
+    for (const int band_levels : {levels.num_levels, 1000}) {
+      const PackedFeatures high = packed_in(band_levels);
+      EXPECT_FALSE(high.bands);
+      EXPECT_EQ(predict_sync_free_subgraphs(f, high, 4),
+                predict_sync_free_subgraphs(f, one, 4))
+          << name;
+    }
+    if (levels.num_levels > 1) {
+      EXPECT_TRUE(packed_in(levels.num_levels - 1).bands) << name;
+    }
+  }
+}
+
+/// A plan that may be made: what it is predicted to take, and its bytes.
+struct Plan {
+  double us = std::numeric_limits<double>::infinity();
+  double bytes = 0;
+};
+Plan fastest_within(const std::vector<Plan>& plans, double bytes) {
+  Plan best;
+  for (const Plan& plan : plans)
+    if (plan.bytes <= bytes && plan.us < best.us) best = plan;
+  return best;
+}
+
+/// What memory allows decides about the plans to beat, so that sub-graphs are
+/// looked at with less memory and not with more. What is chosen in the end is
+/// predicted to take no longer with more memory.
+TEST(SyncFreePredictions, MoreMemoryDoesNotMakeForTheSlowerChoice) {
+  int looked = 0, left_out = 0, both = 0, chosen = 0;
+  for_systems([&](const SolveFeatures& f, std::mt19937& random) {
+    const double least = std::max(sync_free_subgraphs_not_below(f), f.begin());
+    EXPECT_EQ(sync_free_subgraphs_not_below(f) > 0, f.columns == 1);
+    for (const bool near : {false, true})
+      for (const bool merging_pays : {false, true}) {
+        std::vector<Plan> plans;
+        for (int k = 0; k < 4; ++k)
+          plans.push_back({4 * least * share(random), share(random)});
+        // As small as it may be: it is the last resort.
+        plans[0].bytes = 0;
+        const Plan subgraphs{std::max(3 * least * share(random),
+                                      sync_free_subgraphs_not_below(f)),
+                             share(random)};
+        bool here = false, not_here = false;
+        double before = std::numeric_limits<double>::infinity();
+        for (const double allowed : {0., 0.2, 0.4, 0.6, 0.8, 1., 1e9}) {
+          Plan best = fastest_within(plans, allowed);
+          const bool look =
+              sync_free_subgraphs_suit(f, near, merging_pays, best.us);
+          (look ? here : not_here) = true;
+          if (look) best = fastest_within({best, subgraphs}, allowed);
+          EXPECT_LE(best.us, before) << allowed;
+          before = best.us;
+          chosen += best.us == subgraphs.us;
+        }
+        looked += here;
+        left_out += not_here;
+        both += here && not_here;
+      }
+  });
+  for (const int count : {looked, left_out, both, chosen}) EXPECT_GT(count, 20);
+}
+
+/// Near rows and systems without merged level sets are not packed in vain.
+TEST(SyncFreePredictions, NoSubgraphsAreLookedAtThatCannotBeTheFastest) {
+  int wide = 0, narrow = 0;
+  for_systems([&](const SolveFeatures& f, std::mt19937&) {
+    if (f.columns > 1) return;
+    const double least = sync_free_subgraphs_not_below(f);
+    for (const bool merging_pays : {false, true}) {
+      EXPECT_FALSE(
+          sync_free_subgraphs_suit(f, true, merging_pays, 0.999 * least));
+      EXPECT_TRUE(
+          sync_free_subgraphs_suit(f, true, merging_pays, 1.001 * least));
+      EXPECT_FALSE(
+          sync_free_subgraphs_suit(f, false, merging_pays, 0.999 * least));
+    }
+    (has_wide_levels(f.rows, f.sizes.num_levels) ? wide : narrow) += 1;
+  });
+  EXPECT_GT(wide, 0);
+  EXPECT_GT(narrow, 0);
 }
 
 /// What the sample should say where it has all rows.

@@ -94,9 +94,8 @@ class SubgraphPacker {
       stages_.graph = given;
       // Where the first try fails, others may, too.
       if (!first) pool_->give_back(mark);
-      fits_ = (first ||
-               values_fit(num_levels, shape.band_levels, rows, max_local)) &&
-              partition(num_levels, shape.band_levels, rows, max_local);
+      fits_ = (first || values_fit(num_levels, rows, max_local)) &&
+              partition(num_levels, rows, max_local);
       first = false;
       if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
         // The other team has more room.
@@ -121,6 +120,8 @@ class SubgraphPacker {
   /// bits the edges: there are no packed sub-graphs then.
   bool possible() const { return fits_; }
   int num_subgraphs() const { return stages_.num_subgraphs; }
+  /// Bands of level sets that the sub-graphs are in, see PackingShape.
+  int num_bands() const { return stages_.bands; }
   std::int64_t num_imports() const { return stages_.num_uniques; }
   /// Steps on the longest path, a value from another sub-graph counted as
   /// `latency` steps more.
@@ -281,13 +282,12 @@ class SubgraphPacker {
   }
 
   /// Cuts the rows into sub-graphs of at most `rows`.
-  void assign(int num_levels, int band_levels, int rows) {
+  void assign(int num_levels, int rows) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
     p.max_rows = rows;
-    p.band_levels = band_levels;
-    p.bands =
-        band_levels > 0 ? (num_levels + band_levels - 1) / band_levels : 1;
+    p.band_levels = shape_.band_levels;
+    p.bands = shape_.num_bands(num_levels);
     const std::int64_t most_subgraphs = n / rows + p.bands;
     pool_->take(p.order, n);
     pool_->take(p.subgraph_of, n);
@@ -325,11 +325,10 @@ class SubgraphPacker {
   /// been chosen. Merged rows need no other values from outside than their own
   /// sub-graph does without them, so that the graph as it was given tells.
   template <class MaxLocal>
-  bool values_fit(int num_levels, int band_levels, int rows,
-                  const MaxLocal& max_local) {
+  bool values_fit(int num_levels, int rows, const MaxLocal& max_local) {
     const auto mark = pool_->mark();
     auto& p = stages_;
-    assign(num_levels, band_levels, rows);
+    assign(num_levels, rows);
     bool fit = rows_fit(max_local);
     if (fit) {
       find_externals();
@@ -347,10 +346,9 @@ class SubgraphPacker {
   /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
   /// their values don't fit.
   template <class MaxLocal>
-  bool partition(int num_levels, int band_levels, int rows,
-                 const MaxLocal& max_local) {
+  bool partition(int num_levels, int rows, const MaxLocal& max_local) {
     auto& p = stages_;
-    assign(num_levels, band_levels, rows);
+    assign(num_levels, rows);
     if (merged_levels_ == 0 || team_ < 0) choose_shape(num_levels);
     if (!rows_fit(max_local)) return false;
     p.packed.row_lanes = shape_.team[team_].row_lanes;

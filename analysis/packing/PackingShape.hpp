@@ -13,8 +13,7 @@ namespace Detail {
 
 /// How to cut a graph into sub-graphs.
 struct PackingShape {
-  /// Bands of this many consecutive level sets; 0: one band, so that chunks
-  /// are of rows in the order of substitution.
+  /// Bands of this many consecutive level sets; 0: one band.
   int band_levels = 0;
   /// Rows of a sub-graph at most.
   int max_rows = 1024;
@@ -35,6 +34,14 @@ struct PackingShape {
   const int* unmerged = nullptr;
   /// Sub-graphs whose values don't fit are not tried again with fewer rows.
   bool largest_only = false;
+
+  /// Bands of a graph with so many level sets. Chunks of one band are of rows
+  /// in the order of substitution, those of several bands are of a band's rows.
+  int num_bands(int num_levels) const {
+    return band_levels > 0
+               ? std::max(1, (num_levels + band_levels - 1) / band_levels)
+               : 1;
+  }
 };
 /// A step of the second team takes so much longer.
 constexpr double second_team_cost = 1.35;

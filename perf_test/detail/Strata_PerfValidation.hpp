@@ -23,6 +23,8 @@ struct ValidationOptions {
   std::string scalar = "double";
   double milliseconds = 15;  ///< of timing, for each algorithm
   double limit = 30;         ///< predictions over the fastest time; 0: no limit
+  double scale = 1;          ///< see ValidationSet
+  int seed = 1;
   std::string table_file;
   bool list = false, help = false;
 };
@@ -86,7 +88,9 @@ inline std::vector<ValidationSystem> chosen_systems(
                             const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
-  auto all = ValidationSet().systems;
+  auto all =
+      ValidationSet(options.scale, static_cast<std::uint64_t>(options.seed))
+          .systems;
   if (options.per_family > 0) {
     std::vector<std::pair<std::int64_t, std::size_t>> by_rows;
     for (std::size_t k = 0; k < all.size(); ++k)

@@ -3,6 +3,8 @@
 #define STRATA_PERF_VALIDATION_SYSTEMS_HPP
 
 #include <Strata_Gallery.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <detail/Strata_PerfGraphs.hpp>
 #include <detail/Strata_PerfOptions.hpp>
@@ -39,6 +41,28 @@ struct ValidationSystem {
   }
 };
 
+/// The first number of a system's name, `factor` times as large: the nearest
+/// whole number, the even one of two, and one at least.
+inline int scaled(int number, double factor) {
+  return std::max(1, static_cast<int>(std::nearbyint(number * factor)));
+}
+/// A gallery matrix of `factor` times the size, see `scaled`. A sphere of one
+/// refinement more has twice as many cells along its edges.
+inline std::string scaled(const std::string& spec, double factor) {
+  const std::size_t first = spec.find(':') + 1;
+  std::size_t end = first;
+  while (end < spec.size() &&
+         std::isdigit(static_cast<unsigned char>(spec[end])))
+    ++end;
+  const int number = std::stoi(spec.substr(first, end - first));
+  const int other =
+      spec.compare(0, first, "cubed_sphere:") == 0
+          ? std::max(0,
+                     number + static_cast<int>(std::lround(std::log2(factor))))
+          : scaled(number, factor);
+  return spec.substr(0, first) + std::to_string(other) + spec.substr(end);
+}
+
 /// The validation set: none of its systems is one that the performance model
 /// was fitted to. Those were gallery matrices with the seed 1, nearly all in
 /// natural order, and matrices of the SuiteSparse collection.
@@ -46,7 +70,11 @@ class ValidationSet {
  public:
   using Orders = std::initializer_list<Order>;
 
-  ValidationSet() {
+  /// @param scale  of the first number in a name. With another scale than 1,
+  ///               systems whose number stays the same are left out
+  /// @param seed   sets with different seeds have no random numbers in common
+  explicit ValidationSet(double scale = 1, std::uint64_t seed = 1)
+      : scale_(scale), seed_(1000 * seed) {
     grids();
     bands_and_blocks();
     random_matrices();
@@ -62,9 +90,15 @@ class ValidationSet {
                          dissection = Order::nested_dissection,
                          level = Order::level, colours = Order::colours;
 
-  std::uint64_t next_seed() const { return 1000 + systems.size(); }
+  double scale_;
+  std::uint64_t seed_;  // of the next system
 
-  void add(ValidationSystem system, Orders orders) {
+  /// `is_meant`: the random numbers of a system depend on its place in the set,
+  /// whether those before it are left out or not.
+  void add(ValidationSystem system, Orders orders, bool is_meant) {
+    system.seed = seed_;
+    seed_ += orders.size();
+    if (!is_meant) return;
     for (const Order order : orders) {
       system.order = order;
       systems.push_back(system);
@@ -74,19 +108,28 @@ class ValidationSet {
   void gallery(const char* family, std::initializer_list<const char*> specs,
                Orders orders, Factor factor = Factor::lower, int fill = 0) {
     for (const char* const spec : specs) {
-      const auto parsed = Detail::GalleryParser(spec).parse();
-      add({family, spec, static_cast<std::int64_t>(parsed.rows), next_seed(),
-           nullptr, natural, factor, fill},
-          orders);
+      const std::string name = scale_ == 1 ? spec : scaled(spec, scale_);
+      const auto parsed = Detail::GalleryParser(name).parse();
+      add({family, name, static_cast<std::int64_t>(parsed.rows), 0, nullptr,
+           natural, factor, fill},
+          orders, scale_ == 1 || name != spec);
     }
   }
-  /// A graph of its own. `make(seed)` gives its edges.
-  template <class Make>
-  void graph(const char* family, const std::string& name, std::int64_t rows,
-             Orders orders, const Make& make) {
-    const std::uint64_t seed = next_seed();
-    add({family, name, rows, seed, [make, seed] { return make(seed); }},
-        orders);
+  /// A graph that is not of the gallery. `make(seed)` gives its edges.
+  struct OwnGraph {
+    std::string name;
+    std::int64_t rows;
+    std::function<EdgeList(std::uint64_t)> make;
+  };
+  /// `describe(n)` is the graph whose first number is `n`.
+  template <class Describe>
+  void graph(const char* family, int n, Orders orders,
+             const Describe& describe) {
+    const int other = scaled(n, scale_);
+    const OwnGraph made = describe(other);
+    add({family, made.name, made.rows, 0,
+         [make = made.make, seed = seed_] { return make(seed); }},
+        orders, scale_ == 1 || other != n);
   }
 
   static std::string times(int a, int b) {
@@ -114,13 +157,14 @@ class ValidationSet {
             {natural, random, rcm, colours});
     gallery("triangulated", {"triangulated:1203x811"}, {natural, colours});
 
-    const auto box = [&](const char* family, int nx, int ny, int nz, int reach,
-                         Orders orders) {
-      graph(family,
-            std::string(reach == 1 ? "box:" : "upwind:") + times(nx, ny) + "x" +
-                std::to_string(nz),
-            std::int64_t(nx) * ny * nz, orders,
-            [=](std::uint64_t) { return box_graph(nx, ny, nz, reach); });
+    const auto box = [&](const char* family, int along_x, int ny, int nz,
+                         int reach, Orders orders) {
+      graph(family, along_x, orders, [=](int nx) -> OwnGraph {
+        return {std::string(reach == 1 ? "box:" : "upwind:") + times(nx, ny) +
+                    "x" + std::to_string(nz),
+                std::int64_t(nx) * ny * nz,
+                [=](std::uint64_t) { return box_graph(nx, ny, nz, reach); }};
+      });
     };
     box("anisotropic", 400, 10, 1, 1, {natural, rcm});
     box("anisotropic", 9, 700, 1, 1, {natural, random});
@@ -151,13 +195,15 @@ class ValidationSet {
     gallery("band",
             {"band:5200:30:0.3", "band:18000:200:0.02", "band:70000:10:0.3"},
             {random, rcm, colours});
-    const auto holed = [&](int rows, int half, double density, int period,
+    const auto holed = [&](int n, int half, double density, int period,
                            int hole, Orders orders) {
-      graph("holed_band",
-            "holed_band:" + times(rows, half) + ":" + times(period, hole), rows,
-            orders, [=](std::uint64_t seed) {
-              return holed_band_graph(rows, half, density, period, hole, seed);
-            });
+      graph("holed_band", n, orders, [=](int rows) -> OwnGraph {
+        return {"holed_band:" + times(rows, half) + ":" + times(period, hole),
+                rows, [=](std::uint64_t seed) {
+                  return holed_band_graph(rows, half, density, period, hole,
+                                          seed);
+                }};
+      });
     };
     holed(3100, 12, 0.5, 100, 12, {natural, level});
     holed(4700, 40, 0.2, 400, 20, {natural, random});
@@ -207,14 +253,14 @@ class ValidationSet {
     gallery("mesh", {"lattice:120", "lattice:370"}, {natural, rcm});
     gallery("mesh", {"cubed_sphere:8"}, {rcm});
     gallery("mesh", {"lattice:1430"}, {natural});
-    const auto mesh = [&](int rows, int dimensions, double degree,
-                          Orders orders) {
-      graph("mesh",
-            "mesh" + std::to_string(dimensions) +
-                "d:" + times(rows, static_cast<int>(degree)),
-            rows, orders, [=](std::uint64_t seed) {
-              return mesh_graph(rows, dimensions, degree, seed);
-            });
+    const auto mesh = [&](int n, int dimensions, double degree, Orders orders) {
+      graph("mesh", n, orders, [=](int rows) -> OwnGraph {
+        return {"mesh" + std::to_string(dimensions) +
+                    "d:" + times(rows, static_cast<int>(degree)),
+                rows, [=](std::uint64_t seed) {
+                  return mesh_graph(rows, dimensions, degree, seed);
+                }};
+      });
     };
     mesh(2600, 2, 6, {natural, random, rcm});
     mesh(9000, 2, 9, {natural, rcm, dissection});
@@ -227,14 +273,16 @@ class ValidationSet {
   }
 
   void own_graphs() {
-    const auto deep = [&](int rows, int entries, int levels, int spread,
+    const auto deep = [&](int n, int entries, int levels, int spread,
                           int window, Orders orders) {
-      graph("deep",
-            "deep:" + times(rows, entries) + ":" + times(levels, spread) + ":" +
-                std::to_string(window),
-            rows, orders, [=](std::uint64_t seed) {
-              return deep_graph(rows, entries, levels, spread, window, seed);
-            });
+      graph("deep", n, orders, [=](int rows) -> OwnGraph {
+        return {"deep:" + times(rows, entries) + ":" + times(levels, spread) +
+                    ":" + std::to_string(window),
+                rows, [=](std::uint64_t seed) {
+                  return deep_graph(rows, entries, levels, spread, window,
+                                    seed);
+                }};
+      });
     };
     for (const int entries : {3, 5, 8, 12}) {
       deep(3000 + 40 * entries, entries, 300, 1, 60, {natural});
@@ -249,16 +297,17 @@ class ValidationSet {
     deep(11000, 6, 900, 8, 300, {natural, level});
     deep(26000, 4, 1300, 40, 2000, {natural});
 
-    const auto long_rows = [&](int rows, int entries, int window, int hubs,
+    const auto long_rows = [&](int n, int entries, int window, int hubs,
                                int length, bool last, Orders orders) {
-      graph("long_rows",
-            std::string(last ? "long_last:" : "long_rows:") +
-                times(rows, entries) + ":" + times(hubs, length) + ":" +
-                std::to_string(window),
-            rows, orders, [=](std::uint64_t seed) {
-              return long_row_graph(rows, entries, window, hubs, length, last,
-                                    seed);
-            });
+      graph("long_rows", n, orders, [=](int rows) -> OwnGraph {
+        return {std::string(last ? "long_last:" : "long_rows:") +
+                    times(rows, entries) + ":" + times(hubs, length) + ":" +
+                    std::to_string(window),
+                rows, [=](std::uint64_t seed) {
+                  return long_row_graph(rows, entries, window, hubs, length,
+                                        last, seed);
+                }};
+      });
     };
     long_rows(7200, 3, 100, 4, 500, false, {natural, random});
     long_rows(8100, 5, 7000, 12, 350, false, {natural, rcm});
@@ -275,11 +324,13 @@ class ValidationSet {
     long_rows(160000, 3, 5000, 5, 7000, false, {natural});
     long_rows(430000, 2, 1000, 12, 3000, true, {natural});
 
-    const auto power_law = [&](int rows, int links, Orders orders) {
-      graph("power_law", "power_law:" + times(rows, links), rows, orders,
-            [=](std::uint64_t seed) {
-              return power_law_graph(rows, links, seed);
-            });
+    const auto power_law = [&](int n, int links, Orders orders) {
+      graph("power_law", n, orders, [=](int rows) -> OwnGraph {
+        return {"power_law:" + times(rows, links), rows,
+                [=](std::uint64_t seed) {
+                  return power_law_graph(rows, links, seed);
+                }};
+      });
     };
     power_law(2200, 2, {natural, reverse, random});
     power_law(7400, 4, {natural, reverse, rcm});
@@ -289,15 +340,16 @@ class ValidationSet {
     power_law(280000, 2, {natural, reverse, rcm});
     power_law(700000, 4, {natural});
 
-    const auto elements = [&](int nx, int ny, int nz, int unknowns,
+    const auto elements = [&](int along_x, int ny, int nz, int unknowns,
                               Orders orders, bool shuffled = false) {
-      graph("elements",
-            std::string(shuffled ? "shuffled:" : "elements:") + times(nx, ny) +
-                "x" + std::to_string(nz) + ":" + std::to_string(unknowns),
-            std::int64_t(nx) * ny * nz * unknowns, orders,
-            [=](std::uint64_t seed) {
-              return element_graph(nx, ny, nz, unknowns, shuffled, seed);
-            });
+      graph("elements", along_x, orders, [=](int nx) -> OwnGraph {
+        return {std::string(shuffled ? "shuffled:" : "elements:") +
+                    times(nx, ny) + "x" + std::to_string(nz) + ":" +
+                    std::to_string(unknowns),
+                std::int64_t(nx) * ny * nz * unknowns, [=](std::uint64_t seed) {
+                  return element_graph(nx, ny, nz, unknowns, shuffled, seed);
+                }};
+      });
     };
     elements(31, 27, 1, 3, {natural, rcm});
     elements(24, 22, 1, 6, {natural, dissection});
@@ -314,13 +366,14 @@ class ValidationSet {
     elements(11, 12, 13, 3, {natural}, true);
     elements(15, 15, 16, 6, {natural}, true);
 
-    const auto paths = [&](int rows, int path, int window, int crossings,
+    const auto paths = [&](int n, int path, int window, int crossings,
                            Orders orders) {
-      graph("paths",
-            "paths:" + times(rows, path) + ":" + times(window, crossings), rows,
-            orders, [=](std::uint64_t seed) {
-              return path_graph(rows, path, window, crossings, seed);
-            });
+      graph("paths", n, orders, [=](int rows) -> OwnGraph {
+        return {"paths:" + times(rows, path) + ":" + times(window, crossings),
+                rows, [=](std::uint64_t seed) {
+                  return path_graph(rows, path, window, crossings, seed);
+                }};
+      });
     };
     paths(1900, 8, 1900, 20, {natural, random});
     paths(8800, 20, 500, 10, {natural, rcm});

@@ -77,6 +77,10 @@ class AlgorithmRegistration {
   /// candidate with a smaller plan, if there is one, and frees what `dropped`
   /// needed.
   virtual void consider_smaller(Selection&, const Candidate&) {}
+  /// Called in the automatic choice when a plan, of whatever algorithm, has
+  /// turned out to be too large. Adds candidates that `consider` left out
+  /// beside that one, as it was predicted to be faster.
+  virtual void consider_left_out(Selection&) {}
   /// Called when all candidates of the algorithm are ruled out. Frees what they
   /// needed.
   virtual void forget(Selection&) {}

@@ -215,6 +215,10 @@ class AlgorithmChoice {
     made.reset();
     selection_.forget_plan();
     registration.consider_smaller(selection_, candidate);
+    if (selection_.is_automatic())
+      for (const auto& other : registrations_)
+        if (other->supports(selection_.options))
+          other->consider_left_out(selection_);
     return nullptr;
   }
 

@@ -69,6 +69,9 @@ class Selection {
   PerformanceParameters parameters;  ///< see needs_parameters
   HostRows host_rows;
   NeighbourShares neighbours;  ///< from `sync_free`'s sample, where it has one
+  /// Whether `sync_free` does better with merged level sets, if memory is no
+  /// matter and the values allow it.
+  bool merging_pays = false;
   /// Why the first choice could not be made.
   std::string instead;
 
@@ -124,6 +127,13 @@ class Selection {
   Candidate* best_of(Algorithm algorithm) {
     return best_of([&](const Candidate& candidate) {
       return candidate.registration->algorithm() == algorithm;
+    });
+  }
+  /// The same of those whose plans may fit in the memory allowed, for what is
+  /// known before they are made.
+  Candidate* best_that_may_fit() {
+    return best_of([&](const Candidate& candidate) {
+      return budget.allows(candidate.registration->least_bytes(sizes));
     });
   }
   template <class Condition>

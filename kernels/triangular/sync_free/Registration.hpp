@@ -86,6 +86,7 @@ class SyncFreeRegistration
   }
   void forbid_merging(Selection& selection, bool /*chosen*/,
                       const std::string& why) override {
+    selection.merging_pays = false;
     selection.rule_out_all(*this, why, [](const Candidate& candidate) {
       return candidate.merged_levels > 1;
     });
@@ -170,6 +171,8 @@ class SyncFreeRegistration
                                 crs);
       const bool saves = us < 0.95 * apart && c.stay < 0.2;
       if (saves) worthwhile_.push_back({c.levels, us});
+      if (named > 0 || (saves && size < most_size))
+        selection.merging_pays = true;
       // No host enqueues solves faster than that.
       const double cost = std::max(us, selection.parameters.alpha) *
                           std::pow(size + 1.5, 1. / 8);

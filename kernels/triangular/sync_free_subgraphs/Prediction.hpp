@@ -24,6 +24,50 @@ inline double sync_free_subgraphs_at_least(const SolveFeatures& f) {
          f.bytes_us;
 }
 
+/// Whether level sets are so wide that sub-graphs are cut from bands of them.
+inline bool has_wide_levels(double rows, int levels) {
+  return rows >= 150. * std::max(1, levels);
+}
+
+/// No prediction of sub-graphs comes to less than this, so that they need not
+/// be looked at where another algorithm is predicted to take no longer. With
+/// merged rows they come to half of the bound for rows that stay as they are,
+/// in chains of chunks. With few level sets none are merged, and they never
+/// come near the bound. Where level sets are wide they come to 1.09 of it at
+/// best, the least time of a team included (the validation set on an H100).
+/// With several right-hand sides no bound is known: 0.
+inline double sync_free_subgraphs_not_below(const SolveFeatures& f) {
+  if (f.columns > 1) return 0;
+  const int levels = f.sizes.num_levels;
+  const double bound = sync_free_subgraphs_at_least(f), team = least_of_team(f);
+  if (has_wide_levels(f.rows, levels)) return std::hypot(bound, team);
+  if (levels < 64) return std::max(team, 1.3 * bound);
+  return f.rows < 32. * levels ? team : std::max(team, bound / 2);
+}
+
+/// Whether sub-graphs are worth a look on a GPU. Where level sets are wide and
+/// few, or rows long, most values come from other sub-graphs, unless rows are
+/// near to those that they need: those of many components, or of an order by
+/// dissection.
+///
+/// More memory does not make for the slower choice: the memory allowed decides
+/// about `best_us` alone, and where that keeps sub-graphs from a look they
+/// would not have been predicted to take less.
+///
+/// @param rows_are_near  whether most values come from a row's own sub-graph in
+///                       any case
+/// @param merging_pays   see Selection::merging_pays
+/// @param best_us        least prediction of what may fit in the memory allowed
+inline bool sync_free_subgraphs_suit(const SolveFeatures& f, bool rows_are_near,
+                                     bool merging_pays, double best_us) {
+  const int levels = f.sizes.num_levels;
+  const double widest = merging_pays ? 600 : 1500;
+  const bool may_have_own_values =
+      !has_wide_levels(f.rows, levels) || rows_are_near ||
+      (levels >= 64 && f.rows < widest * levels && f.edges < 16. * f.rows);
+  return may_have_own_values && best_us > sync_free_subgraphs_not_below(f);
+}
+
 /// What is known of packed sub-graphs before they are written.
 struct PackedFeatures {
   /// Steps on the longest path, of which `latency` for each value from another
@@ -40,8 +84,24 @@ struct PackedFeatures {
   int entries_a_step = 1;  ///< of a row
   int subgraphs = 1;
   std::int64_t imports = 0;  ///< values that they need from each other
-  bool bands = false;        ///< of level sets
+  bool bands = false;        ///< of level sets, more than one
 };
+/// @param latency  that steps were counted with, see PackingShape
+template <class Packer>
+PackedFeatures packed_features(const Packer& packed, int latency) {
+  PackedFeatures features;
+  features.bands = packed.num_bands() > 1;
+  features.critical_steps = packed.critical_steps();
+  features.team_steps = packed.team_steps();
+  features.concurrency = packed.concurrency();
+  features.step_cost = packed.step_cost();
+  features.latency = latency;
+  features.merged_levels = packed.merged_levels();
+  features.entries_a_step = packed.entries_a_step();
+  features.subgraphs = packed.num_subgraphs();
+  features.imports = packed.num_imports();
+  return features;
+}
 
 /// Factor on the prediction of sub-graphs in bands, fitted for one to four
 /// merged level sets: merged rows begin with a sum over b and have more

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <analysis/packing/PackSubgraphs.hpp>
-#include <cmath>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,15 +18,16 @@ namespace Detail {
 
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
-/// keep a wide one's teams busy. Where there are few level sets there is
-/// nothing to gain from merging them, nor from looking at rows for that.
+/// keep a wide one's teams busy, unless there are so few level sets that they
+/// are one band. Where there are few level sets there is nothing to gain from
+/// merging them, nor from looking at rows for that.
 inline PackingShape packing_shape(const TriangularOptions& options,
                                   int merged_levels, int n, int levels,
                                   std::int64_t edges,
                                   const int* unmerged = nullptr) {
   PackingShape shape;
   shape.unmerged = unmerged;
-  const bool narrow = double(n) < 150. * std::max(1, levels);
+  const bool narrow = !has_wide_levels(n, levels);
   shape.band_levels = narrow ? 0 : 64;
   shape.merged_levels = merged_levels;
   shape.which_team = options.lanes_per_row == 0   ? -1
@@ -69,9 +70,9 @@ class SyncFreeSubgraphsRegistration
 
   void consider(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
-    if (suit(selection) && selection.may_fit(*this))
-      consider_packed(selection, rival(selection) != nullptr);
+    look(selection);
   }
+  void consider_left_out(Selection& selection) override { look(selection); }
   void consider_named(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
     consider_packed(selection);
@@ -124,9 +125,9 @@ class SyncFreeSubgraphsRegistration
       merged_levels_ = 1;
       forget(selection);
       consider_packed(selection);
-    } else if (!packed_ && selection.is_automatic() && suit(selection) &&
-               selection.may_fit(*this)) {
-      consider_packed(selection);
+    } else if (!packed_ && selection.is_automatic()) {
+      looked_ = false;
+      look(selection);
     }
   }
 
@@ -150,79 +151,37 @@ class SyncFreeSubgraphsRegistration
                          selection.sizes.edges, analysis.unmerged_rows());
   }
 
-  /// Whether sub-graphs are worth a look beside `sync_free` with merged level
-  /// sets, if there is that. A host has no lanes that could fetch while others
-  /// solve; and where level sets are wide and few, or rows long, most values
-  /// come from other sub-graphs, unless rows are near to those that they need:
-  /// those of many components, or of an order by dissection. The bound is of
-  /// sub-graphs without merged rows: with them they come to half of it in
-  /// chains of chunks. In bands they come to 1.09 of it at best, the least time
-  /// of a team included (the validation set on an H100). Where the values then
-  /// ask for fewer merged rows of `sync_free`, which is slower, there is no
-  /// second look unless it can't merge any.
-  bool suit(Selection& selection) const {
+  /// Considers sub-graphs, once, if they are worth a look.
+  void look(Selection& selection) {
+    if (looked_ || !suit(selection)) return;
+    looked_ = true;
+    if (selection.may_fit(*this)) consider_packed(selection);
+  }
+  /// See sync_free_subgraphs_suit. A host has no lanes that could fetch while
+  /// others solve. Where the values ask for fewer merged rows of `sync_free`,
+  /// which is slower, there is no second look unless it can't merge any.
+  static bool suit(Selection& selection) {
     if (!is_gpu<ExecutionSpace>) return false;
-    const int n = selection.analysis.graph.num_vertices,
-              levels = selection.report.levels;
-    const Candidate* const merged = rival(selection);
-    const bool compared = merged != nullptr;
-    const double us = compared ? merged->predicted_us : 0;
-    const SolveFeatures features = selection.features();
-    const double bound = sync_free_subgraphs_at_least(features);
-    const double team = least_of_team(features);
-    const bool bands = shape(selection, merged_levels_).band_levels > 0;
-    if (!bands) {
-      if (compared && us <= team) return false;
-      // With so few level sets they are not merged, and never come near the
-      // bound.
-      return !compared || us > (levels < 64 ? 1.3 : 1.) * bound ||
-             (levels >= 64 && (n < 32 * levels || us > bound / 2));
-    }
-    const double widest = compared ? 600 : 1500;
-    return (rows_are_near(selection) ||
-            (n < widest * levels && levels >= 64 &&
-             double(selection.sizes.edges) < 16. * n)) &&
-           (!compared || us > std::hypot(bound, team));
+    const Candidate* const best = selection.best_that_may_fit();
+    return sync_free_subgraphs_suit(
+        selection.features(), rows_are_near(selection), selection.merging_pays,
+        best ? best->predicted_us : std::numeric_limits<double>::infinity());
   }
   /// Whether most values come from a row's own sub-graph in any case.
   static bool rows_are_near(const Selection& selection) {
     return selection.neighbours.near >= 0.8;
   }
-  /// `sync_free` with merged level sets, where sub-graphs have to beat that.
-  /// With a limit on memory they are looked at whatever it can do within the
-  /// limit: else more memory could make for the slower choice.
-  static const Candidate* rival(Selection& selection) {
-    if (selection.budget.limited()) return nullptr;
-    return selection.best_of(
-        [](const Candidate& candidate) { return candidate.merged_levels > 1; });
-  }
 
-  static PackedFeatures features_of(
-      const SubgraphPacker<ExecutionSpace>& packed, const PackingShape& shape) {
-    PackedFeatures features;
-    features.bands = shape.band_levels > 0;
-    features.critical_steps = packed.critical_steps();
-    features.team_steps = packed.team_steps();
-    features.concurrency = packed.concurrency();
-    features.step_cost = packed.step_cost();
-    features.latency = shape.latency;
-    features.merged_levels = packed.merged_levels();
-    features.entries_a_step = packed.entries_a_step();
-    features.subgraphs = packed.num_subgraphs();
-    features.imports = packed.num_imports();
-    return features;
-  }
-
-  /// Packs sub-graphs, where the matrix has any that fit in scratch.
-  /// @param has_rival  see `rival`. Bands whose values don't fit at first never
-  ///                   win then, unless rows are near to those that they need:
-  ///                   37 of the validation set's systems on two GPUs
-  void consider_packed(Selection& selection, bool has_rival = false) {
+  /// Packs sub-graphs, where the matrix has any that fit in scratch. Bands
+  /// whose values don't fit at first are not cut smaller where `sync_free`
+  /// merges level sets, unless rows are near to those that they need: on two
+  /// GPUs that won on none of 37 systems of the validation set.
+  void consider_packed(Selection& selection) {
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
     PackingShape wanted = shape(selection, merged_levels_);
-    const bool bands = wanted.band_levels > 0;
-    wanted.largest_only = bands && has_rival && !rows_are_near(selection);
+    wanted.largest_only = wanted.num_bands(selection.report.levels) > 1 &&
+                          selection.merging_pays && !rows_are_near(selection);
     const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
@@ -232,18 +191,22 @@ class SyncFreeSubgraphsRegistration
         wanted, analysis.pool, analysis.order.vertex.data());
     if (!packed.possible()) return;
     selection.plans_begin_at(selection.mark());
+    const SolveFeatures features = selection.features();
+    const double predicted_us = predict_sync_free_subgraphs(
+        features, packed_features(packed, wanted.latency),
+        packed.team() == 0 ? Solve::template Kernel<0>::teams_a_multiprocessor
+                           : Solve::template Kernel<1>::teams_a_multiprocessor);
     selection.consider(
         *this,
-        predict_sync_free_subgraphs(
-            selection.features(), features_of(packed, wanted),
-            packed.team() == 0
-                ? Solve::template Kernel<0>::teams_a_multiprocessor
-                : Solve::template Kernel<1>::teams_a_multiprocessor),
+        std::max(predicted_us, is_gpu<ExecutionSpace>
+                                   ? sync_free_subgraphs_not_below(features)
+                                   : 0.),
         std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
             std::to_string(packed.max_rows()) + " rows in " +
-            (bands ? "bands of " + std::to_string(wanted.band_levels) +
-                         " level sets"
-                   : "the order of substitution") +
+            (packed.num_bands() > 1
+                 ? "bands of " + std::to_string(wanted.band_levels) +
+                       " level sets"
+                 : "the order of substitution") +
             (packed.merged_levels() > 1
                  ? ", " + merged_levels_note(packed.merged_levels())
                  : "") +
@@ -253,6 +216,7 @@ class SyncFreeSubgraphsRegistration
 
   /// As the option, until less memory or these values ask for fewer.
   int merged_levels_ = 0;
+  bool looked_ = false;
   std::optional<SubgraphPacker<ExecutionSpace>> packed_;
   typename Selection::Mark before_packing_;
 };

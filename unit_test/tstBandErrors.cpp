@@ -310,6 +310,21 @@ TEST(BandSolver, RefusesPivotsThatVanish) {
     }
 }
 
+/// The same where the solver chooses the method.
+TEST(BandSolver, RefusesSmallPivotsOfAnyMethodThatIsChosen) {
+  for (const int side : {1, 12, 70})
+    for (const int row : {0, 31, 98}) {
+      Band A(100, side, side);
+      for (int i = 0; i < 100; ++i) A(i, i) = 1;
+      A(row, row + 1) = A(row + 1, row) = 1;
+      A(row + 1, row + 1) = 1 + 1e-10;
+      auto options = SolverTest::band_options();
+      EXPECT_NO_THROW(make(A, options));
+      options.smallest_pivot = 1e-8;
+      EXPECT_THROW(make(A, options), FactorizationError);
+    }
+}
+
 TEST(BandSolver, RefusesPivotsBeyondTheRangeOfNumbers) {
   for (const auto method : {BandMethod::tiles, BandMethod::partial_pivoting}) {
     Band A(2, 1, 1);

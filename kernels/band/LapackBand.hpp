@@ -190,12 +190,13 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
  private:
   using Columns = HostBandColumns<Scalar, ExecutionSpace>;
 
-  /// Whether NarrowBand is faster than gbtrf: where that works on one column
-  /// after the other, by its rule, except for many diagonals.
+  /// Whether NarrowBand is faster than gbtrf, as measured: that gains by blocks
+  /// of columns where there are many diagonals on both sides.
   bool is_narrow() const {
     constexpr int widest = sizeof(Scalar) > 8 ? 32 : 128;
-    return lower_ <= widest && (lower_ < 32 || upper_ <= 64);
+    return lower_ <= widest && (lower_ <= 64 || upper_ <= 64);
   }
+
   Scalar* diagonal(std::int64_t j) const {
     return band_.data() + j * lines_ + lower_ + upper_;
   }

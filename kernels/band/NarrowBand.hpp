@@ -141,7 +141,8 @@ class NarrowBand {
   int eliminate_one(int j, const Rows& rows) {
     const int pivot = choose_pivot(j, rows);
     if (pivot < 0) return -1;
-    for (int q = j + 1; q <= last_; ++q) apply(j, pivot, q, rows);
+    if (rows.value > 0)
+      for (int q = j + 1; q <= last_; ++q) apply(j, pivot, q, rows);
     return j + 1;
   }
 

@@ -30,10 +30,10 @@ TYPED_TEST_SUITE(BandPivotingTest, Scalars);
 struct Shape {
   int n, kl, ku;
 };
-const Shape shapes[] = {{1, 0, 0},    {2, 1, 0},     {3, 0, 2},  {33, 4, 7},
-                        {64, 63, 63}, {100, 40, 3},  {96, 0, 5}, {150, 33, 0},
-                        {200, 3, 50}, {260, 31, 32}, {257, 1, 1},
-                        {150, 40, 70}};
+const Shape shapes[] = {{1, 0, 0},     {2, 1, 0},    {3, 0, 2},
+                        {33, 4, 7},    {64, 63, 63}, {100, 40, 3},
+                        {96, 0, 5},    {150, 33, 0}, {200, 3, 50},
+                        {260, 31, 32}, {257, 1, 1},  {150, 40, 70}};
 
 BandOptions pivoting() {
   BandOptions options = SolverTest::band_options();

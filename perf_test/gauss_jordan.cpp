@@ -30,6 +30,7 @@ std::vector<std::string> available_algorithms() {
 #endif
 #ifdef STRATA_PERF_LAPACK
   names.push_back("lapack");
+  names.push_back("getri");
 #endif
   names.push_back("textbook");
   return names;
@@ -47,7 +48,10 @@ std::vector<DenseResult> planned(const DenseOptions& options) {
     for (const int n : options.sizes)
       for (const auto task : options.tasks)
         for (const auto& algorithm : options.algorithms) {
-          if (algorithm == "lapack" && n > options.host_limit) continue;
+          const bool getri = algorithm == "getri";
+          if (getri && task != DenseTask::inverse) continue;
+          if ((getri || algorithm == "lapack") && n > options.host_limit)
+            continue;
           if (algorithm == "textbook" && n > options.textbook_limit) continue;
           DenseResult result;
           result.system = {kind, n, task};

@@ -216,6 +216,77 @@ TEST(BandSolver, DominanceByRowsOrColumnsIsEnough) {
   }
 }
 
+/// Moduli decide, not the sums of parts that are looked at first.
+TEST(BandSolver, DominanceOfComplexMatricesIsThatOfModuli) {
+  using Complex = Kokkos::complex<double>;
+  for (const int side : {1, 3, 12}) {
+    HostBand<Complex> A(60, side, side);
+    for (int i = 0; i < A.n; ++i)
+      for (int j = 0; j < A.n; ++j)
+        if (A.holds(i, j))
+          A(i, j) = i == j ? Complex(0, 10 * side) : Complex(3, i < j ? 4 : -4);
+    const auto make_complex = [&] {
+      return BandSolver<Complex, Space>(Space(),
+                                        to_band_view<Complex, Space>(A), side,
+                                        side, SolverTest::band_options());
+    };
+    EXPECT_NO_THROW(make_complex());
+    // By rows alone, and by neither rows nor columns.
+    A(20, 20) = A(20, 20) * 1.01;
+    A(20, 21) = A(20, 21) * 1.005;
+    EXPECT_NO_THROW(make_complex());
+    A(40, 40) = A(40, 40) * 0.999;
+    expect_row<DominanceError>(40, make_complex);
+  }
+}
+
+/// Narrow bands, and wide ones: the matrix is looked at in other ways.
+TEST(BandSolver, FindsTheFaultsOfBandsOfAllWidths) {
+  for (const int side : {1, 5, 9, 40, 70}) {
+    SCOPED_TRACE(side);
+    const int n = 150;
+    Band A(n, side, side);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        if (A.holds(i, j)) A(i, j) = i == j ? 2 * side + 1 : -1;
+    EXPECT_NO_THROW(make(A));
+    for (const int row : {0, 75, n - 1}) {
+      for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+        const double kept = A(row, row);
+        A(row, row) = bad;
+        expect_row<FactorizationError>(row, [&] { make(A); });
+        expect_row<FactorizationError>(
+            row, [&] { make(A, by(BandMethod::partial_pivoting)); });
+        A(row, row) = kept;
+      }
+      // A column of zeros is dominated, and leaves no pivot.
+      auto singular = A;
+      for (int i = 0; i < n; ++i) {
+        if (A.holds(i, row)) singular(i, row) = 0;
+      }
+      expect_row<FactorizationError>(
+          row, [&] { make(singular, by(BandMethod::partial_pivoting)); });
+      for (int j = 0; j < n; ++j) {
+        if (A.holds(row, j)) singular(row, j) = 0;
+      }
+      expect_row<FactorizationError>(row, [&] { make(singular); });
+    }
+    A(75, 75) = side;
+    expect_row<DominanceError>(75, [&] { make(A); });
+    EXPECT_NO_THROW(make(A, by(BandMethod::partial_pivoting)));
+  }
+}
+
+/// The sum of a column overflows, its values do not.
+TEST(BandSolver, TakesColumnsWhoseSumsAreBeyondTheRangeOfNumbers) {
+  auto A = second_difference(50);
+  A(30, 30) = 1.6e308;
+  A(29, 30) = A(31, 30) = 0.7e308;
+  A(29, 29) = A(31, 31) = 1e308;
+  EXPECT_NO_THROW(make(A));
+  EXPECT_NO_THROW(make(A, by(BandMethod::partial_pivoting)));
+}
+
 TEST(BandSolver, RefusesPivotsThatVanish) {
   for (const auto method : without_pivoting)
     for (const int row : {0, 1, 31, 32, 63, 64, 98}) {
@@ -236,6 +307,21 @@ TEST(BandSolver, RefusesPivotsThatVanish) {
       auto options = by(method);
       options.smallest_pivot = 1e-8;
       expect_row<FactorizationError>(last, [&] { make(A, options); });
+    }
+}
+
+/// The same where the solver chooses the method.
+TEST(BandSolver, RefusesSmallPivotsOfAnyMethodThatIsChosen) {
+  for (const int side : {1, 12, 70})
+    for (const int row : {0, 31, 98}) {
+      Band A(100, side, side);
+      for (int i = 0; i < 100; ++i) A(i, i) = 1;
+      A(row, row + 1) = A(row + 1, row) = 1;
+      A(row + 1, row + 1) = 1 + 1e-10;
+      auto options = SolverTest::band_options();
+      EXPECT_NO_THROW(make(A, options));
+      options.smallest_pivot = 1e-8;
+      EXPECT_THROW(make(A, options), FactorizationError);
     }
 }
 

@@ -30,9 +30,10 @@ TYPED_TEST_SUITE(BandPivotingTest, Scalars);
 struct Shape {
   int n, kl, ku;
 };
-const Shape shapes[] = {{1, 0, 0},    {2, 1, 0},     {3, 0, 2},  {33, 4, 7},
-                        {64, 63, 63}, {100, 40, 3},  {96, 0, 5}, {150, 33, 0},
-                        {200, 3, 50}, {260, 31, 32}, {257, 1, 1}};
+const Shape shapes[] = {{1, 0, 0},     {2, 1, 0},    {3, 0, 2},
+                        {33, 4, 7},    {64, 63, 63}, {100, 40, 3},
+                        {96, 0, 5},    {150, 33, 0}, {200, 3, 50},
+                        {260, 31, 32}, {257, 1, 1},  {150, 40, 70}};
 
 BandOptions pivoting() {
   BandOptions options = SolverTest::band_options();
@@ -122,6 +123,38 @@ TYPED_TEST(BandPivotingTest, SolvesAnyMatrix) {
       EXPECT_TRUE(x.surroundings_intact());
     }
   }
+}
+
+/// Narrow bands of all numbers of diagonals, down to matrices that are full.
+TYPED_TEST(BandPivotingTest, SolvesAndTakesThePivotsOfNarrowBands) {
+  using Scalar = TypeParam;
+  using Band = HostBand<Scalar>;
+  std::mt19937 random(random_seed());
+  const Space exec;
+  std::size_t compared = 0;
+  for (int kl = 0; kl <= 11; ++kl)
+    for (const int ku : {0, 1, 4, 13})
+      for (const int n : {std::max(kl, ku) + 1, 40, 41}) {
+        SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(kl) +
+                     " and " + std::to_string(ku) + " diagonals");
+        const auto A = Band::random(n, kl, ku, Band::Dominance::none, random);
+        const auto expected = dense_pivots(A);
+        // Many are next to singular where ku is 0.
+        if (expected.size() < static_cast<std::size_t>(n)) continue;
+        const BandSolver solver(exec, to_band_view<Scalar, Space>(A), kl, ku,
+                                pivoting());
+        const auto found = Kokkos::create_mirror_view_and_copy(
+            Kokkos::HostSpace(), solver.pivots());
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          ASSERT_EQ(found(i), expected[i]) << i;
+        compared += expected.size();
+        const auto b = random_vector<Scalar>(n, random);
+        const VectorBlock<Scalar, Space> x(Storage::rank1, n, 1);
+        x.set(b);
+        x.with_view([&](const auto& view) { solver.solve(exec, view, view); });
+        EXPECT_LE(A.backward_error(x.get(), b), 50 * tolerance<Scalar>());
+      }
+  EXPECT_GT(compared, 1500u) << compared;
 }
 
 /// A matrix that elimination without exchanges can't take: zero diagonal.

@@ -132,6 +132,44 @@ TEST(GaussJordan, RefusesOverflowOnTheWay) {
   EXPECT_TRUE(from_view(rhs).same_bits(large));
 }
 
+/// As many elements as BLAS looks at on a host, in all layouts.
+TEST(GaussJordan, FindsWhatIsNotFiniteInLargerMatrices) {
+  const int n = 153;
+  Elimination elimination(SolverTest::dense_options());
+  auto a = random_dense<double>(n, n, 1);
+  const Matrix x("X", n, n);
+  for (const int row : {0, 77, n - 1})
+    for (const int column : {0, 7, 8, n - 1}) {
+      const double kept = a(row, column);
+      a(row, column) = infinity;
+      const auto rows = to_view<double, Kokkos::LayoutRight>(a);
+      for (const auto& error :
+           {thrown_by<NotFiniteError>(
+                [&] { elimination.invert(Space(), rows, x); }),
+            thrown_by<NotFiniteError>(
+                [&] { elimination.invert(Space(), view_of(a), x); })}) {
+        EXPECT_EQ(error.row(), row);
+        EXPECT_EQ(error.value(), std::to_string(column));
+      }
+      a(row, column) = kept;
+    }
+  // Elimination overflows in the last column, then the inverse.
+  HostDense<double> growing(n, n), small(n, n);
+  for (int i = 0; i < n; ++i) growing(i, i) = small(i, i) = 1;
+  growing(n - 1, 0) = -1;
+  growing(0, n - 1) = growing(n - 1, n - 1) = 1.7e308;
+  EXPECT_EQ(thrown_by<FactorizationError>([&] {
+              elimination.invert(Space(), view_of(growing), x);
+            }).value(),
+            std::to_string(n - 1));
+  small(5, 5) = 1e-310;
+  EXPECT_LE(thrown_by<FactorizationError>([&] {
+              elimination.invert(Space(), view_of(small), x);
+            }).row(),
+            5);
+  for (const double value : from_view(x).values) ASSERT_EQ(value, 0.0);
+}
+
 TEST(GaussJordan, RefusesSizesAndOptionsThatDoNotFit) {
   Elimination elimination(SolverTest::dense_options());
   const Matrix wide("A", 3, 4), square("A", 3, 3), four("x", 4, 1),

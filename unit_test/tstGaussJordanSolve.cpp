@@ -25,7 +25,8 @@ HostDense<Scalar> identity(std::int64_t n) {
 
 template <class Scalar>
 class GaussJordanSolution : public testing::Test {};
-using Scalars = testing::Types<float, double, Kokkos::complex<double>>;
+using Scalars = testing::Types<float, double, Kokkos::complex<float>,
+                               Kokkos::complex<double>>;
 TYPED_TEST_SUITE(GaussJordanSolution, Scalars);
 
 TYPED_TEST(GaussJordanSolution, ResidualsOfSolutionAndInverseAreSmall) {
@@ -51,6 +52,41 @@ TYPED_TEST(GaussJordanSolution, ResidualsOfSolutionAndInverseAreSmall) {
       EXPECT_TRUE(inverse.same_bits(from_view(apart)));
       if (this->HasFailure()) return;
     }
+}
+
+/// The largest of the columns' backward errors, one system each.
+template <class Scalar>
+double inverse_error(const HostDense<Scalar>& a, const HostDense<Scalar>& x) {
+  const std::int64_t n = a.rows;
+  double worst = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    HostDense<Scalar> unit(n, 1), column(n, 1);
+    unit(j, 0) = Scalar(1);
+    for (std::int64_t i = 0; i < n; ++i) column(i, 0) = x(i, j);
+    const double error = backward_error(a, column, unit);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+/// Sizes about those of the blocks that a host's inverse is made of, and
+/// several of them; the order of rows is far from that of pivots.
+TYPED_TEST(GaussJordanSolution, InversesOfAllBlocksHaveSmallResiduals) {
+  GaussJordan<TypeParam, Space> elimination(SolverTest::dense_options());
+  for (const int n : {23, 24, 25, 49, 127, 129, 153, 255, 257, 385, 531}) {
+    if (n > 300 && sizeof(TypeParam) != 8) continue;
+    SCOPED_TRACE(n);
+    const auto a = random_dense<TypeParam>(n, n, n);
+    const auto view = to_view<TypeParam, Kokkos::LayoutLeft>(a);
+    const Kokkos::View<TypeParam**, Kokkos::LayoutRight, Memory> by_rows("X", n,
+                                                                         n);
+    elimination.invert(Space(), view, by_rows);
+    elimination.invert(Space(), view, view);
+    const auto inverse = from_view(view);
+    EXPECT_LE(inverse_error(a, inverse),
+              2 * std::sqrt(n) * epsilon<TypeParam>());
+    EXPECT_TRUE(inverse.same_bits(from_view(by_rows)));
+  }
 }
 
 /// As many rows as several teams share, which on a device tell each other of
@@ -119,6 +155,30 @@ TEST(GaussJordanSolve, IsBackwardStableForGradedAndNearlySingularMatrices) {
       EXPECT_LE(backward_error(a, x, b), 20 * epsilon<double>())
           << "matrix " << &a - matrices.data() << ", " << consistent;
     }
+  // A X - I is bounded, too, which is not so if X A - I is.
+  for (const auto& a : matrices) {
+    const auto view = to_view<double, Kokkos::LayoutLeft>(a);
+    elimination.invert(Space(), view, view);
+    EXPECT_LE(inverse_error(a, from_view(view)), 20 * epsilon<double>())
+        << "matrix " << &a - matrices.data();
+  }
+}
+
+/// Sums of rows overflow, no number of the elimination does.
+TEST(GaussJordanSolve, TakesRowsWhoseSumsAreBeyondTheRangeOfNumbers) {
+  const int n = 150;
+  HostDense<double> a(n, n), b(n, 1);
+  for (int i = 0; i < n; ++i) {
+    a(i, i) = 1.2e308;
+    a(i, n - 1) = i + 1 < n ? 1.1e308 : 1.2e308;
+    b(i, 0) = 1e307;
+  }
+  GaussJordan<double, Space> elimination(SolverTest::dense_options());
+  const auto x = solve<Kokkos::LayoutLeft>(elimination, a, b);
+  const double last = 1e307 / 1.2e308;
+  for (int i = 0; i < n; ++i)
+    EXPECT_NEAR(x(i, 0), i + 1 < n ? (1e307 - 1.1e308 * last) / 1.2e308 : last,
+                1e-15);
 }
 
 TEST(GaussJordanInverse, IsExactForPermutationsAndUnimodularMatrices) {

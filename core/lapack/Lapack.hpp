@@ -19,6 +19,15 @@ template <class ExecutionSpace>
 inline constexpr bool has_lapack =
     STRATA_ENABLE_LAPACK && !is_gpu<ExecutionSpace>;
 
+/// As is_left_to_caller, for a loop beside a call of LAPACK that takes longer.
+/// Threads that have done their share of a loop spin for milliseconds, in case
+/// there is another one, and meanwhile keep LAPACK's threads from their cores.
+template <class ExecutionSpace>
+constexpr bool is_left_beside_lapack(std::int64_t elements) {
+  return has_lapack<ExecutionSpace> && runs_at_once<ExecutionSpace> &&
+         elements <= std::int64_t{1} << 24;
+}
+
 /// Whether LAPACK's integers hold a number.
 inline bool fits_lapack(std::int64_t number) {
   return number <= std::numeric_limits<int>::max();
@@ -61,6 +70,10 @@ struct Lapack;
                      const Scalar* a, const int* lda, const Scalar* b,         \
                      const int* ldb, const Scalar* beta, Scalar* c,            \
                      const int* ldc, std::size_t, std::size_t);                \
+  void letter##gemv_(const char* trans, const int* m, const int* n,            \
+                     const Scalar* alpha, const Scalar* a, const int* lda,     \
+                     const Scalar* x, const int* incx, const Scalar* beta,     \
+                     Scalar* y, const int* incy, std::size_t);                 \
   }                                                                            \
   namespace Strata {                                                           \
   namespace Detail {                                                           \
@@ -101,13 +114,20 @@ struct Lapack;
       letter##trsm_("L", upper ? "U" : "L", "N", upper ? "N" : "U", &m, &n,    \
                     &one, t, &ldt, b, &ldb, 1, 1, 1, 1);                       \
     }                                                                          \
-    /* C -= A B, for A m x k. */                                               \
+    /* C -= A B, for A m x k; with `fresh`, C = -A B, whatever C holds. */     \
     static void subtract_product(int m, int n, int k, const Scalar* a,         \
                                  int lda, const Scalar* b, int ldb, Scalar* c, \
-                                 int ldc) {                                    \
-      const Scalar minus_one(-1), one(1);                                      \
-      letter##gemm_("N", "N", &m, &n, &k, &minus_one, a, &lda, b, &ldb, &one,  \
+                                 int ldc, bool fresh = false) {                \
+      const Scalar minus_one(-1), beta(fresh ? 0 : 1);                         \
+      letter##gemm_("N", "N", &m, &n, &k, &minus_one, a, &lda, b, &ldb, &beta, \
                     c, &ldc, 1, 1);                                            \
+    }                                                                          \
+    /* y += A x, for A m x n. */                                               \
+    static void add_product(int m, int n, const Scalar* a, int lda,            \
+                            const Scalar* x, Scalar* y) {                      \
+      const Scalar one(1);                                                     \
+      const int step = 1;                                                      \
+      letter##gemv_("N", &m, &n, &one, a, &lda, x, &step, &one, y, &step, 1);  \
     }                                                                          \
   };                                                                           \
   }                                                                            \

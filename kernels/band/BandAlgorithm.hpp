@@ -24,6 +24,14 @@ class BandAlgorithm {
   /// @param scale what a pivot of each row is measured by
   virtual void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
                       const Scale& scale, const Fault& fault, Real small) = 0;
+  /// Checks a matrix and factorises it in fewer passes than check_band and
+  /// `factor`, if the algorithm has such a way. Writes into `scale`.
+  /// @returns whether there are factors, of a matrix without fault; else the
+  ///   former two have to find out what is wrong with it
+  virtual bool factor_checked(const ExecutionSpace&, const BandRef<Scalar>&,
+                              const Scale&, Real) {
+    return false;
+  }
   virtual void solve(const ExecutionSpace& exec,
                      const BatchVectorRef<const Scalar>& b,
                      const BatchVectorRef<Scalar>& x,

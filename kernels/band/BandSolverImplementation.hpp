@@ -52,13 +52,15 @@ class BandSolverState {
     factored_ = false;
     if (algorithm_) {
       const bool pivoting = options_.method == BandMethod::partial_pivoting;
-      check_band(exec, A, scale_, fault_);
       const double smallest = options_.smallest_pivot;
-      algorithm_->factor(exec, A, scale_, fault_,
-                         smallest > 0 ? static_cast<Real>(smallest)
-                                      : std::numeric_limits<Real>::epsilon());
-      raise_band_faults(exec, fault_, A.size, A.batch, pivoting,
-                        options_.require_dominance);
+      const Real small = smallest > 0 ? static_cast<Real>(smallest)
+                                      : std::numeric_limits<Real>::epsilon();
+      if (!algorithm_->factor_checked(exec, A, scale_, small)) {
+        check_band(exec, A, scale_, fault_);
+        algorithm_->factor(exec, A, scale_, fault_, small);
+        raise_band_faults(exec, fault_, A.size, A.batch, pivoting,
+                          options_.require_dominance);
+      }
     }
     factored_ = true;
   }

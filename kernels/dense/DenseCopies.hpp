@@ -3,10 +3,14 @@
 #define STRATA_KERNELS_DENSE_DENSE_COPIES_HPP
 
 #include <Strata_Error.hpp>
+#include <algorithm>
 #include <core/device/Backend.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/lapack/Lapack.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <cstdint>
 #include <kernels/dense/DenseRef.hpp>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
@@ -40,6 +44,40 @@ struct JoinInspections {
   }
 };
 
+/// Whether `count` elements that adjoin are finite: what is not finite less
+/// itself is a NaN, and so is each sum with it. A host adds up several at once.
+template <class Scalar>
+bool are_finite(const Scalar* first, std::int64_t count) {
+  using Real = typename ScalarWords<Scalar>::Word;
+  constexpr int at_once = 8;
+  const Real* const part = reinterpret_cast<const Real*>(first);
+  const std::int64_t parts = count * ScalarWords<Scalar>::count;
+  Real sum[at_once];
+  for (int k = 0; k < at_once; ++k) sum[k] = 0;
+  std::int64_t i = 0;
+  for (; i + at_once <= parts; i += at_once)
+    for (int k = 0; k < at_once; ++k) sum[k] += part[i + k] - part[i + k];
+  for (; i < parts; ++i) sum[0] += part[i] - part[i];
+  bool finite = true;
+  for (int k = 0; k < at_once; ++k) finite = finite && sum[k] == Real(0);
+  return finite;
+}
+
+/// Copies rows x columns by a host's thread: by columns where both sides store
+/// these, else by rows, of as many columns as a cache line holds.
+template <class From, class To>
+void copy_columns(const MultiVectorRef<From>& from,
+                  const MultiVectorRef<To>& to, std::int64_t rows,
+                  std::int64_t columns) {
+  if (from.row_stride == 1 && to.row_stride == 1) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      std::copy(&from(0, j), &from(0, j) + rows, &to(0, j));
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) to(i, j) = from(i, j);
+}
+
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
 /// at all values.
 template <class Scalar>
@@ -59,6 +97,29 @@ struct CopyIn {
                               : 0);
     to(i, j) = value;
     return is_finite_value(value);
+  }
+  /// Columns begin to end - 1, by a host's thread; false where a value is not
+  /// finite.
+  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t middle =
+        std::max(begin, std::min<std::int64_t>(end, a_columns));
+    const auto place = [this](std::int64_t j) {
+      return MultiVectorRef<Scalar>{&to(0, j), 1, to.ld};
+    };
+    copy_columns(a.from(begin), place(begin), rows, middle - begin);
+    if (b.data) {
+      copy_columns(b.from(middle - a_columns), place(middle), rows,
+                   end - middle);
+    } else {
+      for (std::int64_t j = middle; j < end; ++j) {
+        std::fill(&to(0, j), &to(0, j) + rows, Scalar(0));
+        to(j - a_columns, j) = Scalar(1);
+      }
+    }
+    bool finite = true;
+    for (std::int64_t j = begin; j < end; ++j)
+      finite = are_finite(&to(0, j), rows) && finite;
+    return finite;
   }
 };
 
@@ -106,6 +167,13 @@ struct Inspect {
   KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
     return is_finite_value(a(i, j));
   }
+  /// As CopyIn::columns.
+  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
+    bool finite = true;
+    for (std::int64_t j = begin; j < end; ++j)
+      finite = are_finite(&a(0, j), rows) && finite;
+    return finite;
+  }
 };
 
 /// Copies rows x columns, column j to column column_of[j] if there is such a
@@ -119,6 +187,33 @@ struct CopyOut {
   template <class Index>
   KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
     to(i, column_of ? static_cast<Index>(column_of[j]) : j) = from(i, j);
+  }
+};
+
+/// The same, from column column_from[j] to column j.
+template <class Scalar>
+struct GatherOut {
+  DenseRef<Scalar> from;
+  MultiVectorRef<Scalar> to;
+  const int* column_from;
+
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
+    to(i, j) = from(i, column_from[j]);
+  }
+  /// As CopyIn::columns.
+  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
+    if (to.row_stride == 1) {
+      for (std::int64_t j = begin; j < end; ++j) {
+        const Scalar* const column = &from(0, column_from[j]);
+        std::copy(column, column + rows, &to(0, j));
+      }
+    } else {
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = begin; j < end; ++j)
+          to(i, j) = from(i, column_from[j]);
+    }
+    return true;
   }
 };
 
@@ -152,38 +247,66 @@ struct WriteEchelon {
   }
 };
 
+/// Whether `Visit` has a function for columns, which a host calls for some at a
+/// time.
+template <class Visit, class = void>
+struct TakesColumns : std::false_type {};
+template <class Visit>
+struct TakesColumns<Visit, std::void_t<decltype(&Visit::columns)>>
+    : std::true_type {};
+
 /// Calls visit(i, j) for the elements of a matrix, which are numbered by
-/// columns: a device's threads have one each, a host's a column.
-template <class ExecutionSpace, class Index, class Visit>
+/// columns: a device's threads have one each.
+template <class Visit, class Index>
 struct ByElements : JoinInspections {
+  static constexpr bool by_columns = false;
   Visit visit;
-  Index rows;
+  Index rows, columns;
 
   KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
-    if constexpr (is_gpu<ExecutionSpace>) {
-      const Index j = k / rows;
-      visit(k - j * rows, j);
-    } else {
-      for (Index i = 0; i < rows; ++i) visit(i, k);
-    }
+    const Index j = k / rows;
+    visit(k - j * rows, j);
   }
   /// The first element for which `visit` is false.
   KOKKOS_INLINE_FUNCTION void operator()(Index k,
                                          DenseInspection& found) const {
-    if constexpr (is_gpu<ExecutionSpace>) {
-      const Index j = k / rows;
-      if (!visit(k - j * rows, j)) note(k, found);
+    const Index j = k / rows;
+    if (!visit(k - j * rows, j) &&
+        static_cast<std::int64_t>(k) < found.not_finite)
+      found.not_finite = static_cast<std::int64_t>(k);
+  }
+};
+
+/// The same on a host, whose threads take some columns at once: those that
+/// share a cache line where rows adjoin.
+template <class Visit, class Index>
+struct ByColumns : JoinInspections {
+  static constexpr bool by_columns = true;
+  static constexpr Index at_once = 8;
+  Visit visit;
+  Index rows, columns;
+
+  void operator()(Index k) const {
+    if constexpr (TakesColumns<Visit>::value) {
+      visit.columns(rows, begin_of(k), end_of(k));
     } else {
-      for (Index i = 0; i < rows; ++i)
-        if (!visit(i, k)) note(i + k * rows, found);
+      for (Index j = begin_of(k); j < end_of(k); ++j)
+        for (Index i = 0; i < rows; ++i) visit(i, j);
     }
+  }
+  void operator()(Index k, DenseInspection& found) const {
+    if (visit.columns(rows, begin_of(k), end_of(k))) return;
+    for (Index j = begin_of(k); j < end_of(k); ++j)
+      for (Index i = 0; i < rows; ++i)
+        if (!visit(i, j))
+          found.not_finite = std::min(found.not_finite,
+                                      static_cast<std::int64_t>(i + j * rows));
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static void note(Index element,
-                                          DenseInspection& found) {
-    if (static_cast<std::int64_t>(element) < found.not_finite)
-      found.not_finite = static_cast<std::int64_t>(element);
+  static Index begin_of(Index k) { return k * at_once; }
+  Index end_of(Index k) const {
+    return std::min(columns, static_cast<Index>((k + 1) * at_once));
   }
 };
 
@@ -194,13 +317,19 @@ void with_elements(const ExecutionSpace& exec, std::int64_t rows,
                    std::int64_t columns, const Visit& visit, const Run& run) {
   const auto with = [&](auto index) {
     using Index = decltype(index);
-    ByElements<ExecutionSpace, Index, Visit> functor;
+    using Functor =
+        std::conditional_t<is_gpu<ExecutionSpace>, ByElements<Visit, Index>,
+                           ByColumns<Visit, Index>>;
+    Functor functor;
     functor.visit = visit;
     functor.rows = static_cast<Index>(rows);
+    functor.columns = static_cast<Index>(columns);
+    std::int64_t count = rows * columns;
+    if constexpr (Functor::by_columns) {
+      count = (columns + Functor::at_once - 1) / Functor::at_once;
+    }
     run(Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
-            exec, Index(0),
-            static_cast<Index>(is_gpu<ExecutionSpace> ? rows * columns
-                                                      : columns)),
+            exec, Index(0), static_cast<Index>(count)),
         functor);
   };
   if (rows * columns < INT32_MAX)
@@ -208,27 +337,41 @@ void with_elements(const ExecutionSpace& exec, std::int64_t rows,
   else
     with(std::uint64_t());
 }
+/// Whether the calling thread loops over the elements of rows x columns.
+template <class ExecutionSpace>
+bool is_callers(std::int64_t rows, std::int64_t columns, bool beside_lapack) {
+  return is_left_to_caller<ExecutionSpace>(rows * columns) ||
+         (beside_lapack &&
+          is_left_beside_lapack<ExecutionSpace>(rows * columns));
+}
+/// @param beside_lapack see is_left_beside_lapack
 template <class ExecutionSpace, class Visit>
 void for_elements(const char* label, const ExecutionSpace& exec,
-                  std::int64_t rows, std::int64_t columns, const Visit& visit) {
+                  std::int64_t rows, std::int64_t columns, const Visit& visit,
+                  bool beside_lapack = false) {
+  const bool by_caller =
+      is_callers<ExecutionSpace>(rows, columns, beside_lapack);
   with_elements(exec, rows, columns, visit,
                 [&](const auto& policy, const auto& functor) {
-                  if (is_left_to_caller<ExecutionSpace>(rows * columns))
+                  if (by_caller)
                     for (auto i = policy.begin(); i < policy.end(); ++i)
                       functor(i);
                   else
                     Kokkos::parallel_for(label, policy, functor);
                 });
 }
-/// Waits for exec.
+/// Waits for exec. @param most_by_caller elements, see is_left_to_caller
 template <class ExecutionSpace, class Visit>
 DenseInspection inspect_elements(const char* label, const ExecutionSpace& exec,
                                  std::int64_t rows, std::int64_t columns,
-                                 const Visit& visit) {
+                                 const Visit& visit,
+                                 bool beside_lapack = false) {
   DenseInspection found;
+  const bool by_caller =
+      is_callers<ExecutionSpace>(rows, columns, beside_lapack);
   with_elements(exec, rows, columns, visit,
                 [&](const auto& policy, const auto& functor) {
-                  if (is_left_to_caller<ExecutionSpace>(rows * columns))
+                  if (by_caller)
                     for (auto i = policy.begin(); i < policy.end(); ++i)
                       functor(i, found);
                   else

@@ -97,12 +97,19 @@ class GaussJordanState {
     if (n == 0) return;
     if constexpr (has_lapack<ExecutionSpace>) {
       if (by_lapack()) {
-        const Sizes size{n, n, n};
-        copy_in(exec, A, nothing, size);
+        copy_in(exec, A, nothing, Sizes{n, n, 0}, n);
+        sweep(exec, n, n, 0, least_pivot());
+        require_regular(swept(exec));
         const Ref inverse = work_ref().from(0, n);
-        find_solution(exec, inverse, size);
+        {
+          const ProfilingRegion lapack("Strata::Dense::lapack");
+          lapack_.invert(work_ref(), inverse, n);
+        }
         require_finite(exec, inverse, n, n);
-        copy_out(exec, inverse, multi_vector_ref<Scalar>(X), size, nullptr);
+        for_elements("Strata::GaussJordan::copy_out", exec, n, n,
+                     GatherOut<Scalar>{inverse, multi_vector_ref<Scalar>(X),
+                                       lapack_.column_from()},
+                     by_lapack());
         exec.fence();
         return;
       }
@@ -140,9 +147,13 @@ class GaussJordanState {
   /// Stands for right-hand sides where there are none.
   static constexpr MultiVectorRef<const Scalar> nothing{};
 
-  /// Columns begin at multiples of 128 bytes for all scalars.
+  /// Columns begin at multiples of 128 bytes for all scalars; on hosts, not a
+  /// multiple of 4 KiB apart, as caches then hold fewer of them at once.
   static std::int64_t leading_dimension(std::int64_t rows) {
-    return (rows + 31) / 32 * 32;
+    const std::int64_t ld = (rows + 31) / 32 * 32;
+    constexpr std::int64_t bytes = sizeof(Scalar);
+    return is_gpu<ExecutionSpace> || ld * bytes % 4096 != 0 ? ld
+                                                            : ld + 128 / bytes;
   }
   Ref work_ref() const { return {work_.data(), ld_}; }
 
@@ -163,9 +174,11 @@ class GaussJordanState {
   }
 
   /// Fills the workspace with [A | b] or [A | identity]. Waits.
+  /// @param room columns that there has to be room for beside these
   /// @throws NotFiniteError
   void copy_in(const ExecutionSpace& exec, const StridedBlock& A,
-               const MultiVectorRef<const Scalar>& b, const Sizes& size) {
+               const MultiVectorRef<const Scalar>& b, const Sizes& size,
+               std::int64_t room = 0) {
     if (!elimination_ || size.rows > max_rows_ ||
         stripe_ != stripe_for(size.rows)) {
       // First, so that both need not fit; and without it there are no rows.
@@ -179,11 +192,12 @@ class GaussJordanState {
     }
     ld_ = leading_dimension(size.rows);
     const std::int64_t columns = size.columns + size.further;
-    reserve(exec, work_, ld_ * columns);
+    reserve(exec, work_, ld_ * (columns + room));
     const DenseInspection found = inspect_elements(
         "Strata::GaussJordan::copy_in", exec, size.rows, columns,
         CopyIn<Scalar>{multi_vector_ref<const Scalar>(A), b, work_ref(),
-                       size.columns});
+                       size.columns},
+        by_lapack());
     require_finite_input(found, size.rows, size.columns);
   }
 
@@ -230,10 +244,13 @@ class GaussJordanState {
   }
 
   void require_finite(const ExecutionSpace& exec, const Ref& a,
-                      std::int64_t rows, std::int64_t columns) const {
+                      std::int64_t rows, std::int64_t columns) {
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (by_lapack() && lapack_.is_finite(a, rows, columns)) return;
+    }
     const DenseInspection found =
         inspect_elements("Strata::GaussJordan::inspect", exec, rows, columns,
-                         Inspect<Scalar>{a});
+                         Inspect<Scalar>{a}, by_lapack());
     require_finite_result(found, rows);
   }
 
@@ -241,7 +258,7 @@ class GaussJordanState {
                 const MultiVectorRef<Scalar>& to, const Sizes& size,
                 const int* column_of) const {
     for_elements("Strata::GaussJordan::copy_out", exec, size.rows, size.further,
-                 CopyOut<Scalar>{from, to, column_of});
+                 CopyOut<Scalar>{from, to, column_of}, by_lapack());
   }
 
   /// Sweeps up, and writes the result into A.

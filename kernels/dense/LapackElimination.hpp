@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <core/lapack/Lapack.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/dense/DenseRef.hpp>
+#include <kernels/dense/DenseCopies.hpp>
+#include <kernels/dense/LapackInverse.hpp>
 #include <kernels/dense/PanelState.hpp>
 #include <kernels/dense/Pivots.hpp>
+#include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -54,7 +57,43 @@ class LapackElimination {
                           b.data, static_cast<int>(b.ld));
   }
 
-  std::size_t bytes() const { return exchange_.extent(0) * sizeof(int); }
+  /// Writes the inverse of a regular matrix into x, but for the order of its
+  /// columns: column j is at column_from()[j].
+  void invert(const Ref& a, const Ref& x, std::int64_t rows) {
+    const int n = static_cast<int>(rows);
+    LapackInverse<Scalar>::compute(a, x, n);
+    // A = P^T L U, so A^-1 is U^-1 L^-1 P: row_of is P's rows.
+    reserve(column_from_, "Strata::Dense::column_from", rows);
+    std::vector<int> row_of(rows);
+    for (int i = 0; i < n; ++i) row_of[i] = i;
+    for (int i = 0; i < n; ++i) std::swap(row_of[i], row_of[exchange_(i) - 1]);
+    for (int i = 0; i < n; ++i) column_from_(row_of[i]) = i;
+  }
+  const int* column_from() const { return column_from_.data(); }
+
+  /// Whether all elements are finite. Where there are many, BLAS adds up each
+  /// row: its threads are at work, and a sum of what is not finite is not. A
+  /// sum may overflow, too, and then each element is looked at.
+  bool is_finite(const Ref& a, std::int64_t rows, std::int64_t columns) {
+    if (rows * columns > least_for_sums) {
+      reserve(ones_, "Strata::Dense::ones", columns);
+      reserve(sums_, "Strata::Dense::sums", rows);
+      std::fill(ones_.data(), ones_.data() + columns, Scalar(1));
+      std::fill(sums_.data(), sums_.data() + rows, Scalar(0));
+      Lapack<Scalar>::add_product(
+          static_cast<int>(rows), static_cast<int>(columns), a.data,
+          static_cast<int>(a.ld), ones_.data(), sums_.data());
+      if (are_finite(sums_.data(), rows)) return true;
+    }
+    for (std::int64_t j = 0; j < columns; ++j)
+      if (!are_finite(&a(0, j), rows)) return false;
+    return true;
+  }
+
+  std::size_t bytes() const {
+    return (exchange_.extent(0) + column_from_.extent(0)) * sizeof(int) +
+           (ones_.extent(0) + sums_.extent(0)) * sizeof(Scalar);
+  }
 
  private:
   template <class View>
@@ -64,28 +103,16 @@ class LapackElimination {
     buffer = make_unfilled<View>(label, elements);
   }
 
-  /// Several elements at once: what is not finite less itself is a NaN, and so
-  /// is each sum with it.
-  static bool is_finite_column(const Scalar* column, std::int64_t rows) {
-    constexpr int at_once = 8;
-    Scalar sum[at_once];
-    for (int k = 0; k < at_once; ++k) sum[k] = Scalar(0);
-    std::int64_t i = 0;
-    for (; i + at_once <= rows; i += at_once)
-      for (int k = 0; k < at_once; ++k) sum[k] += column[i + k] - column[i + k];
-    for (; i < rows; ++i) sum[0] += column[i] - column[i];
-    bool finite = true;
-    for (int k = 0; k < at_once; ++k)
-      finite = finite && is_finite_value(sum[k]);
-    return finite;
-  }
+  /// Elements from which on is_finite calls BLAS.
+  static constexpr std::int64_t least_for_sums = 16384;
 
   /// Finds the first column whose pivot is too small, and the first that has
   /// left the range of numbers.
   void look_at(const Ref& a, std::int64_t rows, std::int64_t columns,
                double tolerance) {
+    const bool finite = is_finite(a, rows, columns);
     for (std::int64_t j = 0; j < columns; ++j) {
-      if (!is_finite_column(a.data + j * a.ld, rows)) {
+      if (!finite && !are_finite(&a(0, j), rows)) {
         pivots_.overflow = static_cast<int>(j);
         return;
       }
@@ -96,7 +123,8 @@ class LapackElimination {
   }
 
   Pivots pivots_;
-  Kokkos::View<int*, MemorySpace> exchange_;
+  Kokkos::View<int*, MemorySpace> exchange_, column_from_;
+  Kokkos::View<Scalar*, MemorySpace> ones_, sums_;
 };
 
 }  // namespace Detail

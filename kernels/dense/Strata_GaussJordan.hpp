@@ -92,7 +92,8 @@ class GaussJordan {
   /// @throws NotSquareError, SizeMismatchError, AliasError, NotFiniteError,
   ///   SingularError (naming the column), FactorizationError, MemoryError
   /// Cost: 2 n^3 operations: the identity beside A comes into play stripe by
-  /// stripe. Workspace n x 2n. Waits for exec.
+  /// stripe, on a host with LAPACK block by block of L's rows. Workspace n x
+  /// 2n. Waits for exec.
   template <class Matrix, class Inverse>
   void invert(const ExecutionSpace& exec, const Matrix& A, const Inverse& X) {
     if constexpr ((Detail::ExpectDense<Scalar, ExecutionSpace, Matrix>::value &&

@@ -238,8 +238,7 @@ class Runner : public BandRunner {
       with_rank(ab_, [&](const auto& as) {
         solver_ = std::make_unique<BandSolver<Scalar, Space>>(
             exec, as(ab_), sizes_.kl, sizes_.ku, options);
-        taken = median_seconds(exec,
-                               [&] { solver_->update_values(exec, as(ab_)); });
+        taken = median_of([&] { solver_->update_values(exec, as(ab_)); });
       });
       return taken;
     }
@@ -250,8 +249,8 @@ class Runner : public BandRunner {
       with_rank(host_ab_, [&](const auto& as) {
         host_solver_ = std::make_unique<BandSolver<Scalar, HostSpace>>(
             host, as(host_ab_), sizes_.kl, sizes_.ku, options);
-        taken = median_seconds(
-            host, [&] { host_solver_->update_values(host, as(host_ab_)); });
+        taken =
+            median_of([&] { host_solver_->update_values(host, as(host_ab_)); });
       });
       return taken;
     }
@@ -274,8 +273,7 @@ class Runner : public BandRunner {
     double taken = 0;
     if (solver_) {
       with_rank(b_, [&](const auto& as) {
-        taken =
-            median_seconds(exec, [&] { solver_->solve(exec, as(b_), as(x_)); });
+        taken = median_of([&] { solver_->solve(exec, as(b_), as(x_)); });
       });
       return taken;
     }
@@ -289,8 +287,8 @@ class Runner : public BandRunner {
     if (host_solver_) {
       const HostSpace host;
       with_rank(host_b, [&](const auto& as) {
-        taken = median_seconds(
-            host, [&] { host_solver_->solve(host, as(host_b), as(host_x)); });
+        taken = median_of(
+            [&] { host_solver_->solve(host, as(host_b), as(host_x)); });
       });
     } else {
       taken = lapack_.time_solve(host_b, host_x);

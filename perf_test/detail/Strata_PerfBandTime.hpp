@@ -13,18 +13,28 @@ namespace Strata {
 namespace PerfTest {
 
 /// Median seconds of `work`, each time after `prepare`, which is not counted:
-/// of five, or fewer where they take more than a second.
+/// of five, fewer where they take more than a second, and up to 101 where these
+/// take no more than 20 milliseconds.
 template <class Prepare, class Work>
 double median_after(const Prepare& prepare, const Work& work) {
   const Kokkos::DefaultExecutionSpace exec;
   std::vector<double> samples;
   double spent = 0;
-  while (samples.empty() || (samples.size() < 5 && spent < 1)) {
+  while (samples.empty() || (samples.size() < 5 && spent < 1) ||
+         (samples.size() < 101 && spent < 0.02)) {
     prepare();
     samples.push_back(seconds(exec, 1, work));
     spent += samples.back();
   }
   return median(samples);
+}
+
+/// The same after one `work` that warms up; after ten seconds of that, it is
+/// the answer.
+template <class Work>
+double median_of(const Work& work) {
+  const double first = seconds(Kokkos::DefaultExecutionSpace(), 1, work);
+  return first > 10 ? first : median_after([] {}, work);
 }
 
 /// About what LAPACK's band solver takes on 16 cores, to know before it is

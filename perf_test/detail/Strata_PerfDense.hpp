@@ -39,7 +39,7 @@ inline const std::vector<std::string>& dense_kinds() {
 /// Ours and every peer of any build.
 inline const std::vector<std::string>& dense_algorithms() {
   static const std::vector<std::string> names{"strata", "cusolver", "lapack",
-                                              "textbook"};
+                                              "getri", "textbook"};
   return names;
 }
 
@@ -51,7 +51,8 @@ struct DenseOptions {
   std::vector<std::string> algorithms;
   std::string scalar = "double";
   int stripe = 0;
-  /// Largest n for `lapack` and `textbook`, which run on the host.
+  /// Largest n for `lapack` and `getri`, and for `textbook`, which run on the
+  /// host.
   int host_limit = 4096, textbook_limit = 1024;
   bool help = false;
   bool once = false;       ///< one run of each, for its error

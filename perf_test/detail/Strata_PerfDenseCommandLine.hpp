@@ -89,10 +89,11 @@ matrices, ours beside its peers.
                         strata    ours
                         cusolver  getrf and getrs
                         lapack    gesv, on the host
+                        getri     getrf and getri, on the host; inverses only
                         textbook  one thread of the host
   --scalar S          float | double (default) | complex_float | complex_double
   --stripe W          columns of a stripe; 0 (default): as the library chooses
-  --host-limit N      largest n for lapack (default 4096)
+  --host-limit N      largest n for lapack and getri (default 4096)
   --textbook-limit N  largest n for textbook (default 1024)
   --once              one run of each, the first: for backward errors of large
                       matrices; its times are no measurements

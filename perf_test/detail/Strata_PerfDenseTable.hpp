@@ -40,7 +40,7 @@ inline std::vector<std::vector<std::string>> dense_rows(
     const std::vector<DenseResult>& results) {
   std::vector<std::vector<std::string>> rows{
       {"matrix", "n", "task", "algorithm", "ms", "Gflop/s", "backward error",
-       "error/lapack", "x cusolver", "x lapack", "x textbook"}};
+       "error/lapack", "x cusolver", "x lapack", "x textbook", "x getri"}};
   for (const auto& r : results) {
     if (!r.timed()) continue;
     rows.push_back({r.system.kind, std::to_string(r.system.n),
@@ -52,7 +52,8 @@ inline std::vector<std::vector<std::string>> dense_rows(
                     digits(dense_error_ratio(results, r)),
                     digits(dense_speedup(results, r, "cusolver")),
                     digits(dense_speedup(results, r, "lapack")),
-                    digits(dense_speedup(results, r, "textbook"))});
+                    digits(dense_speedup(results, r, "textbook")),
+                    digits(dense_speedup(results, r, "getri"))});
   }
   return rows;
 }

@@ -16,6 +16,18 @@ void cgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
             int*);
 void zgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
             int*);
+void sgetrf_(const int*, const int*, void*, const int*, int*, int*);
+void sgetri_(const int*, void*, const int*, const int*, void*, const int*,
+             int*);
+void dgetrf_(const int*, const int*, void*, const int*, int*, int*);
+void dgetri_(const int*, void*, const int*, const int*, void*, const int*,
+             int*);
+void cgetrf_(const int*, const int*, void*, const int*, int*, int*);
+void cgetri_(const int*, void*, const int*, const int*, void*, const int*,
+             int*);
+void zgetrf_(const int*, const int*, void*, const int*, int*, int*);
+void zgetri_(const int*, void*, const int*, const int*, void*, const int*,
+             int*);
 }
 #endif
 
@@ -112,6 +124,45 @@ class LapackGesv : public HostDenseAlgorithm<Scalar> {
 
  private:
   std::vector<int> pivots_;
+};
+
+/// getrf and getri of the LAPACK that CMake found.
+template <class Scalar>
+class LapackGetri : public HostDenseAlgorithm<Scalar> {
+  using Base = HostDenseAlgorithm<Scalar>;
+  using Base::a_, Base::x_;
+
+ public:
+  explicit LapackGetri(const DenseProblem<Scalar>& problem) : Base(problem) {
+    const std::size_t n = a_.extent(0);
+    pivots_.resize(n);
+    room_.resize(64 * n);
+  }
+  void run() override {
+    std::copy(a_.data(), a_.data() + a_.size(), x_.data());
+    constexpr bool is_float = std::is_same<Scalar, float>::value;
+    constexpr bool is_double = std::is_same<Scalar, double>::value;
+    const auto getrf = is_float              ? sgetrf_
+                       : is_double           ? dgetrf_
+                       : sizeof(Scalar) == 8 ? cgetrf_
+                                             : zgetrf_;
+    const auto getri = is_float              ? sgetri_
+                       : is_double           ? dgetri_
+                       : sizeof(Scalar) == 8 ? cgetri_
+                                             : zgetri_;
+    const int n = static_cast<int>(a_.extent(0));
+    const int room = static_cast<int>(room_.size());
+    int info = 0;
+    getrf(&n, &n, x_.data(), &n, pivots_.data(), &info);
+    if (info == 0)
+      getri(&n, x_.data(), &n, pivots_.data(), room_.data(), &room, &info);
+    if (info != 0)
+      throw std::runtime_error("getri: info " + std::to_string(info));
+  }
+
+ private:
+  std::vector<int> pivots_;
+  std::vector<Scalar> room_;
 };
 #endif
 

@@ -17,6 +17,7 @@ std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_peer(
     return std::make_unique<TextbookGaussJordan<Scalar>>(problem);
 #ifdef STRATA_PERF_LAPACK
   if (name == "lapack") return std::make_unique<LapackGesv<Scalar>>(problem);
+  if (name == "getri") return std::make_unique<LapackGetri<Scalar>>(problem);
 #endif
 #ifdef STRATA_PERF_CUSOLVER
   if (name == "cusolver")

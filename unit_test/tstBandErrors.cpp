@@ -33,7 +33,8 @@ Band second_difference(int n) {
   return A;
 }
 
-Solver make(const Band& A, const BandOptions& options = SolverTest::band_options()) {
+Solver make(const Band& A,
+            const BandOptions& options = SolverTest::band_options()) {
   return Solver(Space(), to_band_view<double, Space>(A), A.kl, A.ku, options);
 }
 BandOptions by(BandMethod method, bool require_dominance = true) {
@@ -285,6 +286,22 @@ TEST(BandSolver, TakesColumnsWhoseSumsAreBeyondTheRangeOfNumbers) {
   A(29, 29) = A(31, 31) = 1e308;
   EXPECT_NO_THROW(make(A));
   EXPECT_NO_THROW(make(A, by(BandMethod::partial_pivoting)));
+}
+
+/// Sums of rows overflow, in a matrix with a row and a column that are not
+/// dominated.
+TEST(BandSolver, RefusesRowsWhoseSumsAreBeyondTheRangeOfNumbers) {
+  Band A(5, 1, 1);
+  A(0, 0) = 0.4e308;
+  A(0, 1) = 0.2e308;
+  A(1, 0) = 0.3e308;
+  A(1, 1) = 0.95e308;
+  A(1, 2) = 0.8e308;
+  A(2, 2) = 0.85e308;
+  A(3, 3) = 1;
+  A(4, 3) = 2;
+  A(4, 4) = 3;
+  EXPECT_THROW(make(A), DominanceError);
 }
 
 TEST(BandSolver, RefusesPivotsThatVanish) {

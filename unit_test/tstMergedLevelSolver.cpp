@@ -2,10 +2,13 @@
 // Solvers by sync_free whose level sets are merged all over the graph.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <cstdint>
+#include <kernels/triangular/merging/MergedGrowth.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
 #include <limits>
 #include <set>
@@ -63,6 +66,44 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   }
   constexpr bool is_double = std::is_same<Scalar, double>::value;
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
+}
+
+/// Whatever comes before it, and however many keys there are.
+TEST(GrowthWorkspace, HasRoomForWhatIsFound) {
+  using Memory = Kokkos::HostSpace;
+  using Workspace = Detail::GrowthWorkspace<Memory>;
+  const auto expect_room = [](const Workspace& workspace, std::int64_t keys,
+                              const void* end) {
+    EXPECT_EQ(workspace.growth(), workspace.spread() + keys);
+    std::int64_t* const found = workspace.found();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(found) % alignof(std::int64_t),
+              0u);
+    EXPECT_GE(static_cast<void*>(found),
+              static_cast<void*>(workspace.growth() + keys));
+    EXPECT_LE(static_cast<const void*>(found + Workspace::found_size), end);
+    // What is cleared is what was found, and growth where that is asked for.
+    std::fill(workspace.spread(), workspace.growth() + keys, 1.f);
+    found[0] = found[2] = 7;
+    workspace.clear_found(Kokkos::DefaultHostExecutionSpace());
+    EXPECT_EQ(found[0] + found[1] + found[2], 0);
+    EXPECT_EQ(workspace.growth()[keys - 1], 1.f);
+    workspace.clear_growth_and_found(Kokkos::DefaultHostExecutionSpace());
+    EXPECT_EQ(workspace.growth()[0], 0.f);
+    EXPECT_EQ(workspace.growth()[keys - 1], 0.f);
+    EXPECT_EQ(workspace.spread()[keys - 1], 1.f);
+  };
+  for (std::int64_t keys = 1; keys < 6; ++keys) {
+    for (const std::size_t before : {0, 4, 8, 12}) {
+      Workspace workspace;
+      const auto block = workspace.take(keys, before);
+      expect_room(workspace, keys, block->data() + block->extent(0));
+    }
+    Workspace kept;
+    kept.keep(keys);
+    expect_room(
+        kept, keys,
+        reinterpret_cast<const char*>(kept.spread()) + kept.bytes_kept());
+  }
 }
 
 TEST(MergedLevelSolver, TakesNewValuesLikeANewSolver) {

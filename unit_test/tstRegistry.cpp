@@ -53,8 +53,8 @@ struct LeftOut : RowByRow::Registration<double, Space> {
   void consider(Selection& selection) override { look(selection); }
   void consider_left_out(Selection& selection) override { look(selection); }
   void look(Selection& selection) {
-    if (!is_considered || looked || selection.best()->predicted_us <= 0.01)
-      return;
+    const Candidate* const best = selection.best();
+    if (!is_considered || looked || !best || best->predicted_us <= 0.01) return;
     looked = true;
     selection.consider(*this, 0.01, "left out at first");
   }
@@ -240,13 +240,16 @@ TEST(Registry, ConsidersWhatWasLeftOutBesideATooLargePlan) {
                          left_out = Experimental::register_algorithm<LeftOut>(
                              "left_out");
   const System system;
+  struct Reset {
+    ~Reset() { TooLarge::is_considered = LeftOut::is_considered = false; }
+  };
+  const Reset at_the_end;
   LeftOut::is_considered = true;
   EXPECT_EQ(system.make({}).report().algorithm, left_out);
   TooLarge::is_considered = true;
   TriangularOptions options;
   options.max_plan_ratio = 100;
   const auto solver = system.make(options);
-  TooLarge::is_considered = LeftOut::is_considered = false;
   const auto& report = solver.report();
   EXPECT_EQ(report.algorithm, left_out) << to_string(report);
   EXPECT_EQ(report.predicted_solve_us, 0.01);

@@ -9,6 +9,7 @@
 #include <Strata_SellMatrix.hpp>
 #include <complex>
 #include <core/device/Backend.hpp>
+#include <kernels/spmv/SellShape.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 #include <limits>
 #include <random>
@@ -282,14 +283,28 @@ TEST(SellMatrix, HostsKeepRowsApartWhereDiagonalsDoNotServe) {
   const auto stencil = report("grid3d:20", 0);
   EXPECT_EQ(stencil.chunk_rows, 8);
   EXPECT_EQ(stencil.diagonal_chunks, stencil.chunks);
-  for (const auto& alone : {report("random:3000x6", 0), report("circuit:5000", 0),
-                            report("grid3d:20", 1)}) {
+  for (const auto& alone :
+       {report("random:3000x6", 0), report("circuit:5000", 0),
+        report("grid3d:20", 1)}) {
     EXPECT_EQ(alone.chunk_rows, 1);
     EXPECT_EQ(alone.diagonal_chunks, 0);
     EXPECT_EQ(alone.sigma, 1);
     EXPECT_EQ(alone.chunks, alone.rows);
     EXPECT_EQ(alone.padding(), 0);
   }
+}
+
+TEST(SellMatrix, FewLanesHideStepsWhereRowsAreAlike) {
+  const auto lanes = Strata::Detail::lanes_that_hide_steps;
+  for (const std::int64_t rows : {1, 1000, 50000, 100000000}) {
+    EXPECT_EQ(lanes(rows, rows, 1), 160);
+    EXPECT_EQ(lanes(rows, 7 * rows, 7), 160);
+    EXPECT_EQ(lanes(rows, 27 * rows, 27), 540);
+    EXPECT_EQ(lanes(rows, 27 * rows, 4 * 27), 540);
+    EXPECT_EQ(lanes(rows, 27 * rows, 4 * 27 + 1), 1024);
+    EXPECT_EQ(lanes(rows, 500 * rows, 500), 1024);
+  }
+  EXPECT_EQ(lanes(0, 0, 0), 160);
 }
 
 TEST(SellMatrix, SortingLessensPadding) {

@@ -42,8 +42,9 @@ void copy_to_host(const ExecutionSpace& exec, const View& view,
     constexpr std::size_t most_bytes = std::size_t{1} << 16;
     using Pinned = HostVisibleSpace<ExecutionSpace>;
     if (count > 0 && count * sizeof(Element) <= most_bytes) {
-      const auto memory = MemoryPool<Pinned>::take("Strata::copy_to_host",
-                                                   count * sizeof(Element));
+      // One block serves all.
+      const auto memory =
+          MemoryPool<Pinned>::take("Strata::copy_to_host", most_bytes);
       auto* const staged = reinterpret_cast<Element*>(memory->data());
       copy_to(
           Kokkos::View<Element*, Pinned,

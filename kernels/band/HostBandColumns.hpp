@@ -148,8 +148,9 @@ class HostBandColumns {
   bool dominates(std::int64_t i, Real sum) const {
     const Scalar diagonal = A_(0, i, i);
     const Real size = quick_modulus(diagonal);
-    // The sum is that of the moduli at least.
-    if (sum <= size + sum_of_parts(diagonal)) return true;
+    // The sum is that of the moduli at least, unless it has overflowed.
+    if (sum - sum == Real(0) && sum <= size + sum_of_parts(diagonal))
+      return true;
     CheckBand<Scalar, ExecutionSpace, of_row> check;
     check.A = A_;
     Real others(0), largest(0);

@@ -19,11 +19,11 @@ namespace Detail {
 /// Whether LAPACK's integers hold all sizes of a band in the storage of gbtrf.
 template <class Scalar>
 bool fits_lapack_band(const BandRef<Scalar>& A) {
-  return fits_lapack(A.size) && fits_lapack(2 * A.lower + A.upper + 1);
+  return fits_lapack(A.size + 2 * A.lower + A.upper + 2);
 }
 
-/// One band matrix on a host by LAPACK's gbtrf, and its right-hand sides by
-/// gbtrs, in groups that threads share.
+/// One band matrix on a host by LAPACK's gbtrf or, if it is narrow, by
+/// NarrowBand, and its right-hand sides by gbtrs, in groups that threads share.
 template <class Scalar, class ExecutionSpace>
 class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   using Base = BandAlgorithm<Scalar, ExecutionSpace>;

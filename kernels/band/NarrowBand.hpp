@@ -19,7 +19,7 @@ class ScalarGroup {
   explicit ScalarGroup(const Scalar* from) {
     for (int k = 0; k < count; ++k) held_[k] = from[k];
   }
-  /// Less value y.
+  /// Subtracts value y.
   void subtract(const Scalar value, const Scalar* y) {
     for (int k = 0; k < count; ++k) held_[k] -= value * y[k];
   }

@@ -277,14 +277,13 @@ struct ByElements : JoinInspections {
   }
 };
 
-/// The same on a host, whose threads take some columns at once: those that
-/// share a cache line where rows adjoin.
+/// The same on a host, whose threads take some columns at once where there are
+/// enough: those that share a cache line where rows adjoin.
 template <class Visit, class Index>
 struct ByColumns : JoinInspections {
   static constexpr bool by_columns = true;
-  static constexpr Index at_once = 8;
   Visit visit;
-  Index rows, columns;
+  Index rows, columns, at_once = 1;
 
   void operator()(Index k) const {
     if constexpr (TakesColumns<Visit>::value) {
@@ -304,7 +303,7 @@ struct ByColumns : JoinInspections {
   }
 
  private:
-  static Index begin_of(Index k) { return k * at_once; }
+  Index begin_of(Index k) const { return k * at_once; }
   Index end_of(Index k) const {
     return std::min(columns, static_cast<Index>((k + 1) * at_once));
   }
@@ -326,7 +325,9 @@ void with_elements(const ExecutionSpace& exec, std::int64_t rows,
     functor.columns = static_cast<Index>(columns);
     std::int64_t count = rows * columns;
     if constexpr (Functor::by_columns) {
-      count = (columns + Functor::at_once - 1) / Functor::at_once;
+      constexpr std::int64_t of_line = 8;
+      if (columns >= of_line * exec.concurrency()) functor.at_once = of_line;
+      count = (columns + functor.at_once - 1) / functor.at_once;
     }
     run(Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
             exec, Index(0), static_cast<Index>(count)),
@@ -360,7 +361,7 @@ void for_elements(const char* label, const ExecutionSpace& exec,
                     Kokkos::parallel_for(label, policy, functor);
                 });
 }
-/// Waits for exec. @param most_by_caller elements, see is_left_to_caller
+/// Waits for exec. @param beside_lapack see is_callers
 template <class ExecutionSpace, class Visit>
 DenseInspection inspect_elements(const char* label, const ExecutionSpace& exec,
                                  std::int64_t rows, std::int64_t columns,

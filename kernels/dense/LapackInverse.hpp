@@ -34,7 +34,8 @@ class LapackInverse {
   }
 
  private:
-  /// Rows of a block of L and of U. The former's cost operations with zeros.
+  /// Rows of a block of L and of U. Larger blocks of L mean more operations
+  /// with zeros.
   static constexpr int lower_block = 128, upper_block = 256;
   /// Rows of the triangles that no product takes part in.
   static constexpr int least_block = 24;

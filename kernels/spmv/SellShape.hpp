@@ -55,13 +55,24 @@ void check_sell_options(const SellOptions& options) {
                       "choose at least 1, or 0 for the default");
 }
 
+/// Lanes on each multiprocessor that hide the latency of one step after the
+/// other. Fewer do where rows have about as many entries each.
+inline std::int64_t lanes_that_hide_steps(std::int64_t rows,
+                                          std::int64_t entries,
+                                          std::int64_t longest_row) {
+  constexpr std::int64_t all = 1024, least = 160, of_an_entry = 20;
+  rows = std::max<std::int64_t>(1, rows);
+  if (longest_row * rows > 4 * entries) return all;
+  return std::min(all, std::max(least, of_an_entry * entries / rows));
+}
+
 /// Rows of many entries get several lanes where there are too few rows to hide
 /// the latency of one step after the other, or where one lane would have more
-/// than some dozens of steps. Fewer lanes hide as much where rows have about as
-/// many entries each. A long row is one whose lanes, were it left in a chunk,
-/// would still be busy when a quarter of the product's time is over (or 32
-/// steps, whatever the time): eight steps, whose loads are under way together,
-/// are taken to cost 0.6 us, and the product that of its bytes at 4 TB/s.
+/// than some dozens of steps. A long row is one whose lanes, were it left in a
+/// chunk, would still be busy when a quarter of the product's time is over (or
+/// 32 steps, whatever the time): eight steps, whose loads are under way
+/// together, are taken to cost 0.6 us, and the product that of its bytes at 4
+/// TB/s.
 template <class ExecutionSpace>
 SellShape choose_sell_shape(const ExecutionSpace& exec, std::int64_t rows,
                             std::int64_t entries, std::int64_t longest_row,
@@ -69,14 +80,9 @@ SellShape choose_sell_shape(const ExecutionSpace& exec, std::int64_t rows,
                             const SellOptions& options) {
   constexpr int width = lane_width<ExecutionSpace>;
   SellShape shape;
-  const std::int64_t some_rows = std::max<std::int64_t>(1, rows);
-  const std::int64_t mean = entries / some_rows;
-  // Lanes that are enough, on a multiprocessor.
-  std::int64_t enough = 1024;
-  if (longest_row * some_rows <= 4 * entries)
-    enough =
-        std::min(enough, std::max<std::int64_t>(160, 20 * entries / some_rows));
-  enough *= num_multiprocessors(exec);
+  const std::int64_t mean = rows > 0 ? entries / rows : 0;
+  const std::int64_t enough = num_multiprocessors(exec) *
+                              lanes_that_hide_steps(rows, entries, longest_row);
   if (options.lanes_per_row > 0) {
     while ((1 << shape.log_lanes) < options.lanes_per_row) ++shape.log_lanes;
   } else if (width > 1) {

@@ -20,8 +20,9 @@ struct SellOptions {
   /// the one with the least; 1 where a host's C is left open, or is 1.
   std::int64_t sigma = 0;
   /// Lanes that share a row: a power of two up to a warp, 1 on a host.
-  /// Default: 1 where there are rows enough to hide latencies: on a device of
-  /// 132 multiprocessors, 21,000 of seven entries each.
+  /// Default: 1 where rows are short and enough to hide latencies: on a device
+  /// of 132 multiprocessors, 21,000 of seven entries each, or 135,000 if some
+  /// row has over four times the mean.
   int lanes_per_row = 0;
   /// Entries above which a row is taken out of the chunks and cut into pieces
   /// for a warp each.

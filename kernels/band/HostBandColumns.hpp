@@ -3,67 +3,13 @@
 #define STRATA_KERNELS_BAND_HOST_BAND_COLUMNS_HPP
 
 #include <algorithm>
-#include <cmath>
-#include <core/scalar/Modulus.hpp>
+#include <core/scalar/QuickModulus.hpp>
 #include <cstdint>
 #include <kernels/band/BandInput.hpp>
 #include <limits>
 
 namespace Strata {
 namespace Detail {
-
-/// |x|, or |Re x| + |Im x|: what LAPACK chooses pivots by, and not less than
-/// the modulus.
-template <class Real>
-Real sum_of_parts(const Real& x) {
-  return std::abs(x);
-}
-template <class Real>
-Real sum_of_parts(const Kokkos::complex<Real>& x) {
-  return std::abs(x.real()) + std::abs(x.imag());
-}
-/// |x|, or the larger of |Re x| and |Im x|: not more than the modulus.
-template <class Real>
-Real largest_part(const Real& x) {
-  return std::abs(x);
-}
-template <class Real>
-Real largest_part(const Kokkos::complex<Real>& x) {
-  return std::max(std::abs(x.real()), std::abs(x.imag()));
-}
-
-/// Whether a sum of two squares is so far from the ends of the range that none
-/// that matters has left it.
-template <class Real>
-bool is_mid_range(Real square) {
-  constexpr Real least = std::numeric_limits<Real>::min() /
-                         std::numeric_limits<Real>::epsilon() /
-                         std::numeric_limits<Real>::epsilon();
-  return square > least && square < Real(1) / least;
-}
-/// |x|, within a few roundings, by one square root where no square leaves the
-/// range of numbers by far.
-template <class Real>
-Real quick_modulus(const Real& x) {
-  return std::abs(x);
-}
-template <class Real>
-Real quick_modulus(const Kokkos::complex<Real>& x) {
-  const Real square = x.real() * x.real() + x.imag() * x.imag();
-  return is_mid_range(square) ? std::sqrt(square) : modulus(x);
-}
-/// 1 / x, likewise.
-template <class Real>
-Real quick_reciprocal(const Real& x) {
-  return Real(1) / x;
-}
-template <class Real>
-Kokkos::complex<Real> quick_reciprocal(const Kokkos::complex<Real>& x) {
-  const Real square = x.real() * x.real() + x.imag() * x.imag();
-  if (!is_mid_range(square)) return Kokkos::complex<Real>(1) / x;
-  const Real factor = Real(1) / square;
-  return {x.real() * factor, -x.imag() * factor};
-}
 
 /// What a host finds out about one band matrix, column by column, while it
 /// copies it into LAPACK's storage. It tells matrices that surely are right

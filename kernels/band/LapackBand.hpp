@@ -9,6 +9,7 @@
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <core/scalar/QuickModulus.hpp>
 #include <kernels/band/BandAlgorithm.hpp>
 #include <kernels/band/HostBandColumns.hpp>
 #include <kernels/band/NarrowBand.hpp>

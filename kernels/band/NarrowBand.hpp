@@ -3,8 +3,8 @@
 #define STRATA_KERNELS_BAND_NARROW_BAND_HPP
 
 #include <algorithm>
+#include <core/scalar/QuickModulus.hpp>
 #include <cstdint>
-#include <kernels/band/HostBandColumns.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -89,16 +89,45 @@ TYPED_TEST(GaussJordanSolution, InversesOfAllBlocksHaveSmallResiduals) {
   }
 }
 
-/// As many rows as several teams share, which on a device tell each other of
-/// their candidates for pivots.
-TEST(GaussJordanSolve, ResidualsOfManyRowsAreSmall) {
-  GaussJordan<double, Space> elimination(SolverTest::dense_options());
-  for (const int n : {1025, 1300}) {
-    const auto a = random_dense<double>(n, n, n);
-    const auto b = random_dense<double>(n, 1, n + 1);
+/// As many rows as one large team of a device has, and as several teams share,
+/// which tell each other of their candidates for pivots.
+template <class Scalar>
+void expect_small_residuals_of_many_rows() {
+  GaussJordan<Scalar, Space> elimination(SolverTest::dense_options());
+  for (const int n : {600, 1024, 1025, 1300}) {
+    SCOPED_TRACE(n);
+    const auto a = random_dense<Scalar>(n, n, n);
+    const auto b = random_dense<Scalar>(n, 1, n + 1);
     const auto x = solve<Kokkos::LayoutLeft>(elimination, a, b);
-    EXPECT_LE(backward_error(a, x, b), 2 * std::sqrt(n) * epsilon<double>());
+    EXPECT_LE(backward_error(a, x, b), 2 * std::sqrt(n) * epsilon<Scalar>());
     EXPECT_TRUE(x.same_bits(solve<Kokkos::LayoutLeft>(elimination, a, b)));
+  }
+}
+TEST(GaussJordanSolve, ResidualsOfManyRowsAreSmall) {
+  expect_small_residuals_of_many_rows<double>();
+}
+TEST(GaussJordanSolve, ResidualsOfManyRowsAreSmallInFloat) {
+  expect_small_residuals_of_many_rows<float>();
+}
+
+/// Zeros of either sign are smaller than any other entry. A permutation's rows
+/// have one that is none, and no operation rounds.
+TYPED_TEST(GaussJordanSolution, NegativeZerosAreNoPivots) {
+  using Scalar = TypeParam;
+  GaussJordan<Scalar, Space> elimination(SolverTest::dense_options());
+  for (const int n : {2, 31, 70, 520}) {
+    SCOPED_TRACE(n);
+    HostDense<Scalar> a(n, n), b(n, 1), wanted(n, 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) a(i, j) = Scalar(-0.0);
+      const std::int64_t column = n - 1 - i;
+      a(i, column) = Scalar(i % 2 == 0 ? 2 : -0.5);
+      wanted(column, 0) = Scalar(i + 1);
+      b(i, 0) = a(i, column) * wanted(column, 0);
+    }
+    const auto x = solve<Kokkos::LayoutLeft>(elimination, a, b);
+    for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(x(i, 0), wanted(i, 0));
+    if (this->HasFailure()) return;
   }
 }
 

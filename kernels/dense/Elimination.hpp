@@ -46,6 +46,9 @@ class Elimination {
   static constexpr int width = panel_width<Scalar>;
   using Ref = DenseRef<Scalar>;
   using Panel = ResidentPanel<Scalar, ExecutionSpace>;
+  /// Of one team. Registers suffice for more threads where a row takes few.
+  using LonePanel =
+      ResidentPanel<Scalar, ExecutionSpace, sizeof(Scalar) <= 4 ? 1024 : 512>;
 
   /// For matrices of up to max_rows rows; `stripe` columns a stripe, a
   /// multiple of `width`. @param use_blas for products and triangles of a host
@@ -72,7 +75,7 @@ class Elimination {
         exec, team_size, Panel::scratch_bytes(num_multiprocessors(exec)));
     const std::int64_t teams = std::min<std::int64_t>(
         max_teams_, (max_rows + team_size - 1) / team_size);
-    if (teams > 1) {
+    if (teams > 1 && max_rows > LonePanel::max_team_size) {
       keys_ = make_unfilled<Kokkos::View<Packet*, Memory>>(
           exec, "Strata::Dense::keys", 2 * teams * width);
       values_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
@@ -260,16 +263,17 @@ class Elimination {
                                  info,
                                  Ref{tile_.data(), width},
                                  status_.data()};
-    const int teams = (task.rows + team_size - 1) / team_size;
     if constexpr (has_resident_teams<ExecutionSpace>) {
+      const int teams = task.rows <= LonePanel::max_team_size
+                            ? 1
+                            : (task.rows + team_size - 1) / team_size;
       if (teams <= max_teams_) {
-        const ProfilingRegion region("Strata::Dense::ResidentPanel");
-        const int threads = teams > 1 ? team_size
-                                      : (task.rows + Panel::lanes - 1) /
-                                            Panel::lanes * Panel::lanes;
-        run_resident_teams("Strata::Dense::ResidentPanel", exec,
-                           Panel{task, messages_, set_}, teams, threads,
-                           Panel::scratch_bytes(teams));
+        if (teams > 1)
+          run_panel(exec, Panel{task, messages_, set_}, teams, team_size);
+        else
+          run_panel(
+              exec, LonePanel{task, messages_, set_}, 1,
+              (task.rows + Panel::lanes - 1) / Panel::lanes * Panel::lanes);
         set_ = 1 - set_;
         exchanged_ = false;
         return info;
@@ -278,6 +282,15 @@ class Elimination {
     eliminate_by_columns(exec, task, state_);
     exchanged_ = true;
     return info;
+  }
+
+  template <class Resident>
+  static void run_panel(const ExecutionSpace& exec, const Resident& panel,
+                        int teams, int threads) {
+    const char* const label = "Strata::Dense::ResidentPanel";
+    const ProfilingRegion region(label);
+    run_resident_teams(label, exec, panel, teams, threads,
+                       Resident::scratch_bytes(teams));
   }
 
   /// Exchanges the panel's rows in columns first to end, and eliminates in

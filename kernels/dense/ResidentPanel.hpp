@@ -9,29 +9,69 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/dense/PanelState.hpp>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
+
+/// An entry's magnitude as a number that is the larger, the larger it is. Zeros
+/// of either sign are alike, and what is not a number is larger than all.
+template <class Scalar>
+struct PivotKey {
+  using Key = unsigned long long;
+  /// Whether keys differ in their upper halves only.
+  static constexpr bool in_upper_half = std::is_same<Scalar, float>::value;
+
+  KOKKOS_INLINE_FUNCTION static Key of(const Scalar& entry) {
+    if constexpr (in_upper_half) {
+      unsigned bits;
+      memcpy(&bits, &entry, sizeof bits);
+      return static_cast<Key>(bits & 0x7fffffffU) << 32;
+    } else {
+      const double size = magnitude(entry);
+      Key key;
+      memcpy(&key, &size, sizeof key);
+      return key & 0x7fffffffffffffffULL;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION static double magnitude_of(Key key) {
+    if constexpr (in_upper_half) {
+      const unsigned bits = static_cast<unsigned>(key >> 32);
+      float size;
+      memcpy(&size, &bits, sizeof size);
+      return size;
+    } else {
+      double size;
+      memcpy(&size, &key, sizeof size);
+      return size;
+    }
+  }
+};
 
 /// The largest of the lanes' keys and the lowest lane that holds it.
 struct BestLane {
   unsigned long long key;
   int lane;
 };
+template <class Scalar>
 KOKKOS_INLINE_FUNCTION BestLane best_lane(unsigned long long key) {
   const unsigned high = static_cast<unsigned>(key >> 32);
-  const unsigned low = static_cast<unsigned>(key);
   const unsigned best_high = lane_max(high);
-  const unsigned best_low = lane_max(high == best_high ? low : 0u);
-  const unsigned holders = lane_ballot(high == best_high && low == best_low);
+  unsigned best_low = 0;
+  bool holds = high == best_high;
+  if constexpr (!PivotKey<Scalar>::in_upper_half) {
+    const unsigned low = static_cast<unsigned>(key);
+    best_low = lane_max(holds ? low : 0u);
+    holds = holds && low == best_low;
+  }
   return {static_cast<unsigned long long>(best_high) << 32 | best_low,
-          lowest_bit(holders)};
+          lowest_bit(lane_ballot(holds))};
 }
 
 /// A team's largest entry of a column.
 template <class Scalar>
 struct PanelCandidate {
-  unsigned long long key;  ///< bits of its magnitude
+  unsigned long long key;  ///< see PivotKey
   Scalar reciprocal;
   int row;
 };
@@ -91,17 +131,26 @@ struct ResetMessages {
 /// publishes its message of a column before it waits for the others', and
 /// needs for that only what it knows after the column before. NaN and zero
 /// columns send messages as any other.
-template <class Scalar, class ExecutionSpace>
+///
+/// @tparam threads  of a team at most
+template <class Scalar, class ExecutionSpace, int threads = 512>
 struct ResidentPanel {
   static constexpr int width = panel_width<Scalar>;
   static constexpr int lanes = lane_width<ExecutionSpace>;
-  static constexpr int max_team_size = 512;
+  static constexpr int max_team_size = threads;
+  using Key = PivotKey<Scalar>;
 
   PanelTask<Scalar> task;
   PanelMessages<Scalar> messages;
   int set;
 
-  /// Followed by the teams' candidates and their rows of `width` entries.
+  /// Entries of a row that scratch takes and gives at once.
+  struct alignas(16) Group {
+    static constexpr int size = 16 / static_cast<int>(sizeof(Scalar));
+    Scalar entry[size];
+  };
+  static constexpr int groups = width / Group::size;
+  /// Followed by the teams' rows and their candidates.
   struct Scratch {
     unsigned long long key[max_team_size / lanes];
     int lane[max_team_size / lanes];
@@ -109,8 +158,8 @@ struct ResidentPanel {
   };
 
   KOKKOS_INLINE_FUNCTION static std::size_t scratch_bytes(int teams) {
-    return first_candidate +
-           teams * (sizeof(PanelCandidate<Scalar>) + sizeof(Scalar) * width);
+    return first_row +
+           teams * (sizeof(Group) * groups + sizeof(PanelCandidate<Scalar>));
   }
 
   template <class Team>
@@ -118,10 +167,10 @@ struct ResidentPanel {
     char* const bytes = static_cast<char*>(
         team.team_scratch(0).get_shmem(scratch_bytes(team.league_size())));
     Scratch& scratch = *reinterpret_cast<Scratch*>(bytes);
+    Group* const rows = reinterpret_cast<Group*>(bytes + first_row);
     PanelCandidate<Scalar>* const candidates =
-        reinterpret_cast<PanelCandidate<Scalar>*>(bytes + first_candidate);
-    Scalar* const rows =
-        reinterpret_cast<Scalar*>(candidates + team.league_size());
+        reinterpret_cast<PanelCandidate<Scalar>*>(rows +
+                                                  team.league_size() * groups);
     const int lane = team.team_rank() % lanes, warp = team.team_rank() / lanes;
     const int row = team.league_rank() * team.team_size() + team.team_rank();
     bool active = row < task.rows;
@@ -142,21 +191,22 @@ struct ResidentPanel {
 
       const int from = best_candidate(candidates, lane, team.league_size());
       const PanelCandidate<Scalar>& best = candidates[from];
-      const Scalar* const p = rows + from * width;
-      const double size = as_magnitude(best.key);
+      const Group* const p = rows + from * groups;
+      const Scalar* const entries = entries_of(p);
+      const double size = Key::magnitude_of(best.key);
       // A NaN is no pivot either: EliminationStatus::overflow reports it.
       const bool pivot = size > task.tolerance;
       const bool mine = pivot && row == best.row;
       Scalar l(0);
       if (active && pivot && !mine)
         l = usable_reciprocal(best.reciprocal) ? v[0] * best.reciprocal
-                                               : v[0] / p[0];
+                                               : v[0] / entries[0];
       if (active && !mine) task.a(row, j) = l;
       if (mine) {
         active = false;
         own_pivot = found;
       }
-      v[0] = v[1] - l * p[1];
+      v[0] = v[1] - l * entries[1];
       reciprocal = fast_reciprocal(v[0]);
       propose(scratch, lane, warp, active, v[0]);
       if (j < width / 2)
@@ -166,7 +216,7 @@ struct ResidentPanel {
       // The last warp of the pivot's team writes what is final of its row.
       if (pivot && from == team.league_rank() &&
           warp == team.team_size() / lanes - 1 && lane < task.columns - j)
-        task.a(best.row, j + lane) = p[lane];
+        task.a(best.row, j + lane) = entries[lane];
       if (team.league_rank() == 0 && team.team_rank() == 0 &&
           !is_finite_magnitude(size) &&
           task.status->overflow == EliminationStatus::none)
@@ -184,13 +234,13 @@ struct ResidentPanel {
   }
 
  private:
-  static constexpr std::size_t first_candidate =
-      (sizeof(Scratch) + 15) / 16 * 16;
+  static constexpr std::size_t first_row = (sizeof(Scratch) + 15) / 16 * 16;
 
-  KOKKOS_INLINE_FUNCTION static double as_magnitude(unsigned long long key) {
-    double size;
-    memcpy(&size, &key, sizeof size);
-    return size;
+  KOKKOS_INLINE_FUNCTION static Scalar* entries_of(Group* row) {
+    return reinterpret_cast<Scalar*>(row);
+  }
+  KOKKOS_INLINE_FUNCTION static const Scalar* entries_of(const Group* row) {
+    return reinterpret_cast<const Scalar*>(row);
   }
 
   template <class Team>
@@ -209,12 +259,7 @@ struct ResidentPanel {
   KOKKOS_INLINE_FUNCTION static void propose(Scratch& scratch, int lane,
                                              int warp, bool active,
                                              const Scalar& entry) {
-    unsigned long long key = 0;
-    if (active) {
-      const double size = magnitude(entry);
-      memcpy(&key, &size, sizeof key);
-    }
-    const BestLane best = best_lane(key);
+    const BestLane best = best_lane<Scalar>(active ? Key::of(entry) : 0);
     if (lane == 0) {
       scratch.key[warp] = best.key;
       scratch.lane[warp] = best.lane;
@@ -225,18 +270,25 @@ struct ResidentPanel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void exchange(const Team& team, const Scratch& scratch,
                                        PanelCandidate<Scalar>* candidates,
-                                       Scalar* rows, int row, int j,
+                                       Group* rows, int row, int j,
                                        const Scalar& reciprocal,
                                        const Scalar (&v)[width]) const {
     const int lane = team.team_rank() % lanes, warp = team.team_rank() / lanes;
     const int warps = team.team_size() / lanes;
-    const BestLane of_team = best_lane(lane < warps ? scratch.key[lane] : 0);
-    Scalar* const own = rows + team.league_rank() * width;
+    const BestLane of_team =
+        best_lane<Scalar>(lane < warps ? scratch.key[lane] : 0);
+    Group* const own = rows + team.league_rank() * groups;
     PanelCandidate<Scalar>& candidate = candidates[team.league_rank()];
     if (warp == of_team.lane) {
       if (lane == scratch.lane[warp]) {
         STRATA_IMPL_UNROLL
-        for (int k = 0; k < width; ++k) own[k] = v[k];
+        for (int g = 0; g < groups; ++g) {
+          Group group;
+          STRATA_IMPL_UNROLL
+          for (int e = 0; e < Group::size; ++e)
+            group.entry[e] = v[g * Group::size + e];
+          own[g] = group;
+        }
         candidate.key = of_team.key;
         candidate.reciprocal = reciprocal;
         candidate.row = row;
@@ -248,14 +300,16 @@ struct ResidentPanel {
                                {{candidate.key, static_cast<unsigned long long>(
                                                     candidate.row)}});
         Scalar* const to = messages.value(set, team.league_rank(), j);
-        if (lane < width) NotReady<Scalar>::publish(to + lane, own[lane]);
+        if (lane < width)
+          NotReady<Scalar>::publish(to + lane, entries_of(own)[lane]);
         if (lane == 1)
           NotReady<Scalar>::publish(to + width, candidate.reciprocal);
       }
     }
     for (int other = warp; other < team.league_size(); other += warps)
       if (other != team.league_rank())
-        listen(candidates[other], rows + other * width, lane, other, j);
+        listen(candidates[other], entries_of(rows + other * groups), lane,
+               other, j);
   }
 
   /// Waits for a team's message of column j. All lanes of a warp.
@@ -295,7 +349,7 @@ struct ResidentPanel {
         key = candidates[other].key;
         from = other;
       }
-    const BestLane best = best_lane(lane < teams ? key : 0);
+    const BestLane best = best_lane<Scalar>(lane < teams ? key : 0);
     return lane_broadcast(from, best.lane);
   }
 
@@ -303,15 +357,19 @@ struct ResidentPanel {
   template <int count>
   KOKKOS_INLINE_FUNCTION static void eliminate(Scalar (&v)[width],
                                                const Scalar& l,
-                                               const Scalar* p) {
+                                               const Group* p) {
+    constexpr int places = count < width ? count : width;
     STRATA_IMPL_UNROLL
-    for (int k = 1; k + 1 < count && k + 1 < width; ++k)
-      v[k] = v[k + 1] - l * p[k + 1];
-    if constexpr (count >= width) {
-      v[width - 1] = Scalar(0);
-    } else {
-      v[count - 1] = Scalar(0);
+    for (int g = 0; g < groups; ++g) {
+      if (g * Group::size >= places) continue;
+      const Group group = p[g];
+      STRATA_IMPL_UNROLL
+      for (int e = 0; e < Group::size; ++e) {
+        const int k = g * Group::size + e;
+        if (k >= 2 && k < places) v[k - 1] = v[k] - l * group.entry[e];
+      }
     }
+    v[places - 1] = Scalar(0);
   }
 
   /// Pivot rows are to go to the front in order, and the other rows that are

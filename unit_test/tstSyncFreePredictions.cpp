@@ -117,6 +117,7 @@ PackedFeatures random_packed(std::mt19937& random) {
   packed.step_cost = 1 + 0.35 * (below(2) - 1);
   packed.merged_levels = below(4);
   packed.entries_a_step = below(20);
+  packed.coefficients = 0.5 * below(30);
   packed.subgraphs = below(700);
   packed.imports = below(900000);
   return packed;
@@ -149,6 +150,11 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
     EXPECT_GE(us(more_imports, true), in_bands);
     EXPECT_GT(us([](PackedFeatures& p) { p.critical_steps += 100; }), now);
     EXPECT_GT(us([](PackedFeatures& p) { p.team_steps *= 2; }), now);
+    const double longer_sums = us([](PackedFeatures& p) { ++p.coefficients; });
+    if (f.columns == 1)
+      EXPECT_GT(longer_sums, now);
+    else
+      EXPECT_EQ(longer_sums, now);
     const double wider = us([](PackedFeatures& p) { p.entries_a_step *= 4; });
     if (f.columns == 1)
       EXPECT_LT(wider, now);
@@ -172,6 +178,7 @@ TEST(SyncFreePredictions, FewLevelSetsArePredictedAsOneBand) {
     const PackedFeatures one = packed_in(0);
     EXPECT_FALSE(one.bands);
     EXPECT_GT(one.team_steps, 0);
+    EXPECT_EQ(one.coefficients, 0);
     LevelSizes sizes;
     sizes.num_levels = levels.num_levels;
     sizes.level_map = {0, graph.num_vertices};

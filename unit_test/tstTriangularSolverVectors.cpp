@@ -101,6 +101,38 @@ TEST(TriangularSolver, SolvesManyRightHandSidesOfAShortSystem) {
   }
 }
 
+/// So many numbers that a device moves b and x in whole lines, by way of its
+/// buffers, where rows are neighbours in memory.
+TEST(TriangularSolver, SolvesMoreRightHandSidesThanCachesHold) {
+  TriangularOptions options;
+  options.algorithm = Algorithm::sync_free;
+  options.max_right_hand_sides = 217;
+  const int n = 40003, k = 217;
+  const auto A =
+      make_triangle<double>(random_pattern(n, 1.5, n, 29), Uplo::lower);
+  const Prepared p{A,
+                   Solver(Space(), A.to_device<SolverMatrix<double, Space>>(),
+                          Uplo::lower, Diag::non_unit, options)};
+  const auto b = random_values<double>(std::size_t(n) * k, 5);
+  const auto expect_some = [&](const Block& x_block) {
+    const auto x = x_block.get();
+    for (const int column : {0, 1, 31, 32, 130, 216})
+      HostSystem<double>{A, Uplo::lower, Diag::non_unit}.expect_solution(
+          b.data() + std::size_t(n) * column,
+          x.data() + std::size_t(n) * column);
+    EXPECT_TRUE(x_block.surroundings_intact());
+  };
+  const Block b_block(Storage::left, n, k, 0), x_block(Storage::left, n, k, 1),
+      by_rows(Storage::right, n, k, 0);
+  b_block.set(b);
+  for (const Block* const to : {&x_block, &by_rows, &b_block}) {
+    solve_blocks(p.solver, b_block, *to);
+    expect_some(*to);
+  }
+  EXPECT_TRUE(same_bits(x_block.get(), b_block.get())) << "in place";
+  EXPECT_TRUE(same_bits(x_block.get(), by_rows.get()));
+}
+
 TEST(TriangularSolver, ColumnsOfOneMatrixAreApart) {
   for (const auto& variant : algorithms()) {
     SCOPED_TRACE(variant.name);

@@ -151,6 +151,12 @@ class SubgraphPacker {
   }
   double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
   std::int64_t num_coefficients() const { return merger_.num_coefficients(); }
+  /// Of a row, 0 where level sets are not merged.
+  double mean_coefficients() const {
+    return merged_levels_ > 1
+               ? double(num_coefficients()) / stages_.packed.num_rows
+               : 0.;
+  }
   std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();

@@ -49,8 +49,9 @@ inline double predict_sync_free(const SolveFeatures& f, bool in_blocks,
 
 /// With merged level sets, for one right-hand side: fewer dependencies to wait
 /// for, each of them longer for longer lists, and more entries, whose
-/// dependencies mostly lie in sectors that are read anyway. Rows that stay as
-/// they are hold up others.
+/// dependencies mostly lie in sectors that are read anyway. Coefficients count
+/// less than dependencies, as they need no waiting. Rows that stay as they are
+/// hold up others. The fewer rows level sets have, the fewer others poll.
 inline double predict_merged_sync_free(const SolveFeatures& f,
                                        const LevelsCandidate& merged,
                                        const NeighbourShares& neighbours = {}) {
@@ -59,14 +60,18 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
   const double waits = std::ceil(f.sizes.num_levels / k) *
                        (1 + (k - 1) * std::min(1., 2 * merged.stay));
   const double length = merged.dependencies + merged.coefficients;
-  const double longer = 0.01 * (length + std::min(length, 8.)) +
-                        0.003 * std::max(0., length - 24);
+  const double longer =
+      0.014 * merged.dependencies + 0.005 * merged.coefficients +
+      0.009 * std::min(length, 8.) + 0.001 * std::max(0., length - 24);
+  const double of_level = std::max(1., k * f.rows / f.sizes.num_levels);
+  const double polled = std::pow(std::min(1., of_level / 600), 0.07);
   const double more = std::max(0., f.rows * length - f.edges);
   // Where level sets are few, the b of neighbours' coefficients are no
   // neighbours in memory.
   const double scattered =
       f.sizes.num_levels < 32 ? f.rows * merged.coefficients : more / 8;
-  const double latency = 1.2 * p.handover * (1 + std::min(0.8, longer)) * waits;
+  const double latency =
+      1.26 * p.handover * polled * (1 + std::min(0.8, longer)) * waits;
   const double bytes =
       f.bytes_us +
       (more * (f.scalar + 4) +

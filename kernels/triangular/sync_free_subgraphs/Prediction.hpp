@@ -15,7 +15,7 @@ namespace Detail {
 /// that take 1.2 to 2 times as long. With several right-hand sides teams hold
 /// each other up.
 inline double least_of_team(const SolveFeatures& f) {
-  return (f.columns == 1 ? 22 : 35) * f.p.handover;
+  return (f.columns == 1 ? 17 : 35) * f.p.handover;
 }
 
 /// No sub-graphs without merged rows can do better than this.
@@ -82,6 +82,8 @@ struct PackedFeatures {
   /// Level sets that become one.
   int merged_levels = 1;
   int entries_a_step = 1;  ///< of a row
+  /// Coefficients of b of a merged row in the mean, 0 where none is merged.
+  double coefficients = 0;
   int subgraphs = 1;
   std::int64_t imports = 0;  ///< values that they need from each other
   bool bands = false;        ///< of level sets, more than one
@@ -98,16 +100,18 @@ PackedFeatures packed_features(const Packer& packed, int latency) {
   features.latency = latency;
   features.merged_levels = packed.merged_levels();
   features.entries_a_step = packed.entries_a_step();
+  features.coefficients = packed.mean_coefficients();
   features.subgraphs = packed.num_subgraphs();
   features.imports = packed.num_imports();
   return features;
 }
 
 /// Factor on the prediction of sub-graphs in bands, fitted for one to four
-/// merged level sets: merged rows begin with a sum over b and have more
-/// dependencies, and four teams share a multiprocessor that does that work.
-inline double in_bands(int merged_levels) {
-  return 0.75 + 0.12 * merged_levels;
+/// merged level sets: merged rows have more dependencies, and four teams share
+/// a multiprocessor that does that work.
+inline double in_bands(const SolveFeatures& f, int merged_levels) {
+  return f.columns == 1 ? 0.6 + 0.08 * merged_levels
+                        : 0.75 + 0.12 * merged_levels;
 }
 
 /// Time in which teams fetch values from other sub-graphs, 64 together, and the
@@ -126,7 +130,7 @@ inline double predict_fetches(const SolveFeatures& f,
   // rows are new to the next one at most, the others have been there for long.
   // Sub-graphs that are under way at once fetch side by side, and have part of
   // their values before they need them.
-  return 0.45 *
+  return 0.26 *
          std::min(passed(std::ceil(levels / packed.merged_levels)),
                   packed.subgraphs - 1.) *
          std::min(imports, f.rows) * fetch / std::sqrt(together);
@@ -139,30 +143,34 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
   const auto& p = f.p;
   if (f.width == 1)
     return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
-  // Teams begin with a ticket, their part of b, and outside values.
-  const double first = f.begin() + 3 * p.handover;
+  const bool one_vector = f.columns == 1;
+  // Teams begin with a ticket, their part of b, and outside values; merged rows
+  // with a sum over b.
+  const double first =
+      f.begin() + (3 + (one_vector ? 2 * packed.coefficients : 0)) * p.handover;
   // With several right-hand sides, teams have others of them to do.
   const double together =
-      f.columns > 1
-          ? 1.
-          : std::min(packed.concurrency, double(teams) * f.processors);
+      one_vector ? std::min(packed.concurrency, double(teams) * f.processors)
+                 : 1.;
   // Sub-graphs that are under way at once do their work side by side. In bands
-  // of level sets, where it is not counted, two fifths of the path stand for
+  // of level sets, where it is not counted, a multiple of the path stands for
   // it.
-  const double work =
-      packed.bands ? 0.4 * packed.critical_steps : packed.team_steps / together;
+  const double work = packed.bands
+                          ? (one_vector ? 1.25 : 0.4) * packed.critical_steps
+                          : packed.team_steps / together;
   // The larger of path and work counts for more.
   double steps = std::pow(
       std::pow(packed.critical_steps, 1.5) + std::pow(work, 1.5), 1 / 1.5);
   // Of the longest row, few lanes of a team have work, step after step, and
   // others of the sub-graph wait for what it waits for.
-  if (!packed.bands && f.columns == 1)
-    steps += 0.6 * f.longest_row() / packed.entries_a_step;
-  // Records take about twice the bytes of entries.
+  if (!packed.bands && one_vector)
+    steps += 0.8 * f.longest_row() / packed.entries_a_step;
+  // Records take about twice the bytes of entries. Of one right-hand side, much
+  // of the time passes beside the steps.
   const double bytes =
-      2 * f.bytes_us *
-      (f.columns == 1 && f.is_in_shared_cache() ? SolveFeatures::beside_waiting
-                                                : 1.);
+      (one_vector ? 1.4 : 2.) * f.bytes_us *
+      (one_vector && f.is_in_shared_cache() ? SolveFeatures::beside_waiting
+                                            : 1.);
   const double one = first + p.pass * packed.step_cost * steps +
                      predict_fetches(f, packed, together) + bytes;
   // Others go side by side with the first, and hold up the teams, of which four
@@ -170,7 +178,7 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
   const double others = (f.columns - 1) * packed.subgraphs * 35 * p.handover /
                         (4. * f.processors);
   return (std::hypot(one, least_of_team(f)) + others) *
-         (packed.bands ? in_bands(packed.merged_levels) : 1.);
+         (packed.bands ? in_bands(f, packed.merged_levels) : 1.);
 }
 
 }  // namespace Detail

@@ -40,11 +40,13 @@ struct SellHostRun {
       }
     }
     if (A.row_first) {
+      const std::int64_t begin = boundary(first, end, thread, threads);
       const std::int64_t stop = boundary(first, end, thread + 1, threads);
-      for (std::int64_t p = boundary(first, end, thread, threads); p < stop;
-           ++p)
-        whole_row(p, part);
-      return part;
+      if (A.wide_row_first)
+        return rows_alone(static_cast<const std::int64_t*>(A.row_first), begin,
+                          stop);
+      return rows_alone(static_cast<const std::uint32_t*>(A.row_first), begin,
+                        stop);
     }
     const std::int64_t chunks = end - first;
     const std::int64_t stop = first + chunks * (thread + 1) / threads;
@@ -94,23 +96,30 @@ struct SellHostRun {
     return first;
   }
 
-  KOKKOS_INLINE_FUNCTION void whole_row(std::int64_t p, double& part) const {
-    const int row = A.row_at(p);
-    if (row < 0) return;
-    const std::int64_t end = A.row_first_at(p + 1);
+  /// The permuted rows `first` to `end` - 1, which stand alone.
+  template <class Slot>
+  STRATA_IMPL_HOST_LOOP KOKKOS_FUNCTION double rows_alone(
+      const Slot* row_first, std::int64_t first, std::int64_t end) const {
+    double part = 0;
     // Copies, which no store of a sum can change.
     const Scalar* const value = A.value;
     const int* const column = A.column;
+    const int* const order = A.order;
     const auto source = task.source;
-    Scalar sum[R];
-    for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-    STRATA_IMPL_UNROLL_TWICE
-    for (std::int64_t k = A.row_first_at(p); k < end; ++k) {
-      const Scalar v = value[k];
-      const std::int64_t from = column[k];
-      for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+    std::int64_t k = first < end ? row_first[first] : 0;
+    for (std::int64_t p = first; p < end; ++p) {
+      const std::int64_t row_end = row_first[p + 1];
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      for (; k < row_end; ++k) {
+        const Scalar v = value[k];
+        const std::int64_t from = column[k];
+        for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+      }
+      const int row = order ? order[p] : static_cast<int>(p);
+      if (row >= 0) part += task.row(row, sum);
     }
-    part += task.row(row, sum);
+    return part;
   }
 
   KOKKOS_INLINE_FUNCTION void whole_chunk(std::int64_t c, double& part) const {

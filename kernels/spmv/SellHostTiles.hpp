@@ -193,8 +193,7 @@ struct SellHostTiles {
   static constexpr int chunk_rows = 8;
   /// Columns of a block: of those that adjoin, and of others, each of which
   /// takes an address.
-  static constexpr int most_adjoining = sizeof(Scalar) < 16 ? 16 : 8,
-                       most_apart = 8;
+  static constexpr int most_adjoining = 16, most_apart = 8;
   /// Columns whose sums for a chunk registers hold.
   static constexpr int columns_of_lines =
       sizeof(Scalar) < 16 ? 16 / static_cast<int>(sizeof(Scalar)) : 1;
@@ -219,8 +218,7 @@ struct SellHostTiles {
     constexpr std::int64_t bytes = sizeof(Scalar), line = 64, way = 4096,
                            second_level_cache = std::int64_t{1} << 20;
     constexpr std::int64_t long_row = 16, most = 65536;
-    const bool one_pass =
-        x.column_stride == 1 || (x.row_stride == 1 && !A.row_first);
+    const bool one_pass = x.column_stride == 1 || in_lines(A, x);
     if (!serves(A) || A.num_pieces > 0)
       return static_cast<int>(left < sell_max_block ? left : sell_max_block);
     if (one_pass) return static_cast<int>(left < most ? left : most);
@@ -247,6 +245,12 @@ struct SellHostTiles {
   }
 
  private:
+  /// Whether chunks on diagonals take several rows at once. Scalars of 16 bytes
+  /// are slower by it.
+  KOKKOS_INLINE_FUNCTION static bool in_lines(
+      const SellRef<Scalar>& A, const MultiVectorRef<const Scalar>& x) {
+    return sizeof(Scalar) < 16 && x.row_stride == 1 && !A.row_first;
+  }
   /// Columns of the next block of at most `most`, so that all have about as
   /// many.
   KOKKOS_INLINE_FUNCTION static int columns_of_block(int left, int most) {
@@ -256,7 +260,7 @@ struct SellHostTiles {
   KOKKOS_INLINE_FUNCTION void tile(std::int64_t first, std::int64_t end) const {
     if (x.column_stride == 1)
       columns<true>(first, end);
-    else if (x.row_stride == 1 && !A.row_first)
+    else if (in_lines(A, x))
       lines(first, end);
     else
       columns<false>(first, end);

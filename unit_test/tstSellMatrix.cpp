@@ -250,6 +250,37 @@ TEST(SellMatrix, GridsAreStoredByDiagonals) {
   check(host, B, Storage::left, 5);
 }
 
+template <class Scalar>
+void check_vectors(const char* spec) {
+  const Device exec;
+  const HostMatrix<Scalar> host(
+      Strata::gallery<Crs<Scalar, int, int>>(exec, spec));
+  const Strata::SellMatrix<Scalar, Device> A(
+      exec, host.template to_device<Crs<Scalar, int, int>>());
+  for (const auto storage : {Storage::left, Storage::right, Storage::strided,
+                             Storage::strided_by_rows})
+    for (const std::int64_t vectors :
+         {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 37}) {
+      check<Scalar>(host, A, storage, vectors);
+      if (testing::Test::HasFatalFailure()) {
+        ADD_FAILURE() << spec << ", " << vectors << " vectors, storage "
+                      << static_cast<int>(storage);
+        return;
+      }
+    }
+}
+
+TEST(SellMatrix, SeveralVectorsMayLieInAnyWay) {
+  // Rows by diagonals, the last chunk of one row; rows apart; and either with
+  // columns of x a multiple of 4 KiB apart.
+  for (const auto* spec :
+       {"grid2d:21", "circuit:500", "grid2d:32", "random:512x6"}) {
+    check_vectors<double>(spec);
+    check_vectors<float>(spec);
+    check_vectors<Kokkos::complex<double>>(spec);
+  }
+}
+
 TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   const Device exec;
   const auto uneven = [&](const char* spec, std::int64_t sigma) {

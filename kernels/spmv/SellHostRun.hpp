@@ -2,7 +2,9 @@
 #ifndef STRATA_KERNELS_SPMV_SELL_HOST_RUN_HPP
 #define STRATA_KERNELS_SPMV_SELL_HOST_RUN_HPP
 
+#include <core/device/Backend.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/spmv/SellHostTiles.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 
 namespace Strata {
@@ -15,7 +17,7 @@ namespace Detail {
 /// of eight rows lie on diagonals, mostly: they take no columns, and as their
 /// rows follow each other in x, too, compilers make vector instructions of
 /// them. Chunks of any other shape, which options can ask for, take the general
-/// loop.
+/// loop. Several columns of either form are SellHostTiles' work.
 template <class Scalar, class Task>
 struct SellHostRun {
   static constexpr int R = Task::block;
@@ -31,12 +33,20 @@ struct SellHostRun {
                                       std::int64_t thread,
                                       std::int64_t threads) const {
     double part = 0;
+    if constexpr (R > 1) {
+      if (SellHostTiles<Scalar>::serves(A)) {
+        tiles(first, end, thread, threads);
+        return 0;
+      }
+    }
     if (A.row_first) {
+      const std::int64_t begin = boundary(first, end, thread, threads);
       const std::int64_t stop = boundary(first, end, thread + 1, threads);
-      for (std::int64_t p = boundary(first, end, thread, threads); p < stop;
-           ++p)
-        whole_row(p, part);
-      return part;
+      if (A.wide_row_first)
+        return rows_alone(static_cast<const std::int64_t*>(A.row_first), begin,
+                          stop);
+      return rows_alone(static_cast<const std::uint32_t*>(A.row_first), begin,
+                        stop);
     }
     const std::int64_t chunks = end - first;
     const std::int64_t stop = first + chunks * (thread + 1) / threads;
@@ -46,6 +56,21 @@ struct SellHostRun {
   }
 
  private:
+  /// The same for several columns, whose task is a SellMultiply.
+  KOKKOS_INLINE_FUNCTION void tiles(std::int64_t first, std::int64_t end,
+                                    std::int64_t thread,
+                                    std::int64_t threads) const {
+    const SellHostTiles<Scalar> own{
+        A,          task.source.x, task.y,        task.columns,
+        task.alpha, task.beta,     task.overwrite};
+    const std::int64_t chunks = end - first;
+    if (A.row_first)
+      own.chunks(boundary(first, end, thread, threads),
+                 boundary(first, end, thread + 1, threads));
+    else
+      own.chunks(first + chunks * thread / threads,
+                 first + chunks * (thread + 1) / threads);
+  }
   /// What the rows before `permuted_row` cost: a row as much as three entries.
   KOKKOS_INLINE_FUNCTION std::int64_t cost_before(
       std::int64_t permuted_row) const {
@@ -71,22 +96,30 @@ struct SellHostRun {
     return first;
   }
 
-  KOKKOS_INLINE_FUNCTION void whole_row(std::int64_t p, double& part) const {
-    const int row = A.row_at(p);
-    if (row < 0) return;
-    const std::int64_t end = A.row_first_at(p + 1);
+  /// The permuted rows `first` to `end` - 1, which stand alone.
+  template <class Slot>
+  STRATA_IMPL_HOST_LOOP KOKKOS_FUNCTION double rows_alone(
+      const Slot* row_first, std::int64_t first, std::int64_t end) const {
+    double part = 0;
     // Copies, which no store of a sum can change.
     const Scalar* const value = A.value;
     const int* const column = A.column;
+    const int* const order = A.order;
     const auto source = task.source;
-    Scalar sum[R];
-    for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-    for (std::int64_t k = A.row_first_at(p); k < end; ++k) {
-      const Scalar v = value[k];
-      const std::int64_t from = column[k];
-      for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+    std::int64_t k = first < end ? row_first[first] : 0;
+    for (std::int64_t p = first; p < end; ++p) {
+      const std::int64_t row_end = row_first[p + 1];
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      for (; k < row_end; ++k) {
+        const Scalar v = value[k];
+        const std::int64_t from = column[k];
+        for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+      }
+      const int row = order ? order[p] : static_cast<int>(p);
+      if (row >= 0) part += task.row(row, sum);
     }
-    part += task.row(row, sum);
+    return part;
   }
 
   KOKKOS_INLINE_FUNCTION void whole_chunk(std::int64_t c, double& part) const {
@@ -123,27 +156,6 @@ struct SellHostRun {
     }
   }
 
-  /// Rows `row` to `row` + 7 on diagonals, one after the other.
-  KOKKOS_INLINE_FUNCTION void rows_on_diagonals(const SellChunk& chunk,
-                                                std::int64_t row,
-                                                double& part) const {
-    const DiagonalStep* const step = A.diagonal_steps(chunk);
-    const int steps = chunk.steps;
-    const auto source = task.source;
-    for (int u = 0; u < rows_at_once && row + u < A.rows; ++u) {
-      const Scalar* value = A.value + chunk.first_slot + u;
-      Scalar sum[R];
-      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
-      for (int s = 0; s < steps; ++s, value += rows_at_once)
-        if (step[s].rows >> u & 1u) {
-          const Scalar v = *value;
-          const std::int64_t from = row + u + step[s].offset;
-          for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
-        }
-      part += task.row(static_cast<int>(row) + u, sum);
-    }
-  }
-
   /// Rows `row` to `row` + 7 on diagonals.
   KOKKOS_INLINE_FUNCTION void diagonals_in_order(const SellChunk& chunk,
                                                  std::int64_t row,
@@ -152,8 +164,6 @@ struct SellHostRun {
     constexpr unsigned all = (1u << C) - 1u;
     const Scalar* value = A.value + chunk.first_slot;
     const DiagonalStep* const step = A.diagonal_steps(chunk);
-    // The sums of several columns of eight rows are more than registers hold.
-    if (R > 1) return rows_on_diagonals(chunk, row, part);
     Scalar sum[C][R];
     for (int u = 0; u < C; ++u)
       for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);

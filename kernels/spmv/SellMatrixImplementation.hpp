@@ -73,8 +73,7 @@ class SellMatrixState {
       return multiply_block<1>(exec, ContiguousSource<Scalar>{from.data}, to, 1,
                                alpha, beta);
     for (std::int64_t first = 0; first < vectors;) {
-      const int count =
-          columns_of_pass(vectors - first, from.column_stride == 1);
+      const int count = columns_of_pass(vectors - first, from);
       multiply_columns(exec, from.from(first), to.from(first), count, alpha,
                        beta);
       first += count;
@@ -114,14 +113,16 @@ class SellMatrixState {
                         "call update_values again");
   }
 
-  /// Columns that the next pass takes. A host has a kernel for whole blocks of
-  /// two, four and eight, which is so much faster that more passes pay. Eight
-  /// places of x that lie a power of two apart would not fit its first-level
-  /// cache together.
-  static int columns_of_pass(std::int64_t left, bool adjoin) {
-    if (is_gpu<ExecutionSpace> || (adjoin && left >= 8))
+  /// Columns that the next pass takes.
+  int columns_of_pass(std::int64_t left,
+                      const MultiVectorRef<const Scalar>& x) const {
+    if constexpr (is_gpu<ExecutionSpace>) {
       return static_cast<int>(std::min<std::int64_t>(8, left));
-    return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    } else {
+      return SellHostTiles<Scalar>::columns_of_pass(
+          SellRef<Scalar>(parts_.storage), report_.entries, report_.columns, x,
+          left);
+    }
   }
   void multiply_columns(const ExecutionSpace& exec,
                         const MultiVectorRef<const Scalar>& x,
@@ -132,16 +133,9 @@ class SellMatrixState {
                                                beta);
     };
     if constexpr (!is_gpu<ExecutionSpace>) {
-      const WholeSource<Scalar, true> by_rows{x.data, x.row_stride};
-      const WholeSource<Scalar, false> by_columns{x.data, x.column_stride};
-      const bool adjoin = x.column_stride == 1;
       if (count == 1 && x.row_stride == 1)
         return by(Columns<1>(), ContiguousSource<Scalar>{x.data});
-      if (count == 8) return by(Columns<8>(), by_rows);
-      if (count == 4 && adjoin) return by(Columns<4>(), by_rows);
-      if (count == 2 && adjoin) return by(Columns<2>(), by_rows);
-      if (count == 4 && x.row_stride == 1) return by(Columns<4>(), by_columns);
-      if (count == 2 && x.row_stride == 1) return by(Columns<2>(), by_columns);
+      if (count > 1) return by(Columns<8>(), StridedSource<Scalar>{x, count});
     }
     const StridedSource<Scalar> source{x, count};
     if (count == 1)

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_SPMV_SELL_HOST_TILES_HPP
+#define STRATA_KERNELS_SPMV_SELL_HOST_TILES_HPP
+
+#include <core/device/Backend.hpp>
+#include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/spmv/SellStorage.hpp>
+#include <type_traits>
+
+namespace Strata {
+namespace Detail {
+
+/// Where the sums of a tile go, each times a factor.
+template <class Scalar>
+struct SellSums {
+  Scalar* data;
+  std::int64_t stride;  ///< from row to row, or from column to column
+  Scalar factor;
+};
+
+/// Sums of R columns of x for the rows of a tile. Registers hold those of a
+/// row.
+///
+/// Compilers take several columns at once where the row's sums adjoin in
+/// memory, so these are not written to a y of any strides.
+///
+/// @tparam adjoin the columns of a row of x adjoin, too
+template <class Scalar, int R, bool adjoin>
+struct SellHostBlock {
+  const Scalar* x;
+  std::int64_t row_stride, column_stride;
+
+  /// Adds `v` times a row of x.
+  KOKKOS_INLINE_FUNCTION void add(const Scalar& v, std::int64_t from,
+                                  Scalar (&sum)[R]) const {
+    const Scalar* const at = x + from * row_stride;
+    for (int r = 0; r < R; ++r)
+      sum[r] += v * (adjoin ? at[r] : at[r * column_stride]);
+  }
+
+  /// Rows that stand alone, `count` from permuted row `first` on.
+  KOKKOS_INLINE_FUNCTION void rows_alone(const SellRef<Scalar>& A,
+                                         std::int64_t first, int count,
+                                         const SellSums<Scalar>& sums) const {
+    // Copies, which no store of a sum can change.
+    const SellHostBlock own = *this;
+    const SellSums<Scalar> to = sums;
+    const Scalar* const value = A.value;
+    const int* const column = A.column;
+    std::int64_t k = A.row_first_at(first);
+    for (int u = 0; u < count; ++u) {
+      const std::int64_t end = A.row_first_at(first + u + 1);
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      STRATA_IMPL_UNROLL_TWICE
+      for (; k < end; ++k) own.add(value[k], column[k], sum);
+      Scalar* const out = to.data + u * to.stride;
+      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
+    }
+  }
+
+  /// A chunk of `C` rows on diagonals, `count` of which there are, from row
+  /// `first` on.
+  template <int C>
+  KOKKOS_INLINE_FUNCTION void diagonals(const SellRef<Scalar>& A,
+                                        const SellChunk& chunk,
+                                        std::int64_t first, int count,
+                                        const SellSums<Scalar>& sums) const {
+    const SellHostBlock own = *this;
+    const SellSums<Scalar> to = sums;
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
+    const int steps = chunk.steps;
+    unsigned everywhere = ~0u;
+    for (int s = 0; s < steps; ++s) everywhere &= step[s].rows;
+    for (int u = 0; u < count; ++u) {
+      const Scalar* value = A.value + chunk.first_slot + u;
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      if (everywhere >> u & 1u)
+        for (int s = 0; s < steps; ++s, value += C)
+          own.add(*value, first + u + step[s].offset, sum);
+      else
+        for (int s = 0; s < steps; ++s, value += C)
+          if (step[s].rows >> u & 1u)
+            own.add(*value, first + u + step[s].offset, sum);
+      Scalar* const out = to.data + u * to.stride;
+      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
+    }
+  }
+
+  /// The same of a chunk with columns.
+  template <int C>
+  KOKKOS_INLINE_FUNCTION void columns(const SellRef<Scalar>& A,
+                                      const SellChunk& chunk, int count,
+                                      const SellSums<Scalar>& sums) const {
+    const SellHostBlock own = *this;
+    const SellSums<Scalar> to = sums;
+    const int steps = chunk.steps;
+    for (int u = 0; u < count; ++u) {
+      const Scalar* value = A.value + chunk.first_slot + u;
+      const int* column = A.column + chunk.first_column + u;
+      Scalar sum[R];
+      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      for (int s = 0; s < steps; ++s, value += C, column += C)
+        if (*column >= 0) own.add(*value, *column, sum);
+      Scalar* const out = to.data + u * to.stride;
+      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
+    }
+  }
+};
+
+/// The same for chunks of C rows on diagonals, where the rows of a column of x
+/// adjoin: compilers take several rows at once.
+template <class Scalar, int R, int C>
+struct SellHostLines {
+  static constexpr unsigned all_rows = (1u << C) - 1u;
+  const Scalar* x;
+  std::int64_t column_stride;
+
+  KOKKOS_INLINE_FUNCTION void diagonals(const SellRef<Scalar>& A,
+                                        const SellChunk& chunk,
+                                        std::int64_t first, int count,
+                                        const SellSums<Scalar>& sums) const {
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
+    const Scalar* const value = A.value + chunk.first_slot;
+    bool left = true;
+    if (count == C)
+      left = whole_steps(value, step, chunk.steps, first, sums);
+    else
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < count; ++u)
+          sums.data[r * sums.stride + u] = Scalar(0);
+    if (left) other_steps(value, step, chunk.steps, first, sums);
+  }
+
+ private:
+  /// The sums of the steps that all rows have an entry in; returns whether
+  /// there are others.
+  KOKKOS_INLINE_FUNCTION bool whole_steps(const Scalar* value,
+                                          const DiagonalStep* step, int steps,
+                                          std::int64_t first,
+                                          const SellSums<Scalar>& sums) const {
+    const std::int64_t stride = column_stride;
+    const Scalar* const start = x + first;
+    bool others = false;
+    // An array of one rank: of two, compilers take odd parts together.
+    Scalar sum[R * C];
+    for (int i = 0; i < R * C; ++i) sum[i] = Scalar(0);
+    for (int s = 0; s < steps; ++s, value += C) {
+      if (step[s].rows != all_rows) {
+        others = true;
+        continue;
+      }
+      const Scalar* const at = start + step[s].offset;
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < C; ++u)
+          sum[r * C + u] += value[u] * at[r * stride + u];
+    }
+    const SellSums<Scalar> to = sums;
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < C; ++u)
+        to.data[r * to.stride + u] = to.factor * sum[r * C + u];
+    return others;
+  }
+
+  KOKKOS_INLINE_FUNCTION void other_steps(const Scalar* value,
+                                          const DiagonalStep* step, int steps,
+                                          std::int64_t first,
+                                          const SellSums<Scalar>& sums) const {
+    for (int s = 0; s < steps; ++s, value += C) {
+      const DiagonalStep d = step[s];
+      if (d.rows == all_rows) continue;
+      const Scalar* const at = x + first + d.offset;
+      for (int u = 0; u < C; ++u)
+        if (d.rows >> u & 1u) {
+          const Scalar v = sums.factor * value[u];
+          for (int r = 0; r < R; ++r)
+            sums.data[r * sums.stride + u] += v * at[r * column_stride + u];
+        }
+    }
+  }
+};
+
+/// y = alpha A x + beta y with several columns on a host, where the rows of A
+/// stand alone or lie in chunks of eight, in their order. It goes tile by tile,
+/// and in a tile block by block of columns, so that all blocks of a pass find
+/// the tile's entries in the first-level cache.
+template <class Scalar>
+struct SellHostTiles {
+  /// Rows of a tile where rows stand alone, and chunks of a tile. Measured.
+  static constexpr int tile_rows = 32, tile_chunks = 8;
+  /// Rows of a chunk.
+  static constexpr int chunk_rows = 8;
+  /// Columns of a block: of those that adjoin, and of others, each of which
+  /// takes an address.
+  static constexpr int most_adjoining = 16, most_apart = 8;
+  /// Columns whose sums for a chunk registers hold.
+  static constexpr int columns_of_lines =
+      sizeof(Scalar) < 16 ? 16 / static_cast<int>(sizeof(Scalar)) : 1;
+
+  const SellRef<Scalar>& A;
+  MultiVectorRef<const Scalar> x;
+  MultiVectorRef<Scalar> y;
+  int num_columns;
+  Scalar alpha, beta;
+  bool overwrite;
+
+  /// Whether a matrix has such a form.
+  KOKKOS_INLINE_FUNCTION static bool serves(const SellRef<Scalar>& A) {
+    return A.row_first || (A.chunk_rows == chunk_rows && !A.order);
+  }
+
+  /// Columns that the next pass over a matrix of `x_rows` columns takes.
+  static int columns_of_pass(const SellRef<Scalar>& A, std::int64_t entries,
+                             std::int64_t x_rows,
+                             const MultiVectorRef<const Scalar>& x,
+                             std::int64_t left) {
+    constexpr std::int64_t bytes = sizeof(Scalar), line = 64, way = 4096,
+                           second_level_cache = std::int64_t{1} << 20;
+    constexpr std::int64_t long_row = 16, most = 65536;
+    const bool one_pass = x.column_stride == 1 || in_lines(A, x);
+    if (!serves(A) || A.num_pieces > 0)
+      return static_cast<int>(left < sell_max_block ? left : sell_max_block);
+    if (one_pass) return static_cast<int>(left < most ? left : most);
+    // Eight places of x a multiple of 4 KiB apart evict each other from the
+    // first-level cache, and eight long columns from the second. Rows of many
+    // entries take so long to read that one pass is faster all the same.
+    const std::int64_t apart = bytes * x.column_stride;
+    const bool evicting =
+        apart >= way - line && (apart + line) % way <= 2 * line;
+    const bool few =
+        evicting || (most_apart * x_rows * bytes > second_level_cache &&
+                     entries < long_row * A.rows);
+    if (few) return left <= 5 ? static_cast<int>(left) : 4;
+    return columns_of_block(static_cast<int>(left < most ? left : most),
+                            most_apart);
+  }
+
+  /// The chunks (rows, where they stand alone) `first` to `end` - 1.
+  KOKKOS_INLINE_FUNCTION void chunks(std::int64_t first,
+                                     std::int64_t end) const {
+    const int step = A.row_first ? tile_rows : tile_chunks;
+    for (; first < end; first += step)
+      tile(first, first + step < end ? first + step : end);
+  }
+
+ private:
+  /// Whether chunks on diagonals take several rows at once. Scalars of 16 bytes
+  /// are slower by it.
+  KOKKOS_INLINE_FUNCTION static bool in_lines(
+      const SellRef<Scalar>& A, const MultiVectorRef<const Scalar>& x) {
+    return sizeof(Scalar) < 16 && x.row_stride == 1 && !A.row_first;
+  }
+  /// Columns of the next block of at most `most`, so that all have about as
+  /// many.
+  KOKKOS_INLINE_FUNCTION static int columns_of_block(int left, int most) {
+    const int blocks = (left + most - 1) / most;
+    return (left + blocks - 1) / blocks;
+  }
+  KOKKOS_INLINE_FUNCTION void tile(std::int64_t first, std::int64_t end) const {
+    if (x.column_stride == 1)
+      columns<true>(first, end);
+    else if (in_lines(A, x))
+      lines(first, end);
+    else
+      columns<false>(first, end);
+  }
+  template <bool adjoin>
+  KOKKOS_INLINE_FUNCTION void columns(std::int64_t first,
+                                      std::int64_t end) const {
+    constexpr int most = adjoin ? most_adjoining : most_apart;
+    for (int c = 0; c < num_columns;) {
+      const int count = columns_of_block(num_columns - c, most);
+      block_of<most, adjoin>(count, first, end, c);
+      c += count;
+    }
+  }
+  /// A block of `count` columns, at most R.
+  template <int R, bool adjoin>
+  KOKKOS_INLINE_FUNCTION void block_of(int count, std::int64_t first,
+                                       std::int64_t end, int c) const {
+    if constexpr (R > 1) {
+      if (count < R) return block_of<R - 1, adjoin>(count, first, end, c);
+    }
+    block<R, adjoin>(first, end, c);
+  }
+  KOKKOS_INLINE_FUNCTION void lines(std::int64_t first,
+                                    std::int64_t end) const {
+    constexpr int most = columns_of_lines;
+    int c = 0;
+    for (; num_columns - c >= most; c += most) line_block<most>(first, end, c);
+    for (; c < num_columns; ++c) line_block<1>(first, end, c);
+  }
+
+  template <int R, bool adjoin>
+  KOKKOS_INLINE_FUNCTION SellHostBlock<Scalar, R, adjoin> source(int c) const {
+    return {x.data + c * x.column_stride, x.row_stride, x.column_stride};
+  }
+
+  template <int R, bool adjoin>
+  KOKKOS_INLINE_FUNCTION void block(std::int64_t first, std::int64_t end,
+                                    int c) const {
+    Scalar kept[tile_rows * R];
+    const bool direct = overwrite && y.column_stride == 1 && !A.order;
+    const auto from = source<R, adjoin>(c);
+    const auto sums = [&](std::int64_t row) {
+      return direct ? SellSums<Scalar>{&y(row, c), y.row_stride, alpha}
+                    : SellSums<Scalar>{kept, R, alpha};
+    };
+    if (A.row_first) {
+      const int count = static_cast<int>(end - first);
+      from.rows_alone(A, first, count, sums(first));
+      if (!direct) write<R>(kept, R, 1, first, count, c);
+    } else {
+      for (; first < end; ++first) {
+        const std::int64_t row = first * chunk_rows;
+        const int count = rows_of(first);
+        const SellChunk chunk = A.chunk[first];
+        if (chunk.on_diagonals)
+          from.template diagonals<chunk_rows>(A, chunk, row, count, sums(row));
+        else
+          from.template columns<chunk_rows>(A, chunk, count, sums(row));
+        if (!direct) write<R>(kept, R, 1, row, count, c);
+      }
+    }
+  }
+  template <int R>
+  KOKKOS_INLINE_FUNCTION void line_block(std::int64_t first, std::int64_t end,
+                                         int c) const {
+    Scalar kept[chunk_rows * R];
+    const bool direct = overwrite && y.row_stride == 1;
+    const SellHostLines<Scalar, R, chunk_rows> from{
+        x.data + c * x.column_stride, x.column_stride};
+    for (; first < end; ++first) {
+      const std::int64_t row = first * chunk_rows;
+      const int count = rows_of(first);
+      const SellChunk chunk = A.chunk[first];
+      if (chunk.on_diagonals) {
+        from.diagonals(
+            A, chunk, row, count,
+            direct ? SellSums<Scalar>{&y(row, c), y.column_stride, alpha}
+                   : SellSums<Scalar>{kept, chunk_rows, alpha});
+        if (!direct) write<R>(kept, 1, chunk_rows, row, count, c);
+      } else {
+        source<R, false>(c).template columns<chunk_rows>(
+            A, chunk, count, SellSums<Scalar>{kept, R, alpha});
+        write<R>(kept, R, 1, row, count, c);
+      }
+    }
+  }
+  /// Rows of a chunk: the last may have fewer.
+  KOKKOS_INLINE_FUNCTION int rows_of(std::int64_t chunk) const {
+    const std::int64_t left = A.rows - chunk * chunk_rows;
+    return static_cast<int>(left < chunk_rows ? left : chunk_rows);
+  }
+
+  /// Writes kept sums to y.
+  template <int R>
+  KOKKOS_INLINE_FUNCTION void write(const Scalar* kept, int kept_row,
+                                    int kept_column, std::int64_t first,
+                                    int count, int c) const {
+    if (A.order || !overwrite) {
+      for (int u = 0; u < count; ++u) {
+        const int row = A.row_at(first + u);
+        if (row < 0) continue;
+        for (int r = 0; r < R; ++r) {
+          Scalar& to = y(row, c + r);
+          const Scalar& sum = kept[u * kept_row + r * kept_column];
+          to = overwrite ? sum : sum + beta * to;
+        }
+      }
+      return;
+    }
+    Scalar* to = &y(first, c);
+    const std::int64_t stride = y.column_stride;
+    int u = 0;
+    // Several rows of a column at once, so that a line of it is written once
+    // even where those of all columns evict each other.
+    constexpr int rows = 4;
+    if (y.row_stride == 1)
+      for (; u + rows <= count; u += rows, to += rows, kept += rows * kept_row)
+        for (int r = 0; r < R; ++r)
+          for (int i = 0; i < rows; ++i)
+            to[r * stride + i] = kept[i * kept_row + r * kept_column];
+    for (; u < count; ++u, to += y.row_stride, kept += kept_row)
+      for (int r = 0; r < R; ++r) to[r * stride] = kept[r * kept_column];
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -103,7 +103,7 @@ class GaussJordanState {
         const Ref inverse = work_ref().from(0, n);
         {
           const ProfilingRegion lapack("Strata::Dense::lapack");
-          lapack_.invert(work_ref(), inverse, n);
+          lapack_.invert(work_ref(), inverse, n, num_multiprocessors(exec));
         }
         require_finite(exec, inverse, n, n);
         for_elements("Strata::GaussJordan::copy_out", exec, n, n,

@@ -58,10 +58,10 @@ class LapackElimination {
   }
 
   /// Writes the inverse of a regular matrix into x, but for the order of its
-  /// columns: column j is at column_from()[j].
-  void invert(const Ref& a, const Ref& x, std::int64_t rows) {
+  /// columns: column j is at column_from()[j]. @param threads see LapackInverse
+  void invert(const Ref& a, const Ref& x, std::int64_t rows, int threads) {
     const int n = static_cast<int>(rows);
-    LapackInverse<Scalar>::compute(a, x, n);
+    LapackInverse<Scalar>(threads).compute(a, x, n);
     // A = P^T L U, so A^-1 is U^-1 L^-1 P: row_of is P's rows.
     reserve(column_from_, "Strata::Dense::column_from", rows);
     std::vector<int> row_of(rows);

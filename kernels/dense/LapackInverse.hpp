@@ -20,15 +20,21 @@ namespace Detail {
 /// of substitution do not depend. So the residual A X - I has getrs's bound.
 ///
 /// Rows are worked on in blocks. Nearly all operations are products, which BLAS
-/// does by several threads and faster than triangles.
+/// does by several threads and faster than triangles. Many threads, though,
+/// take longer to meet in a product of small blocks than to solve with a
+/// triangle that they share by its right-hand sides.
 template <class Scalar>
 class LapackInverse {
  public:
   using Ref = DenseRef<Scalar>;
 
+  /// @param threads that BLAS has, as far as is known
+  explicit LapackInverse(int threads)
+      : most_rows_(threads < many_threads ? least_block : shared_block) {}
+
   /// @param lu the factors, n x n
   /// @param x gets the result; apart from lu
-  static void compute(const Ref& lu, const Ref& x, int n) {
+  void compute(const Ref& lu, const Ref& x, int n) const {
     invert_lower(lu, x, n);
     solve_upper(lu, x, n);
   }
@@ -43,10 +49,15 @@ class LapackInverse {
   static constexpr int at_once = 4;
   /// Columns up to which these are no work for several threads.
   static constexpr int few_columns = 512;
+  /// Rows of the triangles that many threads share, and columns that these have
+  /// at least. Measured on 16 cores with up to 500 columns; by one thread and
+  /// by two, halves won.
+  static constexpr int many_threads = 4, shared_block = 128,
+                       least_shared_columns = 48;
 
   /// x = L^-1, block by block of its rows; above the diagonal blocks nothing is
   /// written.
-  static void invert_lower(const Ref& l, const Ref& x, int n) {
+  void invert_lower(const Ref& l, const Ref& x, int n) const {
     for (int k = 0; k < n; k += lower_block) {
       const int width = std::min(lower_block, n - k), below = n - k - width;
       const Ref triangle = l.from(k, k), inverse = x.from(k, k);
@@ -69,7 +80,7 @@ class LapackInverse {
 
   /// A diagonal block of x, which holds the identity, becomes L^-1 of that of
   /// L.
-  static void invert_block(const Ref& l, const Ref& x, int n) {
+  void invert_block(const Ref& l, const Ref& x, int n) const {
     for (int k = 0; k < n; k += least_block) {
       const int width = std::min(least_block, n - k), next = k + width;
       if (k > 0) solve(false, l.from(k, k), x.from(k, 0), width, k);
@@ -84,7 +95,7 @@ class LapackInverse {
 
   /// x = U^-1 x, for an x of which what stands above the diagonal blocks of L
   /// is not written yet.
-  static void solve_upper(const Ref& u, const Ref& x, int n) {
+  void solve_upper(const Ref& u, const Ref& x, int n) const {
     for (int k = (n - 1) / upper_block * upper_block; k >= 0;
          k -= upper_block) {
       const int width = std::min(upper_block, n - k), next = k + width;
@@ -101,12 +112,14 @@ class LapackInverse {
   }
 
   /// b = T^-1 b for T upper or unit lower triangular, by halves.
-  static void solve(bool upper, const Ref& t, const Ref& b, int rows,
-                    int columns) {
-    if (rows <= least_block) {
-      if (columns <= few_columns)
-        return upper ? substitute<true>(t, b, rows, columns)
-                     : substitute<false>(t, b, rows, columns);
+  void solve(bool upper, const Ref& t, const Ref& b, int rows,
+             int columns) const {
+    if (rows <= least_block && columns <= few_columns)
+      return upper ? substitute<true>(t, b, rows, columns)
+                   : substitute<false>(t, b, rows, columns);
+    const bool shared =
+        columns >= least_shared_columns && columns <= few_columns;
+    if (rows <= (shared ? most_rows_ : least_block)) {
       Lapack<Scalar>::trsm(upper, rows, columns, t.data, static_cast<int>(t.ld),
                            b.data, static_cast<int>(b.ld));
       return;
@@ -187,6 +200,8 @@ class LapackInverse {
         rows, columns, inner, a.data, static_cast<int>(a.ld), b.data,
         static_cast<int>(b.ld), c.data, static_cast<int>(c.ld), fresh);
   }
+
+  int most_rows_;  ///< of triangles that BLAS solves with
 };
 
 }  // namespace Detail

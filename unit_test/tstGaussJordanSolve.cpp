@@ -3,6 +3,7 @@
 #include <cmath>
 #include <kernels/dense/LapackInverse.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "DenseCases.hpp"
@@ -115,8 +116,18 @@ TEST(GaussJordanSolve, ResidualsOfManyRowsAreSmallInFloat) {
   expect_small_residuals_of_many_rows<float>();
 }
 
-/// Zeros of either sign are smaller than any other entry. A permutation's rows
-/// have one that is none, and no operation rounds.
+/// Both parts of a complex number are zeros with a minus sign.
+template <class Scalar>
+Scalar negative_zero() {
+  if constexpr (std::is_floating_point<Scalar>::value) {
+    return Scalar(-0.0);
+  } else {
+    return Scalar(-0.0, -0.0);
+  }
+}
+
+/// Zeros of either sign are smaller than any other entry. Each row of a
+/// permutation has one entry that is not zero. No operation rounds.
 TYPED_TEST(GaussJordanSolution, NegativeZerosAreNoPivots) {
   using Scalar = TypeParam;
   GaussJordan<Scalar, Space> elimination(SolverTest::dense_options());
@@ -124,7 +135,7 @@ TYPED_TEST(GaussJordanSolution, NegativeZerosAreNoPivots) {
     SCOPED_TRACE(n);
     HostDense<Scalar> a(n, n), b(n, 1), wanted(n, 1);
     for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = 0; j < n; ++j) a(i, j) = Scalar(-0.0);
+      for (std::int64_t j = 0; j < n; ++j) a(i, j) = negative_zero<Scalar>();
       const std::int64_t column = n - 1 - i;
       a(i, column) = Scalar(i % 2 == 0 ? 2 : -0.5);
       wanted(column, 0) = Scalar(i + 1);

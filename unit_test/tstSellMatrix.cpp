@@ -84,6 +84,10 @@ HostMatrix<Scalar> ragged(std::int64_t rows, std::int64_t columns,
   return A;
 }
 
+template <class X, class Y>
+constexpr bool same_rank = static_cast<int>(std::decay_t<X>::rank) ==
+                           static_cast<int>(std::decay_t<Y>::rank);
+
 /// |y - (alpha A x + beta y0)| against a bound on the rounding of each row.
 template <class Scalar>
 void expect_product(const HostMatrix<Scalar>& A, Scalar alpha,
@@ -116,13 +120,13 @@ void expect_product(const HostMatrix<Scalar>& A, Scalar alpha,
 
 template <class Scalar>
 void check(const HostMatrix<Scalar>& host,
-           const Strata::SellMatrix<Scalar, Device>& A, Storage storage,
-           std::int64_t vectors) {
+           const Strata::SellMatrix<Scalar, Device>& A, Storage of_x,
+           Storage of_y, std::int64_t vectors) {
   const Device exec;
   const auto x0 = random_vector<Scalar>(host.columns * vectors);
   const auto y0 = random_vector<Scalar>(host.rows * vectors);
-  const VectorBlock<Scalar, Device> x(storage, host.columns, vectors, 1),
-      y(storage, host.rows, vectors, 3);
+  const VectorBlock<Scalar, Device> x(of_x, host.columns, vectors, 1),
+      y(of_y, host.rows, vectors, 3);
   x.set(x0);
   for (const Scalar beta : {Scalar(0), Random<Scalar>::make()}) {
     const Scalar alpha = Random<Scalar>::make();
@@ -134,8 +138,7 @@ void check(const HostMatrix<Scalar>& host,
                 : y0);
       x.with_view([&](const auto& xv) {
         y.with_view([&](const auto& yv) {
-          if constexpr (std::decay_t<decltype(xv)>::rank ==
-                        std::decay_t<decltype(yv)>::rank) {
+          if constexpr (same_rank<decltype(xv), decltype(yv)>) {
             A.apply(exec, alpha, xv, beta, yv);
           }
         });
@@ -150,6 +153,13 @@ void check(const HostMatrix<Scalar>& host,
     }
     ASSERT_TRUE(y.surroundings_intact());
   }
+}
+
+template <class Scalar>
+void check(const HostMatrix<Scalar>& host,
+           const Strata::SellMatrix<Scalar, Device>& A, Storage storage,
+           std::int64_t vectors) {
+  check<Scalar>(host, A, storage, storage, vectors);
 }
 
 template <class Matrix>
@@ -251,34 +261,93 @@ TEST(SellMatrix, GridsAreStoredByDiagonals) {
 }
 
 template <class Scalar>
-void check_vectors(const char* spec) {
+void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
   const Device exec;
   const HostMatrix<Scalar> host(
       Strata::gallery<Crs<Scalar, int, int>>(exec, spec));
   const Strata::SellMatrix<Scalar, Device> A(
-      exec, host.template to_device<Crs<Scalar, int, int>>());
-  for (const auto storage : {Storage::left, Storage::right, Storage::strided,
-                             Storage::strided_by_rows})
+      exec, host.template to_device<Crs<Scalar, int, int>>(), options);
+  using Pair = std::pair<Storage, Storage>;
+  for (const auto& [of_x, of_y] :
+       {Pair{Storage::left, Storage::left},
+        Pair{Storage::right, Storage::right},
+        Pair{Storage::strided, Storage::strided},
+        Pair{Storage::strided_by_rows, Storage::strided_by_rows},
+        Pair{Storage::left, Storage::right},
+        Pair{Storage::right, Storage::left},
+        Pair{Storage::left, Storage::strided}})
     for (const std::int64_t vectors :
          {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 37}) {
-      check<Scalar>(host, A, storage, vectors);
+      check<Scalar>(host, A, of_x, of_y, vectors);
       if (testing::Test::HasFatalFailure()) {
-        ADD_FAILURE() << spec << ", " << vectors << " vectors, storage "
-                      << static_cast<int>(storage);
+        ADD_FAILURE() << spec << ", " << vectors << " vectors, storages "
+                      << static_cast<int>(of_x) << " and "
+                      << static_cast<int>(of_y);
         return;
       }
     }
 }
 
 TEST(SellMatrix, SeveralVectorsMayLieInAnyWay) {
-  // Rows by diagonals, the last chunk of one row; rows apart; and either with
-  // columns of x a multiple of 4 KiB apart.
-  for (const auto* spec :
-       {"grid2d:21", "circuit:500", "grid2d:32", "random:512x6"}) {
+  // Rows by diagonals, the last chunk of one row; rows apart; either with
+  // columns of x a multiple of 4 KiB apart; and rows apart with long ones.
+  for (const auto* spec : {"grid2d:21", "circuit:500", "grid2d:32",
+                           "random:1024x6", "arrow:5000"}) {
     check_vectors<double>(spec);
     check_vectors<float>(spec);
     check_vectors<Kokkos::complex<double>>(spec);
   }
+}
+
+TEST(SellMatrix, SeveralVectorsServeChunksOfAnyForm) {
+  Strata::SellOptions options;
+  for (const int rows : {8, 32})
+    for (const bool diagonals : {false, true})
+      for (const std::int64_t sigma : {1, 64}) {
+        SCOPED_TRACE(std::to_string(rows) + " rows, sigma " +
+                     std::to_string(sigma));
+        options.chunk_rows = rows;
+        options.use_diagonals = diagonals;
+        options.sigma = sigma;
+        check_vectors<double>("grid2d:21", options);
+        check_vectors<float>("circuit:500", options);
+      }
+}
+
+/// Products with a factor, or with an entry of A alone, may leave the range of
+/// numbers where those of A and x do not.
+TEST(SellMatrix, TheFactorComesLast) {
+  const Device exec;
+  struct Numbers {
+    float of_A, of_x, factor;
+  };
+  for (const auto& [of_A, of_x, factor] :
+       {Numbers{1e20f, 1e-20f, 1e20f}, Numbers{1e-20f, 1e20f, 1e-26f}})
+    for (const auto storage : {Storage::left, Storage::right})
+      for (const std::int64_t vectors : {1, 2, 3, 5}) {
+        HostMatrix<float> host(
+            Strata::gallery<Crs<float, int, int>>(exec, "grid2d:9"));
+        std::fill(host.values.begin(), host.values.end(), of_A);
+        const Strata::SellMatrix<float, Device> A(
+            exec, host.to_device<Crs<float, int, int>>());
+        const VectorBlock<float, Device> x(storage, host.columns, vectors, 0),
+            y(storage, host.rows, vectors, 0);
+        x.set(std::vector<float>(host.columns * vectors, of_x));
+        x.with_view([&](const auto& xv) {
+          y.with_view([&](const auto& yv) {
+            if constexpr (same_rank<decltype(xv), decltype(yv)>)
+              A.apply(exec, factor, xv, 0.f, yv);
+          });
+        });
+        const auto result = y.get();
+        for (std::int64_t i = 0; i < host.rows; ++i) {
+          const auto entries =
+              static_cast<float>(host.row_map[i + 1] - host.row_map[i]);
+          for (std::int64_t c = 0; c < vectors; ++c)
+            ASSERT_NEAR(result[c * host.rows + i] / factor, entries, 1e-5)
+                << "row " << i << " of " << vectors << " vectors";
+        }
+      }
 }
 
 TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
@@ -371,8 +440,7 @@ TEST(SellMatrix, PaddingDoesNotSpreadWhatIsNotFinite) {
       x.set(x0);
       x.with_view([&](const auto& xv) {
         y.with_view([&](const auto& yv) {
-          if constexpr (std::decay_t<decltype(xv)>::rank ==
-                        std::decay_t<decltype(yv)>::rank) {
+          if constexpr (same_rank<decltype(xv), decltype(yv)>) {
             A.apply(exec, xv, yv);
           }
         });

@@ -101,8 +101,8 @@ TEST(TriangularSolver, SolvesManyRightHandSidesOfAShortSystem) {
   }
 }
 
-/// So many numbers that a device moves b and x in whole lines, by way of its
-/// buffers, where rows are neighbours in memory.
+/// A device moves so many numbers of b and x in whole lines, by way of its
+/// buffers. It does so where rows are neighbours in memory.
 TEST(TriangularSolver, SolvesMoreRightHandSidesThanCachesHold) {
   TriangularOptions options;
   options.algorithm = Algorithm::sync_free;

@@ -17,7 +17,8 @@ namespace Detail {
 /// of eight rows lie on diagonals, mostly: they take no columns, and as their
 /// rows follow each other in x, too, compilers make vector instructions of
 /// them. Chunks of any other shape, which options can ask for, take the general
-/// loop. Several columns of either form are SellHostTiles' work.
+/// loop. Several columns of either form are SellHostTiles' work, unless there
+/// are exactly as many as a loop here is for.
 template <class Scalar, class Task>
 struct SellHostRun {
   static constexpr int R = Task::block;
@@ -34,9 +35,11 @@ struct SellHostRun {
                                       std::int64_t threads) const {
     double part = 0;
     if constexpr (R > 1) {
-      if (SellHostTiles<Scalar>::serves(A)) {
-        tiles(first, end, thread, threads);
-        return 0;
+      if constexpr (!decltype(task.source)::is_whole) {
+        if (SellHostTiles<Scalar>::serves(A)) {
+          tiles(first, end, thread, threads);
+          return 0;
+        }
       }
     }
     if (A.row_first) {

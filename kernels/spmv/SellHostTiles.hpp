@@ -123,34 +123,34 @@ struct SellHostLines {
                                         const SellSums<Scalar>& sums) const {
     const DiagonalStep* const step = A.diagonal_steps(chunk);
     const Scalar* const value = A.value + chunk.first_slot;
-    bool left = true;
+    bool whole = count == C;
+    for (int s = 0; s < chunk.steps; ++s) whole &= step[s].rows == all_rows;
+    if (whole) return whole_steps(value, step, chunk.steps, first, sums);
+    // The factor comes last: it may be so large, or so small, that a product
+    // with an entry of A alone leaves the range of numbers.
+    const SellSums<Scalar> plain{sums.data, sums.stride, Scalar(1)};
     if (count == C)
-      left = whole_steps(value, step, chunk.steps, first, sums);
+      whole_steps(value, step, chunk.steps, first, plain);
     else
       for (int r = 0; r < R; ++r)
         for (int u = 0; u < count; ++u)
           sums.data[r * sums.stride + u] = Scalar(0);
-    if (left) other_steps(value, step, chunk.steps, first, sums);
+    other_steps(value, step, chunk.steps, first, count, sums);
   }
 
  private:
-  /// The sums of the steps that all rows have an entry in; returns whether
-  /// there are others.
-  KOKKOS_INLINE_FUNCTION bool whole_steps(const Scalar* value,
+  /// The sums of the steps that all rows have an entry in.
+  KOKKOS_INLINE_FUNCTION void whole_steps(const Scalar* value,
                                           const DiagonalStep* step, int steps,
                                           std::int64_t first,
                                           const SellSums<Scalar>& sums) const {
     const std::int64_t stride = column_stride;
     const Scalar* const start = x + first;
-    bool others = false;
     // An array of one rank: of two, compilers take odd parts together.
     Scalar sum[R * C];
     for (int i = 0; i < R * C; ++i) sum[i] = Scalar(0);
     for (int s = 0; s < steps; ++s, value += C) {
-      if (step[s].rows != all_rows) {
-        others = true;
-        continue;
-      }
+      if (step[s].rows != all_rows) continue;
       const Scalar* const at = start + step[s].offset;
       for (int r = 0; r < R; ++r)
         for (int u = 0; u < C; ++u)
@@ -160,24 +160,28 @@ struct SellHostLines {
     for (int r = 0; r < R; ++r)
       for (int u = 0; u < C; ++u)
         to.data[r * to.stride + u] = to.factor * sum[r * C + u];
-    return others;
   }
 
+  /// Adds those of the others, and multiplies by the factor.
   KOKKOS_INLINE_FUNCTION void other_steps(const Scalar* value,
                                           const DiagonalStep* step, int steps,
-                                          std::int64_t first,
+                                          std::int64_t first, int count,
                                           const SellSums<Scalar>& sums) const {
     for (int s = 0; s < steps; ++s, value += C) {
       const DiagonalStep d = step[s];
       if (d.rows == all_rows) continue;
       const Scalar* const at = x + first + d.offset;
       for (int u = 0; u < C; ++u)
-        if (d.rows >> u & 1u) {
-          const Scalar v = sums.factor * value[u];
+        if (d.rows >> u & 1u)
           for (int r = 0; r < R; ++r)
-            sums.data[r * sums.stride + u] += v * at[r * column_stride + u];
-        }
+            sums.data[r * sums.stride + u] +=
+                value[u] * at[r * column_stride + u];
     }
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < count; ++u) {
+        Scalar& sum = sums.data[r * sums.stride + u];
+        sum = sums.factor * sum;
+      }
   }
 };
 
@@ -210,7 +214,13 @@ struct SellHostTiles {
     return A.row_first || (A.chunk_rows == chunk_rows && !A.order);
   }
 
-  /// Columns that the next pass over a matrix of `x_rows` columns takes.
+  /// Whether a loop for exactly two, four or eight columns is better, which
+  /// does the pieces of long rows, too.
+  static bool leaves_to_others(const SellRef<Scalar>& A) {
+    return !serves(A) || (A.row_first && A.num_pieces > 0);
+  }
+  /// Columns that the next pass over a matrix of `x_rows` columns takes. Of
+  /// matrices in other forms, as many as there are exact loops for.
   static int columns_of_pass(const SellRef<Scalar>& A, std::int64_t entries,
                              std::int64_t x_rows,
                              const MultiVectorRef<const Scalar>& x,
@@ -219,12 +229,17 @@ struct SellHostTiles {
                            second_level_cache = std::int64_t{1} << 20;
     constexpr std::int64_t long_row = 16, most = 65536;
     const bool one_pass = x.column_stride == 1 || in_lines(A, x);
-    if (!serves(A) || A.num_pieces > 0)
+    if (!serves(A)) {
+      if (x.column_stride == 1 && left >= sell_max_block) return sell_max_block;
+      return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    }
+    if (A.num_pieces > 0)
       return static_cast<int>(left < sell_max_block ? left : sell_max_block);
     if (one_pass) return static_cast<int>(left < most ? left : most);
     // Eight places of x a multiple of 4 KiB apart evict each other from the
-    // first-level cache, and eight long columns from the second. Rows of many
-    // entries take so long to read that one pass is faster all the same.
+    // first-level cache, and eight long columns from the second. Where rows
+    // have many entries, fewer passes are faster than columns that stay in that
+    // one.
     const std::int64_t apart = bytes * x.column_stride;
     const bool evicting =
         apart >= way - line && (apart + line) % way <= 2 * line;

@@ -16,6 +16,7 @@ namespace Detail {
 /// x of a product, contiguous and of one column.
 template <class Scalar>
 struct ContiguousSource {
+  static constexpr bool is_whole = false;
   const Scalar* data;
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
     return data[row];
@@ -25,6 +26,7 @@ struct ContiguousSource {
 /// The first `columns` columns of x, whatever its strides; 0 beyond.
 template <class Scalar>
 struct StridedSource {
+  static constexpr bool is_whole = false;
   MultiVectorRef<const Scalar> x;
   int columns;
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int column) const {
@@ -32,7 +34,20 @@ struct StridedSource {
   }
 };
 
-/// y = alpha A x + beta y for up to R columns.
+/// Exactly as many columns of x as a product has registers for, on a host:
+/// where the columns of a row adjoin (`by_rows`), or the rows of a column.
+template <class Scalar, bool by_rows>
+struct WholeSource {
+  static constexpr bool is_whole = true;
+  const Scalar* data;
+  std::int64_t stride;  ///< from row to row, or from column to column
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int column) const {
+    return by_rows ? data[row * stride + column] : data[row + column * stride];
+  }
+};
+
+/// y = alpha A x + beta y for up to R columns, or for any number of them where
+/// SellHostTiles does it.
 template <class Scalar, int R, class Source>
 struct SellMultiply {
   static constexpr int block = R;
@@ -49,6 +64,13 @@ struct SellMultiply {
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[R]) const {
+    if constexpr (Source::is_whole) {
+      // Without branches, compilers take several sums at once all along.
+      if (overwrite) {
+        for (int r = 0; r < R; ++r) y(row, r) = alpha * sum[r];
+        return 0;
+      }
+    }
     STRATA_IMPL_UNROLL
     for (int r = 0; r < R; ++r)
       if (r < columns)

@@ -135,6 +135,17 @@ class SellMatrixState {
     if constexpr (!is_gpu<ExecutionSpace>) {
       if (count == 1 && x.row_stride == 1)
         return by(Columns<1>(), ContiguousSource<Scalar>{x.data});
+      if (SellHostTiles<Scalar>::leaves_to_others(
+              SellRef<Scalar>(parts_.storage))) {
+        const WholeSource<Scalar, true> by_rows{x.data, x.row_stride};
+        const WholeSource<Scalar, false> by_columns{x.data, x.column_stride};
+        const bool adjoin = x.column_stride == 1, lines = x.row_stride == 1;
+        if (count == 8 && adjoin) return by(Columns<8>(), by_rows);
+        if (count == 4 && adjoin) return by(Columns<4>(), by_rows);
+        if (count == 2 && adjoin) return by(Columns<2>(), by_rows);
+        if (count == 4 && lines) return by(Columns<4>(), by_columns);
+        if (count == 2 && lines) return by(Columns<2>(), by_columns);
+      }
       if (count > 1) return by(Columns<8>(), StridedSource<Scalar>{x, count});
     }
     const StridedSource<Scalar> source{x, count};

@@ -46,7 +46,7 @@ struct SellPiece {
   int pieces_of_row;
 };
 
-/// Vectors that one pass over a matrix serves at most.
+/// Vectors that one pass over a matrix serves at most, but for SellHostTiles.
 constexpr int sell_max_block = 8;
 
 /// A matrix in SELL-C-sigma form.

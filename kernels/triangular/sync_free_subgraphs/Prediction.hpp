@@ -33,8 +33,9 @@ inline bool has_wide_levels(double rows, int levels) {
 /// be looked at where another algorithm is predicted to take no longer. With
 /// merged rows they come to half of the bound for rows that stay as they are,
 /// in chains of chunks. With few level sets none are merged, and they never
-/// come near the bound. Where level sets are wide they come to 1.09 of it at
-/// best, the least time of a team included (the validation set on an H100).
+/// come near the bound. Where level sets are wide they came to 1.09 of it at
+/// best, the least time of a team included (the validation set on an H100,
+/// before the constants were last fitted).
 /// With several right-hand sides no bound is known: 0.
 inline double sync_free_subgraphs_not_below(const SolveFeatures& f) {
   if (f.columns > 1) return 0;

@@ -335,8 +335,9 @@ TEST(SellMatrix, TheFactorComesLast) {
         x.set(std::vector<float>(host.columns * vectors, of_x));
         x.with_view([&](const auto& xv) {
           y.with_view([&](const auto& yv) {
-            if constexpr (same_rank<decltype(xv), decltype(yv)>)
+            if constexpr (same_rank<decltype(xv), decltype(yv)>) {
               A.apply(exec, factor, xv, 0.f, yv);
+            }
           });
         });
         const auto result = y.get();

@@ -25,9 +25,9 @@ struct DenseRef {
   }
 };
 
-/// What pivots are compared by: |x|, or |Re x| + |Im x|, as LAPACK does. Zeros
-/// lose their sign, too, as the bits of magnitudes are compared.
-KOKKOS_INLINE_FUNCTION double magnitude(double x) { return x > 0 ? x : 0 - x; }
+/// What pivots are compared by: |x|, or |Re x| + |Im x|, as LAPACK does. A zero
+/// keeps its sign.
+KOKKOS_INLINE_FUNCTION double magnitude(double x) { return x < 0 ? -x : x; }
 KOKKOS_INLINE_FUNCTION double magnitude(float x) {
   return magnitude(static_cast<double>(x));
 }

@@ -4,13 +4,14 @@
 
 #include <core/device/Backend.hpp>
 #include <kernels/dense/PanelState.hpp>
+#include <kernels/dense/PivotKey.hpp>
 
 namespace Strata {
 namespace Detail {
 
 /// The largest entry of a column; the lowest row where several are alike.
 struct LargestEntry {
-  unsigned long long key;  ///< the bits of its magnitude
+  unsigned long long key;  ///< see PivotKey
   std::int64_t row;
 };
 
@@ -31,9 +32,7 @@ struct FindPivot {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          LargestEntry& best) const {
     if (row < state->found_after) return;
-    const double size = magnitude(task.a(row, column));
-    LargestEntry own{0, row};
-    memcpy(&own.key, &size, sizeof own.key);
+    LargestEntry own{PivotKey<Scalar>::of(task.a(row, column)), row};
     join_parts(best, own);
   }
   KOKKOS_INLINE_FUNCTION void init(LargestEntry& best) const {
@@ -69,8 +68,7 @@ struct TakePivot {
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     const int q = state->found_after;
     state->found_before = q;
-    double size = 0;
-    memcpy(&size, &state->best.key, sizeof size);
+    const double size = PivotKey<Scalar>::magnitude_of(state->best.key);
     if (!is_finite_magnitude(size) &&
         task.status->overflow == EliminationStatus::none)
       task.status->overflow = task.first_column + column;

@@ -9,44 +9,10 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/dense/PanelState.hpp>
-#include <type_traits>
+#include <kernels/dense/PivotKey.hpp>
 
 namespace Strata {
 namespace Detail {
-
-/// An entry's magnitude as a number that is the larger, the larger it is. Zeros
-/// of either sign are alike, and what is not a number is larger than all.
-template <class Scalar>
-struct PivotKey {
-  using Key = unsigned long long;
-  /// Whether keys differ in their upper halves only.
-  static constexpr bool in_upper_half = std::is_same<Scalar, float>::value;
-
-  KOKKOS_INLINE_FUNCTION static Key of(const Scalar& entry) {
-    if constexpr (in_upper_half) {
-      unsigned bits;
-      memcpy(&bits, &entry, sizeof bits);
-      return static_cast<Key>(bits & 0x7fffffffU) << 32;
-    } else {
-      const double size = magnitude(entry);
-      Key key;
-      memcpy(&key, &size, sizeof key);
-      return key & 0x7fffffffffffffffULL;
-    }
-  }
-  KOKKOS_INLINE_FUNCTION static double magnitude_of(Key key) {
-    if constexpr (in_upper_half) {
-      const unsigned bits = static_cast<unsigned>(key >> 32);
-      float size;
-      memcpy(&size, &bits, sizeof size);
-      return size;
-    } else {
-      double size;
-      memcpy(&size, &key, sizeof size);
-      return size;
-    }
-  }
-};
 
 /// The largest of the lanes' keys and the lowest lane that holds it.
 struct BestLane {

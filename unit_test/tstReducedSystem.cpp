@@ -53,9 +53,12 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
   using Scalar = TypeParam;
   const Device exec;
   CgOptions options;
-  options.relative_tolerance = narrow<Scalar> ? 1e-5 : 1e-10;
   for (const auto& spec : two_colours) {
     SCOPED_TRACE(spec);
+    // In a row of 3,000 entries, sums in single precision are as far off as
+    // 3e-5 ||b||.
+    options.relative_tolerance =
+        narrow<Scalar> ? (spec == "arrow:3000" ? 1e-4 : 1e-5) : 1e-10;
     const auto host = hermitian<Scalar>(spec, 1.001);
     const auto crs = host.template to_device<Crs<Scalar>>();
     const Strata::SellMatrix A(exec, crs);

@@ -277,7 +277,7 @@ void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
         Pair{Storage::right, Storage::left},
         Pair{Storage::left, Storage::strided}})
     for (const std::int64_t vectors :
-         {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 37}) {
+         {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 37}) {
       check<Scalar>(host, A, of_x, of_y, vectors);
       if (testing::Test::HasFatalFailure()) {
         ADD_FAILURE() << spec << ", " << vectors << " vectors, storages "
@@ -290,13 +290,16 @@ void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
 
 TEST(SellMatrix, SeveralVectorsMayLieInAnyWay) {
   // Rows by diagonals, the last chunk of one row; rows apart; either with
-  // columns of x a multiple of 4 KiB apart; and rows apart with long ones.
+  // columns of x a multiple of 4 KiB apart; rows apart of dozens of entries;
+  // and with one that is stored apart.
   for (const auto* spec : {"grid2d:21", "circuit:500", "grid2d:32",
-                           "random:1024x6", "arrow:5000"}) {
+                           "random:1024x6", "random:200x40", "arrow:5000"}) {
     check_vectors<double>(spec);
     check_vectors<float>(spec);
     check_vectors<Kokkos::complex<double>>(spec);
   }
+  for (const auto* spec : {"grid2d:21", "circuit:500", "random:200x40"})
+    check_vectors<Kokkos::complex<float>>(spec);
 }
 
 TEST(SellMatrix, SeveralVectorsServeChunksOfAnyForm) {
@@ -311,6 +314,7 @@ TEST(SellMatrix, SeveralVectorsServeChunksOfAnyForm) {
         options.sigma = sigma;
         check_vectors<double>("grid2d:21", options);
         check_vectors<float>("circuit:500", options);
+        check_vectors<Kokkos::complex<double>>("grid2d:21", options);
       }
 }
 
@@ -393,6 +397,24 @@ TEST(SellMatrix, HostsKeepRowsApartWhereDiagonalsDoNotServe) {
     EXPECT_EQ(alone.chunks, alone.rows);
     EXPECT_EQ(alone.padding(), 0);
   }
+}
+
+/// Narrow scalars save the bytes of columns, not the work with rows that a
+/// diagonal is not of.
+TEST(SellMatrix, HostsTakeTheFormOfDoubleForFloat) {
+  if (Strata::Detail::is_gpu<Device>) GTEST_SKIP() << "for hosts";
+  const auto chunk_rows = [](const char* spec, auto scalar) {
+    using Scalar = decltype(scalar);
+    return Strata::SellMatrix(
+               Device(), Strata::gallery<Crs<Scalar, int, int>>(Device(), spec))
+        .report()
+        .chunk_rows;
+  };
+  // Half of a band is there, or nine tenths of it.
+  EXPECT_EQ(chunk_rows("band:3000:20:0.5", double()), 1);
+  EXPECT_EQ(chunk_rows("band:3000:20:0.5", float()), 1);
+  EXPECT_EQ(chunk_rows("band:3000:20:0.9", double()), 8);
+  EXPECT_EQ(chunk_rows("band:3000:20:0.9", float()), 8);
 }
 
 TEST(SellMatrix, FewLanesHideStepsWhereRowsAreAlike) {

@@ -118,6 +118,7 @@ struct SellHostRun {
         const Scalar v = value[k];
         const std::int64_t from = column[k];
         for (int r = 0; r < R; ++r) sum[r] += v * source(from, r);
+        STRATA_IMPL_ONE_BY_ONE(k);
       }
       const int row = order ? order[p] : static_cast<int>(p);
       if (row >= 0) part += task.row(row, sum);
@@ -159,7 +160,8 @@ struct SellHostRun {
     }
   }
 
-  /// Rows `row` to `row` + 7 on diagonals.
+  /// Rows `row` to `row` + 7 on diagonals: the steps that all of them have an
+  /// entry in, then the others.
   KOKKOS_INLINE_FUNCTION void diagonals_in_order(const SellChunk& chunk,
                                                  std::int64_t row,
                                                  double& part) const {
@@ -167,25 +169,48 @@ struct SellHostRun {
     constexpr unsigned all = (1u << C) - 1u;
     const Scalar* value = A.value + chunk.first_slot;
     const DiagonalStep* const step = A.diagonal_steps(chunk);
-    Scalar sum[C][R];
-    for (int u = 0; u < C; ++u)
-      for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);
+    const int steps = chunk.steps;
+    const auto source = task.source;
+    // An array of one rank: of two, compilers take odd parts together.
+    Scalar sum[R * C];
+    for (int i = 0; i < R * C; ++i) sum[i] = Scalar(0);
+    bool others = false;
+    for (int s = 0; s < steps; ++s, value += C) {
+      if (step[s].rows != all) {
+        others = true;
+        continue;
+      }
+      const std::int64_t column = row + step[s].offset;
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < C; ++u)
+          sum[r * C + u] += value[u] * source(column + u, r);
+    }
+    // Compilers begin with stores of neighbours, so these have to be made.
+    Scalar kept[R * C];
+    for (int i = 0; i < R * C; ++i) kept[i] = sum[i];
+    STRATA_IMPL_IN_MEMORY(kept);
+    if (others) other_steps(chunk, row, kept);
+    for (int u = 0; u < C && row + u < A.rows; ++u) {
+      Scalar of_row[R];
+      for (int r = 0; r < R; ++r) of_row[r] = kept[r * C + u];
+      part += task.row(static_cast<int>(row) + u, of_row);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void other_steps(
+      const SellChunk& chunk, std::int64_t row,
+      Scalar (&sum)[R * rows_at_once]) const {
+    constexpr int C = rows_at_once;
+    constexpr unsigned all = (1u << C) - 1u;
+    const Scalar* value = A.value + chunk.first_slot;
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
     for (int s = 0; s < chunk.steps; ++s, value += C) {
       const DiagonalStep d = step[s];
-      const std::int64_t column = row + d.offset;
-      if (d.rows == all) {
-        for (int u = 0; u < C; ++u)
+      if (d.rows == all) continue;
+      for (int u = 0; u < C; ++u)
+        if (d.rows >> u & 1u)
           for (int r = 0; r < R; ++r)
-            sum[u][r] += value[u] * task.source(column + u, r);
-      } else {
-        for (int u = 0; u < C; ++u)
-          if (d.rows >> u & 1u)
-            for (int r = 0; r < R; ++r)
-              sum[u][r] += value[u] * task.source(column + u, r);
-      }
+            sum[r * C + u] += value[u] * task.source(row + u + d.offset, r);
     }
-    for (int u = 0; u < C; ++u)
-      if (row + u < A.rows) part += task.row(static_cast<int>(row) + u, sum[u]);
   }
 };
 

@@ -4,59 +4,64 @@
 
 #include <core/device/Backend.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <kernels/spmv/SellHostSums.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 #include <type_traits>
 
 namespace Strata {
 namespace Detail {
 
-/// Where the sums of a tile go, each times a factor.
-template <class Scalar>
-struct SellSums {
-  Scalar* data;
-  std::int64_t stride;  ///< from row to row, or from column to column
-  Scalar factor;
-};
-
-/// Sums of R columns of x for the rows of a tile. Registers hold those of a
-/// row.
-///
-/// Compilers take several columns at once where the row's sums adjoin in
-/// memory, so these are not written to a y of any strides.
+/// Sums of R columns of x for the rows of a tile.
 ///
 /// @tparam adjoin the columns of a row of x adjoin, too
-template <class Scalar, int R, bool adjoin>
+template <class Scalar, int R, bool adjoin, bool by_parts>
 struct SellHostBlock {
+  /// To put more than a few places of `float` side by side takes longer than it
+  /// gains.
+  static constexpr bool together = adjoin || sizeof(Scalar) > 4 || R < 4;
+  using Sums = SellHostSums<Scalar, R, together, by_parts>;
+  using Sum = typename Sums::Sum;
   const Scalar* x;
   std::int64_t row_stride, column_stride;
 
   /// Adds `v` times a row of x.
   KOKKOS_INLINE_FUNCTION void add(const Scalar& v, std::int64_t from,
-                                  Scalar (&sum)[R]) const {
-    const Scalar* const at = x + from * row_stride;
-    for (int r = 0; r < R; ++r)
-      sum[r] += v * (adjoin ? at[r] : at[r * column_stride]);
+                                  Sum& sum) const {
+    Sums::add(v, x + from * row_stride, adjoin ? 1 : column_stride, sum);
   }
 
-  /// Rows that stand alone, `count` from permuted row `first` on.
+  /// Rows that stand alone, `count` from permuted row `first` on, at most
+  /// `most`.
+  template <int most>
   KOKKOS_INLINE_FUNCTION void rows_alone(const SellRef<Scalar>& A,
                                          std::int64_t first, int count,
                                          const SellSums<Scalar>& sums) const {
     // Copies, which no store of a sum can change.
     const SellHostBlock own = *this;
-    const SellSums<Scalar> to = sums;
     const Scalar* const value = A.value;
     const int* const column = A.column;
     std::int64_t k = A.row_first_at(first);
-    for (int u = 0; u < count; ++u) {
+    Sums::template rows<most>(count, sums, [&](int u, Sum& sum) {
       const std::int64_t end = A.row_first_at(first + u + 1);
-      Scalar sum[R];
-      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
+      if constexpr (sizeof(Sum) <= 32) {
+        // Sums in one register or two wait for each addition; two by turns do
+        // not.
+        constexpr int long_row = 16;
+        if (end - k >= long_row) {
+          constexpr int parts = sizeof(Sum) / sizeof(sum[0]);
+          Sum other;
+          for (int i = 0; i < parts; ++i) other[i] = 0;
+          for (; k + 1 < end; k += 2) {
+            own.add(value[k], column[k], sum);
+            own.add(value[k + 1], column[k + 1], other);
+          }
+          for (int i = 0; i < parts; ++i) sum[i] += other[i];
+        }
+      }
       STRATA_IMPL_UNROLL_TWICE
       for (; k < end; ++k) own.add(value[k], column[k], sum);
-      Scalar* const out = to.data + u * to.stride;
-      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
-    }
+    });
   }
 
   /// A chunk of `C` rows on diagonals, `count` of which there are, from row
@@ -67,15 +72,12 @@ struct SellHostBlock {
                                         std::int64_t first, int count,
                                         const SellSums<Scalar>& sums) const {
     const SellHostBlock own = *this;
-    const SellSums<Scalar> to = sums;
     const DiagonalStep* const step = A.diagonal_steps(chunk);
     const int steps = chunk.steps;
     unsigned everywhere = ~0u;
     for (int s = 0; s < steps; ++s) everywhere &= step[s].rows;
-    for (int u = 0; u < count; ++u) {
+    Sums::template rows<C>(count, sums, [&](int u, Sum& sum) {
       const Scalar* value = A.value + chunk.first_slot + u;
-      Scalar sum[R];
-      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
       if (everywhere >> u & 1u)
         for (int s = 0; s < steps; ++s, value += C)
           own.add(*value, first + u + step[s].offset, sum);
@@ -83,9 +85,7 @@ struct SellHostBlock {
         for (int s = 0; s < steps; ++s, value += C)
           if (step[s].rows >> u & 1u)
             own.add(*value, first + u + step[s].offset, sum);
-      Scalar* const out = to.data + u * to.stride;
-      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
-    }
+    });
   }
 
   /// The same of a chunk with columns.
@@ -94,18 +94,13 @@ struct SellHostBlock {
                                       const SellChunk& chunk, int count,
                                       const SellSums<Scalar>& sums) const {
     const SellHostBlock own = *this;
-    const SellSums<Scalar> to = sums;
     const int steps = chunk.steps;
-    for (int u = 0; u < count; ++u) {
+    Sums::template rows<C>(count, sums, [&](int u, Sum& sum) {
       const Scalar* value = A.value + chunk.first_slot + u;
       const int* column = A.column + chunk.first_column + u;
-      Scalar sum[R];
-      for (int r = 0; r < R; ++r) sum[r] = Scalar(0);
       for (int s = 0; s < steps; ++s, value += C, column += C)
         if (*column >= 0) own.add(*value, *column, sum);
-      Scalar* const out = to.data + u * to.stride;
-      for (int r = 0; r < R; ++r) out[r] = to.factor * sum[r];
-    }
+    });
   }
 };
 
@@ -128,13 +123,13 @@ struct SellHostLines {
     if (whole) return whole_steps(value, step, chunk.steps, first, sums);
     // The factor comes last: it may be so large, or so small, that a product
     // with an entry of A alone leaves the range of numbers.
-    const SellSums<Scalar> plain{sums.data, sums.stride, Scalar(1)};
+    const SellSums<Scalar> plain{sums.data, 1, sums.column_stride, Scalar(1)};
     if (count == C)
       whole_steps(value, step, chunk.steps, first, plain);
     else
       for (int r = 0; r < R; ++r)
         for (int u = 0; u < count; ++u)
-          sums.data[r * sums.stride + u] = Scalar(0);
+          sums.data[r * sums.column_stride + u] = Scalar(0);
     other_steps(value, step, chunk.steps, first, count, sums);
   }
 
@@ -159,7 +154,7 @@ struct SellHostLines {
     const SellSums<Scalar> to = sums;
     for (int r = 0; r < R; ++r)
       for (int u = 0; u < C; ++u)
-        to.data[r * to.stride + u] = to.factor * sum[r * C + u];
+        to.data[r * to.column_stride + u] = to.factor * sum[r * C + u];
   }
 
   /// Adds those of the others, and multiplies by the factor.
@@ -174,12 +169,12 @@ struct SellHostLines {
       for (int u = 0; u < C; ++u)
         if (d.rows >> u & 1u)
           for (int r = 0; r < R; ++r)
-            sums.data[r * sums.stride + u] +=
+            sums.data[r * sums.column_stride + u] +=
                 value[u] * at[r * column_stride + u];
     }
     for (int r = 0; r < R; ++r)
       for (int u = 0; u < count; ++u) {
-        Scalar& sum = sums.data[r * sums.stride + u];
+        Scalar& sum = sums.data[r * sums.column_stride + u];
         sum = sums.factor * sum;
       }
   }
@@ -198,9 +193,14 @@ struct SellHostTiles {
   /// Columns of a block: of those that adjoin, and of others, each of which
   /// takes an address.
   static constexpr int most_adjoining = 16, most_apart = 8;
+  /// Of complex numbers whose parts have sums of their own, which take twice
+  /// the registers.
+  static constexpr int most_by_parts = 4;
+  static constexpr bool is_complex =
+      !std::is_same<RealOf<Scalar>, Scalar>::value;
   /// Columns whose sums for a chunk registers hold.
   static constexpr int columns_of_lines =
-      sizeof(Scalar) < 16 ? 16 / static_cast<int>(sizeof(Scalar)) : 1;
+      is_complex ? 1 : 16 / static_cast<int>(sizeof(Scalar));
 
   const SellRef<Scalar>& A;
   MultiVectorRef<const Scalar> x;
@@ -218,6 +218,12 @@ struct SellHostTiles {
   /// does the pieces of long rows, too.
   static bool leaves_to_others(const SellRef<Scalar>& A) {
     return !serves(A) || (A.row_first && A.num_pieces > 0);
+  }
+  /// Whether one column is the work of this loop, too: of chunks on diagonals,
+  /// and of complex<double>.
+  static bool takes_one(const SellRef<Scalar>& A) {
+    const bool faster = is_complex ? sizeof(Scalar) == 16 : !A.row_first;
+    return faster && serves(A) && A.num_pieces == 0;
   }
   /// Columns that the next pass over a matrix of `x_rows` columns takes. Of
   /// matrices in other forms, as many as there are exact loops for.
@@ -247,6 +253,8 @@ struct SellHostTiles {
         evicting || (most_apart * x_rows * bytes > second_level_cache &&
                      entries < long_row * A.rows);
     if (few) return left <= 5 ? static_cast<int>(left) : 4;
+    if (is_complex)
+      return static_cast<int>(left < most_apart ? left : most_apart);
     return columns_of_block(static_cast<int>(left < most ? left : most),
                             most_apart);
   }
@@ -260,11 +268,11 @@ struct SellHostTiles {
   }
 
  private:
-  /// Whether chunks on diagonals take several rows at once. Scalars of 16 bytes
-  /// are slower by it.
+  /// Whether chunks on diagonals take several rows at once. Complex numbers are
+  /// faster by parts.
   KOKKOS_INLINE_FUNCTION static bool in_lines(
       const SellRef<Scalar>& A, const MultiVectorRef<const Scalar>& x) {
-    return sizeof(Scalar) < 16 && x.row_stride == 1 && !A.row_first;
+    return !is_complex && x.row_stride == 1 && !A.row_first;
   }
   /// Columns of the next block of at most `most`, so that all have about as
   /// many.
@@ -283,10 +291,38 @@ struct SellHostTiles {
   template <bool adjoin>
   KOKKOS_INLINE_FUNCTION void columns(std::int64_t first,
                                       std::int64_t end) const {
-    constexpr int most = adjoin ? most_adjoining : most_apart;
+    if constexpr (is_complex) {
+      // Chunks read x in its order, which several blocks of a tile disturb:
+      // where that takes longer than products by parts gain.
+      constexpr int most_of_chunks = 10;
+      if (!adjoin || sizeof(Scalar) < 16 || A.row_first ||
+          num_columns <= most_of_chunks)
+        return blocks_by_parts<most_by_parts, adjoin>(first, end, 0);
+    }
+    if constexpr (adjoin || !is_complex)
+      blocks<adjoin ? most_adjoining : most_apart, adjoin>(first, end);
+  }
+  /// Blocks of R columns, as many as there are, then of half as many, and so
+  /// on.
+  template <int R, bool adjoin>
+  KOKKOS_INLINE_FUNCTION void blocks_by_parts(std::int64_t first,
+                                              std::int64_t end, int c) const {
+    for (; num_columns - c >= R; c += R) block<R, adjoin, true>(first, end, c);
+    if constexpr (R > 1) {
+      // Three of float leave half a register.
+      if (R == 4 && sizeof(Scalar) == 16 && num_columns - c == 3)
+        block<3, adjoin, true>(first, end, c);
+      else
+        blocks_by_parts<R / 2, adjoin>(first, end, c);
+    }
+  }
+  /// Blocks of at most R columns.
+  template <int R, bool adjoin>
+  KOKKOS_INLINE_FUNCTION void blocks(std::int64_t first,
+                                     std::int64_t end) const {
     for (int c = 0; c < num_columns;) {
-      const int count = columns_of_block(num_columns - c, most);
-      block_of<most, adjoin>(count, first, end, c);
+      const int count = columns_of_block(num_columns - c, R);
+      block_of<R, adjoin>(count, first, end, c);
       c += count;
     }
   }
@@ -297,7 +333,7 @@ struct SellHostTiles {
     if constexpr (R > 1) {
       if (count < R) return block_of<R - 1, adjoin>(count, first, end, c);
     }
-    block<R, adjoin>(first, end, c);
+    block<R, adjoin, false>(first, end, c);
   }
   KOKKOS_INLINE_FUNCTION void lines(std::int64_t first,
                                     std::int64_t end) const {
@@ -307,25 +343,30 @@ struct SellHostTiles {
     for (; c < num_columns; ++c) line_block<1>(first, end, c);
   }
 
-  template <int R, bool adjoin>
-  KOKKOS_INLINE_FUNCTION SellHostBlock<Scalar, R, adjoin> source(int c) const {
+  template <int R, bool adjoin, bool by_parts>
+  KOKKOS_INLINE_FUNCTION SellHostBlock<Scalar, R, adjoin, by_parts> source(
+      int c) const {
     return {x.data + c * x.column_stride, x.row_stride, x.column_stride};
   }
 
-  template <int R, bool adjoin>
+  template <int R, bool adjoin, bool by_parts>
   KOKKOS_INLINE_FUNCTION void block(std::int64_t first, std::int64_t end,
                                     int c) const {
     Scalar kept[tile_rows * R];
+    constexpr bool together =
+        SellHostBlock<Scalar, R, adjoin, by_parts>::together;
+    constexpr int kept_row = together ? R : 1,
+                  kept_column = together ? 1 : tile_rows;
     const bool direct = overwrite && y.column_stride == 1 && !A.order;
-    const auto from = source<R, adjoin>(c);
+    const auto from = source<R, adjoin, by_parts>(c);
     const auto sums = [&](std::int64_t row) {
-      return direct ? SellSums<Scalar>{&y(row, c), y.row_stride, alpha}
-                    : SellSums<Scalar>{kept, R, alpha};
+      return direct ? SellSums<Scalar>{&y(row, c), y.row_stride, 1, alpha}
+                    : SellSums<Scalar>{kept, kept_row, kept_column, alpha};
     };
     if (A.row_first) {
       const int count = static_cast<int>(end - first);
-      from.rows_alone(A, first, count, sums(first));
-      if (!direct) write<R>(kept, R, 1, first, count, c);
+      from.template rows_alone<tile_rows>(A, first, count, sums(first));
+      if (!direct) write<R>(kept, kept_row, kept_column, first, count, c);
     } else {
       for (; first < end; ++first) {
         const std::int64_t row = first * chunk_rows;
@@ -335,7 +376,7 @@ struct SellHostTiles {
           from.template diagonals<chunk_rows>(A, chunk, row, count, sums(row));
         else
           from.template columns<chunk_rows>(A, chunk, count, sums(row));
-        if (!direct) write<R>(kept, R, 1, row, count, c);
+        if (!direct) write<R>(kept, kept_row, kept_column, row, count, c);
       }
     }
   }
@@ -353,12 +394,12 @@ struct SellHostTiles {
       if (chunk.on_diagonals) {
         from.diagonals(
             A, chunk, row, count,
-            direct ? SellSums<Scalar>{&y(row, c), y.column_stride, alpha}
-                   : SellSums<Scalar>{kept, chunk_rows, alpha});
+            direct ? SellSums<Scalar>{&y(row, c), 1, y.column_stride, alpha}
+                   : SellSums<Scalar>{kept, 1, chunk_rows, alpha});
         if (!direct) write<R>(kept, 1, chunk_rows, row, count, c);
       } else {
-        source<R, false>(c).template columns<chunk_rows>(
-            A, chunk, count, SellSums<Scalar>{kept, R, alpha});
+        source<R, false, is_complex>(c).template columns<chunk_rows>(
+            A, chunk, count, SellSums<Scalar>{kept, R, 1, alpha});
         write<R>(kept, R, 1, row, count, c);
       }
     }

@@ -69,7 +69,8 @@ class SellMatrixState {
     const ProfilingRegion region("Strata::SellMatrix::apply");
     const auto from = multi_vector_ref<const Scalar>(x);
     const auto to = multi_vector_ref<Scalar>(y);
-    if (vectors == 1 && (from.row_stride == 1 || x.extent[0] < 2))
+    if (vectors == 1 && (from.row_stride == 1 || x.extent[0] < 2) &&
+        !one_in_tiles())
       return multiply_block<1>(exec, ContiguousSource<Scalar>{from.data}, to, 1,
                                alpha, beta);
     for (std::int64_t first = 0; first < vectors;) {
@@ -124,6 +125,14 @@ class SellMatrixState {
           left);
     }
   }
+  /// Whether SellHostTiles has the faster loop for one column, too.
+  bool one_in_tiles() const {
+    if constexpr (is_gpu<ExecutionSpace>) {
+      return false;
+    } else {
+      return SellHostTiles<Scalar>::takes_one(SellRef<Scalar>(parts_.storage));
+    }
+  }
   void multiply_columns(const ExecutionSpace& exec,
                         const MultiVectorRef<const Scalar>& x,
                         const MultiVectorRef<Scalar>& y, int count,
@@ -133,7 +142,7 @@ class SellMatrixState {
                                                beta);
     };
     if constexpr (!is_gpu<ExecutionSpace>) {
-      if (count == 1 && x.row_stride == 1)
+      if (count == 1 && x.row_stride == 1 && !one_in_tiles())
         return by(Columns<1>(), ContiguousSource<Scalar>{x.data});
       if (SellHostTiles<Scalar>::leaves_to_others(
               SellRef<Scalar>(parts_.storage))) {
@@ -146,7 +155,8 @@ class SellMatrixState {
         if (count == 4 && lines) return by(Columns<4>(), by_columns);
         if (count == 2 && lines) return by(Columns<2>(), by_columns);
       }
-      if (count > 1) return by(Columns<8>(), StridedSource<Scalar>{x, count});
+      if (count > 1 || one_in_tiles())
+        return by(Columns<8>(), StridedSource<Scalar>{x, count});
     }
     const StridedSource<Scalar> source{x, count};
     if (count == 1)

@@ -44,9 +44,9 @@ struct SellHostBlock {
     std::int64_t k = A.row_first_at(first);
     Sums::template rows<most>(count, sums, [&](int u, Sum& sum) {
       const std::int64_t end = A.row_first_at(first + u + 1);
-      if constexpr (sizeof(Sum) <= 32) {
+      if constexpr (!by_parts && sizeof(Sum) <= 32) {
         // Sums in one register or two wait for each addition; two by turns do
-        // not.
+        // not. (Those by parts are two already.)
         constexpr int long_row = 16;
         if (end - k >= long_row) {
           constexpr int parts = sizeof(Sum) / sizeof(sum[0]);

@@ -299,8 +299,9 @@ struct SellHostTiles {
           num_columns <= most_of_chunks)
         return blocks_by_parts<most_by_parts, adjoin>(first, end, 0);
     }
-    if constexpr (adjoin || !is_complex)
+    if constexpr (adjoin || !is_complex) {
       blocks<adjoin ? most_adjoining : most_apart, adjoin>(first, end);
+    }
   }
   /// Blocks of R columns, as many as there are, then of half as many, and so
   /// on.

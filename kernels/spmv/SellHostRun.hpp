@@ -18,7 +18,8 @@ namespace Detail {
 /// rows follow each other in x, too, compilers make vector instructions of
 /// them. Chunks of any other shape, which options can ask for, take the general
 /// loop. Several columns of either form are SellHostTiles' work, unless there
-/// are exactly as many as a loop here is for.
+/// are exactly as many as a loop here is for. So is one column of a product
+/// alone, where SellHostTiles::takes_one() says so.
 template <class Scalar, class Task>
 struct SellHostRun {
   static constexpr int R = Task::block;

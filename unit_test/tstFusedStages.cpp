@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
@@ -137,6 +138,111 @@ TEST(FusedStages, TakesAnyNumberOfRuns) {
     for (std::int64_t i = 0; i < size; ++i)
       ASSERT_EQ(before[static_cast<std::size_t>(i)], i) << "run " << run;
   }
+}
+
+TEST(FusedStages, TellTheHostWhatTheyHaveFound) {
+  for (const std::int64_t size :
+       {std::int64_t{1}, std::int64_t{700}, std::int64_t{70000},
+        (std::int64_t{1} << 19) + 5}) {
+    const std::vector<int> twos(static_cast<std::size_t>(size), 2);
+    const Stages stages{
+        on_device(twos), on_device(twos),
+        on_device(std::vector<std::int64_t>(twos.size(), untouched)),
+        on_device(std::vector<std::int64_t>(twos.size(), untouched))};
+    const Space exec;
+    WorkPool<Space> pool(exec, 0);
+    const HostWords<Space> told(size);
+    FusedStages<Space>(exec, pool)
+        .run("report", stages, SumStage<Stages::First>{size},
+             ReportStage{size, stages.before.data(), told.data()});
+    exec.fence();
+    for (std::int64_t i = 0; i < size; ++i)
+      ASSERT_EQ(told.data()[i], 2 * i) << "of " << size;
+  }
+}
+
+/// Words that are sorted, and a stage before that makes them.
+struct SortingStages {
+  Kokkos::View<std::uint64_t*, Memory> given;
+  SortJob of;
+
+  struct Make {};
+  KOKKOS_INLINE_FUNCTION void operator()(Make, std::int64_t i) const {
+    of.words[i] = given(i);
+  }
+  struct Sort {};
+  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const { return of; }
+  struct Take {};
+  KOKKOS_INLINE_FUNCTION void operator()(Take, std::int64_t i) const {
+    given(i) = of.sorted()[i];
+  }
+};
+
+void check_sort(std::int64_t count, int first_bit, int bits, bool alike) {
+  SCOPED_TRACE(testing::Message()
+               << count << " words, bits " << first_bit << " to "
+               << first_bit + bits << (alike ? ", few numbers" : ""));
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(count));
+  for (auto& word : words) {
+    word = generator()();
+    word = word << 32 | generator()();
+    // Most words of one digit, or of few.
+    if (alike) word &= ~(std::uint64_t{0xfe} << first_bit);
+  }
+  const Space exec;
+  WorkPool<Space> pool(exec, 1 << 16);
+  const SortingStages stages{
+      on_device(words),
+      {pool.take<std::uint64_t>(count), pool.take<std::uint64_t>(count),
+       pool.take<unsigned>(SortJob::digits * SortJob::most_teams), first_bit,
+       bits}};
+  FusedStages<Space> sequence(exec, pool);
+  const bool runs =
+      sequence.run_in_one("sort", stages, EachStage<SortingStages::Make>{count},
+                          SortStage<SortingStages::Sort>{count},
+                          EachStage<SortingStages::Take>{count});
+  const int teams = static_cast<int>(
+      std::min<std::int64_t>((count + 511) / 512, num_multiprocessors(exec)));
+  ASSERT_EQ(runs, has_resident_teams<Space> &&
+                      count <= TeamsTogetherSizes::most_sorted(teams, 512));
+  exec.fence();
+  if (runs)
+    std::stable_sort(words.begin(), words.end(), [&](auto a, auto b) {
+      const auto key = [&](std::uint64_t word) {
+        return bits == 0 ? 0 : word >> first_bit << (64 - bits);
+      };
+      return key(a) < key(b);
+    });
+  ASSERT_EQ(on_host(stages.given), words);
+}
+
+TEST(FusedStages, SortsAreStable) {
+  // About a warp and a team's words, as many as there may be, and any.
+  std::uniform_int_distribution<std::int64_t> draw(2, 1 << 16);
+  for (const std::int64_t count :
+       {std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, std::int64_t{512},
+        std::int64_t{2049}, std::int64_t{16385}, std::int64_t{1} << 16,
+        draw(generator()), draw(generator())})
+    for (const int bits : {0, 1, 7, 8, 9, 16, 17, 24, 40})
+      for (const bool alike : {false, true})
+        check_sort(count,
+                   std::uniform_int_distribution<int>(
+                       0, 64 - std::max(bits, 8))(generator()),
+                   bits, alike);
+}
+
+TEST(FusedStages, TooManyWordsAreLeftToOthers) {
+  const std::int64_t count = (1 << 16) + 1;
+  const Space exec;
+  WorkPool<Space> pool(exec, 1 << 16);
+  const SortingStages stages{on_device(std::vector<std::uint64_t>(count, 7)),
+                             {}};
+  FusedStages<Space> sequence(exec, pool);
+  ASSERT_FALSE(sequence.run_in_one("sort", stages,
+                                   EachStage<SortingStages::Take>{count},
+                                   SortStage<SortingStages::Sort>{count}));
+  exec.fence();
+  ASSERT_EQ(on_host(stages.given), std::vector<std::uint64_t>(count, 7));
 }
 
 }  // namespace

@@ -114,6 +114,8 @@ TEST(LevelSets, DeviceOrderIsTheHostsForLargerGraphs) {
                                           reach, ++seed));
     if (HasFailure()) return;
   }
+  // More than a launch sorts along.
+  expect_order(TestGraphs::random_graph(70000, 3.0, 4000, ++seed));
   expect_order(TestGraphs::chain_graph(20000));
   expect_order(TestGraphs::dense_graph(700));
   expect_order(TestGraphs::arrow_graph(50000));

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <analysis/merging/MergedLevels.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <map>
 #include <set>
 #include <string>
 
 #include "Pairwise.hpp"
+#include "RandomSeed.hpp"
 #include "TestGraphs.hpp"
 
 namespace Strata {
@@ -99,8 +101,10 @@ void expect_program(const Graph& graph, const unsigned char* program,
     for (const int v : *list) EXPECT_EQ(slot[next++], sums[v]) << "row " << row;
 }
 
+/// @param unmerged  by vertex, RowStatus::stays: the row has to stay; or empty
 /// @returns merged rows
-int expect_merged(const Graph& graph, int k) {
+int expect_merged(const Graph& graph, int k,
+                  const std::vector<int>& unmerged = {}) {
   const Space exec;
   const auto device = mirror_graph(exec, graph);
   const auto sets = find_level_sets(graph);
@@ -108,9 +112,14 @@ int expect_merged(const Graph& graph, int k) {
   Detail::WorkPool<Space> pool(exec, 0);
   // What is made does not depend on what a sample says of rows that stay.
   const bool some_stay = k % 2 == 0;
-  const auto made =
-      merge_levels(exec, device, order, k, num_values(graph), 8,
-                   WithinLevel::ascending, pool, nullptr, some_stay);
+  const auto have_to_stay =
+      Detail::to_device<int, Space::memory_space>("unmerged", unmerged);
+  const auto has_to_stay = [&](int v) {
+    return !unmerged.empty() && unmerged[v] == RowStatus::stays;
+  };
+  const auto made = merge_levels(
+      exec, device, order, k, num_values(graph), 8, WithinLevel::ascending,
+      pool, unmerged.empty() ? nullptr : have_to_stay.data(), some_stay);
   exec.fence();
   if (!made.exist()) return 0;
   const auto row_map = on_host(made.graph.row_map);
@@ -129,6 +138,9 @@ int expect_merged(const Graph& graph, int k) {
             graph.values_in_order ? 0 : graph.num_edges() + graph.num_vertices);
   int merged = 0;
   std::map<std::string, unsigned> place_of;  // of programs
+  // Levels follow from groups and from depths in these.
+  std::vector<int> depth(std::size_t(graph.num_vertices), 0);
+  std::map<std::pair<int, int>, int> level_at;
   for (int v = 0; v < graph.num_vertices; ++v) {
     EXPECT_EQ(vertex(permuted_row(v)), v);
     const int p = permuted_row(v);
@@ -149,8 +161,14 @@ int expect_merged(const Graph& graph, int k) {
       last = j;
       found.dependencies.insert(j);
       EXPECT_LT(level(j), level(v)) << "of vertex " << v;
+      if (sets.level_of[j] / k == sets.level_of[v] / k)
+        depth[v] = std::max(depth[v], depth[j] + 1);
       EXPECT_LT(permuted_row(j), permuted_row(v));
     }
+    EXPECT_EQ(
+        level_at.emplace(std::pair(sets.level_of[v] / k, depth[v]), level(v))
+            .first->second,
+        level(v));
     last = -1;
     for (auto t = coefficient_map(v); t < coefficient_map(v + 1); ++t) {
       EXPECT_LT(last, coefficient(t)) << "ascending";
@@ -181,8 +199,22 @@ int expect_merged(const Graph& graph, int k) {
                 std::set<int>(graph.entries.data() + graph.row_map(v),
                               graph.entries.data() + graph.row_map(v + 1)));
       EXPECT_EQ(row_status(v) == RowStatus::as_it_was,
-                all.coefficients.empty());
+                all.coefficients.empty() && !has_to_stay(v));
+      // It would be too long, if only for a lane that has it to itself.
+      if (row_status(v) == RowStatus::stays && !has_to_stay(v)) {
+        const std::int64_t own = graph.row_map(v + 1) - graph.row_map(v);
+        EXPECT_TRUE(int(all.coefficients.size()) >= Detail::max_coefficients ||
+                    std::int64_t(all.dependencies.size()) >
+                        std::min<std::int64_t>(
+                            3 * own + 24, Detail::max_dependencies_of_lane))
+            << "vertex " << v;
+      }
     }
+  }
+  int before = -1;
+  for (const auto& [place, number] : level_at) {
+    EXPECT_EQ(number, before + 1);
+    before = number;
   }
   EXPECT_LE(made.order.num_levels(), sets.num_levels);
   return merged;
@@ -255,6 +287,44 @@ TEST(MergedLevels, ChainsHaveFewer) {
     EXPECT_EQ(made.order.num_levels(), 96 / k);
     EXPECT_EQ(expect_merged(chain, k), 96 - 96 / k);
   }
+}
+
+/// Chains of rows that stay: whether one does depends on whether others do.
+TEST(MergedLevels, RowsThatStayAreFoundInAnyNumberOfPasses) {
+  for (const int own : {7, 20, 40})
+    for (const int k : {3, 4, 8, 16, 24}) {
+      SCOPED_TRACE(testing::Message() << own << ", " << k << " at a time");
+      std::vector<std::set<int>> dependencies;
+      for (int chain = 0; chain < 2; ++chain)
+        for (int row = 0, last = -1; row < 3 * k; ++row) {
+          const int first = int(dependencies.size());
+          dependencies.resize(dependencies.size() + std::size_t(own));
+          std::set<int> roots;
+          if (last >= 0) roots.insert(last);
+          for (int i = 0; i < own; ++i) roots.insert(first + i);
+          last = int(dependencies.size());
+          dependencies.push_back(roots);
+        }
+      EXPECT_GT(expect_merged(TestGraphs::with_value_indices(
+                                  TestGraphs::make_graph(dependencies), false),
+                              k),
+                k);
+      if (HasFailure()) return;
+    }
+}
+
+TEST(MergedLevels, RowsStayThatHaveTo) {
+  for (const int k : {2, 3, 6, 17})
+    for (const double share : {0.01, 0.3}) {
+      const auto graph = TestGraphs::with_value_indices(
+          TestGraphs::random_graph(1500, 2.5, 60, 1 + generator()()), false);
+      std::vector<int> unmerged(std::size_t(graph.num_vertices), 0);
+      for (int& status : unmerged)
+        if (std::bernoulli_distribution(share)(generator()))
+          status = RowStatus::stays;
+      EXPECT_GT(expect_merged(graph, k, unmerged), 100);
+      if (HasFailure()) return;
+    }
 }
 
 /// A row of few coefficients has more dependencies than a lane finds by itself.

@@ -5,7 +5,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
-#include <analysis/level_sets/FindLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/SortRows.hpp>
 #include <core/matrix/TriangleCheck.hpp>
@@ -13,6 +13,7 @@
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <cstring>
+#include <vector>
 
 namespace Strata {
 
@@ -152,8 +153,9 @@ struct ResetCheck {
   }
 };
 
-/// Check of a matrix, its graph and the levels of that, enqueued together: the
-/// graph is made where nothing is wrong and no row has to be sorted.
+/// Check of a matrix, its graph, the levels of that and the order by these,
+/// enqueued together: the graph is made where nothing is wrong and no row has
+/// to be sorted.
 template <class ExecutionSpace>
 struct TriangleStages {
   using Memory = typename ExecutionSpace::memory_space;
@@ -162,6 +164,7 @@ struct TriangleStages {
   ScanCounts<Memory> scan;
   GatherRows<Memory> gather;
   FindLevels<ExecutionSpace> levels;
+  OrderStages<ExecutionSpace> order;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
     return check.length(row);
@@ -192,6 +195,22 @@ struct TriangleStages {
   struct Levels {};
   KOKKOS_INLINE_FUNCTION void operator()(Levels, int rank) const {
     if (sound()) levels.run(rank);
+  }
+  using Order = OrderStages<ExecutionSpace>;
+  struct Keys {};
+  KOKKOS_INLINE_FUNCTION void operator()(Keys, std::int64_t v) const {
+    if (sound()) order(typename Order::Keys(), v);
+  }
+  struct Sort {};
+  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
+    if (sound()) return order.job(typename Order::Sort());
+    SortJob none = order.words;
+    none.bits = 0;
+    return none;
+  }
+  struct Bounds {};
+  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
+    if (sound()) order(typename Order::Bounds(), p);
   }
 };
 
@@ -229,7 +248,8 @@ struct CopyPattern {
 /// See triangle_graph.
 /// @param pool   for the arrays of the graph, which then must not outlive it
 /// @param levels given a pool, a device finds them along with the graph, where
-///               no row has to be sorted and op does not transpose
+///               no row has to be sorted and op does not transpose, and orders
+///               few vertices by them
 template <class ExecutionSpace>
 DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const ExecutionSpace& exec, const IndexArray& row_map,
@@ -286,17 +306,23 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
            : allocate("Strata::DependencyGraph::row_map", 2 * rows + 1);
   graph.row_map = part(kept, 0, rows + 1);
   graph.diagonal_value_index = part(kept, rows + 1, rows);
-  // Status and the counters of the levels side by side, for one copy.
+  using Order = OrderStages<ExecutionSpace>;
+  const bool may_order = pool && levels && !transposed &&
+                         has_resident_teams<ExecutionSpace> &&
+                         rows <= Order::most_vertices;
+  // Status, the counters of the levels and the level sets' sizes side by side,
+  // for one copy.
   constexpr int heads = 3 + (LevelCounters::size + 1) / 2;
-  const std::int64_t work_words = heads + rows + (rows + 1) / 2;
+  const std::int64_t sizes = 1 + (may_order ? 3 * rows : 0);
+  const std::int64_t work_words = heads + sizes + rows + (rows + 1) / 2;
   const Counts work = pool ? pool->template view<std::int64_t>(work_words)
                            : allocate("Strata::TriangleCheck", work_words);
   const Counts status = part(work, 0, 3);
-  const Counts diagonal = part(work, heads, rows);
+  const Counts diagonal = part(work, heads + sizes, rows);
   const Kokkos::View<int*, Memory> counters(
       reinterpret_cast<int*>(work.data() + 3), LevelCounters::size);
   const Kokkos::View<int*, Memory> strict(
-      reinterpret_cast<int*>(work.data() + heads + rows), rows);
+      reinterpret_cast<int*>(work.data() + heads + sizes + rows), rows);
   const Detail::DiagonalPresence<Memory> presence{diagonal, status};
   std::int64_t found[heads];  // first fault, first unsorted row, edges
   const auto fetch_status = [&] {
@@ -362,28 +388,54 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const bool with_levels = levels && is_gpu<ExecutionSpace>;
     if (with_levels)
       find.level = levels->level_of = pool->template view<int>(rows);
-    const Stages stages{
-        reset,
-        checker(entries, true),
-        {strict, graph.row_map, presence, graph.reversed, !unit},
-        {row_map, entries, permutation, diagonal, graph, lower, unit},
-        find};
+    Stages stages{reset,
+                  checker(entries, true),
+                  {strict, graph.row_map, presence, graph.reversed, !unit},
+                  {row_map, entries, permutation, diagonal, graph, lower, unit},
+                  find,
+                  {}};
     FusedStages<ExecutionSpace> sequence(exec, *pool);
+    const char* const label = "Strata::TriangleGraph";
     const EachStage<typename Stages::Reset> all{rows};
     const RowsStage<typename Stages::Check> look{rows, stored};
     const SumStage<typename Stages::Scan> count{rows};
     const RowsStage<typename Stages::Gather> gather{rows, stored};
+    std::vector<std::int64_t> with_sizes;
     if constexpr (is_gpu<ExecutionSpace>) {
       const TeamStage<typename Stages::Levels> walk{with_levels ? rows : 0};
-      if (with_levels)
-        sequence.run("Strata::TriangleGraph", stages, all, look, count, gather,
-                     walk);
-      else
-        sequence.run("Strata::TriangleGraph", stages, all, look, count, gather);
+      const WordsWithSizes<ExecutionSpace> words(work.data(), heads,
+                                                 may_order ? rows : 0);
+      if (may_order) {
+        stages.order.row_length = {graph.row_map, nullptr};
+        stages.order.level_of = levels->level_of;
+        stages.order.levels_found = counters.data() + LevelCounters::num_levels;
+        stages.order.longest_found =
+            counters.data() + LevelCounters::longest_row;
+        stages.order.take(*pool, rows, work.data() + heads);
+        levels->ordered = sequence.run_in_one(
+            label, stages, all, look, count, gather, walk,
+            EachStage<typename Stages::Keys>{rows},
+            SortStage<typename Stages::Sort>{rows},
+            EachStage<typename Stages::Bounds>{stages.order.whole_warps()},
+            words.report());
+      }
+      if (may_order && levels->ordered) {
+        // Without levels where a row is faulty.
+        with_sizes = words.take(exec, [](const std::int64_t* told) {
+          int counted[LevelCounters::size];
+          std::memcpy(counted, told + 3, sizeof(counted));
+          return counted[LevelCounters::num_levels];
+        });
+        std::copy(with_sizes.begin(), with_sizes.begin() + heads, found);
+      } else if (with_levels) {
+        sequence.run(label, stages, all, look, count, gather, walk);
+      } else {
+        sequence.run(label, stages, all, look, count, gather);
+      }
     } else {
-      sequence.run("Strata::TriangleGraph", stages, all, look, count, gather);
+      sequence.run(label, stages, all, look, count, gather);
     }
-    fetch_status();
+    if (with_sizes.empty()) fetch_status();
     if (found[0] != no_fault)
       raise_row_fault<Memory>(found[0], row_map, entries, values, columns,
                               input.uplo);
@@ -396,12 +448,19 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
       if (with_levels) {
         std::memcpy(levels->found, found + 3, sizeof(levels->found));
         levels->known = true;
+        if (levels->ordered)
+          levels->order =
+              order_of_stages(stages.order, levels->level_of,
+                              levels->found[LevelCounters::num_levels],
+                              levels->found[LevelCounters::inner_runs],
+                              with_sizes.data() + heads);
       }
       return graph;
     }
   } else {
     unsorted = check(entries, true);
   }
+  if (levels) levels->ordered = false;
   if (unsorted != Detail::no_fault) {
     if (!input.sort_rows)
       throw UnsortedRowError(

@@ -21,15 +21,6 @@ struct LevelCounters {
   };
 };
 
-/// The levels of a graph's vertices, if they are known already, and what
-/// FindLevels has counted.
-template <class MemorySpace>
-struct GraphLevels {
-  Kokkos::View<int*, MemorySpace> level_of;
-  int found[LevelCounters::size] = {};
-  bool known = false;
-};
-
 /// Level of every vertex on a device, in one launch: a vertex waits until the
 /// levels of its dependencies are there. `level` holds -1 before.
 ///

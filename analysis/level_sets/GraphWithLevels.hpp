@@ -3,7 +3,7 @@
 #define STRATA_ANALYSIS_LEVEL_SETS_GRAPH_WITH_LEVELS_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <analysis/level_sets/FindLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/memory/WorkPool.hpp>
 
 namespace Strata {

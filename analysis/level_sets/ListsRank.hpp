@@ -39,7 +39,7 @@ struct ListsRank {
            steps(dependencies, lanes);
   }
   /// At least the rank of any row whose lists are no longer than that.
-  int at_most(int longer) const {
+  KOKKOS_INLINE_FUNCTION int at_most(int longer) const {
     if (longer > long_list) return (*this)(0, longer);
     return ((log_lanes(longer) + 1) << 2 * step_bits) - 1;
   }

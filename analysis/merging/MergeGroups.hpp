@@ -78,6 +78,7 @@ struct MergeLimits {
 /// Decides which rows are merged, and passes their lengths to `lengths`.
 ///
 /// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
+///   `limits_of(groups, v, limits)`: those that the row raises;
 ///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
 ///   that share the row call
 template <class Groups, class Lengths>
@@ -96,12 +97,13 @@ struct CountMergedRows {
     if (v < 0) return;
     const int status =
         groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
-    lengths.note(groups, v, row, status, lane, eliminate, limits);
+    int* const raised = lengths.limits_of(groups, v, limits);
+    lengths.note(groups, v, row, status, lane, eliminate, raised);
     if (lane != 0) return;
     row_status[v] = status;
     if (status != RowStatus::merged) return;
-    raise_limit(limits + MergeLimits::coefficients, row.coefficients);
-    raise_limit(limits + MergeLimits::dependencies, row.dependencies);
+    raise_limit(raised + MergeLimits::coefficients, row.coefficients);
+    raise_limit(raised + MergeLimits::dependencies, row.dependencies);
   }
 };
 

@@ -18,16 +18,33 @@ namespace Detail {
 template <class MemorySpace>
 using LevelGroups = MergeGroups<MemorySpace, false>;
 
+/// MergeLimits of the rows of each depth in their groups; deep ones share.
+struct DepthLimits {
+  static constexpr int most_depths = 32, size = most_depths * MergeLimits::size;
+  KOKKOS_FUNCTION static int shared(int depth) {
+    return depth < most_depths ? depth : most_depths - 1;
+  }
+  KOKKOS_FUNCTION static int at(int depth, int which) {
+    return shared(depth) * MergeLimits::size + which;
+  }
+};
+
 /// Notes the lengths of rows and their depths in their groups, for
 /// CountMergedRows: of the rows of one depth, once those of smaller depths are
-/// known, or of all rows at once. Lengths of all rows at once hold only if no
-/// row stays as it is; merged rows then have no dependencies in their group.
+/// known, or of all rows at once, as if none stayed. That holds for all rows up
+/// to the first depth of which a row stays; merged rows then have no
+/// dependencies in their group.
 template <class MemorySpace>
 struct LevelRowLengths {
   const int* vertices;
   int *length, *coefficients, *recipe, *depth_in_group;
   bool at_once;
 
+  /// Of DepthLimits.
+  KOKKOS_FUNCTION static int* limits_of(const LevelGroups<MemorySpace>& groups,
+                                        int v, int* limits) {
+    return limits + DepthLimits::at(groups.level[v] % groups.levels, 0);
+  }
   KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
                              std::int64_t number) const {
     return vertices[number];
@@ -47,7 +64,7 @@ struct LevelRowLengths {
     if (!at_once && merged)
       for (int s = lane; s < row.dependencies; s += Eliminate::num_lanes)
         behind(eliminate.dependency(s));
-    if (!at_once && !merged)
+    if (!merged)
       for (std::int64_t k = groups.first(v) + lane; k < groups.end(v);
            k += Eliminate::num_lanes)
         behind(groups.entry(k));
@@ -58,9 +75,11 @@ struct LevelRowLengths {
     if (lane != 0) return;
     depth_in_group[v] = depth;
     if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
+    // The row may have been counted as if none stayed.
+    length[v] = merged ? row.dependencies : groups.length(v);
+    coefficients[v] = merged ? row.coefficients - 1 : 0;
+    recipe[v] = 0;
     if (!merged) return;
-    length[v] = row.dependencies;
-    coefficients[v] = row.coefficients - 1;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
         MergedRows<MemorySpace>::head + row.coefficients - 1 + row.operations;
@@ -153,8 +172,9 @@ struct MergeSums {
 };
 
 /// The stages before rows are counted, and after.
-template <class MemorySpace>
+template <class ExecutionSpace>
 struct MergeStages {
+  using MemorySpace = typename ExecutionSpace::memory_space;
   Kokkos::View<const std::int64_t*, MemorySpace> given_map;
   Kokkos::View<const int*, MemorySpace> permuted_row, level_of;
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
@@ -164,8 +184,11 @@ struct MergeStages {
   int *row_status, *length, *coefficients, *recipe, *depth_in_group, *rank,
       *new_level;
   std::int64_t *row_map, *coefficient_map;
-  int *by_depth, *level_begin, *number, *limits;
-  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
+  int *by_depth, *level_begin, *number;
+  int *limits, *counted;  // MergeLimits::size of all rows, and DepthLimits
+  bool none_may_stay;     // else what was counted is of no use
+  std::int64_t* work;     // see Work
+  const int* unmerged;    // by vertex, RowStatus::stays: has to stay; or null
   std::int64_t* sums;
   ListsRank ranks;
 
@@ -173,6 +196,9 @@ struct MergeStages {
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
     if (i < num_numbers) number[i] = 0;
     if (i < MergeLimits::size) limits[i] = 0;
+    if (i < DepthLimits::size) counted[i] = 0;
+    if (i < recipes.table_size)
+      recipes(typename ShareRecipes<MemorySpace>::Clear(), i);
   }
   /// Level sets by their depth in the group, then by group: the sum is of their
   /// vertices.
@@ -204,10 +230,43 @@ struct MergeStages {
     raise_limit(limits + MergeLimits::longest, own);
   }
 
+  /// What the stages from here on have to do: nothing, where a row stays that
+  /// must not.
+  struct Work {
+    enum : int { rows, numbers, warps, size };
+  };
+  /// Index i: of limit i. MergeSums::stays becomes how many depths there are up
+  /// to the first one of which a row stays; 0: none does.
+  struct Decide {};
+  KOKKOS_INLINE_FUNCTION void operator()(Decide, std::int64_t i) const {
+    const auto which = static_cast<int>(i);
+    int stay_from = 0, most = 0;
+    for (int d = DepthLimits::most_depths - 1; d >= 0; --d) {
+      if (counted[DepthLimits::at(d, MergeLimits::stays)] != 0)
+        stay_from = DepthLimits::shared(d + 1);
+    }
+    const bool any = !none_may_stay || stay_from == 0;
+    for (int d = 0; d < DepthLimits::most_depths; ++d) {
+      int& of_depth = counted[DepthLimits::at(d, which)];
+      most = of_depth > most ? of_depth : most;
+      // Those are counted again.
+      if (!any && which != MergeLimits::stays && d >= stay_from) of_depth = 0;
+    }
+    if (any && most > limits[which]) limits[which] = most;
+    if (which > 0) return;
+    work[Work::rows] = any ? num_vertices : 0;
+    work[Work::numbers] = any ? num_numbers : 0;
+    work[Work::warps] = any ? order.whole_warps() : 0;
+    sums[MergeSums::stays] = stay_from;
+    sums[MergeSums::levels] = 0;
+    shape[0] = 1;
+    shape[1] = 0;
+  }
   struct Dependencies {};
   KOKKOS_INLINE_FUNCTION void operator()(Dependencies, std::int64_t v,
                                          std::int64_t& sum, bool final) const {
     OffsetsOf{length, row_map, num_vertices}(v, sum, final);
+    if (final) mark_used(number + number_of(v));
   }
   struct Coefficients {};
   KOKKOS_INLINE_FUNCTION void operator()(Coefficients, std::int64_t v,
@@ -224,11 +283,7 @@ struct MergeStages {
     sums[MergeSums::recipe] = sum;
   }
   /// Numbers the new level sets without gaps: those that the depths of a
-  /// group's vertices make.
-  struct Mark {};
-  KOKKOS_INLINE_FUNCTION void operator()(Mark, std::int64_t v) const {
-    mark_used(number + number_of(v));
-  }
+  /// group's vertices make, which Dependencies has marked.
   struct Number {};
   KOKKOS_INLINE_FUNCTION void operator()(Number, std::int64_t i,
                                          std::int64_t& sum, bool final) const {
@@ -240,12 +295,32 @@ struct MergeStages {
     sums[MergeSums::most_coefficients] = limits[MergeLimits::coefficients];
     sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
-    sums[MergeSums::stays] = limits[MergeLimits::stays];
+    shape[0] = static_cast<int>(sum);
+    shape[1] = ranks.at_most(limits[MergeLimits::longest]);
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
     rank[v] = ranks(coefficients[v], length[v]);
     new_level[v] = number[number_of(v)];
+  }
+
+  // The order, where it is made in the same launch.
+  int* shape;  // numbers of level sets, highest rank
+  using Order = OrderStages<ExecutionSpace>;
+  Order order;
+  struct NewLevelsAndKeys {};
+  KOKKOS_INLINE_FUNCTION void operator()(NewLevelsAndKeys,
+                                         std::int64_t v) const {
+    (*this)(NewLevels(), v);
+    order(typename Order::Keys(), v);
+  }
+  struct Sort {};
+  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
+    return order.job(typename Order::Sort());
+  }
+  struct Bounds {};
+  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
+    order(typename Order::Bounds(), p);
   }
 
   // Once the order is known.
@@ -261,10 +336,6 @@ struct MergeStages {
     sum += given_map(v + 1) - given_map(v) + 1;
     if (final && p + 1 == num_vertices)
       rows.begin_of(p + 1) = static_cast<int>(sum);
-  }
-  struct ClearTable {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearTable, std::int64_t i) const {
-    recipes(typename ShareRecipes<MemorySpace>::Clear(), i);
   }
 
  private:

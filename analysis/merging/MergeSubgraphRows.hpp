@@ -34,6 +34,10 @@ struct SubgraphRowLengths {
     return depth == all_depths || groups.level[v] % groups.levels == depth ? v
                                                                            : -1;
   }
+  KOKKOS_FUNCTION static int* limits_of(const SubgraphGroups<MemorySpace>&, int,
+                                        int* limits) {
+    return limits;
+  }
   /// MergeLimits::stays is how many depths there are from the first row on that
   /// stays, but was not known to; `longest` the most coefficients and
   /// dependencies together of a merged row.

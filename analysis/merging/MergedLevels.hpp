@@ -114,8 +114,9 @@ SampledLevels sample_merged_levels(
 ///          slots or words of recipes
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
 /// for few rows of which none stays, for all, a sort as for a LevelOrder, four
-/// passes over the rows' recipes, which are in memory twice meanwhile; the
-/// host waits twice, or three times for few rows of which one stays.
+/// passes over the rows' recipes, which are in memory twice meanwhile. The host
+/// waits once, once more for an order of many rows, and once more for few rows
+/// of which one stays.
 template <class ExecutionSpace>
 MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     const ExecutionSpace& exec,
@@ -136,8 +137,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
       (std::int64_t{num_levels} + levels - 1) / levels;
   const double mean_length = double(graph.num_edges()) / double(n);
 
-  MergeStages<Memory> stages;
-  using Stages = MergeStages<Memory>;
+  MergeStages<ExecutionSpace> stages;
+  using Stages = MergeStages<ExecutionSpace>;
   stages.given_map = graph.row_map;
   stages.permuted_row = order.permuted_row;
   stages.level_of = order.level_of;
@@ -158,7 +159,21 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   pool.take(stages.level_begin, num_levels);
   pool.take(stages.number, stages.num_numbers);
   pool.take(stages.limits, MergeLimits::size);
-  pool.take(stages.sums, MergeSums::size);
+  pool.take(stages.counted, DepthLimits::size);
+  pool.take(stages.work, Stages::Work::size);
+  pool.take(stages.shape, 2);
+  // The sums and the sizes of the new level sets side by side, for one copy.
+  const bool may_order =
+      has_resident_teams<ExecutionSpace> && n <= Stages::Order::most_vertices;
+  pool.take(stages.sums,
+            MergeSums::size + (may_order ? 3 * stages.num_numbers : 0) + 1);
+  const Kokkos::View<int*, Memory> new_level(stages.new_level, n);
+  stages.order.row_length = {graph.row_map, stages.rank};
+  stages.order.level_of = new_level;
+  stages.order.levels_found = stages.shape;
+  stages.order.longest_found = stages.shape + 1;
+  stages.order.within = within;
+  if (may_order) stages.order.take(pool, n, stages.sums + MergeSums::size);
   using Share = ShareRecipes<Memory>;
   Share& recipes = stages.recipes;
   recipes.take(pool, n);
@@ -187,38 +202,70 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
             known, unmerged, stages.row_status,
             Lengths{stages.by_depth + first, stages.length, stages.coefficients,
                     stages.recipe, stages.depth_in_group, at_once},
-            stages.limits},
+            stages.counted},
         lists_to_find<ExecutionSpace>(mean_length, longest), longest);
   };
+  sequence.run("Strata::MergedLevels::begin", stages,
+               EachStage<typename Stages::Clear>{std::max<std::int64_t>(
+                   {stages.num_numbers, DepthLimits::size,
+                    std::int64_t{recipes.table_size}})},
+               SumStage<typename Stages::PlaceLevels>{num_levels},
+               EachStage<typename Stages::Begin>{n});
+  std::vector<std::int64_t> found;
+  bool ordered = false;
+  // Offsets and the order, once the rows are counted.
+  const auto sum_up = [&] {
+    const char* const label = "Strata::MergedLevels::offsets";
+    const std::int64_t* const work = stages.work;
+    using Work = typename Stages::Work;
+    const StageCount rows{n, work + Work::rows};
+    const EachStage<typename Stages::Decide> decide{MergeLimits::size};
+    const SumStage<typename Stages::Dependencies> dependencies{rows};
+    const SumStage<typename Stages::Coefficients> coefficients{rows};
+    const SumStage<typename Stages::RecipeSizes> sizes{rows};
+    const SumStage<typename Stages::Number> number{
+        {stages.num_numbers, work + Work::numbers}};
+    const EachStage<typename Stages::NewLevels> renumber{rows};
+    const WordsWithSizes<ExecutionSpace> words(
+        stages.sums, MergeSums::size, may_order ? stages.num_numbers : 0);
+    ordered = false;
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      ordered = may_order &&
+                sequence.run_in_one(
+                    label, stages, decide, dependencies, coefficients, sizes,
+                    number, EachStage<typename Stages::NewLevelsAndKeys>{rows},
+                    SortStage<typename Stages::Sort>{rows},
+                    EachStage<typename Stages::Bounds>{
+                        {stages.order.whole_warps(), work + Work::warps}},
+                    words.report());
+    }
+    if (!ordered)
+      sequence.run(label, stages, decide, dependencies, coefficients, sizes,
+                   number, renumber, words.report());
+    found = words.take(exec, [&](const std::int64_t* sums) {
+      return ordered ? sums[MergeSums::levels] : 0;
+    });
+  };
   // A launch for each depth takes long where there are few rows, of which none
-  // stays as a rule.
-  std::int64_t found[MergeSums::size];
-  for (bool at_once =
-           levels > 2 && n <= few_rows_to_replace && !unmerged && !some_stay;
-       ; at_once = false) {
-    sequence.run("Strata::MergedLevels::begin", stages,
-                 EachStage<typename Stages::Clear>{std::max<std::int64_t>(
-                     stages.num_numbers, MergeLimits::size)},
-                 SumStage<typename Stages::PlaceLevels>{num_levels},
-                 EachStage<typename Stages::Begin>{n});
-    std::int64_t first = rows_of_depth(0);
-    for (int depth = 1; depth < levels && !at_once; ++depth) {
+  // stays as a rule. If some do, all is right up to the first of their depths.
+  int depth = 1;
+  std::int64_t first = rows_of_depth(0);
+  stages.none_may_stay =
+      levels > 2 && n <= few_rows_to_replace && !unmerged && !some_stay;
+  if (stages.none_may_stay) {
+    count_rows(first, n - first, true);
+    sum_up();
+    const int right = static_cast<int>(found[MergeSums::stays]);
+    stages.none_may_stay = right == 0;
+    for (; depth < right; ++depth) first += rows_of_depth(depth);
+  }
+  if (!stages.none_may_stay) {
+    for (; depth < levels; ++depth) {
       const std::int64_t count = rows_of_depth(depth);
       count_rows(first, count, false);
       first += count;
     }
-    if (at_once) count_rows(first, n - first, true);
-    sequence.run("Strata::MergedLevels::offsets", stages,
-                 SumStage<typename Stages::Dependencies>{n},
-                 SumStage<typename Stages::Coefficients>{n},
-                 SumStage<typename Stages::RecipeSizes>{n},
-                 EachStage<typename Stages::Mark>{n},
-                 SumStage<typename Stages::Number>{stages.num_numbers},
-                 EachStage<typename Stages::NewLevels>{n});
-    copy_to_host(
-        exec, Kokkos::View<std::int64_t*, Memory>(stages.sums, MergeSums::size),
-        found);
-    if (!at_once || found[MergeSums::stays] == 0) break;
+    sum_up();
   }
   const std::int64_t total = found[MergeSums::dependencies];
   const std::int64_t total_coefficients = found[MergeSums::coefficients];
@@ -244,11 +291,15 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   merged.entries = pool.template view<int>(total);
   made.coefficient_map = Offsets(stages.coefficient_map, n + 1);
   made.coefficient = pool.template view<int>(total_coefficients);
-  made.order = order_by_known_levels(
-      exec, merged, Kokkos::View<int*, Memory>(stages.new_level, n),
-      static_cast<int>(found[MergeSums::levels]), stages.rank,
-      stages.ranks.at_most(static_cast<int>(found[MergeSums::longest])), within,
-      pool);
+  const int new_levels = static_cast<int>(found[MergeSums::levels]);
+  if (ordered)
+    made.order = order_of_stages(stages.order, new_level, new_levels, 0,
+                                 found.data() + MergeSums::size);
+  else
+    made.order = order_by_known_levels(
+        exec, merged, new_level, new_levels, stages.rank,
+        stages.ranks.at_most(static_cast<int>(found[MergeSums::longest])),
+        within, pool);
   auto& rows = made.rows;
   rows.most_coefficients =
       static_cast<int>(found[MergeSums::most_coefficients]) - 1;
@@ -275,11 +326,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   recipes.take_words(pool, found[MergeSums::recipe]);
   recipes.vertex = made.order.vertex;
   recipes.rows = rows;
-  const EachStage<typename Stages::ClearTable> clear{recipes.table_size};
-  if (rows.values_in_order)
-    sequence.run("Strata::MergedLevels::places", stages, clear);
-  else
-    sequence.run("Strata::MergedLevels::places", stages, clear,
+  if (!rows.values_in_order)
+    sequence.run("Strata::MergedLevels::places", stages,
                  SumStage<typename Stages::PlaceEntries>{n});
   replace_rows("Strata::MergedLevels::fill", exec, n, mean_length,
                FillMerged<Memory>{groups, stages.row_status, stages.row_map,

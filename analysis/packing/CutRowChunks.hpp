@@ -20,7 +20,16 @@ struct CutLevels {
   Kokkos::View<const int*, MemorySpace> length;  // permuted row -> entries
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;
   int width, max_steps;
+  /// Of level set l, first_of[most_splits l + e] is the first permuted row of
+  /// at most 2^e lanes.
+  int* first_of;
+  static constexpr int most_splits = 5;  // of a warp of 32 lanes
 
+  KOKKOS_INLINE_FUNCTION int log_width() const {
+    int lanes = 0;
+    while ((1 << lanes) < width) ++lanes;
+    return lanes;
+  }
   KOKKOS_INLINE_FUNCTION int log_lanes(int row_length) const {
     int lanes = 0;
     while ((1 << lanes) < width &&
@@ -28,21 +37,18 @@ struct CutLevels {
       ++lanes;
     return lanes;
   }
-  /// First permuted row in [begin, end) with fewer lanes a row, or `end`.
-  KOKKOS_INLINE_FUNCTION std::int64_t fewer_lanes(std::int64_t begin,
-                                                  std::int64_t end,
-                                                  int lanes) const {
-    if (lanes == 0) return end;
-    const std::int64_t most = static_cast<std::int64_t>(max_steps)
-                              << (lanes - 1);
-    while (begin < end) {
-      const std::int64_t middle = begin + (end - begin) / 2;
-      if (length(middle) > most)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    return begin;
+  /// Notes where runs begin that do at permuted row p of a level set, or at the
+  /// end of that, if it is the last one.
+  KOKKOS_INLINE_FUNCTION void find_runs(std::int64_t level,
+                                        std::int64_t p) const {
+    int* const first = first_of + most_splits * level;
+    const std::int64_t end = level_map(level + 1);
+    const int lanes = log_lanes(length(p));
+    const int before =
+        p == level_map(level) ? log_width() : log_lanes(length(p - 1));
+    for (int e = lanes; e < before; ++e) first[e] = static_cast<int>(p);
+    if (p + 1 == end)
+      for (int e = 0; e < lanes; ++e) first[e] = static_cast<int>(end);
   }
   /// The first permuted row and lanes of chunk `number` of a level set, or, if
   /// that has fewer chunks, their number.
@@ -50,21 +56,31 @@ struct CutLevels {
                                            std::int64_t number,
                                            std::int64_t& permuted_row,
                                            int& lanes) const {
-    const std::int64_t end = level_map(level + 1);
-    std::int64_t passed = 0;
-    for (permuted_row = level_map(level); permuted_row < end;) {
-      lanes = log_lanes(length(permuted_row));
-      const std::int64_t rows = width >> lanes;
-      const std::int64_t last = fewer_lanes(permuted_row, end, lanes);
-      const std::int64_t chunks = (last - permuted_row + rows - 1) / rows;
+    const int most = log_width();
+    // Reads side by side.
+    std::int64_t first[most_splits + 2];
+    STRATA_IMPL_UNROLL
+    for (int e = 0; e < most_splits; ++e)
+      first[e] = e < most ? first_of[most_splits * level + e] : 0;
+    const std::int64_t begin = level_map(level), end = level_map(level + 1);
+    std::int64_t passed = 0, from = begin;
+    lanes = -1;
+    STRATA_IMPL_UNROLL
+    for (int e = most_splits; e >= 0; --e) {
+      const std::int64_t to = e == 0 ? end : first[e > 0 ? e - 1 : 0];
+      // The last chunk of a run may take rows of the next ones.
+      if (e > most || lanes >= 0 || from >= to) continue;
+      const std::int64_t rows = width >> e;
+      const std::int64_t chunks = (to - from + rows - 1) / rows;
       if (number < passed + chunks) {
-        permuted_row += (number - passed) * rows;
-        return number;
+        permuted_row = from + (number - passed) * rows;
+        lanes = e;
+      } else {
+        passed += chunks;
+        from += chunks * rows;
       }
-      passed += chunks;
-      permuted_row += chunks * rows;
     }
-    return passed;
+    return lanes < 0 ? passed : number;
   }
 };
 
@@ -80,6 +96,7 @@ struct ChunkStages {
   static constexpr int num_totals = 5;
   Kokkos::View<const int*, MemorySpace> vertex;        // permuted row -> vertex
   Kokkos::View<const int*, MemorySpace> permuted_row;  // vertex -> permuted row
+  Kokkos::View<const int*, MemorySpace> level_of_vertex;
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   Kokkos::View<const int*, MemorySpace> entries;
   RowCoefficients<MemorySpace> coefficients;
@@ -88,6 +105,11 @@ struct ChunkStages {
   int* lists;
   RowChunk::Dependencies near;
 
+  /// Where a warp has several lanes, before Count.
+  struct Runs {};
+  KOKKOS_INLINE_FUNCTION void operator()(Runs, std::int64_t p) const {
+    cut.find_runs(level_of_vertex(vertex(p)), p);
+  }
   struct Count {};
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,
                                          std::int64_t& sum, bool final) const {

@@ -59,7 +59,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const std::int64_t words = Stages::num_totals + (levels + 2) / 2;
     const auto head = pool.template view<std::int64_t>(words);
     const Stages stages{
-        {order.length, order.level_map, width, max_steps},
+        {order.length, order.level_map, width, max_steps,
+         pool.template take<int>(CutLevels<Memory>::most_splits * levels)},
         Kokkos::View<int*, Memory>(
             reinterpret_cast<int*>(head.data() + Stages::num_totals),
             levels + 1),
@@ -67,12 +68,16 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         head.data(),
         order.vertex,
         order.permuted_row,
+        order.level_of,
         graph.row_map,
         graph.entries,
         coefficients,
         pool.template take<int>(coefficients.exist() ? 2 * most : 0),
         graph.reversed ? RowChunk::near_above : RowChunk::near_below};
     FusedStages<ExecutionSpace> sequence(exec, pool);
+    const HostWords<ExecutionSpace> told(words);
+    const ReportStage report{words, head.data(), told.data()};
+    const EachStage<typename Stages::Runs> runs{width > 1 ? n : 0};
     const SumStage<typename Stages::Count> count{levels};
     const SumStage<typename Stages::Place> place{{most, head.data()}};
     if (coefficients.exist()) {
@@ -81,25 +86,26 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
           {most, head.data()}};
       // In few rows nothing is far.
       if (n <= RowChunk::most_distance)
-        sequence.run("Strata::RowChunks::cut", stages, count, lists, place,
-                     dependencies);
+        sequence.run("Strata::RowChunks::cut", stages, runs, count, lists,
+                     place, dependencies, report);
       else
         sequence.run(
-            "Strata::RowChunks::cut", stages, count, lists, place,
+            "Strata::RowChunks::cut", stages, runs, count, lists, place,
             EachStage<typename Stages::Reach>{{width * most, head.data() + 2}},
-            dependencies);
+            dependencies, report);
     } else {
-      sequence.run("Strata::RowChunks::cut", stages, count, place);
+      sequence.run("Strata::RowChunks::cut", stages, runs, count, place,
+                   report);
     }
-    std::vector<std::int64_t> host(words);
-    copy_to_host(exec, head, host.data());
+    exec.fence();
+    const std::int64_t* const host = told.data();
     chunks = host[0];
     plan.num_slots = dependency_words = host[1];
     if (coefficients.exist()) {
       dependency_words = host[3];
       plan.recipe_bytes = host[4];
     }
-    std::memcpy(plan.level_chunk_map.data(), host.data() + Stages::num_totals,
+    std::memcpy(plan.level_chunk_map.data(), host + Stages::num_totals,
                 plan.level_chunk_map.size() * sizeof(int));
   }
   plan.storage = make_plan_storage<Memory>(

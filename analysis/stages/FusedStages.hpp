@@ -22,6 +22,9 @@ namespace Detail {
 template <class Stages, class List>
 struct StagesOfTeams {
   static constexpr int max_team_size = List::one_sum ? 1024 : 512;
+  static constexpr int scratch_bytes =
+      TeamsTogetherSizes::scratch_bytes +
+      (List::sorts ? TeamsTogetherSizes::sort_scratch_bytes + 16 : 0);
   Stages stages;
   List list;
   std::int64_t *arrived, *partial;
@@ -91,6 +94,27 @@ struct StagesOfTeams {
     }
     run(together, left.rest);
   }
+  template <class Together, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      Together& together, const StageList<ReportStage, Rest...>& left) const {
+    together.each(left.first.count(), CopyWords{left.first});
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
+    run(together, left.rest);
+  }
+  template <class Together, class Tag, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      Together& together,
+      const StageList<SortStage<Tag>, Rest...>& left) const {
+    static_assert(max_team_size / 32 <= TeamsTogetherSizes::most_sorting_warps,
+                  "room for every warp");
+    together.sort(left.first.count(), stages.job(Tag()));
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
+    run(together, left.rest);
+  }
 };
 
 /// Runs stages one after the other, each when those before are done: in one
@@ -118,9 +142,25 @@ class FusedStages {
     }
     (apart(name, stages, stage), ...);
   }
+  /// The same in one launch or not at all.
+  /// @returns whether it has been enqueued
+  template <class Stages, class... Stage>
+  bool run_in_one(const char* name, const Stages& stages,
+                  const Stage&... stage) {
+    (void)name;
+    (void)stages;
+    ((void)stage, ...);
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      const std::int64_t most = std::max({work(stage)...});
+      return most > 0 && most <= together_at_most &&
+             launches_ < most_launches && launch(name, stages, most, stage...);
+    } else {
+      return false;
+    }
+  }
 
  private:
-  static constexpr int most_launches = 32;
+  static constexpr int most_launches = 96;
   /// Indices of a stage from which on it is better off with a launch of its
   /// own, that has more threads.
   static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
@@ -135,6 +175,10 @@ class FusedStages {
   static std::int64_t work(const RowsStage<Tag>& stage) {
     return std::max(stage.count.most, stage.entries / 4);
   }
+  template <class Stage>
+  static std::int64_t to_sort(const Stage& stage) {
+    return Stage::sorts ? stage.count.most : 0;
+  }
 
   template <class Stages, class... Stage>
   bool launch(const char* name, const Stages& stages, std::int64_t most,
@@ -142,17 +186,19 @@ class FusedStages {
     using List = decltype(stage_list(stage...));
     using Functor = StagesOfTeams<Stages, List>;
     constexpr int size = Functor::max_team_size;
-    static const int resident =
-        std::min(TeamsTogetherSizes::most_teams,
-                 max_resident_teams<Functor>(
-                     exec_, size, TeamsTogetherSizes::scratch_bytes));
+    static const int resident = std::min(
+        TeamsTogetherSizes::most_teams,
+        max_resident_teams<Functor>(exec_, size, Functor::scratch_bytes));
     if (resident == 0) return false;
     const int teams = static_cast<int>(
         std::min<std::int64_t>(resident, (most + size - 1) / size));
+    if (std::max({to_sort(stage)...}) >
+        TeamsTogetherSizes::most_sorted(teams, size))
+      return false;
     run_resident_teams(
         name, exec_,
         Functor{stages, stage_list(stage...), arrived_ + launches_++, partial_},
-        teams, size, TeamsTogetherSizes::scratch_bytes);
+        teams, size, Functor::scratch_bytes);
     return true;
   }
   template <class Stages, class Tag>
@@ -161,6 +207,11 @@ class FusedStages {
     if (stage.count.most > 0)
       Kokkos::parallel_for(name, Range(exec_, 0, stage.count.most),
                            EachOfStage<Stages, Tag>{stages, stage.count});
+  }
+  template <class Stages>
+  void apart(const char* name, const Stages&, const ReportStage& stage) const {
+    Kokkos::parallel_for(name, Range(exec_, 0, stage.count.most),
+                         CopyWords{stage});
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,

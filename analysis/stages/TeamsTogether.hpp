@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_STAGES_TEAMS_TOGETHER_HPP
 
 #include <Kokkos_Core.hpp>
+#include <analysis/stages/StageKinds.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
 #include <cstdint>
@@ -16,12 +17,23 @@ struct TeamsTogetherSizes {
   static constexpr int batch = 4;
   /// Words of scratch, one for each warp and tile, and their sum.
   static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);
+  /// Of sorts, beside that: for every digit the first place of the team's words
+  /// that have it, and how many of a warp's words have it.
+  static constexpr int most_sorting_warps = 16;
+  static constexpr int sort_scratch_bytes =
+      SortJob::digits * (4 + 2 * most_sorting_warps);
   /// Teams at most.
   static constexpr int most_teams = 1024;
+  /// Words that so many teams can sort.
+  static std::int64_t most_sorted(int teams, int team_size) {
+    return std::int64_t{teams < SortJob::most_teams ? teams
+                                                    : SortJob::most_teams} *
+           team_size * SortJob::words_of_lane;
+  }
 };
 
-/// What teams that all run at the same time need to work together: a barrier
-/// and prefix sums. All threads of all teams have to make the same calls.
+/// What teams that all run at the same time need to work together: a barrier,
+/// prefix sums and sorts. All threads of all teams have to make the same calls.
 template <class Team>
 class TeamsTogether : public TeamsTogetherSizes {
  public:
@@ -44,11 +56,9 @@ class TeamsTogether : public TeamsTogetherSizes {
     expected_ += static_cast<unsigned>(team_.league_size());
     if (team_.team_rank() == 0) {
       unsigned* const counter = reinterpret_cast<unsigned*>(arrived_);
-      Kokkos::memory_fence();
-      Kokkos::atomic_fetch_add(counter, 1u);
+      increment_release(counter);
       while (load_acquire(counter) < expected_) {
       }
-      Kokkos::memory_fence();
     }
     team_.team_barrier();
   }
@@ -116,9 +126,125 @@ class TeamsTogether : public TeamsTogetherSizes {
       before += all;
     }
   }
+  /// Cost: two barriers, a read and a write of all words for each digit. At
+  /// most `most_sorted` words.
+  KOKKOS_INLINE_FUNCTION void sort(std::int64_t count, const SortJob& job) {
+    const int passes = job.passes();
+    int first = job.first_bit, left = job.bits;
+    for (int pass = 0; pass < passes; ++pass) {
+      if (pass > 0) barrier();
+      const int bits = (left + passes - pass - 1) / (passes - pass);
+      const bool back = pass % 2 == 1;
+      sort_digit(count, back ? job.other : job.words,
+                 back ? job.words : job.other, job.counts, first, bits);
+      first += bits;
+      left -= bits;
+    }
+  }
 
  private:
   static constexpr int width = 32;
+
+  /// By one digit. A warp has words that follow each other, and so has a team:
+  /// a word's place is behind those of smaller digits, those of the same digit
+  /// in teams before, in warps of the team before, and in the own warp before.
+  KOKKOS_INLINE_FUNCTION void sort_digit(std::int64_t count,
+                                         const std::uint64_t* from,
+                                         std::uint64_t* to, unsigned* counts,
+                                         int first_bit, int bits) {
+    const int teams = team_.league_size() < SortJob::most_teams
+                          ? team_.league_size()
+                          : SortJob::most_teams;
+    const int team = team_.league_rank(), rank = team_.team_rank();
+    const int lane = rank % width, warp = rank / width;
+    const int warps = team_.team_size() / width, digits = 1 << bits;
+    const bool takes_part = team < teams;
+    const std::int64_t sharing = std::int64_t{teams} * warps;
+    const std::int64_t per_warp =
+        ((count + sharing - 1) / sharing + width - 1) / width * width;
+    const std::int64_t first = (std::int64_t{team} * warps + warp) * per_warp;
+    unsigned char* const scratch =
+        static_cast<unsigned char*>(team_.team_scratch(0).get_shmem(
+            scratch_bytes + sort_scratch_bytes)) +
+        (scratch_bytes + 15) / 16 * 16;
+    unsigned* const place = reinterpret_cast<unsigned*>(scratch);
+    auto* const of_warps =
+        reinterpret_cast<std::uint16_t*>(scratch + 4 * SortJob::digits);
+    std::uint16_t* const mine = of_warps + warp * SortJob::digits;
+    constexpr int most = SortJob::words_of_lane;
+    std::uint64_t word[most];
+    int digit[most], before[most];
+    if (takes_part) {
+      for (int d = lane; d < digits; d += width) mine[d] = 0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u) {
+        const std::int64_t at = u * width + lane;
+        const bool any = at < per_warp && first + at < count;
+        word[u] = any ? from[first + at] : 0;
+        digit[u] =
+            any ? static_cast<int>(word[u] >> first_bit) & (digits - 1) : -1;
+      }
+      lane_barrier();
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u) {
+        if (u * width < per_warp) {
+          const bool any = digit[u] >= 0;
+          unsigned same = lane_ballot(any);
+          for (int b = 0; b < bits; ++b) {
+            const bool set = (digit[u] >> b & 1) != 0;
+            const unsigned with = lane_ballot(set);
+            same &= set ? with : ~with;
+          }
+          const int lower = count_bits(same & ((1u << lane) - 1));
+          const int there = any ? mine[digit[u]] : 0;
+          before[u] = there + lower;
+          lane_barrier();
+          if (any && lower == 0)
+            mine[digit[u]] =
+                static_cast<std::uint16_t>(there + count_bits(same));
+          lane_barrier();
+        }
+      }
+    }
+    team_.team_barrier();
+    if (takes_part && rank < digits) {
+      unsigned sum = 0;
+      for (int w = 0; w < warps; ++w) {
+        std::uint16_t& of_warp = of_warps[w * SortJob::digits + rank];
+        const unsigned own = of_warp;
+        of_warp = static_cast<std::uint16_t>(sum);
+        sum += own;
+      }
+      counts[team * SortJob::digits + rank] = sum;
+    }
+    barrier();
+    if (!takes_part) return;
+    Sums<1> all = {};
+    std::int64_t before_team = 0, sum;
+    if (rank < digits) {
+      constexpr int reads = 8;
+      for (int t = 0; t < teams; t += reads) {
+        unsigned of_team[reads];
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < reads; ++u)
+          of_team[u] =
+              t + u < teams ? counts[(t + u) * SortJob::digits + rank] : 0;
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < reads; ++u) {
+          all.of[0] += of_team[u];
+          if (t + u < team) before_team += of_team[u];
+        }
+      }
+    }
+    exclusive(all, sum);
+    if (rank < digits)
+      place[rank] = static_cast<unsigned>(all.of[0] + before_team);
+    team_.team_barrier();
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < most; ++u)
+      if (digit[u] >= 0)
+        to[place[digit[u]] + mine[digit[u]] + before[u]] = word[u];
+  }
   /// Of this thread's index in each of `tiles` tiles: what the call adds, and
   /// then the sum over all indices before.
   template <int tiles>

@@ -16,7 +16,7 @@ namespace Strata {
 namespace Detail {
 
 /// Bits that the numbers 0 to `largest` take.
-inline int bits_for(std::uint64_t largest) {
+KOKKOS_INLINE_FUNCTION int bits_for(std::uint64_t largest) {
   int bits = 0;
   for (; largest > 0; largest >>= 1) ++bits;
   return bits;

@@ -7,11 +7,16 @@
 #include <core/device/Backend.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryPool.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
+
+/// Bytes that are copied to the host by way of pinned memory: one block of the
+/// pool serves all.
+constexpr std::size_t most_staged_bytes = std::size_t{1} << 16;
 
 /// A copy of a host vector in `MemorySpace`.
 template <class T, class MemorySpace>
@@ -24,6 +29,25 @@ Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
                               from.data(), from.size()));
   return view;
 }
+
+/// A few words that kernels of `ExecutionSpace` write and the host reads once
+/// it has waited for them, which it has to before these end.
+template <class ExecutionSpace>
+class HostWords {
+ public:
+  explicit HostWords(std::int64_t count)
+      : memory_(Pool::take(
+            "Strata::HostWords",
+            std::max(most_staged_bytes, static_cast<std::size_t>(count) *
+                                            sizeof(std::int64_t)))) {}
+  std::int64_t* data() const {
+    return reinterpret_cast<std::int64_t*>(memory_->data());
+  }
+
+ private:
+  using Pool = MemoryPool<HostVisibleSpace<ExecutionSpace>>;
+  typename Pool::Pointer memory_;
+};
 
 /// Copies a view to `to` in host memory, which has room for it. Waits for
 /// `exec`.
@@ -39,12 +63,10 @@ void copy_to_host(const ExecutionSpace& exec, const View& view,
   if constexpr (is_gpu<ExecutionSpace>) {
     // A driver copies to pageable memory by way of pinned memory of its own: on
     // an H100 that takes 15 us in place of 12, the kernel before included.
-    constexpr std::size_t most_bytes = std::size_t{1} << 16;
     using Pinned = HostVisibleSpace<ExecutionSpace>;
-    if (count > 0 && count * sizeof(Element) <= most_bytes) {
-      // One block serves all.
+    if (count > 0 && count * sizeof(Element) <= most_staged_bytes) {
       const auto memory =
-          MemoryPool<Pinned>::take("Strata::copy_to_host", most_bytes);
+          MemoryPool<Pinned>::take("Strata::copy_to_host", most_staged_bytes);
       auto* const staged = reinterpret_cast<Element*>(memory->data());
       copy_to(
           Kokkos::View<Element*, Pinned,

@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGE_SUBGRAPHS_HPP
 
 #include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
@@ -83,6 +84,7 @@ class SubgraphMerger {
     merged.row_map = pool.template view<std::int64_t>(n + 1);
     const auto words = pool.template view<std::int64_t>(MergedRowSums::size);
     using Sums = MergedRowSums;
+    const HostWords<ExecutionSpace> told(Sums::size);
     FusedStages<ExecutionSpace>(exec_, pool)
         .run("Strata::SubgraphPacker::offsets",
              Sums{{coefficients_, words_, dependencies},
@@ -91,9 +93,10 @@ class SubgraphMerger {
                   n},
              SumStage<Sums::Sum<Sums::coefficients>>{n},
              SumStage<Sums::Sum<Sums::words>>{n},
-             SumStage<Sums::Sum<Sums::dependencies>>{n});
-    std::int64_t totals[Sums::size];
-    copy_to_host(exec_, words, totals);
+             SumStage<Sums::Sum<Sums::dependencies>>{n},
+             ReportStage{std::int64_t{Sums::size}, words.data(), told.data()});
+    exec_.fence();
+    const std::int64_t* const totals = told.data();
     num_coefficients_ = totals[Sums::coefficients];
     num_words_ = totals[Sums::words];
     const std::int64_t num_dependencies = totals[Sums::dependencies];
@@ -111,12 +114,12 @@ class SubgraphMerger {
     if (lists_.coefficients == 0) return false;  // nothing to rewrite
     merged.entries = pool.template view<int>(num_dependencies);
     groups_.row_status = row_status_;
-    eliminate_rows("Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
-                   mean_length(),
-                   FillMergedInSubgraph<Memory>{groups_, coefficients_,
-                                                merged.row_map.data(),
-                                                merged.entries.data()},
-                   lists_);
+    replace_rows("Strata::SubgraphPacker::fill_merged_in_subgraph", exec_, n,
+                 mean_length(),
+                 FillMergedInSubgraph<Memory>{groups_, coefficients_,
+                                              merged.row_map.data(),
+                                              merged.entries.data()},
+                 lists_, lists_);
     graph = merged;
     return true;
   }
@@ -176,13 +179,13 @@ class SubgraphMerger {
     const auto count_depth = [&](int depth, const int* row_status) {
       Groups known = groups_;
       known.row_status = row_status;
-      eliminate_rows("Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
-                     known.graph.num_vertices, mean_length(),
-                     CountMergedRows<Groups, Lengths>{
-                         known, unmerged, row_status_,
-                         Lengths{depth, unmerged, coefficients_, dependencies,
-                                 words_, shape_},
-                         found.data()});
+      replace_rows("Strata::SubgraphPacker::count_merged_in_subgraph", exec_,
+                   known.graph.num_vertices, mean_length(),
+                   CountMergedRows<Groups, Lengths>{
+                       known, unmerged, row_status_,
+                       Lengths{depth, unmerged, coefficients_, dependencies,
+                               words_, shape_},
+                       found.data()});
     };
     count_depth(Lengths::all_depths, unmerged);
     copy_to_host(exec_, found, limits);

@@ -217,6 +217,13 @@ struct ReplaceRowsBySets {
 /// As many warps as a device holds a dozen times over.
 constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
+/// Rows of such lists up to which a warp for each is faster than fewer lanes:
+/// lanes that look through long lists one by one take long.
+inline std::int64_t most_rows_to_replace(ListLengths lists) {
+  return lists.coefficients < 16 ? few_rows_to_replace
+                                 : 4 * few_rows_to_replace;
+}
+
 /// Whether a lane is done with rows of such lists as soon as a warp is.
 inline bool short_lists(ListLengths lists) {
   return lists.coefficients <= 8 &&
@@ -232,7 +239,8 @@ void replace_rows(const char* label, const ExecutionSpace& exec,
                   ListLengths lists = {0, 0},
                   ListLengths longest = {max_coefficients, max_dependencies}) {
   if constexpr (is_gpu<ExecutionSpace>) {
-    if (count > 0 && count <= few_rows_to_replace && !short_lists(longest)) {
+    if (count > 0 && count <= most_rows_to_replace(longest) &&
+        !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(
           exec, static_cast<int>((count + Kernel::rows - 1) / Kernel::rows),

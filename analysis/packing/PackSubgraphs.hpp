@@ -195,14 +195,14 @@ class SubgraphPacker {
     pool_->take(p.unique_local, p.num_uniques);
     run("prepare_tasks", EachStage<typename Stages::PrepareTasks>{n});
     sort(p.task_key, p.task, tasks, p.time_bits + bits_for(p.num_subgraphs));
-    run("steps", SumStage<typename Stages::RunScan>{tasks},
+    run_and_fetch(
+        "steps", SumStage<typename Stages::RunScan>{tasks},
         EachStage<typename Stages::ChooseLanes>{p.num_subgraphs},
         SumStage<typename Stages::StepScan>{tasks},
         SumStage<typename Stages::StageScan>{
             {tasks * packed.warps, p.count + Stages::count_stages}},
         SumStage<typename Stages::ImportScan>{p.num_subgraphs},
         EachStage<typename Stages::DescribeSubgraphs>{p.num_subgraphs});
-    fetch_counts();
     p.num_steps = packed.num_steps = counts_[Stages::count_steps];
     packed.max_steps = static_cast<int>(counts_[Stages::count_most_steps]);
     packed.num_records = counts_[Stages::count_records];
@@ -279,6 +279,16 @@ class SubgraphPacker {
     sequence_->run((std::string("Strata::SubgraphPacker::") + name).c_str(),
                    stages_, stage...);
   }
+  /// The same, and waits for the counts so far.
+  template <class... Stage>
+  void run_and_fetch(const char* name, const Stage&... stage) {
+    const HostWords<ExecutionSpace> told(Stages::num_counts);
+    run(name, stage...,
+        ReportStage{std::int64_t{Stages::num_counts}, stages_.count,
+                    told.data()});
+    exec_.fence();
+    std::copy(told.data(), told.data() + Stages::num_counts, counts_);
+  }
   /// Waits for the counts so far.
   void fetch_counts() {
     copy_to_host(
@@ -337,12 +347,25 @@ class SubgraphPacker {
     assign(num_levels, rows);
     bool fit = rows_fit(max_local);
     if (fit) {
-      find_externals();
-      run("capacity",
-          EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
-          SumStage<typename Stages::UniqueScan>{p.num_externals},
-          EachStage<typename Stages::Capacity>{p.num_subgraphs});
-      fetch_counts();
+      const EachStage<typename Stages::ClearSubgraphs> clear{p.num_subgraphs};
+      const EachStage<typename Stages::Capacity> capacity{p.num_subgraphs};
+      const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
+      if (p.bands == 1 && edges <= few_edges) {
+        // A list has to be sorted.
+        p.dependency_bits = bits_for(n - 1);
+        p.table_size = 1024;
+        while (p.table_size < 2 * edges) p.table_size *= 2;
+        pool_->take(p.external_key, p.table_size);
+        run_and_fetch("capacity",
+                      EachStage<typename Stages::ClearTable>{p.table_size},
+                      clear, RowsStage<typename Stages::CountImports>{n, edges},
+                      capacity);
+      } else {
+        find_externals();
+        run_and_fetch("capacity", clear,
+                      SumStage<typename Stages::UniqueScan>{p.num_externals},
+                      capacity);
+      }
       fit = counts_[Stages::count_local] <= max_local();
     }
     pool_->give_back(mark);
@@ -364,6 +387,9 @@ class SubgraphPacker {
     return find_steps(max_local);
   }
 
+  /// Edges up to which a table of all is small.
+  static constexpr std::int64_t few_edges = std::int64_t{1} << 18;
+
   /// Lists the edges between sub-graphs.
   void find_externals() {
     auto& p = stages_;
@@ -379,14 +405,21 @@ class SubgraphPacker {
     };
     const bool few = is_gpu<ExecutionSpace> && edges <= 1 << 22;
     if (few) take(edges);
-    run("count_externals", SumStage<typename Stages::ExternalScan>{n});
-    fetch_counts();
+    pool_->take(p.external_at, n);
+    const EachStage<typename Stages::ClearExternals> clear{n};
+    const RowsStage<typename Stages::CountExternals> look{n, edges};
+    const SumStage<typename Stages::PlaceExternals> place{n};
+    const RowsStage<typename Stages::ListExternals> list{n, edges};
+    if (few)
+      run_and_fetch("externals", clear, look, place, list);
+    else
+      run_and_fetch("count_externals", clear, look, place);
     if (p.bands > 1)
       p.num_subgraphs = static_cast<int>(counts_[Stages::count_subgraphs]);
     p.num_externals = counts_[Stages::count_externals];
     if (!few) {
       take(p.num_externals);
-      run("externals", SumStage<typename Stages::ExternalScan>{n});
+      run("externals", list);
     }
     pool_->take(p.unique_of, edges);
     pool_->take(p.unique_dependency, p.num_externals);
@@ -439,7 +472,7 @@ class SubgraphPacker {
     }
     // A warp a row where rows have many dependencies to look at.
     if (is_gpu<ExecutionSpace> &&
-        (p.graph.num_edges() > 6 * n || longest_row_ > 64))
+        (p.graph.num_edges() > 4 * n || longest_row_ > 64))
       find_steps_of_rows<true>(max_local());
     else
       find_steps_of_rows<false>(max_local());

@@ -106,19 +106,20 @@ struct PackedSteps {
     return before < 0 ? step : step > before ? step - before : 0;
   }
 
-  /// Steps of up to `Stages::batch` dependencies from entry k on, every
+  /// Steps of up to `most` dependencies from entry k on, every
   /// `stride`-th; -1 where not known, 0 beyond the end.
+  template <int most>
   KOKKOS_INLINE_FUNCTION void look(std::int64_t k, std::int64_t end, int stride,
-                                   int g, int (&after)[Stages::batch]) const {
+                                   int g, int (&after)[most]) const {
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < Stages::batch; ++u) {
+    for (int u = 0; u < most; ++u) {
       after[u] = 0;
       if (k + u * stride >= end) continue;
       const int j = stages.graph.entries(k + u * stride);
+      // Side by side.
       const int step = load_relaxed(stages.time + j);
-      after[u] = step < 0
-                     ? -1
-                     : step + (stages.subgraph_of[j] == g ? 0 : stages.latency);
+      const int more = stages.subgraph_of[j] == g ? 0 : stages.latency;
+      after[u] = step < 0 ? -1 : step + more;
     }
   }
 
@@ -126,6 +127,11 @@ struct PackedSteps {
     const int g = stages.subgraph_of[i];
     const std::int64_t end = stages.end_edge(i);
     std::int64_t k = stages.first_edge(i);
+    if (end - k <= 8) return short_row_of_thread<8>(i, g, k, end);
+    if (end - k <= 16) return short_row_of_thread<16>(i, g, k, end);
+    if (end - k <= 32 &&
+        end - k <= std::int64_t{Stages::exact_ages} * stages.entries_a_step())
+      return short_row_of_thread<32>(i, g, k, end);
     int newest = 0, step = 0;
     bool done = false;
     for (int turn = 0; !done; ++turn) {
@@ -140,6 +146,35 @@ struct PackedSteps {
       }
       if (k == end) {
         step = stages.step_of_row(i, newest);
+        store_relaxed(stages.time + i, step);
+        done = true;
+      } else {
+        pause_while_waiting(turn);
+      }
+    }
+    return step;
+  }
+
+  /// A row whose dependencies are looked at together: once they are known, all
+  /// that its step follows from is there.
+  template <int most>
+  KOKKOS_INLINE_FUNCTION int short_row_of_thread(std::int64_t i, int g,
+                                                 std::int64_t begin,
+                                                 std::int64_t end) const {
+    int after[most], step = 0;
+    bool done = false;
+    for (int turn = 0; !done; ++turn) {
+      look(begin, end, 1, g, after);
+      bool known = true;
+      int newest = 0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u) {
+        known = known && after[u] >= 0;
+        newest = after[u] > newest ? after[u] : newest;
+      }
+      if (known) {
+        step = stages.step_of_short_row(after, static_cast<int>(end - begin),
+                                        newest);
         store_relaxed(stages.time + i, step);
         done = true;
       } else {

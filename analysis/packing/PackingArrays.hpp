@@ -59,7 +59,11 @@ struct PackingArrays {
   int* unique_of = nullptr;
   Index* slot_of = nullptr;
   // Edges between sub-graphs, sorted, and the distinct dependencies among them.
+  // Meanwhile by row: how many it has, then where the next one's place is.
+  Index* external_at = nullptr;
   Key* external_key = nullptr;
+  /// Of a table in their place, a power of two, see CountImports.
+  Index table_size = 0;
   int *external_edge = nullptr, *unique_dependency = nullptr;
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;

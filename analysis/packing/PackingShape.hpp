@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <analysis/merging/MergeSubgraphRows.hpp>
+#include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/packing/PackedSubgraphs.hpp>
 #include <cmath>
 #include <core/memory/WorkPool.hpp>
@@ -87,8 +88,8 @@ struct ChoosePacking {
     const MergeSamples found = sample_merging(
         exec, groups, candidates, steps, pool,
         [&](std::int64_t count, double length, const auto& task) {
-          eliminate_rows("Strata::SubgraphPacker::sample_merged_in_subgraph",
-                         exec, count, length, task);
+          replace_rows("Strata::SubgraphPacker::sample_merged_in_subgraph",
+                       exec, count, length, task);
         });
     PackingChoice chosen = given;
     double best = 0;

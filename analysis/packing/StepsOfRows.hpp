@@ -85,6 +85,24 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
     }
     return newest + 1 + late;
   }
+  /// The same of a row of `m` dependencies, `most` or fewer, that count from
+  /// the steps `after` on, where those that are older than `exact_ages` don't
+  /// matter: the row has no more records than that.
+  template <int most>
+  KOKKOS_INLINE_FUNCTION int step_of_short_row(const int (&after)[most], int m,
+                                               int newest) const {
+    if (m <= entries_a_step()) return newest + 1;
+    int late = 0;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < most; ++u) {
+      int sum = 0;
+      STRATA_IMPL_UNROLL
+      for (int w = 0; w < most; ++w) sum += w < m && after[w] >= after[u];
+      const int by = late_by(sum, newest - after[u]);
+      if (u < m) late = by > late ? by : late;
+    }
+    return newest + 1 + late;
+  }
 };
 
 }  // namespace Detail

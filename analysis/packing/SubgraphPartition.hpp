@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_PACKING_SUBGRAPH_PARTITION_HPP
 
 #include <analysis/packing/PackingArrays.hpp>
+#include <core/device/Atomics.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -18,11 +19,11 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Base::subgraph_of, Base::export_before, Base::permuted_row_of, Base::time,
       Base::exported, Base::band_first, Base::band_chunk, Base::first_vertex,
       Base::import_count, Base::first_step, Base::last_step, Base::unique_of,
-      Base::external_key, Base::external_edge, Base::unique_dependency,
-      Base::unique_subgraph, Base::count_subgraphs, Base::count_externals,
-      Base::count_uniques, Base::count_local, Base::count_exports,
-      Base::count_time, Base::count_spans, Base::first_edge, Base::end_edge,
-      Base::exports_of;
+      Base::external_at, Base::table_size, Base::external_key,
+      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
+      Base::count_subgraphs, Base::count_externals, Base::count_uniques,
+      Base::count_local, Base::count_exports, Base::count_time,
+      Base::count_spans, Base::first_edge, Base::end_edge, Base::exports_of;
   using typename Base::Index, typename Base::Key;
 
   /// What first_step holds before there is any.
@@ -85,21 +86,54 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
 
   // --- Values that sub-graphs need from others ------------------------------
 
-  struct ExternalScan {};
-  KOKKOS_INLINE_FUNCTION void operator()(ExternalScan, Index i, Index& sum,
-                                         bool final) const {
+  KOKKOS_INLINE_FUNCTION Index length(Index i) const {
+    return end_edge(i) - first_edge(i);
+  }
+  struct ClearExternals {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearExternals, Index i) const {
+    external_at[i] = 0;
+  }
+  /// Adds to what row i has; returns what it had. Lanes share the row.
+  KOKKOS_INLINE_FUNCTION Index add_external(Index i, Index more,
+                                            int lanes) const {
+    if (lanes > 1) return Kokkos::atomic_fetch_add(external_at + i, more);
+    const Index before = external_at[i];
+    external_at[i] = before + more;
+    return before;
+  }
+  struct CountExternals {};
+  KOKKOS_INLINE_FUNCTION void operator()(CountExternals, Index i, int lane,
+                                         int lanes) const {
     const int g = subgraph_of[i];
-    for (Index k = first_edge(i); k < end_edge(i); ++k) {
+    Index mine = 0;
+    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes)
+      mine += subgraph_of[graph.entries(k)] != g;
+    if (mine > 0) add_external(i, mine, lanes);
+  }
+  struct PlaceExternals {};
+  KOKKOS_INLINE_FUNCTION void operator()(PlaceExternals, Index i, Index& sum,
+                                         bool final) const {
+    const Index own = external_at[i];
+    if (final) external_at[i] = sum;
+    sum += own;
+    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
+  }
+  KOKKOS_INLINE_FUNCTION Key key_of(int g, int j) const {
+    return static_cast<Key>(g) << dependency_bits |
+           static_cast<std::uint32_t>(j);
+  }
+  /// Those of a row in any order: what follows does not depend on it.
+  struct ListExternals {};
+  KOKKOS_INLINE_FUNCTION void operator()(ListExternals, Index i, int lane,
+                                         int lanes) const {
+    const int g = subgraph_of[i];
+    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes) {
       const int j = graph.entries(k);
       if (subgraph_of[j] == g) continue;
-      if (final && external_key) {
-        external_key[sum] = static_cast<Key>(g) << dependency_bits |
-                            static_cast<std::uint32_t>(j);
-        external_edge[sum] = static_cast<int>(k);
-      }
-      ++sum;
+      const Index at = add_external(i, 1, lanes);
+      external_key[at] = key_of(g, j);
+      external_edge[at] = static_cast<int>(k);
     }
-    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
   }
   struct ClearSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearSubgraphs, Index g) const {
@@ -130,6 +164,32 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Kokkos::atomic_fetch_add(&import_count[g], 1);
     }
     if (p + 1 == num_externals) count[count_uniques] = sum;
+  }
+  /// How many values each sub-graph needs, with a table of those that have been
+  /// seen instead of a list: it has room for all edges twice.
+  struct ClearTable {};
+  KOKKOS_INLINE_FUNCTION void operator()(ClearTable, Index at) const {
+    external_key[at] = ~Key{0};
+  }
+  struct CountImports {};
+  KOKKOS_INLINE_FUNCTION void operator()(CountImports, Index i, int lane,
+                                         int lanes) const {
+    const int g = subgraph_of[i];
+    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes) {
+      const int j = graph.entries(k);
+      if (subgraph_of[j] != g && is_first(key_of(g, j)))
+        Kokkos::atomic_fetch_add(&import_count[g], 1);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION bool is_first(Key key) const {
+    Key place = (key * 0x9e3779b97f4a7c15u) >> 20;
+    for (;; ++place) {
+      Key* const at = external_key + (place & (table_size - 1));
+      Key there = load_relaxed(at);
+      if (there == ~Key{0})
+        there = Kokkos::atomic_compare_exchange(at, ~Key{0}, key);
+      if (there == ~Key{0} || there == key) return there != key;
+    }
   }
   struct Capacity {};
   KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {

@@ -33,6 +33,7 @@ TEST(ComponentSizes, AreThoseOfTheComponents) {
   graphs.emplace_back("long", TestGraphs::interleaved_chains(2, 30000, false));
   for (const auto& [name, graph] : graphs) {
     SCOPED_TRACE(name);
+    Detail::WorkPool<Exec> pool(Exec(), 0);
     const auto components = Detail::find_components(graph);
     int count = 0, largest = 0;
     for (int size : components.size) {
@@ -45,7 +46,7 @@ TEST(ComponentSizes, AreThoseOfTheComponents) {
     EXPECT_EQ(host.largest, largest);
     for (int repeat = 0; repeat < 5; ++repeat) {
       const auto parallel = Detail::component_sizes_in_parallel(
-          Exec(), on_device(graph), largest);
+          Exec(), on_device(graph), largest, pool);
       EXPECT_EQ(parallel.count, count);
       EXPECT_EQ(parallel.largest, largest);
     }
@@ -53,7 +54,7 @@ TEST(ComponentSizes, AreThoseOfTheComponents) {
     for (const int limit : {largest, largest - 1, largest / 2})
       for (const auto& found : {Detail::component_sizes_on_host(graph, limit),
                                 Detail::component_sizes_in_parallel(
-                                    Exec(), on_device(graph), limit)}) {
+                                    Exec(), on_device(graph), limit, pool)}) {
         if (limit >= largest) {
           EXPECT_EQ(found.largest, largest);
         } else {

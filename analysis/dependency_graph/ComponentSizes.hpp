@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <core/device/Atomics.hpp>
 #include <core/device/Backend.hpp>
-#include <core/memory/AllocateView.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -100,16 +101,33 @@ struct SharedParents {
 };
 
 struct BeginComponents {
-  int* parent;
-  KOKKOS_INLINE_FUNCTION void operator()(int v) const { parent[v] = v; }
+  SharedParents parents;
+  int* size;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const {
+    parents.parent[v] = v;
+    size[v] = 0;
+  }
 };
-template <class MemorySpace>
+/// Which edges of a vertex are merged.
+enum class MergedEdges { first, last, all };
+template <class MemorySpace, MergedEdges edges>
 struct MergeEnds {
   DependencyGraph<MemorySpace> graph;
   SharedParents parents;
   KOKKOS_INLINE_FUNCTION void operator()(int i) const {
-    for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
+    std::int64_t begin = graph.row_map(i), end = graph.row_map(i + 1);
+    if (edges == MergedEdges::first && begin < end) end = begin + 1;
+    if (edges == MergedEdges::last && begin < end) begin = end - 1;
+    for (std::int64_t k = begin; k < end; ++k)
       parents.merge(i, graph.entries(k));
+  }
+};
+struct ShortenPaths {
+  SharedParents parents;
+  int* size;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const {
+    store_relaxed(parents.parent + v, parents.representative(v));
+    size[v] = 0;
   }
 };
 /// Up to a number above `limit`: of a large component, all threads would add to
@@ -136,48 +154,71 @@ struct CountComponents {
   }
 };
 
-/// By all threads of `exec`: some launches, and two numbers that the host waits
-/// for. O(n + edges) steps but for long paths, which are shortened on the way.
+/// By all threads of `exec`: some launches, and a few numbers that the host
+/// waits for. Two edges of each vertex make most of a large component, and then
+/// the others are not looked at; if they are, their ends mostly have one
+/// representative (Sutton, Ben-Nun and Barak 2018). O(n + edges) steps but for
+/// long paths, which are shortened on the way.
 template <class ExecutionSpace>
 ComponentSizes component_sizes_in_parallel(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    int limit) {
-  using Numbers = Kokkos::View<int*, typename ExecutionSpace::memory_space>;
+    int limit, WorkPool<ExecutionSpace>& pool) {
+  using Memory = typename ExecutionSpace::memory_space;
   const int n = graph.num_vertices;
   const Kokkos::RangePolicy<ExecutionSpace, int> all(exec, 0, n);
-  const auto parent = make_unfilled<Numbers>("Strata::components::parent", n);
-  const auto size = make_zeroed<Numbers>("Strata::components::size", n);
-  const SharedParents parents{parent.data()};
-  Kokkos::parallel_for("Strata::Analysis::components::begin", all,
-                       BeginComponents{parent.data()});
-  Kokkos::parallel_for(
-      "Strata::Analysis::components::merge", all,
-      MergeEnds<typename ExecutionSpace::memory_space>{graph, parents});
-  Kokkos::parallel_for("Strata::Analysis::components::members", all,
-                       CountMembers{parents, size.data(), limit});
+  const auto mark = pool.mark();
+  const SharedParents parents{pool.template take<int>(n)};
+  int* const size = pool.template take<int>(n);
   ComponentSizes found;
-  Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
-                          LargestComponent{size.data()},
-                          Kokkos::Max<int>(found.largest));
-  Kokkos::parallel_reduce("Strata::Analysis::components::count", all,
-                          CountComponents{size.data()}, found.count);
-  exec.fence();
-  found.largest = std::max(found.largest, 0);
+  const auto merge = [&](auto edges) {
+    Kokkos::parallel_for(
+        "Strata::Analysis::components::merge", all,
+        MergeEnds<Memory, decltype(edges)::value>{graph, parents});
+    Kokkos::parallel_for("Strata::Analysis::components::shorten", all,
+                         ShortenPaths{parents, size});
+  };
+  const auto count_members = [&] {
+    Kokkos::parallel_for("Strata::Analysis::components::members", all,
+                         CountMembers{parents, size, limit});
+    Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
+                            LargestComponent{size},
+                            Kokkos::Max<int>(found.largest));
+    exec.fence();
+    found.largest = std::max(found.largest, 0);
+  };
+  Kokkos::parallel_for("Strata::Analysis::components::begin", all,
+                       BeginComponents{parents, size});
+  using Edges = MergedEdges;
+  merge(std::integral_constant<Edges, Edges::first>());
+  merge(std::integral_constant<Edges, Edges::last>());
+  count_members();
+  if (found.largest <= limit) {
+    merge(std::integral_constant<Edges, Edges::all>());
+    count_members();
+  }
+  if (found.largest <= limit) {
+    Kokkos::parallel_reduce("Strata::Analysis::components::count", all,
+                            CountComponents{size}, found.count);
+    exec.fence();
+  }
+  pool.give_back(mark);
   return found;
 }
 
 /// The sizes, found where the graph is.
 /// @param limit  no component of more vertices is counted to its end
+/// @param pool   for temporary arrays
 template <class ExecutionSpace>
 ComponentSizes find_component_sizes(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    int limit) {
+    int limit, WorkPool<ExecutionSpace>& pool) {
   if constexpr (is_gpu<ExecutionSpace>) {
-    return component_sizes_in_parallel(exec, graph, limit);
+    return component_sizes_in_parallel(exec, graph, limit, pool);
   } else {
     (void)exec;
+    (void)pool;
     return component_sizes_on_host(graph, limit);
   }
 }

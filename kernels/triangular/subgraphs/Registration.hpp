@@ -69,7 +69,8 @@ class SubgraphsRegistration
         most = static_cast<int>(std::min<double>(
             most, largest_component_within(selection.features(), best)));
       const ComponentSizes components =
-          find_component_sizes(selection.exec, selection.analysis.graph, most);
+          find_component_sizes(selection.exec, selection.analysis.graph, most,
+                               selection.analysis.work(selection.exec));
       if (components.count < 2 || components.largest > most) return;
       if (is_gpu<ExecutionSpace> &&
           !(subgraphs_at_least(selection.features(), components.largest) +

@@ -119,7 +119,7 @@ class SubgraphMerger {
                  FillMergedInSubgraph<Memory>{groups_, coefficients_,
                                               merged.row_map.data(),
                                               merged.entries.data()},
-                 lists_, lists_);
+                 lists_, lists_, most_rows_to_replace(lists_));
     graph = merged;
     return true;
   }

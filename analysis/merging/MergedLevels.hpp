@@ -333,7 +333,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
                FillMerged<Memory>{groups, stages.row_status, stages.row_map,
                                   stages.coefficient_map, merged.entries.data(),
                                   made.coefficient.data(), rows, recipes},
-               lists, lists);
+               lists, lists, most_rows_to_replace(lists));
   sequence.run("Strata::MergedLevels::recipes", recipes,
                EachStage<typename Share::Enter>{n},
                EachStage<typename Share::Compare>{n},

@@ -217,8 +217,9 @@ struct ReplaceRowsBySets {
 /// As many warps as a device holds a dozen times over.
 constexpr std::int64_t few_rows_to_replace = std::int64_t{1} << 17;
 
-/// Rows of such lists up to which a warp for each is faster than fewer lanes:
-/// lanes that look through long lists one by one take long.
+/// Rows of such lists, whose lengths are known, up to which a warp for each is
+/// faster than fewer lanes: lanes that look through long lists one by one take
+/// long.
 inline std::int64_t most_rows_to_replace(ListLengths lists) {
   return lists.coefficients < 16 ? few_rows_to_replace
                                  : 4 * few_rows_to_replace;
@@ -233,14 +234,15 @@ inline bool short_lists(ListLengths lists) {
 /// eliminate_rows for tasks that ReplaceBySets suits, too.
 /// @param lists    as for eliminate_rows; ReplaceBySets has room for all
 /// @param longest  lists that no row outgrows, or none that fits
+/// @param most     rows that ReplaceBySets takes
 template <class ExecutionSpace, class Task>
 void replace_rows(const char* label, const ExecutionSpace& exec,
                   std::int64_t count, double mean_length, const Task& task,
                   ListLengths lists = {0, 0},
-                  ListLengths longest = {max_coefficients, max_dependencies}) {
+                  ListLengths longest = {max_coefficients, max_dependencies},
+                  std::int64_t most = few_rows_to_replace) {
   if constexpr (is_gpu<ExecutionSpace>) {
-    if (count > 0 && count <= most_rows_to_replace(longest) &&
-        !short_lists(longest)) {
+    if (count > 0 && count <= most && !short_lists(longest)) {
       using Kernel = ReplaceRowsBySets<ExecutionSpace, Task>;
       LargeFunctorTeams<ExecutionSpace> policy(
           exec, static_cast<int>((count + Kernel::rows - 1) / Kernel::rows),
@@ -251,6 +253,7 @@ void replace_rows(const char* label, const ExecutionSpace& exec,
     }
   }
   (void)longest;
+  (void)most;
   eliminate_rows(label, exec, count, mean_length, task, lists);
 }
 

@@ -292,7 +292,8 @@ TEST(MergedLevels, ChainsHaveFewer) {
 /// Chains of rows that stay: whether one does depends on whether others do.
 TEST(MergedLevels, RowsThatStayAreFoundInAnyNumberOfPasses) {
   for (const int own : {7, 20, 40})
-    for (const int k : {3, 4, 8, 16, 24}) {
+    for (const int k : {3, 4, 8, 16, 24, 40}) {
+      if (own * k > 1000) continue;  // takes long
       SCOPED_TRACE(testing::Message() << own << ", " << k << " at a time");
       std::vector<std::set<int>> dependencies;
       for (int chain = 0; chain < 2; ++chain)

@@ -145,9 +145,13 @@ class SyncFreeRegistration
     const auto& analysis = selection.analysis;
     const int named = selection.merged_levels();
     const SolveFeatures features = selection.features();
-    const MergeCandidates candidates =
+    MergeCandidates candidates =
         named > 0 ? MergeCandidates{{named}, 1}
                   : MergeCandidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
+    // A group has no more level sets than there are.
+    while (candidates.count > 1 &&
+           candidates.levels[candidates.count - 2] >= selection.report.levels)
+      --candidates.count;
     const SampledLevels sampled = sample_merged_levels(
         selection.exec, analysis.graph, analysis.order, candidates,
         sizeof(Scalar), analysis.work(selection.exec));

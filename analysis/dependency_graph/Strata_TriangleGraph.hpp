@@ -307,11 +307,11 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
   graph.row_map = part(kept, 0, rows + 1);
   graph.diagonal_value_index = part(kept, rows + 1, rows);
   using Order = OrderStages<ExecutionSpace>;
-  const bool may_order = pool && levels && !transposed &&
+  const bool may_order = pool && levels && levels->wants_order && !transposed &&
                          has_resident_teams<ExecutionSpace> &&
                          rows <= Order::most_vertices;
   // Status, the counters of the levels and the level sets' sizes side by side,
-  // for one copy.
+  // for one report or copy.
   constexpr int heads = 3 + (LevelCounters::size + 1) / 2;
   const std::int64_t sizes = 1 + (may_order ? 3 * rows : 0);
   const std::int64_t work_words = heads + sizes + rows + (rows + 1) / 2;
@@ -412,12 +412,13 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
         stages.order.longest_found =
             counters.data() + LevelCounters::longest_row;
         stages.order.take(*pool, rows, work.data() + heads);
-        levels->ordered = sequence.run_in_one(
-            label, stages, all, look, count, gather, walk,
-            EachStage<typename Stages::Keys>{rows},
-            SortStage<typename Stages::Sort>{rows},
-            EachStage<typename Stages::Bounds>{stages.order.whole_warps()},
-            words.report());
+        levels->ordered =
+            sequence.run_in_one(label, stages, all, look, count, gather, walk,
+                                EachStage<typename Stages::Keys>{rows},
+                                SortStage<typename Stages::Sort>{rows},
+                                EachStage<typename Stages::Bounds>{
+                                    stages.order.lanes_of_whole_warps()},
+                                words.report());
       }
       if (may_order && levels->ordered) {
         // Without levels where a row is faulty.

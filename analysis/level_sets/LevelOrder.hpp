@@ -66,7 +66,7 @@ template <class MemorySpace>
 struct GraphLevels {
   Kokkos::View<int*, MemorySpace> level_of;
   int found[LevelCounters::size] = {};
-  bool known = false, ordered = false;
+  bool known = false, wants_order = true, ordered = false;
   LevelOrder<MemorySpace> order;
 };
 
@@ -249,7 +249,7 @@ struct OrderStages {
     sizes = to_sizes;
   }
   /// The number of lanes that Bounds takes.
-  KOKKOS_INLINE_FUNCTION std::int64_t whole_warps() const {
+  KOKKOS_INLINE_FUNCTION std::int64_t lanes_of_whole_warps() const {
     return (static_cast<std::int64_t>(vertex.extent(0)) + width - 1) / width *
            width;
   }
@@ -440,7 +440,8 @@ bool order_in_one(
   stages.order.take(pool, n, head + heads);
   const EachStage<typename Stages::Keys> keys{n};
   const SortStage<typename Stages::Sort> sort{n};
-  const EachStage<typename Stages::Bounds> bounds{stages.order.whole_warps()};
+  const EachStage<typename Stages::Bounds> bounds{
+      stages.order.lanes_of_whole_warps()};
   FusedStages<ExecutionSpace> sequence(exec, pool);
   const char* const label = "Strata::LevelOrder";
   const WordsWithSizes<ExecutionSpace> words(head, heads, most_levels);
@@ -655,8 +656,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
 ///
 /// Cost on a device: a pass over the edges, a memory round trip for every few
 /// dozen vertices on the longest path, a sort of n keys of as many bits as
-/// levels and rows' lengths take; 16 bytes a vertex are kept and 20 more needed
-/// meanwhile. The host waits twice.
+/// levels and rows' lengths take; 16 bytes a vertex are kept and up to 40 more
+/// needed meanwhile. The host waits twice at most.
 /// On a host: a pass over the edges by one thread.
 /// @throws OptionError for a `within` that there is not
 template <class ExecutionSpace>

@@ -186,19 +186,22 @@ struct MergeStages {
   std::int64_t *row_map, *coefficient_map;
   int *by_depth, *level_begin, *number;
   int *limits, *counted;  // MergeLimits::size of all rows, and DepthLimits
-  bool none_may_stay;     // else what was counted is of no use
-  std::int64_t* work;     // see Work
-  const int* unmerged;    // by vertex, RowStatus::stays: has to stay; or null
+  /// If one does, what was counted from the next depth on is of no use.
+  bool none_may_stay;
+  std::int64_t* work;  // see Work
+  std::int64_t threads_to_clear;
+  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
   std::int64_t* sums;
   ListsRank ranks;
 
   struct Clear {};
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const {
-    if (i < num_numbers) number[i] = 0;
+    for (std::int64_t at = i; at < num_numbers; at += threads_to_clear)
+      number[at] = 0;
     if (i < MergeLimits::size) limits[i] = 0;
     if (i < DepthLimits::size) counted[i] = 0;
-    if (i < recipes.table_size)
-      recipes(typename ShareRecipes<MemorySpace>::Clear(), i);
+    for (std::int64_t at = i; at < recipes.table_size; at += threads_to_clear)
+      recipes(typename ShareRecipes<MemorySpace>::Clear(), at);
   }
   /// Level sets by their depth in the group, then by group: the sum is of their
   /// vertices.
@@ -233,9 +236,9 @@ struct MergeStages {
   /// What the stages from here on have to do: nothing, where a row stays that
   /// must not.
   struct Work {
-    enum : int { rows, numbers, warps, size };
+    enum : int { rows, numbers, lanes, size };
   };
-  /// Index i: of limit i. MergeSums::stays becomes how many depths there are up
+  /// Index i has limit i. MergeSums::stays becomes how many depths there are up
   /// to the first one of which a row stays; 0: none does.
   struct Decide {};
   KOKKOS_INLINE_FUNCTION void operator()(Decide, std::int64_t i) const {
@@ -256,7 +259,7 @@ struct MergeStages {
     if (which > 0) return;
     work[Work::rows] = any ? num_vertices : 0;
     work[Work::numbers] = any ? num_numbers : 0;
-    work[Work::warps] = any ? order.whole_warps() : 0;
+    work[Work::lanes] = any ? order.lanes_of_whole_warps() : 0;
     sums[MergeSums::stays] = stay_from;
     sums[MergeSums::levels] = 0;
     shape[0] = 1;

@@ -115,8 +115,8 @@ SampledLevels sample_merged_levels(
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
 /// for few rows of which none stays, for all, a sort as for a LevelOrder, four
 /// passes over the rows' recipes, which are in memory twice meanwhile. The host
-/// waits once, once more for an order of many rows, and once more for few rows
-/// of which one stays.
+/// waits once, once more for an order of many rows or of many level sets, and
+/// once more for few rows of which one stays.
 template <class ExecutionSpace>
 MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     const ExecutionSpace& exec,
@@ -162,7 +162,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   pool.take(stages.counted, DepthLimits::size);
   pool.take(stages.work, Stages::Work::size);
   pool.take(stages.shape, 2);
-  // The sums and the sizes of the new level sets side by side, for one copy.
+  // The sums and the sizes of the new level sets side by side, for one report.
   const bool may_order =
       has_resident_teams<ExecutionSpace> && n <= Stages::Order::most_vertices;
   pool.take(stages.sums,
@@ -205,10 +205,12 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
             stages.counted},
         lists_to_find<ExecutionSpace>(mean_length, longest), longest);
   };
+  stages.threads_to_clear =
+      std::min(std::int64_t{1} << 17,
+               std::max<std::int64_t>({stages.num_numbers, DepthLimits::size,
+                                       std::int64_t{recipes.table_size}}));
   sequence.run("Strata::MergedLevels::begin", stages,
-               EachStage<typename Stages::Clear>{std::max<std::int64_t>(
-                   {stages.num_numbers, DepthLimits::size,
-                    std::int64_t{recipes.table_size}})},
+               EachStage<typename Stages::Clear>{stages.threads_to_clear},
                SumStage<typename Stages::PlaceLevels>{num_levels},
                EachStage<typename Stages::Begin>{n});
   std::vector<std::int64_t> found;
@@ -230,14 +232,15 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
         stages.sums, MergeSums::size, may_order ? stages.num_numbers : 0);
     ordered = false;
     if constexpr (has_resident_teams<ExecutionSpace>) {
-      ordered = may_order &&
-                sequence.run_in_one(
-                    label, stages, decide, dependencies, coefficients, sizes,
-                    number, EachStage<typename Stages::NewLevelsAndKeys>{rows},
-                    SortStage<typename Stages::Sort>{rows},
-                    EachStage<typename Stages::Bounds>{
-                        {stages.order.whole_warps(), work + Work::warps}},
-                    words.report());
+      ordered =
+          may_order &&
+          sequence.run_in_one(
+              label, stages, decide, dependencies, coefficients, sizes, number,
+              EachStage<typename Stages::NewLevelsAndKeys>{rows},
+              SortStage<typename Stages::Sort>{rows},
+              EachStage<typename Stages::Bounds>{
+                  {stages.order.lanes_of_whole_warps(), work + Work::lanes}},
+              words.report());
     }
     if (!ordered)
       sequence.run(label, stages, decide, dependencies, coefficients, sizes,

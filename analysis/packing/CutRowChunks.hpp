@@ -104,11 +104,14 @@ struct ChunkStages {
   /// chunk's rows, and later whether one of them is far.
   int* lists;
   RowChunk::Dependencies near;
+  std::int64_t threads_for_runs;
 
   /// Where a warp has several lanes, before Count.
   struct Runs {};
-  KOKKOS_INLINE_FUNCTION void operator()(Runs, std::int64_t p) const {
-    cut.find_runs(level_of_vertex(vertex(p)), p);
+  KOKKOS_INLINE_FUNCTION void operator()(Runs, std::int64_t i) const {
+    const auto rows = static_cast<std::int64_t>(vertex.extent(0));
+    for (std::int64_t p = i; p < rows; p += threads_for_runs)
+      cut.find_runs(level_of_vertex(vertex(p)), p);
   }
   struct Count {};
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t level,

@@ -19,6 +19,10 @@
 namespace Strata {
 namespace Detail {
 
+/// Words that kernels write for the host; more are copied.
+constexpr std::int64_t most_told_words =
+    most_staged_bytes / sizeof(std::int64_t);
+
 /// See make_row_chunks.
 /// @param pool    for temporary arrays, to be kept until `exec` has been waited
 ///                for
@@ -60,7 +64,8 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const auto head = pool.template view<std::int64_t>(words);
     const Stages stages{
         {order.length, order.level_map, width, max_steps,
-         pool.template take<int>(CutLevels<Memory>::most_splits * levels)},
+         pool.template take<int>(
+             width > 1 ? CutLevels<Memory>::most_splits * levels : 0)},
         Kokkos::View<int*, Memory>(
             reinterpret_cast<int*>(head.data() + Stages::num_totals),
             levels + 1),
@@ -73,11 +78,16 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         graph.entries,
         coefficients,
         pool.template take<int>(coefficients.exist() ? 2 * most : 0),
-        graph.reversed ? RowChunk::near_above : RowChunk::near_below};
+        graph.reversed ? RowChunk::near_above : RowChunk::near_below,
+        std::min(n, std::int64_t{1} << 17)};
     FusedStages<ExecutionSpace> sequence(exec, pool);
-    const HostWords<ExecutionSpace> told(words);
-    const ReportStage report{words, head.data(), told.data()};
-    const EachStage<typename Stages::Runs> runs{width > 1 ? n : 0};
+    // Of many level sets the map is copied.
+    const bool all_told = words <= most_told_words;
+    const std::int64_t told_words = all_told ? words : Stages::num_totals;
+    const HostWords<ExecutionSpace> told(told_words);
+    const ReportStage report{told_words, head.data(), told.data()};
+    const EachStage<typename Stages::Runs> runs{
+        width > 1 ? stages.threads_for_runs : 0};
     const SumStage<typename Stages::Count> count{levels};
     const SumStage<typename Stages::Place> place{{most, head.data()}};
     if (coefficients.exist()) {
@@ -98,7 +108,13 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
                    report);
     }
     exec.fence();
-    const std::int64_t* const host = told.data();
+    const std::int64_t* host = told.data();
+    std::vector<std::int64_t> copied;
+    if (!all_told) {
+      copied.resize(words);
+      copy_to_host(exec, head, copied.data());
+      host = copied.data();
+    }
     chunks = host[0];
     plan.num_slots = dependency_words = host[1];
     if (coefficients.exist()) {

@@ -351,7 +351,7 @@ class SubgraphPacker {
       const EachStage<typename Stages::Capacity> capacity{p.num_subgraphs};
       const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
       if (p.bands == 1 && edges <= few_edges) {
-        // A list has to be sorted.
+        // A table needs no sort, as a list of these edges does.
         p.dependency_bits = bits_for(n - 1);
         p.table_size = 1024;
         while (p.table_size < 2 * edges) p.table_size *= 2;

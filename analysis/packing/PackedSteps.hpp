@@ -17,8 +17,9 @@ namespace Detail {
 ///
 /// Why it can't deadlock: tickets are drawn in order by running teams, and a
 /// row's dependencies come before it. A thread never waits inside a turn of
-/// its loop, so the smallest unfinished row is looked at again, whatever the
-/// other lanes of its warp still miss, and all its dependencies are finished.
+/// its loop, which is the same one for all lanes of a warp, so the smallest
+/// unfinished row is looked at again, whatever the other lanes of its warp
+/// still miss, and all its dependencies are finished.
 template <class ExecutionSpace, bool by_warp>
 struct PackedSteps {
   using Memory = typename ExecutionSpace::memory_space;
@@ -55,9 +56,14 @@ struct PackedSteps {
           t);
       const std::int64_t first = static_cast<std::int64_t>(t) * rows;
       if (first >= n) break;
-      if (first + mine < n) {
-        const std::int64_t row =
-            sequence ? sequence[first + mine] : first + mine;
+      const bool any = first + mine < n;
+      const std::int64_t row = !any       ? 0
+                               : sequence ? sequence[first + mine]
+                                          : first + mine;
+      // All lanes of a warp take the same loop.
+      const std::int64_t longest =
+          by_warp ? 0 : longest_of_lanes(any ? stages.length(row) : 0);
+      if (any) {
         const int lane = by_warp ? team.team_rank() % width : 0;
         const int g = stages.subgraph_of[row];
         // Read before the row waits, they may be out of date then: the limits
@@ -68,7 +74,7 @@ struct PackedSteps {
         if constexpr (by_warp) {
           step = row_of_warp(row, lane, count);
         } else {
-          step = row_of_thread(row);
+          step = row_of_thread(row, longest);
         }
         latest = step > latest ? step : latest;
         if (lane == 0) {
@@ -123,14 +129,21 @@ struct PackedSteps {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION int row_of_thread(std::int64_t i) const {
+  KOKKOS_INLINE_FUNCTION static std::int64_t longest_of_lanes(
+      std::int64_t length) {
+    constexpr std::int64_t most = 1 << 20;
+    return lane_max(static_cast<unsigned>(length < most ? length : most));
+  }
+  /// @param longest  entries of the longest row of the warp's lanes
+  KOKKOS_INLINE_FUNCTION int row_of_thread(std::int64_t i,
+                                           std::int64_t longest) const {
     const int g = stages.subgraph_of[i];
     const std::int64_t end = stages.end_edge(i);
     std::int64_t k = stages.first_edge(i);
-    if (end - k <= 8) return short_row_of_thread<8>(i, g, k, end);
-    if (end - k <= 16) return short_row_of_thread<16>(i, g, k, end);
-    if (end - k <= 32 &&
-        end - k <= std::int64_t{Stages::exact_ages} * stages.entries_a_step())
+    if (longest <= 8) return short_row_of_thread<8>(i, g, k, end);
+    if (longest <= 16) return short_row_of_thread<16>(i, g, k, end);
+    if (longest <= 32 &&
+        longest <= std::int64_t{Stages::exact_ages} * stages.entries_a_step())
       return short_row_of_thread<32>(i, g, k, end);
     int newest = 0, step = 0;
     bool done = false;

@@ -58,11 +58,13 @@ struct PackingArrays {
   // Edges.
   int* unique_of = nullptr;
   Index* slot_of = nullptr;
-  // Edges between sub-graphs, sorted, and the distinct dependencies among them.
-  // Meanwhile by row: how many it has, then where the next one's place is.
+  // Edges between sub-graphs by row: how many there are, then where the next
+  // one's place is.
   Index* external_at = nullptr;
+  // Edges between sub-graphs, sorted, and the distinct dependencies among them.
   Key* external_key = nullptr;
-  /// Of a table in their place, a power of two, see CountImports.
+  /// CountImports has a table of keys instead, of so many places, a power of
+  /// two.
   Index table_size = 0;
   int *external_edge = nullptr, *unique_dependency = nullptr;
   int *unique_subgraph = nullptr, *unique_local = nullptr;

@@ -88,8 +88,13 @@ struct ChoosePacking {
     const MergeSamples found = sample_merging(
         exec, groups, candidates, steps, pool,
         [&](std::int64_t count, double length, const auto& task) {
-          replace_rows("Strata::SubgraphPacker::sample_merged_in_subgraph",
-                       exec, count, length, task);
+          // As all rows are counted later.
+          const char* const label =
+              "Strata::SubgraphPacker::sample_merged_in_subgraph";
+          if (groups.graph.num_vertices <= few_rows_to_replace)
+            replace_rows(label, exec, count, length, task);
+          else
+            eliminate_rows(label, exec, count, length, task);
         });
     PackingChoice chosen = given;
     double best = 0;

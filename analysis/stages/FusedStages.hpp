@@ -14,11 +14,13 @@ namespace Strata {
 namespace Detail {
 
 /// Several stages in one launch of teams that all run at the same time: a
-/// barrier takes a fifth of a launch.
+/// barrier takes a third of a launch, and the host enqueues one.
 ///
 /// No deadlock: all teams run at the same time (run_resident_teams), or there
 /// is one; every thread comes to every barrier, as the numbers of indices are
-/// the same for all of them.
+/// the same for all of them, and so are the bits that a sort goes by: what they
+/// follow from has been written before a barrier, and no stage after that
+/// changes it.
 template <class Stages, class List>
 struct StagesOfTeams {
   static constexpr int max_team_size = List::one_sum ? 1024 : 512;
@@ -175,6 +177,8 @@ class FusedStages {
   static std::int64_t work(const RowsStage<Tag>& stage) {
     return std::max(stage.count.most, stage.entries / 4);
   }
+  /// A few words need no teams of their own.
+  static std::int64_t work(const ReportStage&) { return 1; }
   template <class Stage>
   static std::int64_t to_sort(const Stage& stage) {
     return Stage::sorts ? stage.count.most : 0;
@@ -210,8 +214,13 @@ class FusedStages {
   }
   template <class Stages>
   void apart(const char* name, const Stages&, const ReportStage& stage) const {
-    Kokkos::parallel_for(name, Range(exec_, 0, stage.count.most),
-                         CopyWords{stage});
+    if constexpr (is_gpu<ExecutionSpace>) {
+      Kokkos::parallel_for(name, Range(exec_, 0, stage.count.most),
+                           CopyWords{stage});
+    } else {
+      exec_.fence();
+      std::copy(stage.from, stage.from + stage.count(), stage.to);
+    }
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,

@@ -101,12 +101,8 @@ struct SharedParents {
 };
 
 struct BeginComponents {
-  SharedParents parents;
-  int* size;
-  KOKKOS_INLINE_FUNCTION void operator()(int v) const {
-    parents.parent[v] = v;
-    size[v] = 0;
-  }
+  int* parent;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const { parent[v] = v; }
 };
 /// Which edges of a vertex are merged.
 enum class MergedEdges { first, last, all };
@@ -122,6 +118,7 @@ struct MergeEnds {
       parents.merge(i, graph.entries(k));
   }
 };
+/// Before members are counted.
 struct ShortenPaths {
   SharedParents parents;
   int* size;
@@ -188,7 +185,7 @@ ComponentSizes component_sizes_in_parallel(
     found.largest = std::max(found.largest, 0);
   };
   Kokkos::parallel_for("Strata::Analysis::components::begin", all,
-                       BeginComponents{parents, size});
+                       BeginComponents{parents.parent});
   using Edges = MergedEdges;
   merge(std::integral_constant<Edges, Edges::first>());
   merge(std::integral_constant<Edges, Edges::last>());

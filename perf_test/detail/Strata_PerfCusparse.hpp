@@ -6,55 +6,43 @@
 
 #include <core/scalar/RealPart.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
-#include <stdexcept>
+#include <detail/Strata_PerfCusparseCheck.hpp>
+#include <detail/Strata_PerfSlicedEll.hpp>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
 
-inline void check_cusparse(cusparseStatus_t status, const char* what) {
-  if (status != CUSPARSE_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " +
-                             cusparseGetErrorString(status));
-}
-
-template <class Scalar>
-constexpr cudaDataType cusparse_type() {
-  if constexpr (std::is_same<Scalar, float>::value) {
-    return CUDA_R_32F;
-  }
-  if constexpr (std::is_same<Scalar, double>::value) {
-    return CUDA_R_64F;
-  }
-  if constexpr (std::is_same<Scalar, Kokkos::complex<float>>::value) {
-    return CUDA_C_32F;
-  }
-  return CUDA_C_64F;
-}
+/// cuSPARSE's forms of a matrix for triangular solves.
+enum class CusparseForm { csr, sliced_ell };
 
 /// What SpSV and SpSM share: the library's handle on the solver's stream, the
-/// matrix's descriptor and the workspace.
+/// matrix's descriptor and the workspace. Sliced ELL is made here, so that an
+/// analysis finds the matrix in that form.
 template <class Scalar>
 class CusparseTriangle : public Algorithm<Scalar> {
  public:
-  explicit CusparseTriangle(const Problem<Scalar>& problem)
+  CusparseTriangle(const Problem<Scalar>& problem, CusparseForm form)
       : problem_(problem), one_(1) {
     check_cusparse(cusparseCreate(&handle_), "cusparseCreate");
-    check_cusparse(
-        cusparseSetStream(
-            handle_,
-            typename Algorithm<Scalar>::ExecutionSpace().cuda_stream()),
-        "cusparseSetStream");
-    const auto& graph = problem.matrix.graph;
-    check_cusparse(
-        cusparseCreateCsr(&matrix_, problem.rows(), problem.rows(),
-                          static_cast<std::int64_t>(graph.entries.extent(0)),
-                          const_cast<int*>(graph.row_map.data()),
-                          const_cast<int*>(graph.entries.data()),
-                          problem.matrix.values.data(), CUSPARSE_INDEX_32I,
-                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
-        "cusparseCreateCsr");
+    check_cusparse(cusparseSetStream(handle_, exec_.cuda_stream()),
+                   "cusparseSetStream");
+    if (form == CusparseForm::sliced_ell) {
+      sliced_ = std::make_unique<Sliced>(exec_, problem.matrix);
+      matrix_ = sliced_->descriptor();
+    } else {
+      const auto& graph = problem.matrix.graph;
+      check_cusparse(
+          cusparseCreateCsr(&matrix_, problem.rows(), problem.rows(),
+                            static_cast<std::int64_t>(graph.entries.extent(0)),
+                            const_cast<int*>(graph.row_map.data()),
+                            const_cast<int*>(graph.entries.data()),
+                            problem.matrix.values.data(), CUSPARSE_INDEX_32I,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
+          "cusparseCreateCsr");
+    }
     cusparseFillMode_t fill = problem.uplo == Uplo::lower
                                   ? CUSPARSE_FILL_MODE_LOWER
                                   : CUSPARSE_FILL_MODE_UPPER;
@@ -86,12 +74,23 @@ class CusparseTriangle : public Algorithm<Scalar> {
     return workspace_.data();
   }
 
+  /// The problem's values, in the matrix's form.
+  Scalar* refreshed_values() {
+    if (!sliced_) return problem_.matrix.values.data();
+    sliced_->fill(exec_);
+    return sliced_->value.data();
+  }
+
   const Problem<Scalar>& problem_;
   cusparseHandle_t handle_ = nullptr;
   cusparseSpMatDescr_t matrix_ = nullptr;
   Scalar one_;
 
  private:
+  using Sliced = SlicedEll<typename Problem<Scalar>::Matrix>;
+
+  typename Algorithm<Scalar>::ExecutionSpace exec_;
+  std::unique_ptr<Sliced> sliced_;
   Kokkos::View<char*, typename Problem<Scalar>::Device> workspace_;
 };
 
@@ -102,8 +101,9 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   using Base::handle_, Base::matrix_, Base::one_, Base::problem_, Base::type;
 
  public:
-  explicit CusparseSpsv(const Problem<Scalar>& problem)
-      : Base(problem),
+  explicit CusparseSpsv(const Problem<Scalar>& problem,
+                        CusparseForm form = CusparseForm::csr)
+      : Base(problem, form),
         op_(problem.op == Op::none ? Base::plain
             // It refuses the conjugate transpose of a real matrix.
             : problem.op == Op::transpose ||
@@ -143,10 +143,11 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   void update() override {
 #if CUSPARSE_VERSION >= 12200
     check_cusparse(
-        cusparseSpSV_updateMatrix(handle_, plan_, problem_.matrix.values.data(),
+        cusparseSpSV_updateMatrix(handle_, plan_, this->refreshed_values(),
                                   CUSPARSE_SPSV_UPDATE_GENERAL),
         "cusparseSpSV_updateMatrix");
 #else
+    this->refreshed_values();
     analyse();
 #endif
   }
@@ -193,7 +194,7 @@ class CusparseSpsm : public CusparseTriangle<Scalar> {
 
  public:
   explicit CusparseSpsm(const Problem<Scalar>& problem)
-      : Base(problem),
+      : Base(problem, CusparseForm::csr),
         b_(dense(problem.b.data())),
         x_(dense(problem.x.data())) {}
   ~CusparseSpsm() override {

@@ -101,8 +101,10 @@ inline const std::vector<std::string>& own_algorithms() {
 /// Every peer of any build.
 inline const std::vector<std::string>& peer_algorithms() {
   static const std::vector<std::string> names{
-      "serial_substitution",     "kokkos_kernels_rp", "kokkos_kernels_tp1",
-      "kokkos_kernels_tp1chain", "cusparse_spsv",     "cusparse_spsm"};
+      "serial_substitution", "kokkos_kernels_rp",
+      "kokkos_kernels_tp1",  "kokkos_kernels_tp1chain",
+      "cusparse_spsv",       "cusparse_spsv_sell",
+      "cusparse_spsm"};
   return names;
 }
 

@@ -32,6 +32,9 @@ std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
 #ifdef KOKKOS_ENABLE_CUDA
   if (name == "cusparse_spsv")
     return std::make_unique<CusparseSpsv<Scalar>>(problem);
+  if (name == "cusparse_spsv_sell")
+    return std::make_unique<CusparseSpsv<Scalar>>(problem,
+                                                  CusparseForm::sliced_ell);
   if (name == "cusparse_spsm")
     return std::make_unique<CusparseSpsm<Scalar>>(problem);
 #endif

@@ -187,7 +187,7 @@ struct MergeStages {
   int *by_depth, *level_begin, *number;
   int *limits, *counted;  // MergeLimits::size of all rows, and DepthLimits
   /// If one does, what was counted from the next depth on is of no use.
-  bool none_may_stay;
+  bool none_may_stay = false;
   std::int64_t* work;  // see Work
   std::int64_t threads_to_clear;
   const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null

@@ -55,11 +55,10 @@ struct SlicedEll {
         rows(A.numRows()),
         columns(A.numCols()),
         offset("offset", (rows + 31) / 32 + 1) {
-    using Kokkos::IndexType;
     std::int64_t slots = 0;
     Kokkos::parallel_scan(
         "sliced_ell::measure",
-        Kokkos::RangePolicy<Device, Measure, IndexType<std::int64_t>>(
+        Kokkos::RangePolicy<Device, Measure, Kokkos::IndexType<std::int64_t>>(
             exec, 0, (rows + 31) / 32),
         *this, slots);
     exec.fence();

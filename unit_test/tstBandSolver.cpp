@@ -26,8 +26,9 @@ struct Shape {
 };
 /// Sizes about those of tiles, bands of no, few, a tile's and more diagonals.
 const Shape shapes[] = {
-    {1, 0, 0},    {2, 1, 1},  {5, 0, 4},    {7, 6, 0},     {32, 1, 31},
-    {65, 64, 64}, {99, 7, 0}, {129, 0, 33}, {150, 70, 40}, {257, 20, 3},
+    {1, 0, 0},     {2, 1, 1},    {5, 0, 4},     {7, 6, 0},
+    {32, 1, 31},   {65, 64, 64}, {99, 7, 0},    {129, 0, 33},
+    {150, 70, 40}, {257, 20, 3}, {700, 40, 50}, {611, 3, 70},
 };
 
 struct Variant {
@@ -38,6 +39,8 @@ std::vector<Variant> variants(const Shape& s) {
   std::vector<Variant> all{{BandMethod::automatic, 0},
                            {BandMethod::tiles, 32},
                            {BandMethod::tiles, 64},
+                           {BandMethod::nested_dissection, 32},
+                           {BandMethod::nested_dissection, 64},
                            {BandMethod::partial_pivoting, 0}};
   for (int tile : {32, 64})
     if (std::max(s.kl, s.ku) <= tile)

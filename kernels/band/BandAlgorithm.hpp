@@ -4,6 +4,7 @@
 
 #include <core/device/DeviceInfo.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <kernels/band/BandInput.hpp>
 #include <kernels/band/TileSolvePlan.hpp>
 #include <kernels/band/TileVectorTask.hpp>
@@ -52,8 +53,8 @@ struct NoPivots {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, const Scalar&) const {}
 };
 
-/// Block factors in B x B tiles (LuTiles or CyclicTiles), made by one launch
-/// and used by one launch for each max_right_hand_sides.
+/// Block factors in B x B tiles (LuTiles, CyclicTiles or DissectedTiles), made
+/// by one launch and used by one launch for each max_right_hand_sides.
 template <class Scalar, class ExecutionSpace, int B,
           template <class, int> class FactorsOf>
 class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
@@ -84,7 +85,12 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
                         static_cast<int>((lower + B - 1) / B))),
         above_(std::max(Factors::least_width,
                         static_cast<int>((upper + B - 1) / B))),
-        factors_(Factors::make((size + B - 1) / B, below_, above_, batch)),
+        factors_(Factors::make((size + B - 1) / B, below_, above_, batch,
+                               [&](const std::vector<int>& list) {
+                                 lists_.push_back(to_device<int, Memory>(
+                                     "Strata::Band::list", list));
+                                 return lists_.back().data();
+                               })),
         grows_(max_right_hand_sides == 0) {
     tiles_ =
         allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
@@ -152,7 +158,10 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
   std::size_t bytes() const override {
-    return (tiles_.extent(0) + one_.extent(0) + several_.extent(0) +
+    std::size_t of_lists = 0;
+    for (const auto& list : lists_) of_lists += list.extent(0) * sizeof(int);
+    return of_lists +
+           (tiles_.extent(0) + one_.extent(0) + several_.extent(0) +
             many_.extent(0)) *
                sizeof(Scalar) +
            (factor_flag_.extent(0) + solve_flag_.extent(0)) * sizeof(unsigned);
@@ -258,6 +267,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   std::int64_t size_;
   int multiprocessors_, below_, above_;
+  std::vector<Kokkos::View<int*, Memory>> lists_;  // that factors_ points to
   Factors factors_;
   bool grows_;
   int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for

@@ -122,6 +122,14 @@ class BandSolverState {
       return made(
           TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, CyclicTiles>>());
     }
+    if (report_.method == BandMethod::nested_dissection) {
+      if (report_.tile == 32)
+        return made(
+            TypeOf<
+                TileAlgorithm<Scalar, ExecutionSpace, 32, DissectedTiles>>());
+      return made(
+          TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, DissectedTiles>>());
+    }
     if (report_.tile == 32)
       return made(TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 32, LuTiles>>());
     return made(TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, LuTiles>>());

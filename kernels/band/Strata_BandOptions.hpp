@@ -22,6 +22,9 @@ enum class BandMethod {
   tiles,
   /// Cyclic reduction of blocks: at most 64 diagonals on either side.
   cyclic_reduction,
+  /// `tiles` in the order of nested dissection: for bands that are long beside
+  /// their width, which have few dependent steps then. Up to twice the memory.
+  nested_dissection,
   /// LU with partial pivoting: LAPACK's dgbtrf. For any matrix.
   partial_pivoting
 };
@@ -30,7 +33,8 @@ namespace Detail {
 template <>
 struct EnumeratorNames<BandMethod> {
   static constexpr const char* list[] = {
-      "automatic", "tiles", "cyclic_reduction", "partial_pivoting"};
+      "automatic", "tiles", "cyclic_reduction", "nested_dissection",
+      "partial_pivoting"};
 };
 }  // namespace Detail
 

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_BAND_TILE_FACTORS_HPP
 #define STRATA_KERNELS_BAND_TILE_FACTORS_HPP
 
+#include <kernels/band/TileDissection.hpp>
 #include <kernels/band/TileTask.hpp>
 
 namespace Strata {
@@ -25,7 +26,9 @@ struct LuTiles {
   /// Least number of tiles that a block row has on either side.
   static constexpr int least_width = 0;
 
-  static LuTiles make(std::int64_t blocks, int below, int above, int batch) {
+  template <class ToDevice>
+  static LuTiles make(std::int64_t blocks, int below, int above, int batch,
+                      const ToDevice&) {
     LuTiles t;
     t.blocks = blocks, t.below = below, t.above = above, t.batch = batch;
     return t;
@@ -153,7 +156,9 @@ struct CyclicTiles {
 
   static constexpr int least_width = 1;
 
-  static CyclicTiles make(std::int64_t blocks, int, int, int batch) {
+  template <class ToDevice>
+  static CyclicTiles make(std::int64_t blocks, int, int, int batch,
+                          const ToDevice&) {
     CyclicTiles t;
     t.blocks = blocks, t.batch = batch;
     std::int64_t side = blocks, task = 0;
@@ -343,6 +348,129 @@ struct CyclicTiles {
   KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
                                                std::int64_t i) const {
     return at(diagonal(system, i));
+  }
+};
+
+/// Factors as those of LuTiles, of the block rows in the order of nested
+/// dissection: up to twice the tiles and four times the work, in
+/// log2(blocks / width) times `width` dependent steps where `LuTiles` has
+/// `blocks`. Who needs what stands in lists, see TileDissection.
+template <class Scalar, int B>
+struct DissectedTiles {
+  Scalar* tiles = nullptr;
+  std::int64_t blocks = 0, per_system = 0;
+  int below = 0, above = 0, batch = 1;
+  // Lists of a TileDissection, on the device.
+  const int *kind = nullptr, *other = nullptr, *first_term = nullptr,
+            *terms = nullptr, *band = nullptr, *diagonal_of = nullptr,
+            *rows = nullptr, *first_forward = nullptr, *forward = nullptr,
+            *first_backward = nullptr, *backward = nullptr;
+
+  static constexpr int least_width = 0;
+
+  /// @param to_device copies a list, which stays as long as the factors do
+  template <class ToDevice>
+  static DissectedTiles make(std::int64_t blocks, int below, int above,
+                             int batch, const ToDevice& to_device) {
+    const TileDissection lists(static_cast<int>(blocks), below, above);
+    DissectedTiles t;
+    t.blocks = blocks, t.below = below, t.above = above, t.batch = batch;
+    t.per_system = lists.num_tiles();
+    t.kind = to_device(lists.kind);
+    t.other = to_device(lists.other);
+    t.first_term = to_device(lists.first_term);
+    t.terms = to_device(lists.terms);
+    t.band = to_device(lists.band);
+    t.diagonal_of = to_device(lists.diagonal_of);
+    t.rows = to_device(lists.rows);
+    t.first_forward = to_device(lists.first_forward);
+    t.forward = to_device(lists.forward);
+    t.first_backward = to_device(lists.first_backward);
+    t.backward = to_device(lists.backward);
+    return t;
+  }
+  std::int64_t num_tiles() const { return per_system * batch; }
+  std::int64_t useful() const { return tasks(); }
+  std::int64_t useful_rows() const { return blocks; }
+
+  KOKKOS_INLINE_FUNCTION Scalar* at(std::int64_t place) const {
+    return tiles + place * (B * B);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t of_system(int system, int tile) const {
+    return system * per_system + tile;
+  }
+  /// Of a tile that the band has.
+  KOKKOS_INLINE_FUNCTION std::int64_t place(int system, std::int64_t i,
+                                            std::int64_t j) const {
+    return of_system(system, band[i * (below + 1 + above) + (j - i + below)]);
+  }
+
+  struct Where {
+    int task, system;
+  };
+  KOKKOS_INLINE_FUNCTION std::int64_t tasks() const {
+    return per_system * batch;
+  }
+  KOKKOS_INLINE_FUNCTION Where where(std::int64_t ticket) const {
+    return {static_cast<int>(ticket / batch), static_cast<int>(ticket % batch)};
+  }
+  KOKKOS_INLINE_FUNCTION TileTask<Scalar> task(const Where& w) const {
+    TileTask<Scalar> task;
+    task.flag = of_system(w.system, w.task);
+    task.out = at(task.flag);
+    const int what = kind[w.task];
+    if (what & TileDissection::in_band) task.start = task.out;
+    task.start_column_stride = B;
+    task.valid_rows = task.valid_columns = B;
+    task.terms = first_term[w.task + 1] - first_term[w.task];
+    const int which = what & (TileDissection::in_band - 1);
+    if (which == TileDissection::diagonal) {
+      task.finish = TileFinish::invert;
+      task.pivots = (w.system * blocks + other[w.task]) * B;
+    } else if (which == TileDissection::lower) {
+      task.finish = TileFinish::multiply_right;
+      task.factor_flag = of_system(w.system, other[w.task]);
+      task.factor = at(task.factor_flag);
+    }
+    return task;
+  }
+  KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
+    const int* const pair = terms + 2 * (first_term[w.task] + std::int64_t{t});
+    const std::int64_t a = of_system(w.system, pair[0]),
+                       b = of_system(w.system, pair[1]);
+    return {at(a), at(b), a, b};
+  }
+
+  static constexpr bool inverse_in_forward = false;
+  KOKKOS_INLINE_FUNCTION std::int64_t order(std::int64_t step) const {
+    return rows[step];
+  }
+  struct Link {
+    const Scalar* tile;
+    std::int64_t block;
+  };
+  KOKKOS_INLINE_FUNCTION int forward_links(std::int64_t i) const {
+    return first_forward[i + 1] - first_forward[i];
+  }
+  KOKKOS_INLINE_FUNCTION Link forward_link(int system, std::int64_t i,
+                                           int t) const {
+    return link(system, forward + 2 * (first_forward[i] + std::int64_t{t}));
+  }
+  KOKKOS_INLINE_FUNCTION int backward_links(std::int64_t i) const {
+    return first_backward[i + 1] - first_backward[i];
+  }
+  KOKKOS_INLINE_FUNCTION Link backward_link(int system, std::int64_t i,
+                                            int t) const {
+    return link(system, backward + 2 * (first_backward[i] + std::int64_t{t}));
+  }
+  KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
+                                               std::int64_t i) const {
+    return at(of_system(system, diagonal_of[i]));
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION Link link(int system, const int* pair) const {
+    return {at(of_system(system, pair[0])), pair[1]};
   }
 };
 

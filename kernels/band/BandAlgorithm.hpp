@@ -86,11 +86,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         above_(std::max(Factors::least_width,
                         static_cast<int>((upper + B - 1) / B))),
         factors_(Factors::make((size + B - 1) / B, below_, above_, batch,
-                               [&](const std::vector<int>& list) {
-                                 lists_.push_back(to_device<int, Memory>(
-                                     "Strata::Band::list", list));
-                                 return lists_.back().data();
-                               })),
+                               [&](const auto& list) { return keep(list); })),
         grows_(max_right_hand_sides == 0) {
     tiles_ =
         allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
@@ -158,9 +154,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
   std::size_t bytes() const override {
-    std::size_t of_lists = 0;
-    for (const auto& list : lists_) of_lists += list.extent(0) * sizeof(int);
-    return of_lists +
+    return list_bytes_ +
            (tiles_.extent(0) + one_.extent(0) + several_.extent(0) +
             many_.extent(0)) *
                sizeof(Scalar) +
@@ -169,6 +163,16 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
  private:
   using Vector = Kokkos::View<Scalar*, Memory>;
+
+  template <class T>
+  const T* keep(const std::vector<T>& list) {
+    using List = Kokkos::View<T*, Memory>;
+    const auto kept = std::make_shared<const List>(
+        to_device<T, Memory>("Strata::Band::list", list));
+    lists_.push_back(kept);
+    list_bytes_ += list.size() * sizeof(T);
+    return kept->data();
+  }
 
   static Vector allocate(const ExecutionSpace& exec, const char* label,
                          std::int64_t size) {
@@ -267,7 +271,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   std::int64_t size_;
   int multiprocessors_, below_, above_;
-  std::vector<Kokkos::View<int*, Memory>> lists_;  // that factors_ points to
+  std::vector<std::shared_ptr<const void>> lists_;  // that factors_ points to
+  std::size_t list_bytes_ = 0;
   Factors factors_;
   bool grows_;
   int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for

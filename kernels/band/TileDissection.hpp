@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -37,31 +38,43 @@ class TileDissection {
     position_.resize(blocks);
     for (int p = 0; p < blocks; ++p) position_[order_[p]] = p;
     find_pattern();
-    std::vector<std::pair<int, int>> terms;
+    std::vector<Pair> of_tiles;
     std::vector<int> begin;
-    list_terms(begin, terms);
-    number_tasks(begin, terms);
+    list_terms(begin, of_tiles);
+    number_tasks(begin, of_tiles);
     list_links();
   }
 
-  int num_tiles() const { return static_cast<int>(kind.size()); }
+  // One read each.
+  struct alignas(16) Task {
+    int kind;   ///< Kind, and in_band where the matrix has the tile
+    int other;  ///< diagonal: its block row; lower: factor's task
+    int first_term, terms;
+  };
+  struct alignas(16) Row {
+    int block, first_link, links;
+    int diagonal;  ///< task
+  };
+  struct alignas(8) Pair {
+    int first, second;
+  };
 
-  // By task.
-  std::vector<int> kind;   ///< Kind, and in_band where the matrix has the tile
-  std::vector<int> other;  ///< diagonal: its block row; lower: factor's task
-  std::vector<int> first_term;  ///< and the end of the last
-  std::vector<int> terms;       ///< pairs of tasks whose tiles are multiplied
+  int num_tiles() const { return static_cast<int>(tasks.size()); }
+
+  std::vector<Task> tasks;
+  std::vector<Pair> terms;  ///< tasks whose tiles are multiplied
   /// Tasks of the band's tiles: (below + 1 + above) for each block row.
   std::vector<int> band;
-  // By block row.
-  std::vector<int> diagonal_of;
-  std::vector<int> rows;  ///< in the order of the forward substitution
-  std::vector<int> first_forward, forward;    ///< pairs of task and block row
-  std::vector<int> first_backward, backward;  ///< the same
+  /// Block rows in the order of the forward substitution.
+  std::vector<Row> forward, backward;
+  std::vector<Pair> links;  ///< task and block row
 
  private:
   void dissect(int begin, int end) {
-    if (end - begin < 3 * width_) {
+    static const double leaf_of = std::getenv("STRATA_LEAF")
+                                      ? std::atof(std::getenv("STRATA_LEAF"))
+                                      : 3.0;
+    if (end - begin < leaf_of * width_ || end - begin < width_ + 2) {
       for (int i = begin; i < end; ++i) order_.push_back(i);
       return;
     }
@@ -104,14 +117,13 @@ class TileDissection {
 
   /// The products of each tile, one for each earlier position that joins its
   /// row and column.
-  void list_terms(std::vector<int>& begin,
-                  std::vector<std::pair<int, int>>& terms) const {
+  void list_terms(std::vector<int>& begin, std::vector<Pair>& of_tiles) const {
     begin.assign(first_tile_[blocks_] + 1, 0);
     each_term([&](int tile, int, int) { ++begin[tile + 1]; });
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    terms.resize(begin.back());
+    of_tiles.resize(begin.back());
     auto next = begin;
-    each_term([&](int tile, int a, int b) { terms[next[tile]++] = {a, b}; });
+    each_term([&](int tile, int a, int b) { of_tiles[next[tile]++] = {a, b}; });
   }
   template <class Use>
   void each_term(const Use& use) const {
@@ -134,7 +146,7 @@ class TileDissection {
 
   /// Tasks in the order of their depth.
   void number_tasks(const std::vector<int>& begin,
-                    const std::vector<std::pair<int, int>>& of_tile) {
+                    const std::vector<Pair>& of_tile) {
     const int tiles = first_tile_[blocks_];
     std::vector<int> depth(tiles, 0);
     for (int p = 0; p < blocks_; ++p)
@@ -154,45 +166,36 @@ class TileDissection {
     task_of_.resize(tiles);
     for (int t = 0; t < tiles; ++t) task_of_[sorted[t]] = t;
 
-    kind.resize(tiles);
-    other.assign(tiles, 0);
-    first_term.assign(tiles + 1, 0);
-    terms.reserve(2 * of_tile.size());
+    tasks.assign(tiles, {0, 0, 0, 0});
+    terms.reserve(of_tile.size());
     band.assign(static_cast<std::size_t>(blocks_) * (below_ + 1 + above_), -1);
-    diagonal_of.resize(blocks_);
     for (int p = 0; p < blocks_; ++p) {
       const int i = order_[p], task = task_of_[first_tile_[p]];
-      kind[task] = diagonal | in_band;
-      other[task] = i;
-      diagonal_of[i] = task;
+      tasks[task] = {diagonal | in_band, i, 0, 0};
       band[band_place(i, i)] = task;
       for (std::size_t t = 0; t < later_[p].size(); ++t) {
         const int j = order_[later_[p][t]];
         const int l = task_of_[lower_tile(p, t)];
         const int u = task_of_[lower_tile(p, t) + 1];
-        kind[l] = lower;
-        other[l] = task;
-        kind[u] = upper;
+        tasks[l] = {lower, task, 0, 0};
+        tasks[u] = {upper, 0, 0, 0};
         take_from_band(l, j, i);
         take_from_band(u, i, j);
       }
     }
-    std::vector<std::pair<int, int>> mine;
     for (int task = 0; task < tiles; ++task) {
       const int tile = sorted[task];
-      mine.clear();
+      const auto first = static_cast<std::ptrdiff_t>(terms.size());
+      tasks[task].first_term = static_cast<int>(first);
+      tasks[task].terms = begin[tile + 1] - begin[tile];
       for (int t = begin[tile]; t < begin[tile + 1]; ++t)
-        mine.emplace_back(task_of_[of_tile[t].first],
-                          task_of_[of_tile[t].second]);
+        terms.push_back(
+            {task_of_[of_tile[t].first], task_of_[of_tile[t].second]});
       // Those that are there last come last.
-      std::sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) {
-        return std::max(a.first, a.second) < std::max(b.first, b.second);
-      });
-      for (const auto& term : mine) {
-        terms.push_back(term.first);
-        terms.push_back(term.second);
-      }
-      first_term[task + 1] = first_term[task] + static_cast<int>(mine.size());
+      std::sort(
+          terms.begin() + first, terms.end(), [](const Pair& a, const Pair& b) {
+            return std::max(a.first, a.second) < std::max(b.first, b.second);
+          });
     }
   }
   std::size_t band_place(int i, int j) const {
@@ -200,51 +203,42 @@ class TileDissection {
   }
   void take_from_band(int task, int i, int j) {
     if (j - i < -below_ || j - i > above_) return;
-    kind[task] |= in_band;
+    tasks[task].kind |= in_band;
     band[band_place(i, j)] = task;
   }
 
   /// What each block row of a substitution needs.
   void list_links() {
     std::vector<int> depth(blocks_, 0);
-    std::vector<std::vector<std::pair<int, int>>> earlier(blocks_);
+    std::vector<std::vector<Pair>> earlier(blocks_);
     for (int p = 0; p < blocks_; ++p)
       for (std::size_t t = 0; t < later_[p].size(); ++t) {
         const int q = later_[p][t];
         depth[q] = std::max(depth[q], depth[p] + 1);
-        earlier[q].emplace_back(task_of_[lower_tile(p, t)], p);
+        earlier[q].push_back({task_of_[lower_tile(p, t)], order_[p]});
       }
     std::vector<int> steps(blocks_), step_of(blocks_);
     std::iota(steps.begin(), steps.end(), 0);
     std::stable_sort(steps.begin(), steps.end(),
                      [&](int a, int b) { return depth[a] < depth[b]; });
-    rows.resize(blocks_);
-    for (int s = 0; s < blocks_; ++s) {
-      rows[s] = order_[steps[s]];
-      step_of[steps[s]] = s;
-    }
-    first_forward.assign(blocks_ + 1, 0);
-    first_backward.assign(blocks_ + 1, 0);
-    std::vector<std::pair<int, int>> mine;
-    const auto append = [&](std::vector<int>& links, bool first_steps_first) {
-      std::sort(mine.begin(), mine.end(), [&](const auto& a, const auto& b) {
-        return first_steps_first ? step_of[a.second] < step_of[b.second]
-                                 : step_of[a.second] > step_of[b.second];
+    for (int s = 0; s < blocks_; ++s) step_of[order_[steps[s]]] = s;
+    const auto row = [&](int p, std::vector<Pair>& mine, bool ascending) {
+      std::sort(mine.begin(), mine.end(), [&](const Pair& a, const Pair& b) {
+        return ascending ? step_of[a.second] < step_of[b.second]
+                         : step_of[a.second] > step_of[b.second];
       });
-      for (const auto& link : mine) {
-        links.push_back(link.first);
-        links.push_back(order_[link.second]);
-      }
-      return static_cast<int>(links.size() / 2);
+      const Row made{order_[p], static_cast<int>(links.size()),
+                     static_cast<int>(mine.size()), task_of_[first_tile_[p]]};
+      links.insert(links.end(), mine.begin(), mine.end());
+      return made;
     };
-    for (int i = 0; i < blocks_; ++i) {
-      const int p = position_[i];
-      mine = earlier[p];
-      first_forward[i + 1] = append(forward, true);
-      mine.clear();
+    std::vector<Pair> after;
+    for (const int p : steps) {
+      forward.push_back(row(p, earlier[p], true));
+      after.clear();
       for (std::size_t t = 0; t < later_[p].size(); ++t)
-        mine.emplace_back(task_of_[lower_tile(p, t) + 1], later_[p][t]);
-      first_backward[i + 1] = append(backward, false);
+        after.push_back({task_of_[lower_tile(p, t) + 1], order_[later_[p][t]]});
+      backward.push_back(row(p, after, false));
     }
   }
 

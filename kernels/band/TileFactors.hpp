@@ -8,6 +8,21 @@
 namespace Strata {
 namespace Detail {
 
+/// A block row of a substitution: how many tiles it needs, and what else the
+/// factors look up once for it.
+struct TileRow {
+  std::int64_t block;
+  int list, links;
+  int diagonal = 0;
+};
+
+/// One of these tiles, and the block row of the vector that it multiplies.
+template <class Scalar>
+struct TileLink {
+  const Scalar* tile;
+  std::int64_t block;
+};
+
 /// Block LU factors of `batch` band matrices in B x B tiles: block row i holds
 /// tiles i - below to i + above. A factorisation leaves in tile (i, j)
 ///   i > j: L_ij = (A_ij - sum_k L_ik U_kj) U_jj^-1,
@@ -104,32 +119,23 @@ struct LuTiles {
   // Substitution: y_i = b_i - sum_j L_ij y_j, then
   // x_i = U_ii^-1 (y_i - sum_j U_ij x_j), nearest j last.
   static constexpr bool inverse_in_forward = false;
-  KOKKOS_INLINE_FUNCTION std::int64_t order(std::int64_t step) const {
-    return step;
+  KOKKOS_INLINE_FUNCTION TileRow row(bool backward, std::int64_t step) const {
+    if (backward)
+      return {step, 0,
+              static_cast<int>(blocks - 1 - step < above ? blocks - 1 - step
+                                                         : above)};
+    return {step, 0, static_cast<int>(step < below ? step : below)};
   }
-  struct Link {
-    const Scalar* tile;
-    std::int64_t block;
-  };
-  KOKKOS_INLINE_FUNCTION int forward_links(std::int64_t i) const {
-    return static_cast<int>(i < below ? i : below);
-  }
-  KOKKOS_INLINE_FUNCTION Link forward_link(int system, std::int64_t i,
-                                           int t) const {
-    const std::int64_t j = i - forward_links(i) + t;
-    return {at(place(system, i, j)), j};
-  }
-  KOKKOS_INLINE_FUNCTION int backward_links(std::int64_t i) const {
-    return static_cast<int>(blocks - 1 - i < above ? blocks - 1 - i : above);
-  }
-  KOKKOS_INLINE_FUNCTION Link backward_link(int system, std::int64_t i,
-                                            int t) const {
-    const std::int64_t j = i + backward_links(i) - t;
-    return {at(place(system, i, j)), j};
+  KOKKOS_INLINE_FUNCTION TileLink<Scalar> link(bool backward, int system,
+                                               const TileRow& row,
+                                               int t) const {
+    const std::int64_t j =
+        backward ? row.block + row.links - t : row.block - row.links + t;
+    return {at(place(system, row.block, j)), j};
   }
   KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
-                                               std::int64_t i) const {
-    return at(place(system, i, i));
+                                               const TileRow& row) const {
+    return at(place(system, row.block, row.block));
   }
   /// Block rows in substitution that can be under way at once.
   std::int64_t useful_rows() const { return std::max(below, above) + 2; }
@@ -318,36 +324,36 @@ struct CyclicTiles {
   // then x_i = g_i - P_i x_(i - 2^l) - Q_i x_(i + 2^l).
   static constexpr bool inverse_in_forward = true;
   /// Blocks in the order of their levels.
-  KOKKOS_INLINE_FUNCTION std::int64_t order(std::int64_t step) const {
+  KOKKOS_INLINE_FUNCTION TileRow row(bool backward, std::int64_t step) const {
+    TileRow row{0, levels, 0};
     for (int l = 0; l < levels; ++l) {
       const std::int64_t odd = active(l) / 2;
-      if (step < odd) return (2 * step + 1) << l;
+      if (step < odd) {
+        row = {(2 * step + 1) << l, l, 0};
+        break;
+      }
       step -= odd;
     }
-    return 0;
+    if (!backward)
+      row.links = forward_links(row.block);
+    else if (row.block > 0)
+      row.links = row.block + (std::int64_t{1} << row.list) < blocks ? 2 : 1;
+    return row;
   }
-  struct Link {
-    const Scalar* tile;
-    std::int64_t block;
-  };
-  KOKKOS_INLINE_FUNCTION Link forward_link(int system, std::int64_t i,
-                                           int t) const {
-    const Neighbour n = neighbour(i, t);
-    return {at(side(system, n.level, i, n.side)), n.block};
-  }
-  KOKKOS_INLINE_FUNCTION int backward_links(std::int64_t i) const {
-    if (i == 0) return 0;
-    return i + (std::int64_t{1} << level_of(i)) < blocks ? 2 : 1;
-  }
-  KOKKOS_INLINE_FUNCTION Link backward_link(int system, std::int64_t i,
-                                            int t) const {
-    const int level = level_of(i);
-    const std::int64_t step = std::int64_t{1} << level;
-    return {at(side(system, level, i, t)), t ? i + step : i - step};
+  KOKKOS_INLINE_FUNCTION TileLink<Scalar> link(bool backward, int system,
+                                               const TileRow& row,
+                                               int t) const {
+    if (!backward) {
+      const Neighbour n = neighbour(row.block, t);
+      return {at(side(system, n.level, row.block, n.side)), n.block};
+    }
+    const std::int64_t step = std::int64_t{1} << row.list;
+    return {at(side(system, row.list, row.block, t)),
+            t ? row.block + step : row.block - step};
   }
   KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
-                                               std::int64_t i) const {
-    return at(diagonal(system, i));
+                                               const TileRow& row) const {
+    return at(diagonal(system, row.block));
   }
 };
 
@@ -361,10 +367,10 @@ struct DissectedTiles {
   std::int64_t blocks = 0, per_system = 0;
   int below = 0, above = 0, batch = 1;
   // Lists of a TileDissection, on the device.
-  const int *kind = nullptr, *other = nullptr, *first_term = nullptr,
-            *terms = nullptr, *band = nullptr, *diagonal_of = nullptr,
-            *rows = nullptr, *first_forward = nullptr, *forward = nullptr,
-            *first_backward = nullptr, *backward = nullptr;
+  const TileDissection::Task* task_list = nullptr;
+  const TileDissection::Pair *terms = nullptr, *links = nullptr;
+  const int* band = nullptr;
+  const TileDissection::Row *forward = nullptr, *backward = nullptr;
 
   static constexpr int least_width = 0;
 
@@ -376,17 +382,12 @@ struct DissectedTiles {
     DissectedTiles t;
     t.blocks = blocks, t.below = below, t.above = above, t.batch = batch;
     t.per_system = lists.num_tiles();
-    t.kind = to_device(lists.kind);
-    t.other = to_device(lists.other);
-    t.first_term = to_device(lists.first_term);
+    t.task_list = to_device(lists.tasks);
     t.terms = to_device(lists.terms);
     t.band = to_device(lists.band);
-    t.diagonal_of = to_device(lists.diagonal_of);
-    t.rows = to_device(lists.rows);
-    t.first_forward = to_device(lists.first_forward);
     t.forward = to_device(lists.forward);
-    t.first_backward = to_device(lists.first_backward);
     t.backward = to_device(lists.backward);
+    t.links = to_device(lists.links);
     return t;
   }
   std::int64_t num_tiles() const { return per_system * batch; }
@@ -407,70 +408,56 @@ struct DissectedTiles {
 
   struct Where {
     int task, system;
+    TileDissection::Task listed;
   };
   KOKKOS_INLINE_FUNCTION std::int64_t tasks() const {
     return per_system * batch;
   }
   KOKKOS_INLINE_FUNCTION Where where(std::int64_t ticket) const {
-    return {static_cast<int>(ticket / batch), static_cast<int>(ticket % batch)};
+    const int task = static_cast<int>(ticket / batch);
+    return {task, static_cast<int>(ticket % batch), task_list[task]};
   }
   KOKKOS_INLINE_FUNCTION TileTask<Scalar> task(const Where& w) const {
     TileTask<Scalar> task;
     task.flag = of_system(w.system, w.task);
     task.out = at(task.flag);
-    const int what = kind[w.task];
-    if (what & TileDissection::in_band) task.start = task.out;
+    if (w.listed.kind & TileDissection::in_band) task.start = task.out;
     task.start_column_stride = B;
     task.valid_rows = task.valid_columns = B;
-    task.terms = first_term[w.task + 1] - first_term[w.task];
-    const int which = what & (TileDissection::in_band - 1);
-    if (which == TileDissection::diagonal) {
+    task.terms = w.listed.terms;
+    const int kind = w.listed.kind & (TileDissection::in_band - 1);
+    if (kind == TileDissection::diagonal) {
       task.finish = TileFinish::invert;
-      task.pivots = (w.system * blocks + other[w.task]) * B;
-    } else if (which == TileDissection::lower) {
+      task.pivots = (w.system * blocks + w.listed.other) * B;
+    } else if (kind == TileDissection::lower) {
       task.finish = TileFinish::multiply_right;
-      task.factor_flag = of_system(w.system, other[w.task]);
+      task.factor_flag = of_system(w.system, w.listed.other);
       task.factor = at(task.factor_flag);
     }
     return task;
   }
   KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
-    const int* const pair = terms + 2 * (first_term[w.task] + std::int64_t{t});
-    const std::int64_t a = of_system(w.system, pair[0]),
-                       b = of_system(w.system, pair[1]);
+    const auto pair = terms[w.listed.first_term + t];
+    const std::int64_t a = of_system(w.system, pair.first),
+                       b = of_system(w.system, pair.second);
     return {at(a), at(b), a, b};
   }
 
   static constexpr bool inverse_in_forward = false;
-  KOKKOS_INLINE_FUNCTION std::int64_t order(std::int64_t step) const {
-    return rows[step];
+  KOKKOS_INLINE_FUNCTION TileRow row(bool of_backward,
+                                     std::int64_t step) const {
+    const auto row = (of_backward ? backward : forward)[step];
+    return {row.block, row.first_link, row.links, row.diagonal};
   }
-  struct Link {
-    const Scalar* tile;
-    std::int64_t block;
-  };
-  KOKKOS_INLINE_FUNCTION int forward_links(std::int64_t i) const {
-    return first_forward[i + 1] - first_forward[i];
-  }
-  KOKKOS_INLINE_FUNCTION Link forward_link(int system, std::int64_t i,
-                                           int t) const {
-    return link(system, forward + 2 * (first_forward[i] + std::int64_t{t}));
-  }
-  KOKKOS_INLINE_FUNCTION int backward_links(std::int64_t i) const {
-    return first_backward[i + 1] - first_backward[i];
-  }
-  KOKKOS_INLINE_FUNCTION Link backward_link(int system, std::int64_t i,
-                                            int t) const {
-    return link(system, backward + 2 * (first_backward[i] + std::int64_t{t}));
+  KOKKOS_INLINE_FUNCTION TileLink<Scalar> link(bool, int system,
+                                               const TileRow& row,
+                                               int t) const {
+    const auto pair = links[row.list + t];
+    return {at(of_system(system, pair.first)), pair.second};
   }
   KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
-                                               std::int64_t i) const {
-    return at(of_system(system, diagonal_of[i]));
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION Link link(int system, const int* pair) const {
-    return {at(of_system(system, pair[0])), pair[1]};
+                                               const TileRow& row) const {
+    return at(of_system(system, row.diagonal));
   }
 };
 

@@ -52,7 +52,7 @@ struct TileSolvePlan {
   struct Where {
     bool backward;
     int group, system;
-    std::int64_t i;
+    TileRow row;
   };
 
   KOKKOS_INLINE_FUNCTION int groups() const {
@@ -86,7 +86,8 @@ struct TileSolvePlan {
     w.group = static_cast<int>(ticket % groups());
     ticket /= groups();
     w.backward = ticket >= factors.blocks;
-    w.i = factors.order(w.backward ? 2 * factors.blocks - 1 - ticket : ticket);
+    w.row = factors.row(w.backward,
+                        w.backward ? 2 * factors.blocks - 1 - ticket : ticket);
     return w;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t place(int system, int group,
@@ -106,8 +107,8 @@ struct TileSolvePlan {
   }
   KOKKOS_INLINE_FUNCTION TileTask<Scalar> task(const Where& w) const {
     TileTask<Scalar> task;
-    const std::int64_t here = place(w.system, w.group, w.i);
-    const std::int64_t row = w.i * B, column = w.group * width;
+    const std::int64_t here = place(w.system, w.group, w.row.block);
+    const std::int64_t row = w.row.block * B, column = w.group * width;
     task.out = tile(w.backward, here);
     task.flag = flag(w.backward, here);
     if (w.backward) {
@@ -118,25 +119,24 @@ struct TileSolvePlan {
       task.copy = x.at(row, column, w.system);
       task.copy_row_stride = x.row_stride;
       task.copy_column_stride = x.column_stride;
-      task.terms = factors.backward_links(w.i);
+      task.terms = w.row.links;
     } else {
       task.start = b.at(row, column, w.system);
       task.start_row_stride = b.row_stride;
       task.start_column_stride = b.column_stride;
-      task.terms = factors.forward_links(w.i);
+      task.terms = w.row.links;
     }
     task.valid_rows = static_cast<int>(rows - row < B ? rows - row : B);
     task.valid_columns =
         static_cast<int>(columns - column < width ? columns - column : width);
     if (w.backward != Factors::inverse_in_forward) {
       task.finish = TileFinish::multiply_left;
-      task.factor = factors.inverse(w.system, w.i);
+      task.factor = factors.inverse(w.system, w.row);
     }
     return task;
   }
   KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
-    const auto link = w.backward ? factors.backward_link(w.system, w.i, t)
-                                 : factors.forward_link(w.system, w.i, t);
+    const auto link = factors.link(w.backward, w.system, w.row, t);
     const std::int64_t dependency = place(w.system, w.group, link.block);
     return {link.tile, tile(w.backward, dependency), -1,
             flag(w.backward, dependency)};
@@ -146,8 +146,9 @@ struct TileSolvePlan {
   KOKKOS_INLINE_FUNCTION void reset(const Where& w, int element) const {
     int group = w.group;
     do {
-      NotReady<Scalar>::reset(tile(w.backward, place(w.system, group, w.i)) +
-                              element + other_set);
+      NotReady<Scalar>::reset(
+          tile(w.backward, place(w.system, group, w.row.block)) + element +
+          other_set);
       ++group;
     } while (w.group + 1 == groups() && group < max_groups);
   }

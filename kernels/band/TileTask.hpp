@@ -108,7 +108,13 @@ struct RunTileTasks {
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Tile = TileTeam<Scalar, ExecutionSpace, B>;
   static constexpr int team_size = Tile::team_size;
-  static constexpr std::size_t scratch_bytes = Tile::scratch_bytes + 32;
+  /// Terms that are looked at together, by a lane each.
+  static constexpr int at_once = lane_width<ExecutionSpace>;
+  struct Factors {
+    const Scalar *a, *b;
+  };
+  static constexpr std::size_t scratch_bytes =
+      Tile::scratch_bytes + 32 + at_once * sizeof(Factors);
   static_assert(scratch_bytes <= sure_scratch_bytes<ExecutionSpace>,
                 "more than Kokkos gives a team");
 
@@ -120,23 +126,25 @@ struct RunTileTasks {
     return f < 0 || load_acquire(flag.data() + f) == epoch;
   }
 
-  /// Waits for term t; the first lanes look at one of the next terms each.
+  /// Waits for term t; the first lanes look at one of the next terms each, and
+  /// leave its factors in `factors`.
   KOKKOS_INLINE_FUNCTION int wait(const Member& team,
                                   const typename Plan::Where& where, int t,
-                                  int terms, unsigned epoch,
-                                  int* shared) const {
-    constexpr int width = lane_width<ExecutionSpace>;
-    if (team.team_rank() < width) {
+                                  int terms, unsigned epoch, int* shared,
+                                  Factors* factors) const {
+    if (team.team_rank() < at_once) {
       const int mine = t + team.team_rank();
+      TileTerm<Scalar> term{nullptr, nullptr, -1, -1};
+      if (mine < terms) {
+        term = plan.term(where, mine);
+        factors[team.team_rank()] = {term.a, term.b};
+      }
       int found = 0;
       for (int turn = 0;; ++turn) {
-        bool final = false;
-        if (mine < terms) {
-          const TileTerm<Scalar> term = plan.term(where, mine);
-          final = is_final(term.flag_a, epoch) && is_final(term.flag_b, epoch);
-        }
+        const bool final = mine < terms && is_final(term.flag_a, epoch) &&
+                           is_final(term.flag_b, epoch);
         const unsigned missing = ~lane_ballot(final);
-        found = missing == 0 ? width : lowest_bit(missing);
+        found = missing == 0 ? at_once : lowest_bit(missing);
         if (found > 0) break;
         pause_while_waiting(turn);
       }
@@ -150,7 +158,7 @@ struct RunTileTasks {
 
   KOKKOS_INLINE_FUNCTION void execute(const Member& team, const Tile& tile,
                                       std::int64_t ticket, unsigned epoch,
-                                      int* shared) const {
+                                      int* shared, Factors* factors) const {
     const typename Plan::Where where = plan.where(ticket);
     const TileTask<Scalar> task = plan.task(where);
     if (!task.out) return;
@@ -168,9 +176,13 @@ struct RunTileTasks {
                             column * task.start_column_stride]
               : Scalar(0);
     });
+    int looked_at = 0;
     tile.add_products(
-        team, c, task.terms, [&](int t) { return plan.term(where, t); },
-        [&](int t) { return wait(team, where, t, task.terms, epoch, shared); });
+        team, c, task.terms, [&](int t) { return factors[t - looked_at]; },
+        [&](int t) {
+          looked_at = t;
+          return wait(team, where, t, task.terms, epoch, shared, factors);
+        });
     tile.for_each(c, [](Scalar& e, int, int) { e = -e; });
     if (task.finish == TileFinish::invert) {
       tile.invert(team, c);
@@ -184,8 +196,8 @@ struct RunTileTasks {
       tile.add_products(
           team, c, 1,
           [&](int) {
-            return TileTerm<Scalar>{left ? task.factor : task.out,
-                                    left ? task.out : task.factor, -1, -1};
+            return Factors{left ? task.factor : task.out,
+                           left ? task.out : task.factor};
           },
           [&](int) {
             if (team.team_rank() == 0)
@@ -213,10 +225,12 @@ struct RunTileTasks {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     char* const scratch = aligned_scratch(team, scratch_bytes - 16);
     int* const shared = reinterpret_cast<int*>(scratch + Tile::scratch_bytes);
+    auto* const factors =
+        reinterpret_cast<Factors*>(scratch + Tile::scratch_bytes + 16);
     const Tile tile(team.team_rank(), scratch);
     run_tickets(team, state, plan.tasks(),
                 [&](std::int64_t ticket, unsigned epoch) {
-                  execute(team, tile, ticket, epoch, shared);
+                  execute(team, tile, ticket, epoch, shared, factors);
                 });
   }
 };

@@ -105,9 +105,11 @@ class TileTeam {
   /// c += the sum of a b over terms 0 to terms - 1. All threads must call it
   /// with the same arguments, and find scratch free afterwards.
   ///
-  /// @param term term(t): the TileTerm
+  /// @param term term(t): the tiles a and b; called for a term that a wait has
+  ///             found to be final, after the last such wait
   /// @param wait wait(t): waits until term t is final and returns how many of
-  ///             the first terms are; all threads call it together
+  ///             the first terms are; all threads call it together, with the
+  ///             first t that it did not find
   template <class Team, class Term, class Wait>
   KOKKOS_INLINE_FUNCTION void add_products(const Team& team, Elements& c,
                                            int terms, const Term& term,
@@ -117,7 +119,7 @@ class TileTeam {
       int ready = 0;
       for (int t = 0; t < terms; ++t) {
         if (t >= ready) ready = wait(t);
-        const TileTerm<Scalar> now = term(t);
+        const auto now = term(t);
         for (int n = 0; n < B; ++n)
           for (int k = 0; k < B; ++k) {
             const Scalar factor = now.b[n * B + k];
@@ -201,7 +203,8 @@ class TileTeam {
 
  private:
   /// Begins the copy of one chunk of a term.
-  KOKKOS_INLINE_FUNCTION void stage(const TileTerm<Scalar>& term, int chunk,
+  template <class Term>
+  KOKKOS_INLINE_FUNCTION void stage(const Term& term, int chunk,
                                     int slot) const {
     constexpr int packet = 16 / sizeof(Scalar);
     constexpr int a_packets = B / packet, b_packets = depth / packet;

@@ -44,7 +44,8 @@ BandOptions by(BandMethod method, bool require_dominance = true) {
   return options;
 }
 const BandMethod without_pivoting[] = {BandMethod::tiles,
-                                       BandMethod::cyclic_reduction};
+                                       BandMethod::cyclic_reduction,
+                                       BandMethod::nested_dissection};
 
 template <class Fault, class F>
 void expect_row(std::int64_t row, const F& f) {
@@ -162,8 +163,9 @@ TEST(BandSolver, TellsInterleavedVectorsFromSharedElements) {
       }
     EXPECT_LE(A.backward_error(x, b), tolerance<double>());
   };
-  for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
-                            BandMethod::partial_pivoting}) {
+  for (const auto method :
+       {BandMethod::tiles, BandMethod::cyclic_reduction,
+        BandMethod::nested_dissection, BandMethod::partial_pivoting}) {
     SCOPED_TRACE(to_string(method));
     const Solver solver = make(A, by(method));
     fill();
@@ -311,9 +313,11 @@ TEST(BandSolver, RefusesPivotsThatVanish) {
       Band A(100, 1, 1);
       for (int i = 0; i < 100; ++i) A(i, i) = 1;
       A(row, row + 1) = A(row + 1, row) = 1;
-      // Cyclic reduction starts with the second, fourth... block.
+      // Cyclic reduction starts with the second, fourth... of the four blocks;
+      // nested dissection ends with the second.
       const bool later_first =
-          method == BandMethod::cyclic_reduction && row % 64 == 31;
+          (method == BandMethod::cyclic_reduction && row % 64 == 31) ||
+          (method == BandMethod::nested_dissection && row == 63);
       const int last = later_first ? row : row + 1;
       expect_row<FactorizationError>(last, [&] { make(A, by(method)); });
       expect_row<FactorizationError>(
@@ -368,8 +372,9 @@ TEST(BandSolver, RowsOfOtherScalesAreNoSmallPivots) {
 }
 
 TEST(BandSolver, RefusesValuesThatAreNotFinite) {
-  for (const auto method : {BandMethod::tiles, BandMethod::cyclic_reduction,
-                            BandMethod::partial_pivoting})
+  for (const auto method :
+       {BandMethod::tiles, BandMethod::cyclic_reduction,
+        BandMethod::nested_dissection, BandMethod::partial_pivoting})
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       auto A = second_difference(70);
       A(45, 44) = bad;

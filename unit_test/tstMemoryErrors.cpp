@@ -191,6 +191,26 @@ TEST(MemoryErrors, AreMadeOfThoseOfKokkos) {
   }
 }
 
+/// Only a lack of memory is made up for.
+TEST(MemoryErrors, GiveWayToWhatNeedsLess) {
+  View made;
+  const auto make = [&](std::size_t size) {
+    return [&made, size] {
+      made = Detail::make_unfilled<View>("Strata::Test::numbers", size);
+    };
+  };
+  Detail::first_that_fits(make(1000), make(10));
+  EXPECT_EQ(made.extent(0), 1000u);
+  FailingAllocations::arm(1);
+  Detail::first_that_fits(make(1000), make(10));
+  FailingAllocations::disarm();
+  EXPECT_EQ(made.extent(0), 10u);
+  EXPECT_THROW(Detail::first_that_fits(
+                   [] { throw std::logic_error("something else"); }, make(20)),
+               std::logic_error);
+  EXPECT_EQ(made.extent(0), 10u);
+}
+
 /// What is kept for later is let go of where it is what is missing.
 TEST(MemoryErrors, ComeAfterKeptMemoryIsFreed) {
   using Kept = Detail::MemoryPool<Kokkos::HostSpace>;

@@ -142,6 +142,18 @@ decltype(auto) with_memory_errors(const Task& task, const Work& work) {
   }
 }
 
+/// Calls `first`, and `second` if there was no memory for the first.
+template <class First, class Second>
+void first_that_fits(const First& first, const Second& second) {
+  bool fits = true;
+  try {
+    with_memory_errors("the first way", first);
+  } catch (const MemoryError&) {
+    fits = false;
+  }
+  if (!fits) second();
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

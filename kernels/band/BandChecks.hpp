@@ -9,6 +9,7 @@
 #include <core/memory/ToDevice.hpp>
 #include <kernels/band/BandInput.hpp>
 #include <kernels/band/LapackBand.hpp>
+#include <kernels/band/TileDissection.hpp>
 #include <vector>
 
 namespace Strata {
@@ -70,6 +71,16 @@ BandRef<Scalar> checked_band(const StridedBlock& ab, std::int64_t kl,
   return A;
 }
 
+template <class Scalar>
+std::int64_t tiles_on_a_side(const BandRef<Scalar>& A, int tile) {
+  return (std::max(A.lower, A.upper) + tile - 1) / tile;
+}
+template <class Scalar>
+bool fits_dissection(const BandRef<Scalar>& A, int tile) {
+  const std::int64_t width = tiles_on_a_side(A, tile);
+  return TileDissection::fits((A.size + tile - 1) / tile, width, width);
+}
+
 /// @throws OptionError
 template <class Scalar>
 void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
@@ -93,7 +104,74 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
         "method",
         "cyclic_reduction takes at most " + std::to_string(widest_block) +
             " diagonals on a side, and there are " + std::to_string(widest),
-        "use tiles for wide bands");
+        "use nested_dissection for wide bands");
+  const int tile = options.tile == 64 ? 64 : 32;
+  if (options.method == BandMethod::nested_dissection &&
+      !fits_dissection(A, tile))
+    throw OptionError(
+        "method",
+        "nested_dissection of " + std::to_string(A.size) + " rows with " +
+            std::to_string(widest) +
+            " diagonals on a side takes more than 2^31 products "
+            "of tiles",
+        tile == 32 ? "set tile to 64, or use tiles" : "use tiles");
+}
+
+/// Whether tiles in nested dissection are expected to be faster than in the
+/// order of the band, both of 32 rows. They do up to twice the products in a
+/// solve and 4.4 times as many in a factorisation, in about (log2(n / w) + 1) w
+/// dependent steps where the others take n / 32, w tiles on a side. So those of
+/// one step must be few beside what a device does meanwhile, and fewer for many
+/// right-hand sides. (The limits are measured: docs/notes/2026-11-band.md.)
+template <class Scalar>
+bool dissection_is_faster(int multiprocessors, const BandOptions& options,
+                          const BandRef<Scalar>& A) {
+  // A triangle has no dependent steps in one of the directions.
+  if (std::min(A.lower, A.upper) == 0 || !fits_dissection(A, 32)) return false;
+  const double width = static_cast<double>(tiles_on_a_side(A, 32));
+  const int columns =
+      options.max_right_hand_sides > 0 ? options.max_right_hand_sides : 100;
+  const double products_at_once = columns <= 16    ? 3
+                                  : columns <= 128 ? 0.8
+                                                   : 0.5;
+  return (4 * width + 1) * A.batch <= products_at_once * multiprocessors &&
+         width * width * A.batch <= 4 * multiprocessors;
+}
+
+template <class Scalar>
+BandMethod choose_on_device(int multiprocessors, const BandOptions& options,
+                            const BandRef<Scalar>& A) {
+  const std::int64_t widest = std::max(A.lower, A.upper);
+  if (A.size <= 4 * widest) return BandMethod::tiles;
+  // Narrow bands have few products, unless there are many systems.
+  const bool narrow = widest <= (options.tile == 32 ? 32 : 64) &&
+                      std::int64_t{A.batch} * 2 <= multiprocessors;
+  if (narrow && options.max_right_hand_sides > 128)
+    return BandMethod::cyclic_reduction;
+  return narrow || dissection_is_faster(multiprocessors, options, A)
+             ? BandMethod::nested_dissection
+             : BandMethod::tiles;
+}
+
+/// Small tiles pass on sooner; large ones read less for each operation, which
+/// decides once the arithmetic does.
+template <class ExecutionSpace, class Scalar>
+int choose_tile(BandMethod method, const BandRef<Scalar>& A) {
+  if (!is_gpu<ExecutionSpace> && method != BandMethod::cyclic_reduction)
+    return 32;
+  const auto widest = static_cast<double>(std::max(A.lower, A.upper));
+  switch (method) {
+    case BandMethod::cyclic_reduction:
+      return widest <= 32 ? 32 : 64;
+    case BandMethod::nested_dissection:
+      return widest > 64 &&
+                     widest * widest * static_cast<double>(A.size) * A.batch >
+                         2.5e9
+                 ? 64
+                 : 32;
+    default:
+      return widest <= 1500 ? 32 : 64;
+  }
 }
 
 /// Fills in method and tile.
@@ -101,7 +179,6 @@ template <class ExecutionSpace, class Scalar>
 void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
                         const BandRef<Scalar>& A, BandReport& report) {
   constexpr bool on_device = is_gpu<ExecutionSpace>;
-  const std::int64_t widest = std::max(A.lower, A.upper);
   report.method = options.method;
   report.tile = options.tile;
   report.lapack =
@@ -115,23 +192,14 @@ void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
     return;
   }
   if (report.method == BandMethod::automatic) {
-    // Cyclic reduction does more than twice the work in few dependent steps;
-    // many systems fill the device without it.
-    const bool short_of_work =
-        on_device && std::int64_t{A.batch} * 2 <= num_multiprocessors(exec) &&
-        A.size > 4 * widest;
-    const bool narrow = widest <= (options.tile == 32 ? 32 : 64);
-    report.method = narrow && short_of_work ? BandMethod::cyclic_reduction
-                                            : BandMethod::tiles;
+    report.method =
+        on_device ? choose_on_device(num_multiprocessors(exec), options, A)
+                  : BandMethod::tiles;
   }
   if (report.method == BandMethod::partial_pivoting)
     report.tile = 32;
-  else if (report.tile == 0 && report.method == BandMethod::cyclic_reduction)
-    report.tile = widest <= 32 ? 32 : 64;
   else if (report.tile == 0)
-    // Small tiles pass on sooner; large ones read less for each operation,
-    // which decides once the arithmetic does.
-    report.tile = !on_device || widest <= 1500 ? 32 : 64;
+    report.tile = choose_tile<ExecutionSpace>(report.method, A);
 }
 
 /// Sizes and memory of right-hand sides and solutions, views of rank `rank`.

@@ -41,7 +41,22 @@ class BandSolverState {
         make_zeroed<decltype(scale_)>("Strata::Band::scale", A.size * A.batch);
     fault_ = make_zeroed<decltype(fault_)>("Strata::Band::fault",
                                            BandFaults::size(A.batch));
-    if (A.size > 0 && A.batch > 0) algorithm_ = make(exec, A);
+    if (A.size > 0 && A.batch > 0) {
+      if (options_.method == BandMethod::automatic &&
+          report_.method == BandMethod::nested_dissection)
+        first_that_fits([&] { algorithm_ = make(exec, A); },
+                        [&] {
+                          // Half of the tiles.
+                          report_.method = BandMethod::tiles;
+                          report_.tile = options_.tile != 0
+                                             ? options_.tile
+                                             : choose_tile<ExecutionSpace>(
+                                                   report_.method, A);
+                          algorithm_ = make(exec, A);
+                        });
+      else
+        algorithm_ = make(exec, A);
+    }
     report_.bytes = bytes();
   }
 

@@ -14,16 +14,17 @@ namespace Strata {
 /// How a band matrix is factorised.
 enum class BandMethod {
   /// On a host, LAPACK solves one system whose dominance is required, as with
-  /// `partial_pivoting`, where the build has LAPACK. Else `cyclic_reduction`
-  /// on a GPU for bands of up to 64 diagonals on a side and few systems, else
-  /// `tiles`.
+  /// `partial_pivoting`, where the build has LAPACK. On a GPU, few systems of
+  /// up to some 700 diagonals on a side take `nested_dissection`, or, narrow
+  /// ones with max_right_hand_sides above 128, `cyclic_reduction`. All others
+  /// take `tiles`, as do those whose dissection has no room in memory.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,
   /// Cyclic reduction of blocks: at most 64 diagonals on either side.
   cyclic_reduction,
-  /// `tiles` in the order of nested dissection: for bands that are long beside
-  /// their width, which have few dependent steps then. Up to twice the memory.
+  /// `tiles` in the order of nested dissection, which has fewer dependent steps
+  /// where a band is long beside its width. Up to twice the memory.
   nested_dissection,
   /// LU with partial pivoting: LAPACK's dgbtrf. For any matrix.
   partial_pivoting

@@ -20,7 +20,7 @@ namespace Detail {
 /// many as there are may be under way at once.
 /// (George, Nested dissection of a regular finite element mesh, 1973.)
 ///
-/// Cost: up to 4 `width` + 1 tiles a block row, and 2 `width` products a tile.
+/// Cost: about 4 `width` + 2 tiles and up to 5 `width`^2 products a block row.
 class TileDissection {
  public:
   enum Kind : int { diagonal, lower, upper, in_band = 4 };
@@ -42,8 +42,7 @@ class TileDissection {
   static bool fits(std::int64_t blocks, std::int64_t below,
                    std::int64_t above) {
     const std::int64_t width = std::max({below, above, std::int64_t{1}});
-    const std::int64_t most = std::int64_t{1} << 31;
-    return blocks < most / (4 * width + 1) / (2 * width);
+    return blocks < (std::int64_t{1} << 31) / (2 * width) / (4 * width + 1);
   }
 
   /// @param below,above tiles of a block row on either side of the diagonal one

@@ -52,7 +52,8 @@ struct BandCase {
         c.dominance == Dominance::none || random.chance(0.2)
             ? BandMethod::partial_pivoting
             : random.pick({BandMethod::automatic, BandMethod::tiles,
-                           BandMethod::cyclic_reduction});
+                           BandMethod::cyclic_reduction,
+                           BandMethod::nested_dissection});
     c.options.tile = random.pick({0, 0, 32, 64});
     const int tile = c.options.tile == 32 ? 32 : 64;
     if (std::max(c.kl, c.ku) > tile &&

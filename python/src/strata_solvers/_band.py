@@ -48,8 +48,8 @@ class BandSolver:
         The band in the layout of ``scipy.linalg.solve_banded``: a_ij is
         ``ab[u + i - j, j]``.  Any strides; it is not copied, and not changed.
     method : str
-        'automatic', 'tiles' or 'cyclic_reduction', which exchange no rows and take
-        diagonally dominant matrices, or 'partial_pivoting' for any.
+        'automatic', 'tiles', 'nested_dissection' or 'cyclic_reduction', which exchange
+        no rows and take diagonally dominant matrices, or 'partial_pivoting' for any.
     max_right_hand_sides : int
         That one pass solves for; 0: what solves ask for.  Any number can be solved for.
     require_dominance : bool

@@ -201,9 +201,15 @@ TEST(MemoryErrors, GiveWayToWhatNeedsLess) {
   };
   Detail::first_that_fits(make(1000), make(10));
   EXPECT_EQ(made.extent(0), 1000u);
-  FailingAllocations::arm(1);
-  Detail::first_that_fits(make(1000), make(10));
-  FailingAllocations::disarm();
+  Detail::first_that_fits(
+      [&] {
+        FailingAllocations::arm(1);
+        make(1000)();
+      },
+      [&] {
+        FailingAllocations::disarm();
+        make(10)();
+      });
   EXPECT_EQ(made.extent(0), 10u);
   EXPECT_THROW(Detail::first_that_fits(
                    [] { throw std::logic_error("something else"); }, make(20)),

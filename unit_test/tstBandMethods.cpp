@@ -53,7 +53,7 @@ TEST(BandSolver, ChoosesTheMethodBySizes) {
         Case{20000, 64, 64, 1, 128, dissection},
         Case{20000, 64, 64, 1, 129, cyclic}, Case{20000, 64, 64, 200, 0, tiles},
         Case{20000, 0, 5, 66, 0, dissection}, Case{20000, 0, 5, 67, 0, tiles},
-        Case{1 << 30, 600, 600, 1, 0, tiles}}) {
+        Case{20000, 0, 0, 1, 0, tiles}, Case{1 << 30, 600, 600, 1, 0, tiles}}) {
     Detail::BandRef<double> A;
     A.size = c.size, A.lower = c.lower, A.upper = c.upper, A.batch = c.batch;
     BandOptions options;

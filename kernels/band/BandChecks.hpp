@@ -71,6 +71,7 @@ BandRef<Scalar> checked_band(const StridedBlock& ab, std::int64_t kl,
   return A;
 }
 
+/// Tiles of a block row on the side that has more of them.
 template <class Scalar>
 std::int64_t tiles_on_a_side(const BandRef<Scalar>& A, int tile) {
   return (std::max(A.lower, A.upper) + tile - 1) / tile;
@@ -119,10 +120,11 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
 
 /// Whether tiles in nested dissection are expected to be faster than in the
 /// order of the band, both of 32 rows. They do up to twice the products in a
-/// solve and 4.4 times as many in a factorisation, in about (log2(n / w) + 1) w
-/// dependent steps where the others take n / 32, w tiles on a side. So those of
-/// one step must be few beside what a device does meanwhile, and fewer for many
-/// right-hand sides. (The limits are measured: docs/notes/2026-11-band.md.)
+/// solve and 4.4 times as many in a factorisation, in about
+/// (log2(n / (32 w)) + 1) w dependent steps where the others take n / 32, w
+/// tiles on a side. So the products of one step must be few beside what a
+/// device does meanwhile, and fewer for many right-hand sides. (The limits are
+/// measured: docs/notes/2026-11-band.md.)
 template <class Scalar>
 bool dissection_is_faster(int multiprocessors, const BandOptions& options,
                           const BandRef<Scalar>& A) {
@@ -138,11 +140,13 @@ bool dissection_is_faster(int multiprocessors, const BandOptions& options,
          width * width * A.batch <= 4 * multiprocessors;
 }
 
+/// The method that `automatic` stands for on a device.
 template <class Scalar>
 BandMethod choose_on_device(int multiprocessors, const BandOptions& options,
                             const BandRef<Scalar>& A) {
   const std::int64_t widest = std::max(A.lower, A.upper);
-  if (A.size <= 4 * widest) return BandMethod::tiles;
+  // Short bands have few steps, diagonal matrices one.
+  if (widest == 0 || A.size <= 4 * widest) return BandMethod::tiles;
   // Narrow bands have few products, unless there are many systems.
   const bool narrow = widest <= (options.tile == 32 ? 32 : 64) &&
                       std::int64_t{A.batch} * 2 <= multiprocessors;

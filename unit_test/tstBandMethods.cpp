@@ -22,9 +22,13 @@ TEST(BandSolver, RefusesDissectionsOfTooManyProducts) {
   A.batch = 1;
   BandOptions options;
   options.method = BandMethod::nested_dissection;
+  options.tile = 32;
   EXPECT_THROW(Detail::check_band_options(options, A), OptionError);
-  options.tile = 64;
+  options.tile = 0;
   EXPECT_NO_THROW(Detail::check_band_options(options, A));
+  EXPECT_EQ(
+      Detail::choose_tile<Kokkos::DefaultHostExecutionSpace>(options.method, A),
+      64);
   A.lower = 1000;
   EXPECT_THROW(Detail::check_band_options(options, A), OptionError);
   options.method = BandMethod::tiles;
@@ -184,6 +188,24 @@ TEST(TileDissection, LongBandsHaveFewDependentSteps) {
       // A block row of the chain has a diagonal tile and one beside it.
       const double levels = std::log2(double(blocks) / width);
       EXPECT_LE(deepest, 2 * width * (levels + 1));
+      // So of a solve, one block row after the other.
+      std::vector<int> step(blocks, 1);
+      int last = 0;
+      const auto follow_links = [&](const TileDissection::Row& row) {
+        for (int t = 0; t < row.links; ++t)
+          step[row.block] =
+              std::max(step[row.block],
+                       step[lists.links[row.first_link + t].second] + 1);
+        last = std::max(last, step[row.block]);
+      };
+      for (const auto& row : lists.forward) follow_links(row);
+      EXPECT_LE(last, width * (levels + 1));
+      step.assign(blocks, 1);
+      last = 0;
+      for (auto row = lists.backward.rbegin(); row != lists.backward.rend();
+           ++row)
+        follow_links(*row);
+      EXPECT_LE(last, width * (levels + 1));
     }
   }
 }

@@ -203,7 +203,8 @@ TYPED_TEST(BandSolverTest, SolvesABatch) {
   using Memory = Space::memory_space;
   std::mt19937 random(random_seed());
   const Space exec;
-  for (const Shape& s : {Shape{1, 0, 0}, Shape{50, 3, 6}, Shape{140, 40, 66}}) {
+  for (const Shape& s : {Shape{1, 0, 0}, Shape{50, 3, 6}, Shape{140, 40, 66},
+                         Shape{300, 20, 3}}) {
     constexpr int systems = 5;
     std::vector<Band> A;
     for (int i = 0; i < systems; ++i)

@@ -105,8 +105,8 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
         "method",
         "cyclic_reduction takes at most " + std::to_string(widest_block) +
             " diagonals on a side, and there are " + std::to_string(widest),
-        "use nested_dissection for wide bands");
-  const int tile = options.tile == 64 ? 64 : 32;
+        "use automatic, or nested_dissection for wide bands");
+  const int tile = options.tile == 32 ? 32 : 64;
   if (options.method == BandMethod::nested_dissection &&
       !fits_dissection(A, tile))
     throw OptionError(
@@ -115,12 +115,12 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
             std::to_string(widest) +
             " diagonals on a side takes more than 2^31 products "
             "of tiles",
-        tile == 32 ? "set tile to 64, or use tiles" : "use tiles");
+        tile == 32 ? "set tile to 0 or 64, or use tiles" : "use tiles");
 }
 
 /// Whether tiles in nested dissection are expected to be faster than in the
-/// order of the band, both of 32 rows. They do up to twice the products in a
-/// solve and 4.4 times as many in a factorisation, in about
+/// order of the band, both of 32 rows. Where kl = ku, they do about twice the
+/// products in a solve and 4 to 5 times as many in a factorisation, in about
 /// (log2(n / (32 w)) + 1) w dependent steps where the others take n / 32, w
 /// tiles on a side. So the products of one step must be few beside what a
 /// device does meanwhile, and fewer for many right-hand sides. (The limits are
@@ -128,7 +128,8 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
 template <class Scalar>
 bool dissection_is_faster(int multiprocessors, const BandOptions& options,
                           const BandRef<Scalar>& A) {
-  // A triangle has no dependent steps in one of the directions.
+  // A triangle's factorisation has no products in the order of the band, and
+  // its solve one chain.
   if (std::min(A.lower, A.upper) == 0 || !fits_dissection(A, 32)) return false;
   const double width = static_cast<double>(tiles_on_a_side(A, 32));
   const int columns =
@@ -161,6 +162,8 @@ BandMethod choose_on_device(int multiprocessors, const BandOptions& options,
 /// decides once the arithmetic does.
 template <class ExecutionSpace, class Scalar>
 int choose_tile(BandMethod method, const BandRef<Scalar>& A) {
+  if (method == BandMethod::nested_dissection && !fits_dissection(A, 32))
+    return 64;
   if (!is_gpu<ExecutionSpace> && method != BandMethod::cyclic_reduction)
     return 32;
   const auto widest = static_cast<double>(std::max(A.lower, A.upper));

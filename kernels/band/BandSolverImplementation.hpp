@@ -46,7 +46,7 @@ class BandSolverState {
           report_.method == BandMethod::nested_dissection)
         first_that_fits([&] { algorithm_ = make(exec, A); },
                         [&] {
-                          // Half of the tiles.
+                          // Fewer tiles.
                           report_.method = BandMethod::tiles;
                           report_.tile = options_.tile != 0
                                              ? options_.tile

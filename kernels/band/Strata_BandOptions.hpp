@@ -15,16 +15,18 @@ namespace Strata {
 enum class BandMethod {
   /// On a host, LAPACK solves one system whose dominance is required, as with
   /// `partial_pivoting`, where the build has LAPACK. On a GPU, few systems of
-  /// up to some 700 diagonals on a side take `nested_dissection`, or, narrow
-  /// ones with max_right_hand_sides above 128, `cyclic_reduction`. All others
-  /// take `tiles`, as do those whose dissection has no room in memory.
+  /// up to some 700 diagonals on a side take `nested_dissection`; with at most
+  /// 64 diagonals and max_right_hand_sides above 128 they take
+  /// `cyclic_reduction`. All others take `tiles`, as do those whose dissection
+  /// has no room in memory when the solver is made.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,
   /// Cyclic reduction of blocks: at most 64 diagonals on either side.
   cyclic_reduction,
   /// `tiles` in the order of nested dissection, which has fewer dependent steps
-  /// where a band is long beside its width. Up to twice the memory.
+  /// where a band is long beside its width. About twice the memory where kl =
+  /// ku, up to four times where all diagonals are on one side.
   nested_dissection,
   /// LU with partial pivoting: LAPACK's dgbtrf. For any matrix.
   partial_pivoting

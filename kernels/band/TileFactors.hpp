@@ -8,12 +8,12 @@
 namespace Strata {
 namespace Detail {
 
-/// A block row of a substitution: how many tiles it needs, and what else the
-/// factors look up once for it.
+/// A block row of a substitution.
 struct TileRow {
   std::int64_t block;
-  int list, links;
-  int diagonal = 0;
+  int list;          ///< CyclicTiles: its level; DissectedTiles: its first link
+  int links;         ///< number of tiles that it needs
+  int diagonal = 0;  ///< DissectedTiles: the task of its inverse
 };
 
 /// One of these tiles, and the block row of the vector that it multiplies.
@@ -52,6 +52,8 @@ struct LuTiles {
   std::int64_t num_tiles() const { return blocks * tile_columns() * batch; }
   /// Tasks that can be under way before the last of them has what it needs.
   std::int64_t useful() const {
+    // Triangles have no products.
+    if (std::min(below, above) == 0) return num_tiles();
     return batch * (std::int64_t{below} + above + 1) *
            (std::max(below, above) + 2);
   }
@@ -138,7 +140,10 @@ struct LuTiles {
     return at(place(system, row.block, row.block));
   }
   /// Block rows in substitution that can be under way at once.
-  std::int64_t useful_rows() const { return std::max(below, above) + 2; }
+  std::int64_t useful_rows() const {
+    const int widest = std::max(below, above);
+    return widest == 0 ? blocks : widest + 2;
+  }
 };
 
 /// Factors of block tridiagonal matrices by cyclic reduction. Level l has the
@@ -358,9 +363,10 @@ struct CyclicTiles {
 };
 
 /// Factors as those of LuTiles, of the block rows in the order of nested
-/// dissection: up to twice the tiles and four times the work, in
-/// log2(blocks / width) times `width` dependent steps where `LuTiles` has
-/// `blocks`. Who needs what stands in lists, see TileDissection.
+/// dissection: where the band has as many tiles on either side, about twice the
+/// tiles and 4 to 5 times the products, in log2(blocks / width) times `width`
+/// dependent steps where `LuTiles` has `blocks`. Lists that the host makes say
+/// which tiles a task needs (TileDissection).
 template <class Scalar, int B>
 struct DissectedTiles {
   Scalar* tiles = nullptr;

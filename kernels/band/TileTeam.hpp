@@ -109,7 +109,7 @@ class TileTeam {
   ///             found to be final, after the last such wait
   /// @param wait wait(t): waits until term t is final and returns how many of
   ///             the first terms are; all threads call it together, with the
-  ///             first t that it did not find
+  ///             first term that is not known to be final
   template <class Team, class Term, class Wait>
   KOKKOS_INLINE_FUNCTION void add_products(const Team& team, Elements& c,
                                            int terms, const Term& term,

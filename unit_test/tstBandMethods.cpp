@@ -6,6 +6,7 @@
 #include <kernels/band/TileDissection.hpp>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "RandomSeed.hpp"
@@ -87,6 +88,9 @@ std::vector<Lists> all_lists() {
 /// So that whoever takes tasks by tickets waits for lower tickets only.
 TEST(TileDissection, TasksAndRowsComeAfterThoseThatTheyNeed) {
   for (const Lists& l : all_lists()) {
+    SCOPED_TRACE(std::to_string(l.blocks) + " block rows, " +
+                 std::to_string(l.below) + " below, " +
+                 std::to_string(l.above) + " above");
     const TileDissection lists(l.blocks, l.below, l.above);
     for (int task = 0; task < lists.num_tiles(); ++task) {
       const auto& now = lists.tasks[task];
@@ -119,6 +123,9 @@ TEST(TileDissection, ListsAreAnLuOfTheBand) {
   std::mt19937 random(random_seed());
   std::uniform_real_distribution<double> number(-1, 1);
   for (const Lists& l : all_lists()) {
+    SCOPED_TRACE(std::to_string(l.blocks) + " block rows, " +
+                 std::to_string(l.below) + " below, " +
+                 std::to_string(l.above) + " above");
     const TileDissection lists(l.blocks, l.below, l.above);
     const int n = l.blocks, columns = l.below + 1 + l.above;
     std::vector<double> tile(lists.num_tiles(), 0.0), x(n), b(n, 0.0);

@@ -8,6 +8,8 @@
 #include <kernels/band/BandInput.hpp>
 #include <kernels/band/TileSolvePlan.hpp>
 #include <kernels/band/TileVectorTask.hpp>
+#include <memory>
+#include <vector>
 
 namespace Strata {
 namespace Detail {

@@ -78,8 +78,8 @@ std::int64_t tiles_on_a_side(const BandRef<Scalar>& A, int tile) {
 }
 template <class Scalar>
 bool fits_dissection(const BandRef<Scalar>& A, int tile) {
-  const std::int64_t width = tiles_on_a_side(A, tile);
-  return TileDissection::fits((A.size + tile - 1) / tile, width, width);
+  return TileDissection::fits((A.size + tile - 1) / tile,
+                              tiles_on_a_side(A, tile));
 }
 
 /// @throws OptionError
@@ -105,7 +105,7 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
         "method",
         "cyclic_reduction takes at most " + std::to_string(widest_block) +
             " diagonals on a side, and there are " + std::to_string(widest),
-        "use automatic, or nested_dissection for wide bands");
+        "use automatic for wide bands");
   const int tile = options.tile == 32 ? 32 : 64;
   if (options.method == BandMethod::nested_dissection &&
       !fits_dissection(A, tile))
@@ -113,9 +113,11 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
         "method",
         "nested_dissection of " + std::to_string(A.size) + " rows with " +
             std::to_string(widest) +
-            " diagonals on a side takes more than 2^31 products "
+            " diagonals on a side may take more than 2^31 products "
             "of tiles",
-        tile == 32 ? "set tile to 0 or 64, or use tiles" : "use tiles");
+        tile == 32 && fits_dissection(A, 64)
+            ? "set tile to 0 or 64, or use tiles"
+            : "use tiles");
 }
 
 /// Whether tiles in nested dissection are expected to be faster than in the

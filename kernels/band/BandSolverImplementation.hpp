@@ -46,12 +46,9 @@ class BandSolverState {
           report_.method == BandMethod::nested_dissection)
         first_that_fits([&] { algorithm_ = make(exec, A); },
                         [&] {
-                          // Fewer tiles.
-                          report_.method = BandMethod::tiles;
-                          report_.tile = options_.tile != 0
-                                             ? options_.tile
-                                             : choose_tile<ExecutionSpace>(
-                                                   report_.method, A);
+                          BandOptions of_tiles = options_;
+                          of_tiles.method = BandMethod::tiles;
+                          choose_band_method(exec, of_tiles, A, report_);
                           algorithm_ = make(exec, A);
                         });
       else

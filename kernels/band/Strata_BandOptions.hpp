@@ -53,6 +53,8 @@ struct BandOptions {
   ///      solve that has more of them than those before, or by reserve(); that
   ///      solve waits and allocates, no other does.
   ///   1 or more: that many. The workspace is made with the solver and stays.
+  /// On a GPU, `automatic` chooses the method for so many, and for some 100 if
+  /// it is 0.
   int max_right_hand_sides = 0;
   /// Without pivoting: refuse matrices that are diagonally dominant neither by
   /// rows nor by columns. (Sums that equal the diagonal pass.)

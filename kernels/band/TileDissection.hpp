@@ -40,9 +40,8 @@ class TileDissection {
 
   /// Whether the numbers of tasks and of products are sure to be ints. A block
   /// row has fewer than 2 `width` (4 `width` + 1) of either.
-  static bool fits(std::int64_t blocks, std::int64_t below,
-                   std::int64_t above) {
-    const std::int64_t width = std::max({below, above, std::int64_t{1}});
+  static bool fits(std::int64_t blocks, std::int64_t width) {
+    width = std::max(width, std::int64_t{1});
     return blocks < (std::int64_t{1} << 31) / (2 * width) / (4 * width + 1);
   }
 

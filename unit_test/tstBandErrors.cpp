@@ -361,6 +361,46 @@ TEST(BandSolver, RefusesPivotsBeyondTheRangeOfNumbers) {
       1, [&] { make(A, by(BandMethod::partial_pivoting)); });
 }
 
+/// What such a pivot spoils is in rows before and after its own where rows are
+/// eliminated in another order.
+TEST(BandSolver, NamesTheRowOfAPivotWithoutReciprocal) {
+  const int n = 460;
+  for (const auto method : without_pivoting)
+    for (const int tile : {32, 64})
+      for (const int side : {1, 30})
+        for (const int row : {0, 1, 31, 64, 127, 128, 200, 333, n - 1}) {
+          SCOPED_TRACE(std::string(to_string(method)) + ", tile " +
+                       std::to_string(tile) + ", side " + std::to_string(side));
+          Band A(n, side, side);
+          for (int i = 0; i < n; ++i) A(i, i) = 1;
+          Band B = A;
+          B(row, row) = 1e-310;
+          auto options = by(method);
+          options.tile = tile;
+          expect_row<FactorizationError>(row, [&] { make(B, options); });
+          try {
+            Solver(Space(), to_band_views<double, Space>({A, B, A}), side, side,
+                   options);
+            ADD_FAILURE() << "no error";
+          } catch (const FactorizationError& error) {
+            EXPECT_EQ(error.row(), row);
+            EXPECT_NE(error.problem().find("of system 1"), std::string::npos)
+                << error.what();
+          }
+        }
+}
+
+/// Of two rows that don't need each other, the first is named.
+TEST(BandSolver, NamesTheFirstOfTwoPivotsOfDifferentFaults) {
+  for (const bool small_first : {true, false}) {
+    Band A(300, 0, 0);
+    for (int i = 0; i < 300; ++i) A(i, i) = 1;
+    A(20, 20) = small_first ? 0 : 1e-310;
+    A(200, 200) = small_first ? 1e-310 : 0;
+    expect_row<FactorizationError>(20, [&] { make(A, by(BandMethod::tiles)); });
+  }
+}
+
 TEST(BandSolver, RowsOfOtherScalesAreNoSmallPivots) {
   for (const auto method : without_pivoting) {
     auto A = second_difference(100);

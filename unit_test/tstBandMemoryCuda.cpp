@@ -29,6 +29,7 @@ class TakenMemory {
 };
 
 /// A dissection has twice the tiles: 86 MiB here, and the tiles of the band 43.
+/// The first solve of 100 right-hand sides takes 40 MiB more.
 TEST(BandSolver, ADissectionThatDoesNotFitGivesWayToTiles) {
   using Band = HostBand<double>;
   std::mt19937 random(random_seed());
@@ -56,14 +57,18 @@ TEST(BandSolver, ADissectionThatDoesNotFitGivesWayToTiles) {
     bytes = solver.report().bytes;
     solve(solver);
   }
-  const TakenMemory taken(std::size_t{70} << 20);
-  const BandSolver solver(exec, ab, side, side, options);
-  EXPECT_EQ(solver.report().method, BandMethod::tiles);
-  EXPECT_EQ(solver.report().tile, 32);
-  EXPECT_LT(solver.report().bytes, bytes);
-  solve(solver);
   BandOptions of_dissection;
   of_dissection.method = BandMethod::nested_dissection;
+  for (const std::size_t left : {70, 100}) {
+    SCOPED_TRACE(left);
+    const TakenMemory taken(left << 20);
+    const BandSolver solver(exec, ab, side, side, options);
+    EXPECT_EQ(solver.report().method, BandMethod::tiles);
+    EXPECT_EQ(solver.report().tile, 32);
+    EXPECT_LT(solver.report().bytes, bytes);
+    solve(solver);
+  }
+  const TakenMemory taken(std::size_t{70} << 20);
   EXPECT_THROW(BandSolver(exec, ab, side, side, of_dissection), MemoryError);
 }
 

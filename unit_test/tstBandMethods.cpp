@@ -27,9 +27,7 @@ TEST(BandSolver, RefusesDissectionsOfTooManyProducts) {
   EXPECT_THROW(Detail::check_band_options(options, A), OptionError);
   options.tile = 0;
   EXPECT_NO_THROW(Detail::check_band_options(options, A));
-  EXPECT_EQ(
-      Detail::choose_tile<Kokkos::DefaultHostExecutionSpace>(options.method, A),
-      64);
+  EXPECT_EQ(Detail::choose_tile(false, options.method, A), 64);
   A.lower = 1000;
   EXPECT_THROW(Detail::check_band_options(options, A), OptionError);
   options.method = BandMethod::tiles;
@@ -69,6 +67,34 @@ TEST(BandSolver, ChoosesTheMethodBySizes) {
   }
 }
 
+/// Small tiles where steps decide, large ones where products do.
+TEST(BandSolver, ChoosesTilesBySizes) {
+  struct Case {
+    BandMethod method;
+    std::int64_t size, side;
+    int batch, on_device, on_host;
+  };
+  constexpr auto tiles = BandMethod::tiles,
+                 cyclic = BandMethod::cyclic_reduction,
+                 dissection = BandMethod::nested_dissection;
+  for (const Case& c :
+       {Case{tiles, 20000, 1500, 1, 32, 32},
+        Case{tiles, 20000, 1501, 1, 64, 32}, Case{cyclic, 20000, 32, 1, 32, 32},
+        Case{cyclic, 20000, 33, 1, 64, 64},
+        Case{dissection, 20000, 300, 1, 32, 32},
+        Case{dissection, 20000, 400, 1, 64, 32},
+        Case{dissection, 20000, 300, 2, 64, 32},
+        Case{dissection, 1 << 23, 64, 1, 32, 32},
+        Case{dissection, 1 << 30, 100, 1, 64, 64}}) {
+    Detail::BandRef<double> A;
+    A.size = c.size, A.lower = A.upper = c.side, A.batch = c.batch;
+    SCOPED_TRACE(std::string(to_string(c.method)) + ' ' +
+                 std::to_string(c.size) + ' ' + std::to_string(c.side));
+    EXPECT_EQ(Detail::choose_tile(true, c.method, A), c.on_device);
+    EXPECT_EQ(Detail::choose_tile(false, c.method, A), c.on_host);
+  }
+}
+
 using Detail::TileDissection;
 
 struct Lists {
@@ -85,13 +111,21 @@ std::vector<Lists> all_lists() {
   return all;
 }
 
+TileDissection made_lists(int blocks, int below, int above) {
+  TileDissection lists(blocks, below, above);
+  const int tiles = lists.num_tiles();
+  lists.make();
+  EXPECT_EQ(lists.tasks.size(), static_cast<std::size_t>(tiles));
+  return lists;
+}
+
 /// So that whoever takes tasks by tickets waits for lower tickets only.
 TEST(TileDissection, TasksAndRowsComeAfterThoseThatTheyNeed) {
   for (const Lists& l : all_lists()) {
     SCOPED_TRACE(std::to_string(l.blocks) + " block rows, " +
                  std::to_string(l.below) + " below, " +
                  std::to_string(l.above) + " above");
-    const TileDissection lists(l.blocks, l.below, l.above);
+    const auto lists = made_lists(l.blocks, l.below, l.above);
     for (int task = 0; task < lists.num_tiles(); ++task) {
       const auto& now = lists.tasks[task];
       for (int t = 0; t < now.terms; ++t) {
@@ -118,6 +152,66 @@ TEST(TileDissection, TasksAndRowsComeAfterThoseThatTheyNeed) {
   }
 }
 
+/// Faults of pivots are noted by the place of a block row in `forward`.
+TEST(TileDissection, DiagonalTasksTellTheirStep) {
+  for (const Lists& l : all_lists()) {
+    const auto lists = made_lists(l.blocks, l.below, l.above);
+    for (const auto& row : lists.forward) {
+      const auto& task = lists.tasks[row.diagonal];
+      EXPECT_EQ(task.kind & 3, TileDissection::diagonal);
+      EXPECT_EQ(lists.forward[task.other].block, row.block);
+    }
+  }
+}
+
+/// So that a team that takes a task or a block row seldom waits, and meanwhile
+/// has what it can do behind it.
+TEST(TileDissection, WhatIsThereFirstComesFirst) {
+  for (const Lists& l : all_lists()) {
+    SCOPED_TRACE(std::to_string(l.blocks) + " block rows, " +
+                 std::to_string(l.below) + " below, " +
+                 std::to_string(l.above) + " above");
+    const auto lists = made_lists(l.blocks, l.below, l.above);
+    int earlier = 0;
+    std::vector<int> depth(lists.num_tiles(), 1);
+    for (int task = 0; task < lists.num_tiles(); ++task) {
+      const auto& now = lists.tasks[task];
+      int last = -1;
+      for (int t = 0; t < now.terms; ++t) {
+        const auto& term = lists.terms[now.first_term + t];
+        const int there = std::max(term.first, term.second);
+        EXPECT_LE(last, there);
+        last = there;
+        depth[task] = std::max(depth[task], depth[there] + 1);
+      }
+      if ((now.kind & 3) == TileDissection::lower)
+        depth[task] = std::max(depth[task], depth[now.other] + 1);
+      EXPECT_LE(earlier, depth[task]);
+      earlier = depth[task];
+    }
+    const auto expect_order = [&](auto row, const auto end, bool by_depth) {
+      std::vector<int> step(l.blocks), level(l.blocks, 0);
+      int now = 0, before = 0;
+      for (; row != end; ++row, ++now) {
+        int last = -1;
+        for (int t = 0; t < row->links; ++t) {
+          const int other = lists.links[row->first_link + t].second;
+          EXPECT_LT(last, step[other]);
+          last = step[other];
+          level[row->block] = std::max(level[row->block], level[other] + 1);
+        }
+        if (by_depth) {
+          EXPECT_LE(before, level[row->block]);
+        }
+        before = level[row->block];
+        step[row->block] = now;
+      }
+    };
+    expect_order(lists.forward.begin(), lists.forward.end(), true);
+    expect_order(lists.backward.rbegin(), lists.backward.rend(), false);
+  }
+}
+
 /// The lists carried out with tiles of one element.
 TEST(TileDissection, ListsAreAnLuOfTheBand) {
   std::mt19937 random(random_seed());
@@ -126,7 +220,7 @@ TEST(TileDissection, ListsAreAnLuOfTheBand) {
     SCOPED_TRACE(std::to_string(l.blocks) + " block rows, " +
                  std::to_string(l.below) + " below, " +
                  std::to_string(l.above) + " above");
-    const TileDissection lists(l.blocks, l.below, l.above);
+    const auto lists = made_lists(l.blocks, l.below, l.above);
     const int n = l.blocks, columns = l.below + 1 + l.above;
     std::vector<double> tile(lists.num_tiles(), 0.0), x(n), b(n, 0.0);
     for (double& value : x) value = number(random);
@@ -174,7 +268,7 @@ TEST(TileDissection, ListsAreAnLuOfTheBand) {
 TEST(TileDissection, LongBandsHaveFewDependentSteps) {
   for (const int width : {1, 2, 5}) {
     for (const int blocks : {200, 1600}) {
-      const TileDissection lists(blocks, width, width);
+      const auto lists = made_lists(blocks, width, width);
       EXPECT_LE(lists.num_tiles(), blocks * (4.5 * width + 2));
       EXPECT_LE(lists.terms.size(),
                 static_cast<std::size_t>(blocks) * 8 * width * width);

@@ -42,6 +42,15 @@ class BandAlgorithm {
   /// Makes what room solves of up to `columns` right-hand sides need beyond
   /// that there is, if the algorithm was told to; true if it made some.
   virtual bool reserve(const ExecutionSpace&, std::int64_t) { return false; }
+  /// @throws FailedAllocation where memory does not hold what `reserve` would
+  ///   allocate
+  virtual void require_room(const ExecutionSpace&, std::int64_t) const {}
+  /// The place, system * size + row, of a pivot that a factorisation noted by
+  /// its number in the order of elimination. Waits.
+  virtual std::int64_t place_of_pivot(const ExecutionSpace&,
+                                      std::int64_t pivot) const {
+    return pivot;
+  }
   virtual std::size_t bytes() const = 0;
   /// Row that each row was exchanged with, system after system; empty where
   /// none is.
@@ -88,11 +97,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         above_(std::max(Factors::least_width,
                         static_cast<int>((upper + B - 1) / B))),
         factors_(Factors::make((size + B - 1) / B, below_, above_, batch,
-                               [&](const auto& list) { return keep(list); })),
+                               Storage{exec, *this})),
         grows_(max_right_hand_sides == 0) {
-    tiles_ =
-        allocate(exec, "Strata::Band::tiles", factors_.num_tiles() * B * B);
-    factors_.tiles = tiles_.data();
     one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
     reset(exec, one_);
     factor_flag_ =
@@ -113,8 +119,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
             exec, 0, factors_.blocks * width * A.batch * B * B),
         PackTiles<Scalar, ExecutionSpace, B, Factors>{A, factors_, below_,
                                                       above_});
-    using Pivots = NotePivots<Scalar, ExecutionSpace>;
-    const Pivots pivots{scale, fault, small, size_, factors_.blocks * B};
+    const Pivots pivots{scale, fault, small, size_, factors_};
     launch_tile_tasks<B == 64 ? 2 : 4>(
         exec, "Strata::Band::factor",
         RunTileTasks<Scalar, ExecutionSpace, B, Factors, Pivots>{
@@ -155,6 +160,30 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     return true;
   }
 
+  void require_room(const ExecutionSpace& exec,
+                    std::int64_t columns) const override {
+    columns = std::min<std::int64_t>(columns, most_columns);
+    if (!grows_ || !needs_room(columns)) return;
+    const std::int64_t scalars = scalars_of_blocks(blocks_for(columns)) +
+                                 scalars_of_groups(groups_for(columns));
+    // Memory that was freed may be there without being told as free.
+    if (memory_info<Memory>().free <=
+        static_cast<std::size_t>(scalars) * sizeof(Scalar))
+      allocate(exec, "Strata::Band::room", scalars);
+  }
+
+  std::int64_t place_of_pivot(const ExecutionSpace& exec,
+                              std::int64_t pivot) const override {
+    const Pivots pivots{{}, {}, Real(0), size_, factors_};
+    std::int64_t place = 0;
+    Kokkos::parallel_reduce(
+        "Strata::Band::place_of_pivot",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, pivot, pivot + 1),
+        FindPivot<Pivots>{pivots}, place);
+    return place;
+  }
+
   std::size_t bytes() const override {
     return list_bytes_ +
            (tiles_.extent(0) + one_.extent(0) + several_.extent(0) +
@@ -165,6 +194,22 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
  private:
   using Vector = Kokkos::View<Scalar*, Memory>;
+  using Pivots = NotePivots<Scalar, ExecutionSpace, B, Factors>;
+
+  /// Of the factors, which have pointers to it.
+  struct Storage {
+    const ExecutionSpace& exec;
+    TileAlgorithm& owner;
+
+    Scalar* make_tiles(std::int64_t tiles) const {
+      owner.tiles_ = allocate(exec, "Strata::Band::tiles", tiles * B * B);
+      return owner.tiles_.data();
+    }
+    template <class T>
+    const T* keep(const std::vector<T>& list) const {
+      return owner.keep(list);
+    }
+  };
 
   template <class T>
   const T* keep(const std::vector<T>& list) {
@@ -202,6 +247,12 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
                ? static_cast<int>((columns + B - 1) / B)
                : 0;
   }
+  std::int64_t scalars_of_blocks(int blocks) const {
+    return 4 * rows() * blocks * block_width;
+  }
+  std::int64_t scalars_of_groups(int groups) const {
+    return 2 * rows() * B * groups;
+  }
   bool needs_room(std::int64_t columns) const {
     return blocks_for(columns) > max_blocks_ ||
            groups_for(columns) > max_groups_;
@@ -211,8 +262,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     if (const int blocks = blocks_for(columns); blocks > max_blocks_) {
       several_ = Vector();
       max_blocks_ = 0;
-      several_ = allocate(exec, "Strata::Band::vectors",
-                          4 * rows() * blocks * block_width);
+      several_ =
+          allocate(exec, "Strata::Band::vectors", scalars_of_blocks(blocks));
       reset(exec, several_);
       max_blocks_ = blocks;
     }
@@ -221,7 +272,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
       solve_flag_ = State();
       max_groups_ = 0;
       many_ = allocate(exec, "Strata::Band::right_hand_sides",
-                       2 * rows() * B * groups);
+                       scalars_of_groups(groups));
       solve_flag_ =
           make_zeroed<State>("Strata::Band::solve_flag",
                              2 * factors_.blocks * factors_.batch * groups);
@@ -273,12 +324,14 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
 
   std::int64_t size_;
   int multiprocessors_, below_, above_;
-  std::vector<std::shared_ptr<const void>> lists_;  // that factors_ points to
+  // What factors_ points to.
+  Vector tiles_;
+  std::vector<std::shared_ptr<const void>> lists_;
   std::size_t list_bytes_ = 0;
   Factors factors_;
   bool grows_;
   int max_blocks_ = 0, max_groups_ = 0;  ///< that there is room for
-  Vector tiles_, one_, several_, many_;
+  Vector one_, several_, many_;
   State factor_flag_, solve_flag_;
   State factor_state_, one_state_, several_state_, many_state_;
 };

@@ -120,6 +120,11 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
             : "use tiles");
 }
 
+/// Right-hand sides that `automatic` chooses for.
+inline int expected_columns(const BandOptions& options) {
+  return options.max_right_hand_sides > 0 ? options.max_right_hand_sides : 100;
+}
+
 /// Whether tiles in nested dissection are expected to be faster than in the
 /// order of the band, both of 32 rows. Where kl = ku, they do about twice the
 /// products in a solve and 4 to 5 times as many in a factorisation, in about
@@ -134,8 +139,7 @@ bool dissection_is_faster(int multiprocessors, const BandOptions& options,
   // its solve one chain.
   if (std::min(A.lower, A.upper) == 0 || !fits_dissection(A, 32)) return false;
   const double width = static_cast<double>(tiles_on_a_side(A, 32));
-  const int columns =
-      options.max_right_hand_sides > 0 ? options.max_right_hand_sides : 100;
+  const int columns = expected_columns(options);
   const double products_at_once = columns <= 16    ? 3
                                   : columns <= 128 ? 0.8
                                                    : 0.5;
@@ -162,12 +166,11 @@ BandMethod choose_on_device(int multiprocessors, const BandOptions& options,
 
 /// Small tiles pass on sooner; large ones read less for each operation, which
 /// decides once the arithmetic does.
-template <class ExecutionSpace, class Scalar>
-int choose_tile(BandMethod method, const BandRef<Scalar>& A) {
+template <class Scalar>
+int choose_tile(bool on_device, BandMethod method, const BandRef<Scalar>& A) {
   if (method == BandMethod::nested_dissection && !fits_dissection(A, 32))
     return 64;
-  if (!is_gpu<ExecutionSpace> && method != BandMethod::cyclic_reduction)
-    return 32;
+  if (!on_device && method != BandMethod::cyclic_reduction) return 32;
   const auto widest = static_cast<double>(std::max(A.lower, A.upper));
   switch (method) {
     case BandMethod::cyclic_reduction:
@@ -208,7 +211,7 @@ void choose_band_method(const ExecutionSpace& exec, const BandOptions& options,
   if (report.method == BandMethod::partial_pivoting)
     report.tile = 32;
   else if (report.tile == 0)
-    report.tile = choose_tile<ExecutionSpace>(report.method, A);
+    report.tile = choose_tile(on_device, report.method, A);
 }
 
 /// Sizes and memory of right-hand sides and solutions, views of rank `rank`.
@@ -239,11 +242,13 @@ inline void check_band_vectors(const BandReport& report, int rank,
 }
 
 /// Waits for the factorisation and raises what it found.
+/// @param place_of_pivot  the place of what BandFaults::pivot or overflow holds
 /// @throws DominanceError, FactorizationError
-template <class ExecutionSpace, class Fault>
+template <class ExecutionSpace, class Fault, class PlaceOfPivot>
 void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
                        std::int64_t size, int batch, bool pivoting,
-                       bool require_dominance) {
+                       bool require_dominance,
+                       const PlaceOfPivot& place_of_pivot) {
   std::vector<unsigned long long> found(fault.extent(0));
   copy_to_host(exec, fault, found.data());
   const auto row = [&](int what) {
@@ -274,7 +279,16 @@ void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
           "exchanges are needed",
           row(of_row));
   }
-  if (found[BandFaults::pivot] != BandFaults::none)
+  // The first of both: the other one may follow from it.
+  const auto pivot =
+      std::min(found[BandFaults::pivot], found[BandFaults::overflow]);
+  if (pivot == BandFaults::none) return;
+  const bool is_small = pivot == found[BandFaults::pivot];
+  const int fault_of_pivot =
+      is_small ? BandFaults::pivot : BandFaults::overflow;
+  found[fault_of_pivot] = static_cast<unsigned long long>(
+      place_of_pivot(static_cast<std::int64_t>(pivot)));
+  if (is_small)
     throw FactorizationError(
         "ab",
         pivoting ? "the matrix is singular: no pivot is left in column" +
@@ -284,14 +298,13 @@ void raise_band_faults(const ExecutionSpace& exec, const Fault& fault,
         pivoting ? "check the matrix for rows that depend on each other"
                  : "use partial_pivoting, or check that the matrix is regular",
         row(BandFaults::pivot));
-  if (found[BandFaults::overflow] != BandFaults::none)
-    throw FactorizationError(
-        "ab",
-        "elimination makes a pivot in row" + place(BandFaults::overflow) +
-            " that is not finite, or so small that its reciprocal is not",
-        pivoting ? "scale the matrix"
-                 : "scale the matrix, or use partial_pivoting",
-        row(BandFaults::overflow));
+  throw FactorizationError(
+      "ab",
+      "elimination makes a pivot in row" + place(BandFaults::overflow) +
+          " that is not finite, or so small that its reciprocal is not",
+      pivoting ? "scale the matrix"
+               : "scale the matrix, or use partial_pivoting",
+      row(BandFaults::overflow));
 }
 
 }  // namespace Detail

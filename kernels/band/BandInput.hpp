@@ -33,8 +33,10 @@ struct BandRef {
   }
 };
 
-/// What a factorisation finds, one word each in device memory:
-/// numbers of rows (system * size + row), or `none`.
+/// What a factorisation finds, one word each in device memory: numbers of rows
+/// (system * size + row), or `none`. Of `pivot` and `overflow` these are
+/// numbers in the algorithm's order of elimination
+/// (BandAlgorithm::place_of_pivot).
 struct BandFaults {
   enum : int { not_finite, pivot, overflow, row, column };
   static constexpr unsigned long long none = ~0ull;
@@ -288,30 +290,50 @@ struct PackTiles {
   }
 };
 
-/// Notes the first pivot that is next to nothing beside the largest elements of
-/// its row and column in the matrix, and the first that is not finite.
-template <class Scalar, class ExecutionSpace>
+/// Notes the first pivot, in the order of elimination, that is next to nothing
+/// beside the largest elements of its row and column in the matrix, and the
+/// first that is not finite or has no finite reciprocal. What follows from such
+/// a pivot comes later in that order.
+template <class Scalar, class ExecutionSpace, int B, class Factors>
 struct NotePivots {
   using Memory = typename ExecutionSpace::memory_space;
   using Real = typename BandRealOf<Scalar>::type;
   Kokkos::View<const Real*, Memory> scale;
   Kokkos::View<unsigned long long*, Memory> fault;
   Real small;
-  std::int64_t size, padded_size;
+  std::int64_t size;
+  Factors factors;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number,
+  /// system * size + row, or -1 past the last row.
+  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t pivot) const {
+    const std::int64_t step = pivot / B;
+    const std::int64_t row =
+        factors.eliminated(step % factors.blocks) * B + pivot % B;
+    return row < size ? step / factors.blocks * size + row : -1;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t pivot,
                                          const Scalar& value) const {
-    const std::int64_t system = number / padded_size,
-                       row = number % padded_size;
-    if (row >= size) return;
-    const std::int64_t place = system * size + row;
+    const std::int64_t at = place(pivot);
+    if (at < 0) return;
+    const auto is_finite = [](Real number) {
+      return number - number == Real(0);
+    };
     const Real p = modulus(value);
-    const bool finite = p - p == Real(0);
-    if (p > small * scale(place) && finite) return;
-    // What is not finite comes of a small pivot elsewhere, or of overflow.
+    const bool is_small = is_finite(p) && !(p > small * scale(at));
+    if (!is_small && is_finite(p) && is_finite(Real(1) / p)) return;
     Kokkos::atomic_fetch_min(
-        &fault(finite ? BandFaults::pivot : BandFaults::overflow),
-        static_cast<unsigned long long>(place));
+        &fault(is_small ? BandFaults::pivot : BandFaults::overflow),
+        static_cast<unsigned long long>(pivot));
+  }
+};
+
+/// For a reduction over one pivot, as its place is known where the factors are.
+template <class Pivots>
+struct FindPivot {
+  Pivots pivots;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t pivot,
+                                         std::int64_t& place) const {
+    place = pivots.place(pivot);
   }
 };
 

@@ -44,13 +44,18 @@ class BandSolverState {
     if (A.size > 0 && A.batch > 0) {
       if (options_.method == BandMethod::automatic &&
           report_.method == BandMethod::nested_dissection)
-        first_that_fits([&] { algorithm_ = make(exec, A); },
-                        [&] {
-                          BandOptions of_tiles = options_;
-                          of_tiles.method = BandMethod::tiles;
-                          choose_band_method(exec, of_tiles, A, report_);
-                          algorithm_ = make(exec, A);
-                        });
+        first_that_fits(
+            [&] {
+              algorithm_ = make(exec, A);
+              algorithm_->require_room(exec, expected_columns(options_));
+            },
+            [&] {
+              algorithm_.reset();
+              BandOptions of_tiles = options_;
+              of_tiles.method = BandMethod::tiles;
+              choose_band_method(exec, of_tiles, A, report_);
+              algorithm_ = make(exec, A);
+            });
       else
         algorithm_ = make(exec, A);
     }
@@ -71,7 +76,9 @@ class BandSolverState {
         check_band(exec, A, scale_, fault_);
         algorithm_->factor(exec, A, scale_, fault_, small);
         raise_band_faults(exec, fault_, A.size, A.batch, pivoting,
-                          options_.require_dominance);
+                          options_.require_dominance, [&](std::int64_t pivot) {
+                            return algorithm_->place_of_pivot(exec, pivot);
+                          });
       }
     }
     factored_ = true;

@@ -17,8 +17,9 @@ enum class BandMethod {
   /// `partial_pivoting`, where the build has LAPACK. On a GPU, few systems of
   /// up to some 700 diagonals on a side take `nested_dissection`; with at most
   /// 64 diagonals and max_right_hand_sides above 128 they take
-  /// `cyclic_reduction`. All others take `tiles`, as do those whose dissection
-  /// has no room in memory when the solver is made.
+  /// `cyclic_reduction`. All others take `tiles`, as do those for whose
+  /// dissection, and the workspace of max_right_hand_sides (of 100 if it is 0),
+  /// there is no memory when the solver is made.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,

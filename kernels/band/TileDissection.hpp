@@ -26,8 +26,9 @@ class TileDissection {
   enum Kind : int { diagonal, lower, upper, in_band = 4 };
   // What one read brings.
   struct alignas(16) Task {
-    int kind;   ///< Kind, and in_band where the matrix has the tile
-    int other;  ///< diagonal: its block row; lower: the task of its factor
+    int kind;  ///< Kind, and in_band where the matrix has the tile
+    /// diagonal: its place in `forward`; lower: the task of its factor
+    int other;
     int first_term, terms;
   };
   struct alignas(16) Row {
@@ -45,6 +46,7 @@ class TileDissection {
     return blocks < (std::int64_t{1} << 31) / (2 * width) / (4 * width + 1);
   }
 
+  /// Without lists yet.
   /// @param below,above tiles of a block row on either side of the diagonal one
   TileDissection(int blocks, int below, int above)
       : blocks_(blocks),
@@ -56,13 +58,16 @@ class TileDissection {
     dissect(0, blocks);
     for (int p = 0; p < blocks; ++p) position_[order_[p]] = p;
     find_pattern();
+  }
+
+  int num_tiles() const { return blocks_ + 2 * begin_[blocks_]; }
+  /// Makes the lists, which have some hundredths of the tiles' bytes.
+  void make() {
     number_tasks();
     list_tasks();
     list_terms();
     list_rows();
   }
-
-  int num_tiles() const { return static_cast<int>(tasks.size()); }
 
   std::vector<Task> tasks;
   std::vector<Pair> terms;  ///< tasks whose tiles are multiplied
@@ -111,7 +116,6 @@ class TileDissection {
   // Tiles before they have tasks: the diagonal one of a position, then the
   // lower and the upper one of each later position, of which entry e of later_
   // is one.
-  int num_places() const { return blocks_ + 2 * begin_[blocks_]; }
   int diagonal_place(int p) const { return p + 2 * begin_[p]; }
   int lower_place(int p, int e) const { return p + 1 + 2 * e; }
 
@@ -134,8 +138,8 @@ class TileDissection {
 
   /// The task of each place, in the order of their depths, and its products.
   void number_tasks() {
-    std::vector<int> depth(num_places(), 0);
-    num_terms_.assign(num_places(), 0);
+    std::vector<int> depth(num_tiles(), 0);
+    num_terms_.assign(num_tiles(), 0);
     int deepest = 0;
     for (int k = 0; k < blocks_; ++k) {
       const int first = diagonal_place(k);
@@ -153,17 +157,17 @@ class TileDissection {
     std::vector<int> next(deepest + 2, 0);
     for (const int d : depth) ++next[d + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    task_of_.resize(num_places());
-    for (int place = 0; place < num_places(); ++place)
+    task_of_.resize(num_tiles());
+    for (int place = 0; place < num_tiles(); ++place)
       task_of_[place] = next[depth[place]]++;
   }
 
   void list_tasks() {
-    tasks.resize(num_places());
+    tasks.resize(num_tiles());
     band.assign(static_cast<std::size_t>(blocks_) * (below_ + 1 + above_), -1);
     for (int p = 0; p < blocks_; ++p) {
       const int i = order_[p], task = task_of_[diagonal_place(p)];
-      list_task(diagonal_place(p), diagonal, i, i, i);
+      list_task(diagonal_place(p), diagonal, 0, i, i);
       for (int e = begin_[p]; e < begin_[p + 1]; ++e) {
         const int j = order_[later_[e]];
         list_task(lower_place(p, e), lower, task, j, i);
@@ -236,6 +240,7 @@ class TileDissection {
         links[half + begin_[p] + t] = {task_of_[lower_place(p, entry[t]) + 1],
                                        order_[later_[entry[t]]]};
       const int inverse = task_of_[diagonal_place(p)];
+      tasks[inverse].other = static_cast<int>(forward.size());
       forward.push_back(
           {order_[p], first[p], first[p + 1] - first[p], inverse});
       backward.push_back({order_[p], half + begin_[p],

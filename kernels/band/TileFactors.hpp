@@ -41,11 +41,14 @@ struct LuTiles {
   /// Least number of tiles that a block row has on either side.
   static constexpr int least_width = 0;
 
-  template <class ToDevice>
+  /// @param storage  make_tiles(n) allocates n tiles; keep(list) copies a list
+  ///                 to the device. Both stay as long as the factors do.
+  template <class Storage>
   static LuTiles make(std::int64_t blocks, int below, int above, int batch,
-                      const ToDevice&) {
+                      const Storage& storage) {
     LuTiles t;
     t.blocks = blocks, t.below = below, t.above = above, t.batch = batch;
+    t.tiles = storage.make_tiles(t.num_tiles());
     return t;
   }
   KOKKOS_INLINE_FUNCTION int tile_columns() const { return below + 1 + above; }
@@ -118,6 +121,11 @@ struct LuTiles {
     return {at(a), at(b), a, b};
   }
 
+  /// The block row that is the step-th in the order of elimination.
+  KOKKOS_INLINE_FUNCTION std::int64_t eliminated(std::int64_t step) const {
+    return step;
+  }
+
   // Substitution: y_i = b_i - sum_j L_ij y_j, then
   // x_i = U_ii^-1 (y_i - sum_j U_ij x_j), nearest j last.
   static constexpr bool inverse_in_forward = false;
@@ -167,9 +175,9 @@ struct CyclicTiles {
 
   static constexpr int least_width = 1;
 
-  template <class ToDevice>
+  template <class Storage>
   static CyclicTiles make(std::int64_t blocks, int, int, int batch,
-                          const ToDevice&) {
+                          const Storage& storage) {
     CyclicTiles t;
     t.blocks = blocks, t.batch = batch;
     std::int64_t side = blocks, task = 0;
@@ -186,6 +194,7 @@ struct CyclicTiles {
     }
     t.task_begin[t.levels + 1] = task + 1;
     t.per_system = side;
+    t.tiles = storage.make_tiles(t.num_tiles());
     return t;
   }
   std::int64_t num_tiles() const { return per_system * batch; }
@@ -292,7 +301,10 @@ struct CyclicTiles {
       task.start = task.out;
       task.terms = forward_links(w.i);
       task.finish = TileFinish::invert;
-      task.pivots = (w.system * blocks + w.i) * B;
+      // After those of the levels before, blocks - active(level).
+      task.pivots = (w.system * blocks + blocks - active(w.level) +
+                     (w.i >> (w.level + 1))) *
+                    B;
       return task;
     }
     task.flag = side(w.system, w.level, w.i, w.side);
@@ -323,6 +335,10 @@ struct CyclicTiles {
     const std::int64_t a = side(w.system, n.level, w.i, n.side);
     const std::int64_t b = side(w.system, n.level, n.block, back);
     return {at(a), at(b), n.level > 0 ? a : -1, b};
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t eliminated(std::int64_t step) const {
+    return row(false, step).block;
   }
 
   // Substitution: g_i = D_i^-1 (b_i - sum of tile * g over the neighbours),
@@ -380,20 +396,22 @@ struct DissectedTiles {
 
   static constexpr int least_width = 0;
 
-  /// @param to_device copies a list, which stays as long as the factors do
-  template <class ToDevice>
+  template <class Storage>
   static DissectedTiles make(std::int64_t blocks, int below, int above,
-                             int batch, const ToDevice& to_device) {
-    const TileDissection lists(static_cast<int>(blocks), below, above);
+                             int batch, const Storage& storage) {
+    TileDissection lists(static_cast<int>(blocks), below, above);
     DissectedTiles t;
     t.blocks = blocks, t.below = below, t.above = above, t.batch = batch;
     t.per_system = lists.num_tiles();
-    t.task_list = to_device(lists.tasks);
-    t.terms = to_device(lists.terms);
-    t.band = to_device(lists.band);
-    t.forward = to_device(lists.forward);
-    t.backward = to_device(lists.backward);
-    t.links = to_device(lists.links);
+    // First, as tiles without room need no lists.
+    t.tiles = storage.make_tiles(t.num_tiles());
+    lists.make();
+    t.task_list = storage.keep(lists.tasks);
+    t.terms = storage.keep(lists.terms);
+    t.band = storage.keep(lists.band);
+    t.forward = storage.keep(lists.forward);
+    t.backward = storage.keep(lists.backward);
+    t.links = storage.keep(lists.links);
     return t;
   }
   std::int64_t num_tiles() const { return per_system * batch; }
@@ -447,6 +465,10 @@ struct DissectedTiles {
     const std::int64_t a = of_system(w.system, pair.first),
                        b = of_system(w.system, pair.second);
     return {at(a), at(b), a, b};
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t eliminated(std::int64_t step) const {
+    return forward[step].block;
   }
 
   static constexpr bool inverse_in_forward = false;

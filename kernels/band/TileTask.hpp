@@ -39,8 +39,10 @@ struct TileTask {
   TileFinish finish = TileFinish::none;
   const Scalar* factor = nullptr;
   std::int64_t factor_flag = -1;
-  std::int64_t flag = -1;   ///< the tile's own
-  std::int64_t pivots = 0;  ///< of `invert`: number of the first pivot
+  std::int64_t flag = -1;  ///< the tile's own
+  /// Of `invert`: number of the first pivot, system after system in the order
+  /// of elimination, B for each block row.
+  std::int64_t pivots = 0;
 };
 
 /// Counters of a launch whose teams take tasks by tickets, in device memory.

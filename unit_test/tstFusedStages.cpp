@@ -57,6 +57,50 @@ std::vector<T> on_host(const Kokkos::View<T*, Memory>& view) {
   return host;
 }
 
+/// Three sums that don't need each other.
+struct Several {
+  Kokkos::View<int*, Memory> number;
+  Kokkos::View<std::int64_t*, Memory> before[3];
+
+  template <int k>
+  struct Sum {};
+  template <int k>
+  KOKKOS_INLINE_FUNCTION void operator()(Sum<k>, std::int64_t i,
+                                         std::int64_t& sum, bool final) const {
+    if (final) before[k](i) = sum;
+    sum += number(i) % (k + 2);
+  }
+};
+void check_several(std::int64_t size, std::int64_t count) {
+  SCOPED_TRACE(testing::Message() << count << " of " << size);
+  std::uniform_int_distribution<int> draw(0, 1 << 20);
+  std::vector<int> number(static_cast<std::size_t>(size));
+  for (int& n : number) n = draw(generator());
+  Several stages;
+  stages.number = on_device(number);
+  for (auto& before : stages.before)
+    before = on_device(std::vector<std::int64_t>(number.size(), untouched));
+  const auto found = on_device(std::vector<std::int64_t>{count});
+  const Space exec;
+  {
+    WorkPool<Space> pool(exec, 1 << 16);
+    FusedStages<Space>(exec, pool)
+        .run("several", stages,
+             SumsStage<Several::Sum<0>, Several::Sum<1>, Several::Sum<2>>{
+                 {size, found.data()}});
+    exec.fence();
+  }
+  for (int k = 0; k < 3; ++k) {
+    std::vector<std::int64_t> expected(number.size(), untouched);
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      expected[i] = sum;
+      sum += number[i] % (k + 2);
+    }
+    ASSERT_EQ(on_host(stages.before[k]), expected) << k;
+  }
+}
+
 /// @param count  of the sums; all but `count` of `size` places stay untouched
 /// @param told   whether the host knows the count; else it is in device memory
 void check_sums(std::int64_t size, std::int64_t count, bool told) {
@@ -115,6 +159,8 @@ TEST(FusedStages, SumsAreThoseOfOneLoop) {
     check_sums(size, size, false);
     std::uniform_int_distribution<std::int64_t> part(0, size);
     check_sums(size, part(generator()), false);
+    check_several(size, size);
+    check_several(size, part(generator()));
   }
 }
 
@@ -218,11 +264,12 @@ void check_sort(std::int64_t count, int first_bit, int bits, bool alike) {
 
 TEST(FusedStages, SortsAreStable) {
   // About a warp and a team's words, as many as there may be, and any.
-  std::uniform_int_distribution<std::int64_t> draw(2, 1 << 16);
+  std::uniform_int_distribution<std::int64_t> draw(2, 1 << 18);
   for (const std::int64_t count :
        {std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, std::int64_t{512},
         std::int64_t{2049}, std::int64_t{16385}, std::int64_t{1} << 16,
-        draw(generator()), draw(generator())})
+        std::int64_t{100003}, std::int64_t{1} << 18, draw(generator()),
+        draw(generator())})
     for (const int bits : {0, 1, 7, 8, 9, 16, 17, 24, 40})
       for (const bool alike : {false, true})
         check_sort(count,

@@ -78,7 +78,15 @@ inline ComponentSizes component_sizes_on_host(
 /// Shortened paths lead to the same end, whatever others do meanwhile.
 struct SharedParents {
   int* parent;
+  /// By representative: vertices of its component, some of which may be missed
+  /// while others merge as well, but none is counted twice.
+  int* size;
+  int limit;
+  int* beyond;  ///< not 0: there is a component of more vertices
 
+  KOKKOS_INLINE_FUNCTION bool is_over() const {
+    return load_relaxed(beyond) != 0;
+  }
   KOKKOS_INLINE_FUNCTION int representative(int v) const {
     for (int up = load_relaxed(parent + v); up != v;) {
       const int further = load_relaxed(parent + up);
@@ -88,21 +96,30 @@ struct SharedParents {
     }
     return v;
   }
+  /// Unless there is a component beyond the limit.
   KOKKOS_INLINE_FUNCTION void merge(int a, int b) const {
-    for (;;) {
+    while (!is_over()) {
       a = representative(a);
       b = representative(b);
       if (a == b) return;
       const int high = a < b ? b : a, low = a < b ? a : b;
-      if (Kokkos::atomic_compare_exchange(parent + high, high, low) == high)
-        return;
+      if (Kokkos::atomic_compare_exchange(parent + high, high, low) != high)
+        continue;
+      const int added = load_relaxed(size + high);
+      if (Kokkos::atomic_fetch_add(size + low, added) + added > limit)
+        store_relaxed(beyond, 1);
+      return;
     }
   }
 };
 
 struct BeginComponents {
-  int* parent;
-  KOKKOS_INLINE_FUNCTION void operator()(int v) const { parent[v] = v; }
+  SharedParents parents;
+  KOKKOS_INLINE_FUNCTION void operator()(int v) const {
+    parents.parent[v] = v;
+    parents.size[v] = 1;
+    if (v == 0) *parents.beyond = parents.limit < 1 ? 1 : 0;
+  }
 };
 /// Which edges of a vertex are merged.
 enum class MergedEdges { first, last, all };
@@ -111,6 +128,7 @@ struct MergeEnds {
   DependencyGraph<MemorySpace> graph;
   SharedParents parents;
   KOKKOS_INLINE_FUNCTION void operator()(int i) const {
+    if (parents.is_over()) return;
     std::int64_t begin = graph.row_map(i), end = graph.row_map(i + 1);
     if (edges == MergedEdges::first && begin < end) end = begin + 1;
     if (edges == MergedEdges::last && begin < end) begin = end - 1;
@@ -118,30 +136,31 @@ struct MergeEnds {
       parents.merge(i, graph.entries(k));
   }
 };
-/// Before members are counted.
 struct ShortenPaths {
   SharedParents parents;
-  int* size;
+  bool resets;  // sizes, before members are counted
   KOKKOS_INLINE_FUNCTION void operator()(int v) const {
+    if (parents.is_over()) return;
     store_relaxed(parents.parent + v, parents.representative(v));
-    size[v] = 0;
+    if (resets) parents.size[v] = 0;
   }
 };
-/// Up to a number above `limit`: of a large component, all threads would add to
-/// the same word.
+/// Up to a number above the limit: of a large component, all threads would add
+/// to the same word.
 struct CountMembers {
   SharedParents parents;
-  int* size;
-  int limit;
   KOKKOS_INLINE_FUNCTION void operator()(int v) const {
-    int* const count = size + parents.representative(v);
-    if (load_relaxed(count) <= limit) Kokkos::atomic_fetch_add(count, 1);
+    if (parents.is_over()) return;
+    int* const count = parents.size + parents.representative(v);
+    if (load_relaxed(count) <= parents.limit)
+      Kokkos::atomic_fetch_add(count, 1);
   }
 };
 struct LargestComponent {
-  const int* size;
+  SharedParents parents;
   KOKKOS_INLINE_FUNCTION void operator()(int v, int& largest) const {
-    if (size[v] > largest) largest = size[v];
+    const int size = parents.is_over() ? parents.limit + 1 : parents.size[v];
+    if (size > largest) largest = size;
   }
 };
 struct CountComponents {
@@ -152,10 +171,10 @@ struct CountComponents {
 };
 
 /// By all threads of `exec`: some launches, and a few numbers that the host
-/// waits for. Two edges of each vertex make most of a large component, and then
-/// the others are not looked at; if they are, their ends mostly have one
-/// representative (Sutton, Ben-Nun and Barak 2018). O(n + edges) steps but for
-/// long paths, which are shortened on the way.
+/// waits for. Two edges of each vertex make most of a large component, so that
+/// the ends of the others mostly have one representative (Sutton, Ben-Nun and
+/// Barak 2018). O(n + edges) steps but for long paths, which are shortened on
+/// the way; they end with the first component beyond the limit.
 template <class ExecutionSpace>
 ComponentSizes component_sizes_in_parallel(
     const ExecutionSpace& exec,
@@ -165,38 +184,33 @@ ComponentSizes component_sizes_in_parallel(
   const int n = graph.num_vertices;
   const Kokkos::RangePolicy<ExecutionSpace, int> all(exec, 0, n);
   const auto mark = pool.mark();
-  const SharedParents parents{pool.template take<int>(n)};
-  int* const size = pool.template take<int>(n);
-  ComponentSizes found;
-  const auto merge = [&](auto edges) {
-    Kokkos::parallel_for(
-        "Strata::Analysis::components::merge", all,
-        MergeEnds<Memory, decltype(edges)::value>{graph, parents});
-    Kokkos::parallel_for("Strata::Analysis::components::shorten", all,
-                         ShortenPaths{parents, size});
-  };
-  const auto count_members = [&] {
-    Kokkos::parallel_for("Strata::Analysis::components::members", all,
-                         CountMembers{parents, size, limit});
-    Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
-                            LargestComponent{size},
-                            Kokkos::Max<int>(found.largest));
-    exec.fence();
-    found.largest = std::max(found.largest, 0);
-  };
+  const SharedParents parents{pool.template take<int>(n),
+                              pool.template take<int>(n), limit,
+                              pool.template take<int>(1)};
   Kokkos::parallel_for("Strata::Analysis::components::begin", all,
-                       BeginComponents{parents.parent});
+                       BeginComponents{parents});
+  const auto merge = [&](auto edges) {
+    constexpr MergedEdges merged = decltype(edges)::value;
+    Kokkos::parallel_for("Strata::Analysis::components::merge", all,
+                         MergeEnds<Memory, merged>{graph, parents});
+    Kokkos::parallel_for("Strata::Analysis::components::shorten", all,
+                         ShortenPaths{parents, merged == MergedEdges::all});
+  };
   using Edges = MergedEdges;
   merge(std::integral_constant<Edges, Edges::first>());
   merge(std::integral_constant<Edges, Edges::last>());
-  count_members();
-  if (found.largest <= limit) {
-    merge(std::integral_constant<Edges, Edges::all>());
-    count_members();
-  }
+  merge(std::integral_constant<Edges, Edges::all>());
+  Kokkos::parallel_for("Strata::Analysis::components::members", all,
+                       CountMembers{parents});
+  ComponentSizes found;
+  Kokkos::parallel_reduce("Strata::Analysis::components::largest", all,
+                          LargestComponent{parents},
+                          Kokkos::Max<int>(found.largest));
+  exec.fence();
+  found.largest = std::max(found.largest, 0);
   if (found.largest <= limit) {
     Kokkos::parallel_reduce("Strata::Analysis::components::count", all,
-                            CountComponents{size}, found.count);
+                            CountComponents{parents.size}, found.count);
     exec.fence();
   }
   pool.give_back(mark);

@@ -223,7 +223,7 @@ struct OrderStages {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
   /// With so many vertices the launches of a sort of its own count little.
-  static constexpr std::int64_t most_vertices = std::int64_t{1} << 16;
+  static constexpr std::int64_t most_vertices = std::int64_t{1} << 18;
 
   CountedLengths<Memory> row_length;
   Kokkos::View<const int*, Memory> level_of;

@@ -7,6 +7,7 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/Scratch.hpp>
 #include <core/device/Warp.hpp>
+#include <core/matrix/RowPolicy.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -376,7 +377,7 @@ void eliminate_rows(const char* label, const ExecutionSpace& exec,
   with_lanes_for<ExecutionSpace>(mean_length, [&](auto shared) {
     constexpr int lanes = decltype(shared)::value;
     using Kernel = EliminateRows<ExecutionSpace, lanes, Task>;
-    Kokkos::TeamPolicy<ExecutionSpace> policy(
+    LargeFunctorTeams<ExecutionSpace> policy(
         exec,
         static_cast<int>((count + Kernel::teams_rows - 1) / Kernel::teams_rows),
         Kernel::threads);

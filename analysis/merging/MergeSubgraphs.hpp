@@ -91,9 +91,8 @@ class SubgraphMerger {
                   merged.row_map.data(),
                   words.data(),
                   n},
-             SumStage<Sums::Sum<Sums::coefficients>>{n},
-             SumStage<Sums::Sum<Sums::words>>{n},
-             SumStage<Sums::Sum<Sums::dependencies>>{n},
+             SumsStage<Sums::Sum<Sums::coefficients>, Sums::Sum<Sums::words>,
+                       Sums::Sum<Sums::dependencies>>{n},
              ReportStage{std::int64_t{Sums::size}, words.data(), told.data()});
     exec_.fence();
     const std::int64_t* const totals = told.data();

@@ -222,9 +222,9 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     using Work = typename Stages::Work;
     const StageCount rows{n, work + Work::rows};
     const EachStage<typename Stages::Decide> decide{MergeLimits::size};
-    const SumStage<typename Stages::Dependencies> dependencies{rows};
-    const SumStage<typename Stages::Coefficients> coefficients{rows};
-    const SumStage<typename Stages::RecipeSizes> sizes{rows};
+    const SumsStage<typename Stages::Dependencies,
+                    typename Stages::Coefficients, typename Stages::RecipeSizes>
+        offsets{rows};
     const SumStage<typename Stages::Number> number{
         {stages.num_numbers, work + Work::numbers}};
     const EachStage<typename Stages::NewLevels> renumber{rows};
@@ -235,7 +235,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
       ordered =
           may_order &&
           sequence.run_in_one(
-              label, stages, decide, dependencies, coefficients, sizes, number,
+              label, stages, decide, offsets, number,
               EachStage<typename Stages::NewLevelsAndKeys>{rows},
               SortStage<typename Stages::Sort>{rows},
               EachStage<typename Stages::Bounds>{
@@ -243,8 +243,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
               words.report());
     }
     if (!ordered)
-      sequence.run(label, stages, decide, dependencies, coefficients, sizes,
-                   number, renumber, words.report());
+      sequence.run(label, stages, decide, offsets, number, renumber,
+                   words.report());
     found = words.take(exec, [&](const std::int64_t* sums) {
       return ordered ? sums[MergeSums::levels] : 0;
     });

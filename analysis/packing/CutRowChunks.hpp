@@ -6,6 +6,7 @@
 #include <analysis/packing/RowChunk.hpp>
 #include <analysis/packing/RowCoefficients.hpp>
 #include <core/device/Atomics.hpp>
+#include <core/device/Warp.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -100,9 +101,13 @@ struct ChunkStages {
   Kokkos::View<const std::int64_t*, MemorySpace> row_map;
   Kokkos::View<const int*, MemorySpace> entries;
   RowCoefficients<MemorySpace> coefficients;
-  /// Where rows have coefficients: most dependencies and most coefficients of a
-  /// chunk's rows, and later whether one of them is far.
-  int* lists;
+  /// Where rows have coefficients, of each chunk.
+  struct Lists {
+    /// Most of its rows, and whether one of either is far.
+    int dependencies, coefficients, far;
+  };
+  Lists* lists;
+  bool any_far;  // may be
   RowChunk::Dependencies near;
   std::int64_t threads_for_runs;
 
@@ -160,33 +165,42 @@ struct ChunkStages {
         (level_chunk_map(level + 1) - level_chunk_map(level));
     return static_cast<int>(begin + (rows > 0 ? rows - 1 : 0));
   }
-  /// Where rows have coefficients, before Place.
-  struct Lists {};
-  KOKKOS_INLINE_FUNCTION void operator()(Lists, std::int64_t c) const {
+  // Two stages where rows have coefficients, before Place.
+  struct Begin {};
+  KOKKOS_INLINE_FUNCTION void operator()(Begin, std::int64_t c) const {
     std::int64_t level;
     RowChunk made = rows_of(c, level);
     made.throttle = static_cast<int>(level);  // until it has its place
     chunk(c) = made;
-    int most[2] = {0, 0};
-    constexpr int batch = 8;
-    for (int first = 0; first < made.rows; first += batch) {
-      // Reads side by side.
-      int own[batch][2];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) {
-        const int r = first + u < made.rows ? first + u : made.rows - 1;
-        const int v = vertex(made.first_permuted_row + r);
-        own[u][0] = static_cast<int>(row_map(v + 1) - row_map(v));
-        own[u][1] =
-            static_cast<int>(coefficients.map(v + 1) - coefficients.map(v));
-      }
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        for (int list = 0; list < 2; ++list)
-          most[list] = own[u][list] > most[list] ? own[u][list] : most[list];
+    lists[c] = {0, 0, 0};
+  }
+  /// Row i % width of chunk i / width.
+  struct Look {};
+  KOKKOS_INLINE_FUNCTION void operator()(Look, std::int64_t i) const {
+    const std::int64_t c = i / cut.width;
+    const int first = chunk(c).first_permuted_row;
+    const int r = static_cast<int>(i % cut.width);
+    Lists own{0, 0, 0};
+    if (r < chunk(c).rows) {
+      const int v = vertex(first + r);
+      own.dependencies = static_cast<int>(row_map(v + 1) - row_map(v));
+      own.coefficients =
+          static_cast<int>(coefficients.map(v + 1) - coefficients.map(v));
+      if (any_far) own.far = is_far(v, first - 1 - RowChunk::most_distance);
     }
-    lists[2 * c] = most[0];
-    lists[2 * c + 1] = most[1];
+    // A chunk's lanes are whole warps, or else each is alone.
+    constexpr int warp = lane_width<typename MemorySpace::execution_space>;
+    const int lanes = cut.width % warp == 0 ? warp : 1;
+    for (int mask = lanes / 2; mask > 0; mask /= 2) {
+      const Lists other = lane_xor(own, mask);
+      raise(own.dependencies, other.dependencies);
+      raise(own.coefficients, other.coefficients);
+      raise(own.far, other.far);
+    }
+    if (i % lanes != 0) return;
+    Kokkos::atomic_fetch_max(&lists[c].dependencies, own.dependencies);
+    Kokkos::atomic_fetch_max(&lists[c].coefficients, own.coefficients);
+    Kokkos::atomic_fetch_max(&lists[c].far, own.far);
   }
   /// The sum is of their slots.
   struct Place {};
@@ -205,15 +219,13 @@ struct ChunkStages {
       return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
     };
     made.steps =
-        steps_for(coefficients.exist() ? lists[2 * c]
+        steps_for(coefficients.exist() ? lists[c].dependencies
                                        : cut.length(made.first_permuted_row));
     made.throttle = cut.width > 1 ? throttle_of(c, level, made.steps) : -1;
     made.coefficient_steps = 0;
-    if (coefficients.exist()) {
+    if (coefficients.exist())
       made.coefficient_steps =
-          static_cast<std::uint8_t>(steps_for(lists[2 * c + 1]));
-      if (final) lists[2 * c] = 0;
-    }
+          static_cast<std::uint8_t>(steps_for(lists[c].coefficients));
     made.first_slot =
         sum + static_cast<std::int64_t>(made.stride()) * made.coefficient_steps;
     if (final) chunk(c) = made;
@@ -221,42 +233,12 @@ struct ChunkStages {
            (made.coefficient_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
   }
-  /// Row i % width of chunk i / width: whether it has a dependency or a
-  /// coefficient that is far.
-  struct Reach {};
-  KOKKOS_INLINE_FUNCTION void operator()(Reach, std::int64_t i) const {
-    const std::int64_t c = i / cut.width;
-    const RowChunk made = chunk(c);
-    const int r = static_cast<int>(i % cut.width);
-    if (r >= made.rows || load_relaxed(lists + 2 * c) != 0) return;
-    const int v = vertex(made.first_permuted_row + r);
-    const int nearest = made.first_permuted_row - 1 - RowChunk::most_distance;
-    bool far = false;
-    constexpr int batch = 4;
-    const std::int64_t end = row_map(v + 1);
-    for (std::int64_t k = row_map(v); k < end; k += batch) {
-      // Reads side by side.
-      int from[batch];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        from[u] = entries(k + u < end ? k + u : end - 1);
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) from[u] = permuted_row(from[u]);
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
-    }
-    // The rows of coefficients ascend.
-    if (coefficients.map(v) < coefficients.map(v + 1))
-      far = far || coefficients.vertex(coefficients.map(v)) <
-                       v - 1 - RowChunk::most_distance;
-    if (far) store_relaxed(lists + 2 * c, 1);
-  }
   /// The sum is of words of dependencies.
   struct PlaceDependencies {};
   KOKKOS_INLINE_FUNCTION void operator()(PlaceDependencies, std::int64_t c,
                                          std::int64_t& sum, bool final) const {
     RowChunk& made = chunk(c);
-    const bool far = lists[2 * c] != 0;
+    const bool far = lists[c].far != 0;
     const int slots = made.num_slots();
     if (final) {
       made.dependency_begin = static_cast<unsigned>(sum);
@@ -270,6 +252,30 @@ struct ChunkStages {
   }
 
  private:
+  static KOKKOS_INLINE_FUNCTION void raise(int& to, int value) {
+    to = value > to ? value : to;
+  }
+  /// Whether vertex v has a dependency or a coefficient before `nearest`.
+  KOKKOS_INLINE_FUNCTION bool is_far(int v, int nearest) const {
+    bool far = false;
+    constexpr int batch = 4;
+    const std::int64_t end = row_map(v + 1);
+    for (std::int64_t k = row_map(v); k < end && !far; k += batch) {
+      // Reads side by side.
+      int from[batch];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        from[u] = entries(k + u < end ? k + u : end - 1);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) from[u] = permuted_row(from[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) far = far || from[u] < nearest;
+    }
+    // The rows of coefficients ascend.
+    return far || (coefficients.map(v) < coefficients.map(v + 1) &&
+                   coefficients.vertex(coefficients.map(v)) <
+                       v - 1 - RowChunk::most_distance);
+  }
   /// Chunk c's rows and lanes, and its level set.
   KOKKOS_INLINE_FUNCTION RowChunk rows_of(std::int64_t c,
                                           std::int64_t& level) const {

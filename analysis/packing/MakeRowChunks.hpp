@@ -77,7 +77,10 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         graph.row_map,
         graph.entries,
         coefficients,
-        pool.template take<int>(coefficients.exist() ? 2 * most : 0),
+        pool.template take<typename Stages::Lists>(coefficients.exist() ? most
+                                                                        : 0),
+        // In few rows nothing is.
+        n > RowChunk::most_distance,
         graph.reversed ? RowChunk::near_above : RowChunk::near_below,
         std::min(n, std::int64_t{1} << 17)};
     FusedStages<ExecutionSpace> sequence(exec, pool);
@@ -91,18 +94,13 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const SumStage<typename Stages::Count> count{levels};
     const SumStage<typename Stages::Place> place{{most, head.data()}};
     if (coefficients.exist()) {
-      const EachStage<typename Stages::Lists> lists{{most, head.data()}};
-      const SumStage<typename Stages::PlaceDependencies> dependencies{
-          {most, head.data()}};
-      // In few rows nothing is far.
-      if (n <= RowChunk::most_distance)
-        sequence.run("Strata::RowChunks::cut", stages, runs, count, lists,
-                     place, dependencies, report);
-      else
-        sequence.run(
-            "Strata::RowChunks::cut", stages, runs, count, lists, place,
-            EachStage<typename Stages::Reach>{{width * most, head.data() + 2}},
-            dependencies, report);
+      const StageCount found_chunks{most, head.data()};
+      sequence.run(
+          "Strata::RowChunks::cut", stages, runs, count,
+          EachStage<typename Stages::Begin>{found_chunks},
+          EachStage<typename Stages::Look>{{width * most, head.data() + 2}},
+          place, SumStage<typename Stages::PlaceDependencies>{found_chunks},
+          report);
     } else {
       sequence.run("Strata::RowChunks::cut", stages, runs, count, place,
                    report);

@@ -87,14 +87,32 @@ struct StagesOfTeams {
   template <class Together, class Tag, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
       Together& together, const StageList<SumStage<Tag>, Rest...>& left) const {
-    together.sum(left.first.count(),
-                 [&](std::int64_t i, std::int64_t& sum, bool final) {
-                   stages(Tag(), i, sum, final);
-                 });
+    add_up<Tag>(together, left.first.count());
     if constexpr (sizeof...(Rest) > 0) {
       together.barrier();
     }
     run(together, left.rest);
+  }
+  template <class Together, class... Tags, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(
+      Together& together,
+      const StageList<SumsStage<Tags...>, Rest...>& left) const {
+    add_up<Tags...>(together, left.first.count());
+    if constexpr (sizeof...(Rest) > 0) {
+      together.barrier();
+    }
+    run(together, left.rest);
+  }
+  template <class... Tags, class Together>
+  KOKKOS_INLINE_FUNCTION void add_up(Together& together,
+                                     std::int64_t count) const {
+    static_assert(sizeof...(Tags) <= TeamsTogetherSizes::most_sums,
+                  "room for the teams' sums");
+    together.template sum<int{sizeof...(Tags)}>(
+        count, [&](std::int64_t i, std::int64_t* sum, bool final) {
+          int k = 0;
+          (stages(Tags(), i, sum[k++], final), ...);
+        });
   }
   template <class Together, class... Rest>
   KOKKOS_INLINE_FUNCTION void run(
@@ -128,7 +146,8 @@ class FusedStages {
   template <class Pool>
   FusedStages(const ExecutionSpace& exec, Pool& pool) : exec_(exec) {
     if constexpr (has_resident_teams<ExecutionSpace>) {
-      pool.take(partial_, 2 * TeamsTogetherSizes::most_teams);
+      pool.take(partial_, 2 * TeamsTogetherSizes::most_sums *
+                              TeamsTogetherSizes::most_teams);
       arrived_ = pool.zeros(most_launches);
     }
   }
@@ -166,8 +185,7 @@ class FusedStages {
   /// Indices of a stage from which on it is better off with a launch of its
   /// own, that has more threads.
   static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = LargeFunctorRange<ExecutionSpace>;
 
   template <class Stage>
   static std::int64_t work(const Stage& stage) {
@@ -233,8 +251,16 @@ class FusedStages {
           launch(name, stages, stage.count.most, stage))
         return;
     }
-    Kokkos::parallel_scan(name, Range(exec_, 0, stage.count.most),
-                          SumOfStage<Stages, Tag>{stages, stage.count});
+    Kokkos::parallel_scan(
+        name,
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec_, 0, stage.count.most),
+        SumOfStage<Stages, Tag>{stages, stage.count});
+  }
+  template <class Stages, class... Tags>
+  void apart(const char* name, const Stages& stages,
+             const SumsStage<Tags...>& stage) {
+    (apart(name, stages, SumStage<Tags>{stage.count}), ...);
   }
   template <class Stages, class Tag>
   void apart(const char* name, const Stages& stages,
@@ -248,7 +274,8 @@ class FusedStages {
     constexpr int size = is_gpu<ExecutionSpace> ? TeamStage<Tag>::team_size : 1;
     using Policy = Kokkos::TeamPolicy<
         ExecutionSpace,
-        Kokkos::LaunchBounds<size, TeamStage<Tag>::teams_per_multiprocessor>>;
+        Kokkos::LaunchBounds<size, TeamStage<Tag>::teams_per_multiprocessor>,
+        Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
     const std::int64_t teams = std::min<std::int64_t>(
         (stage.count.most + size - 1) / size,
         std::int64_t{TeamStage<Tag>::teams_per_multiprocessor} *

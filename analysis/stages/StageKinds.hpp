@@ -36,6 +36,12 @@ struct SumStage {
   static constexpr bool sums = true, sorts = false;
   StageCount count;
 };
+/// Several of them at once, none of which needs what another one writes.
+template <class... Tags>
+struct SumsStage {
+  static constexpr bool sums = false, sorts = false;
+  StageCount count;
+};
 
 /// A stage that calls stages(Tag(), row, lane, lanes) as for_each_row does, for
 /// rows of so many entries together; stages.length(row) tells those of one.
@@ -61,7 +67,7 @@ struct TeamStage {
 struct SortJob {
   static constexpr int digit_bits = 8, digits = 1 << digit_bits;
   /// Teams that sort, and words that a lane of theirs has at most.
-  static constexpr int most_teams = 32, words_of_lane = 4;
+  static constexpr int most_teams = 128, words_of_lane = 4;
 
   std::uint64_t *words, *other;
   unsigned* counts;  // digits * most_teams

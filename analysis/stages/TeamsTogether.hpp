@@ -22,8 +22,8 @@ struct TeamsTogetherSizes {
   static constexpr int most_sorting_warps = 16;
   static constexpr int sort_scratch_bytes =
       SortJob::digits * (4 + 2 * most_sorting_warps);
-  /// Teams at most.
-  static constexpr int most_teams = 1024;
+  /// Teams at most, and sums at once.
+  static constexpr int most_teams = 1024, most_sums = 3;
   /// Words that so many teams can sort.
   static std::int64_t most_sorted(int teams, int team_size) {
     return std::int64_t{teams < SortJob::most_teams ? teams
@@ -83,47 +83,65 @@ class TeamsTogether : public TeamsTogetherSizes {
     }
   }
   KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank(); }
-  template <class Call>
+  /// Prefix sums of `sums` things at once: call(i, sum, final), sum[k] of each.
+  template <int sums, class Call>
   KOKKOS_INLINE_FUNCTION void sum(std::int64_t count, const Call& call) {
     const std::int64_t size = team_.team_size();
+    // What one team does at once needs no others.
+    const int teams = count <= size * batch ? 1 : team_.league_size();
     const std::int64_t tiles = (count + size - 1) / size;
-    const std::int64_t per_team =
-        (tiles + team_.league_size() - 1) / team_.league_size() * size;
+    const std::int64_t per_team = (tiles + teams - 1) / teams * size;
     const std::int64_t begin = per_team * team_.league_rank();
     const std::int64_t end =
         begin + per_team < count ? begin + per_team : count;
-    std::int64_t before = 0, all;
-    Sums<batch> mine = {};
-    if (team_.league_size() > 1) {
-      Sums<1> total = {};
+    std::int64_t before[sums] = {}, all;
+    Tiles<sums> mine = {};
+    if (teams > 1) {
+      Sums<1> total[sums] = {};
       for (std::int64_t first = begin; first < end; first += size * batch) {
-        mine = own(first, end, call);
-        for (int u = 0; u < batch; ++u) total.of[0] += mine.of[u];
+        mine = own<sums>(first, end, call);
+        STRATA_IMPL_UNROLL
+        for (int k = 0; k < sums; ++k)
+          for (int u = 0; u < batch; ++u) total[k].of[0] += mine.of[k].of[u];
       }
-      exclusive(total, all);
       // The sums of this stage and of the next one are apart.
-      std::int64_t* const partial = partial_ + odd_ * most_teams;
+      std::int64_t* const partial = partial_ + odd_ * most_sums * most_teams;
       odd_ = 1 - odd_;
-      if (team_.team_rank() == 0) partial[team_.league_rank()] = all;
+      STRATA_IMPL_UNROLL
+      for (int k = 0; k < sums; ++k) {
+        exclusive(total[k], all);
+        if (team_.team_rank() == 0)
+          partial[k * most_teams + team_.league_rank()] = all;
+      }
       barrier();
-      total = {};
-      for (int t = team_.team_rank(); t < team_.league_rank();
-           t += team_.team_size())
-        total.of[0] += load_relaxed(partial + t);
-      exclusive(total, before);
+      STRATA_IMPL_UNROLL
+      for (int k = 0; k < sums; ++k) {
+        Sums<1> others = {};
+        for (int t = team_.team_rank(); t < team_.league_rank();
+             t += team_.team_size())
+          others.of[0] += load_relaxed(partial + k * most_teams + t);
+        exclusive(others, before[k]);
+      }
     }
     // The sums of a team's only batch are known.
-    const bool known = team_.league_size() > 1 && per_team <= size * batch;
+    const bool known = teams > 1 && per_team <= size * batch;
     for (std::int64_t first = begin; first < end; first += size * batch) {
-      if (!known) mine = own(first, end, call);
-      exclusive(mine, all);
+      if (!known) mine = own<sums>(first, end, call);
+      STRATA_IMPL_UNROLL
+      for (int k = 0; k < sums; ++k) {
+        exclusive(mine.of[k], all);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u) mine.of[k].of[u] += before[k];
+        before[k] += all;
+      }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         const std::int64_t i = first + u * size + team_.team_rank();
-        std::int64_t sum = before + mine.of[u];
+        std::int64_t sum[sums];
+        STRATA_IMPL_UNROLL
+        for (int k = 0; k < sums; ++k) sum[k] = mine.of[k].of[u];
         if (i < end) call(i, sum, true);
       }
-      before += all;
     }
   }
   /// Cost: two barriers, a read and a write of all words for each digit. At
@@ -222,7 +240,7 @@ class TeamsTogether : public TeamsTogetherSizes {
     Sums<1> all = {};
     std::int64_t before_team = 0, sum;
     if (rank < digits) {
-      constexpr int reads = 8;
+      constexpr int reads = 16;
       for (int t = 0; t < teams; t += reads) {
         unsigned of_team[reads];
         STRATA_IMPL_UNROLL
@@ -251,23 +269,34 @@ class TeamsTogether : public TeamsTogetherSizes {
   struct Sums {
     std::int64_t of[tiles];
   };
+  template <int sums>
+  struct Tiles {
+    Sums<batch> of[sums];
+  };
   /// Of the batch of tiles that begins with index `first`.
-  template <class Call>
-  KOKKOS_INLINE_FUNCTION Sums<batch> own(std::int64_t first, std::int64_t end,
+  template <int sums, class Call>
+  KOKKOS_INLINE_FUNCTION Tiles<sums> own(std::int64_t first, std::int64_t end,
                                          const Call& call) const {
     const std::int64_t size = team_.team_size();
-    Sums<batch> sums = {};
+    Tiles<sums> tiles = {};
     const std::int64_t i = first + team_.team_rank();
-    if (first + size * batch <= end) {
+    const bool whole = first + size * batch <= end;
+    const auto add = [&](int u) {
+      std::int64_t sum[sums] = {};
+      call(i + u * size, sum, false);
+      STRATA_IMPL_UNROLL
+      for (int k = 0; k < sums; ++k) tiles.of[k].of[u] = sum[k];
+    };
+    if (whole) {
       // Without branches the calls read side by side.
       STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u) call(i + u * size, sums.of[u], false);
+      for (int u = 0; u < batch; ++u) add(u);
     } else {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (i + u * size < end) call(i + u * size, sums.of[u], false);
+        if (i + u * size < end) add(u);
     }
-    return sums;
+    return tiles;
   }
   /// @param all  of the team's threads
   template <int tiles>

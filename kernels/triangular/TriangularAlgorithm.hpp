@@ -186,6 +186,12 @@ class TriangularAlgorithm {
   virtual std::int64_t* pack_on_trial(const ExecutionSpace&, const Scalar*) {
     return nullptr;
   }
+  /// Whether the host has waited for a `pack_on_trial` of first values which
+  /// has left them where solves read them, so that nothing is to be enqueued.
+  virtual bool trial_is_packing(bool divide) {
+    (void)divide;
+    return false;
+  }
   /// Whether that has left something, and letting go of it, once all work with
   /// it is done.
   virtual bool holds_trial_packing() const { return false; }
@@ -227,6 +233,11 @@ class TriangularAlgorithm {
   ///               reciprocal
   void set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
+    if (trial_is_packing(divide)) {
+      begin_packing(divide);
+      end_packing();
+      return;
+    }
     enqueue_values(exec, values, divide);
     // Solves may read their values before they wait for what is before them;
     // the caller waits for all before it forgets a trial packing.

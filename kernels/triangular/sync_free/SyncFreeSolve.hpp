@@ -127,23 +127,28 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                               const Scalar* values) override {
     if (!merged_) return nullptr;
     // No solve begins before the first values are there.
-    Scalar *made = this->value_.data(), *diagonal = this->diagonal_.data();
+    made_first_ = !has_old_values_;
+    if (made_first_) return make_in_place(exec, values, true);
     const std::int64_t rows = this->chunks_.num_rows;
-    if (has_old_values_) {
-      made_in_ = growth_.take(
-          rows, sizeof(Scalar) *
-                    static_cast<std::size_t>(this->chunks_.num_slots + rows));
-      made = reinterpret_cast<Scalar*>(made_in_->data());
-      diagonal = made + this->chunks_.num_slots;
-    }
-    return merged_->make(exec, this->chunks_, values, made, diagonal, growth_);
+    made_in_ = growth_.take(
+        rows, sizeof(Scalar) *
+                  static_cast<std::size_t>(this->chunks_.num_slots + rows));
+    auto* const made = reinterpret_cast<Scalar*>(made_in_->data());
+    return merged_->make(exec, this->chunks_, values, made,
+                         made + this->chunks_.num_slots, growth_);
+  }
+  bool trial_is_packing(bool divide) override {
+    if (!made_first_ || divide) return false;
+    made_first_ = false;
+    has_old_values_ = true;
+    return true;
   }
   std::int64_t* look_in_place(const ExecutionSpace& exec,
                               const Scalar* values) override {
     if (!merged_) return nullptr;
+    made_first_ = false;
     made_in_place_ = true;
-    return merged_->make(exec, this->chunks_, values, this->value_.data(),
-                         this->diagonal_.data(), growth_, true);
+    return make_in_place(exec, values, true);
   }
   void keep_update_memory() override {
     if (merged_) growth_.keep(this->chunks_.num_rows);
@@ -368,25 +373,35 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       Base::pack_entries(exec, values);
       return;
     }
+    has_old_values_ = true;
     if (made_in_place_) {
       made_in_place_ = false;
-      has_old_values_ = true;
       return;
     }
-    Scalar *value = this->value_.data(), *diagonal = this->diagonal_.data();
-    const std::int64_t slots = made_in_ ? this->chunks_.num_slots : 0;
-    const Scalar *made = value, *made_diagonal = diagonal;
-    if (made_in_) {
-      made = reinterpret_cast<const Scalar*>(made_in_->data());
-      made_diagonal = made + slots;
+    if (!made_in_) {
+      // First values, and the diagonal itself in place of its reciprocals.
+      made_first_ = false;
+      std::int64_t* const faults = make_in_place(exec, values, false);
+      Kokkos::parallel_for("Strata::ClearMergeFaults",
+                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
+                           ClearMergeFaults{faults});
+      return;
     }
-    using Take = TakeValues<Scalar>;
+    const std::int64_t slots = this->chunks_.num_slots;
     const std::int64_t rows = this->chunks_.num_rows;
+    const auto* const made = reinterpret_cast<const Scalar*>(made_in_->data());
+    using Take = TakeValues<Scalar>;
     run_teams<4, Take::threads>(
         "Strata::MergedRows::take", exec,
         static_cast<int>(Take::blocks(slots, rows)),
-        Take{made, made_diagonal, value, diagonal, slots, rows, this->divide_});
-    has_old_values_ = true;
+        Take{made, made + slots, this->value_.data(), this->diagonal_.data(),
+             slots, rows, this->divide_});
+  }
+  /// @param reciprocals  of the diagonal are made
+  std::int64_t* make_in_place(const ExecutionSpace& exec, const Scalar* values,
+                              bool reciprocals) const {
+    return merged_->make(exec, this->chunks_, values, this->value_.data(),
+                         this->diagonal_.data(), growth_, reciprocals);
   }
 
   RowSystem<Scalar, ExecutionSpace> named_system(
@@ -448,6 +463,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<const NewValues> merged_;
   bool has_old_values_ = false, made_in_place_ = false;
+  /// Values of `pack_on_trial` are where solves read them.
+  bool made_first_ = false;
   /// What `pack_on_trial` has made and found.
   typename MemoryPool<Memory>::Pointer made_in_;
   GrowthWorkspace<Memory> growth_;

@@ -214,18 +214,8 @@ struct ChunkStages {
     } else {
       made = rows_of(c, level);
     }
-    const int per_row = 1 << made.log_lanes;
-    const auto steps_for = [&](std::int64_t entries) {
-      return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
-    };
-    made.steps =
-        steps_for(coefficients.exist() ? lists[c].dependencies
-                                       : cut.length(made.first_permuted_row));
+    give_steps(c, made);
     made.throttle = cut.width > 1 ? throttle_of(c, level, made.steps) : -1;
-    made.coefficient_steps = 0;
-    if (coefficients.exist())
-      made.coefficient_steps =
-          static_cast<std::uint8_t>(steps_for(lists[c].coefficients));
     made.first_slot =
         sum + static_cast<std::int64_t>(made.stride()) * made.coefficient_steps;
     if (final) chunk(c) = made;
@@ -233,16 +223,17 @@ struct ChunkStages {
            (made.coefficient_steps + made.steps);
     if (final && c + 1 == totals[0]) totals[1] = sum;
   }
-  /// The sum is of words of dependencies.
+  /// The sum is of words of dependencies; along with Place, or after it.
   struct PlaceDependencies {};
   KOKKOS_INLINE_FUNCTION void operator()(PlaceDependencies, std::int64_t c,
                                          std::int64_t& sum, bool final) const {
-    RowChunk& made = chunk(c);
+    RowChunk made = chunk(c);
+    give_steps(c, made);
     const bool far = lists[c].far != 0;
     const int slots = made.num_slots();
     if (final) {
-      made.dependency_begin = static_cast<unsigned>(sum);
-      made.dependencies = far ? RowChunk::whole : near;
+      chunk(c).dependency_begin = static_cast<unsigned>(sum);
+      chunk(c).dependencies = far ? RowChunk::whole : near;
     }
     sum += far ? slots : (slots + 1) / 2;
     if (final && c + 1 == totals[0]) {
@@ -254,6 +245,21 @@ struct ChunkStages {
  private:
   static KOKKOS_INLINE_FUNCTION void raise(int& to, int value) {
     to = value > to ? value : to;
+  }
+  /// Chunk c's, by its rows and lanes.
+  KOKKOS_INLINE_FUNCTION void give_steps(std::int64_t c, RowChunk& made) const {
+    const int per_row = 1 << made.log_lanes;
+    const auto steps_for = [&](std::int64_t entries) {
+      return static_cast<int>((entries + per_row - 1) >> made.log_lanes);
+    };
+    made.coefficient_steps = 0;
+    if (!coefficients.exist()) {
+      made.steps = steps_for(cut.length(made.first_permuted_row));
+      return;
+    }
+    made.steps = steps_for(lists[c].dependencies);
+    made.coefficient_steps =
+        static_cast<std::uint8_t>(steps_for(lists[c].coefficients));
   }
   /// Whether vertex v has a dependency or a coefficient before `nearest`.
   KOKKOS_INLINE_FUNCTION bool is_far(int v, int nearest) const {

@@ -92,17 +92,18 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
     const EachStage<typename Stages::Runs> runs{
         width > 1 ? stages.threads_for_runs : 0};
     const SumStage<typename Stages::Count> count{levels};
-    const SumStage<typename Stages::Place> place{{most, head.data()}};
     if (coefficients.exist()) {
       const StageCount found_chunks{most, head.data()};
       sequence.run(
           "Strata::RowChunks::cut", stages, runs, count,
           EachStage<typename Stages::Begin>{found_chunks},
           EachStage<typename Stages::Look>{{width * most, head.data() + 2}},
-          place, SumStage<typename Stages::PlaceDependencies>{found_chunks},
+          SumsStage<typename Stages::Place, typename Stages::PlaceDependencies>{
+              found_chunks},
           report);
     } else {
-      sequence.run("Strata::RowChunks::cut", stages, runs, count, place,
+      sequence.run("Strata::RowChunks::cut", stages, runs, count,
+                   SumStage<typename Stages::Place>{{most, head.data()}},
                    report);
     }
     exec.fence();

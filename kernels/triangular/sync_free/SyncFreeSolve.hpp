@@ -26,6 +26,19 @@ struct ResetSyncFree {
   }
 };
 
+/// The same, and a copy of words beside it.
+template <class Scalar, class MemorySpace>
+struct ResetAndCopy {
+  ResetSyncFree<Scalar, MemorySpace> reset;
+  const unsigned* from;
+  unsigned* to;
+  std::int64_t words;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    reset(i);
+    if (i < words) to[i] = from[i];
+  }
+};
+
 /// Other names for a plan's rows, and for the rows of merged rows'
 /// coefficients: these names may be far apart, so dependencies are stored
 /// whole.
@@ -105,6 +118,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                     int max_right_hand_sides)
       : Base(exec, analysis, DependencyNumbering::permuted_row, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
+    reset_workspace(exec);
   }
   /// With merged level sets, for one right-hand side a launch.
   SyncFreeAlgorithm(const ExecutionSpace& exec,
@@ -117,7 +131,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
              levels.rows) {
     make_workspace(exec, analysis, 1);
     merged_ = std::make_shared<NewValues>(
-        keep(exec, levels.rows, analysis.num_values), max_steps,
+        keep_and_reset(exec, levels.rows, analysis.num_values), max_steps,
         analysis.conjugated, analysis.limit_of_growth());
     this->diagonal_along_ = true;
     growth_.borrow(analysis.work(exec), this->chunks_.num_rows);
@@ -291,17 +305,26 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   using Solve =
       SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients, Sum>;
 
-  /// The rows in the plan's memory.
-  MergedRows<Memory> keep(const ExecutionSpace& exec,
-                          const MergedRows<Memory>& rows,
-                          std::int64_t num_values) const {
-    using Bytes = Kokkos::View<unsigned char*, Memory,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  /// The rows in the plan's memory, and reset_workspace in the same launch.
+  MergedRows<Memory> keep_and_reset(const ExecutionSpace& exec,
+                                    const MergedRows<Memory>& rows,
+                                    std::int64_t num_values) const {
     auto* const to =
         reinterpret_cast<unsigned char*>(this->merged_storage_.data());
     const std::int64_t recipes = this->chunks_.recipe_bytes;
-    Kokkos::deep_copy(exec, Bytes(to, rows.extent(recipes)),
-                      Bytes(rows.first(recipes), rows.extent(recipes)));
+    // Recipes are whole words, as are the arrays before them.
+    using Word = unsigned;
+    const auto words =
+        static_cast<std::int64_t>(rows.extent(recipes) / sizeof(Word));
+    Kokkos::parallel_for(
+        "Strata::SyncFree::reset",
+        RangeOf<ExecutionSpace>(
+            exec, 0, std::max<std::int64_t>(words, scalars_to_reset())),
+        ResetAndCopy<Scalar, Memory>{
+            {{this->buffers_}, this->counter_},
+            reinterpret_cast<const Word*>(rows.first(recipes)),
+            reinterpret_cast<Word*>(to),
+            words});
     MergedRows<Memory> kept = rows;
     PlanStorage<Memory> storage(to);
     kept.take_again(storage, recipes, num_values);
@@ -310,12 +333,16 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   /// As if there had been no solve.
   void reset_workspace(const ExecutionSpace& exec) const {
-    const auto scalars = static_cast<std::int64_t>(this->buffers_.extent(0));
     Kokkos::parallel_for(
         "Strata::SyncFree::reset",
-        RangeOf<ExecutionSpace>(exec, 0, std::max<std::int64_t>(scalars, 1)),
+        RangeOf<ExecutionSpace>(exec, 0, scalars_to_reset()),
         ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
   }
+  std::int64_t scalars_to_reset() const {
+    return std::max<std::int64_t>(
+        static_cast<std::int64_t>(this->buffers_.extent(0)), 1);
+  }
+  /// To be reset.
   void make_workspace(const ExecutionSpace& exec,
                       const TriangularAnalysis<ExecutionSpace>& analysis,
                       int max_right_hand_sides) {
@@ -332,7 +359,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
     // Sums of pieces follow the rows.
     if (rows_.num_sums > 0) this->buffers_ = Base::make_values(2 * n);
-    reset_workspace(exec);
     constexpr int per_ticket = Solve<false>::chunks_per_ticket;
     tickets_ = static_cast<int>(
         (static_cast<std::int64_t>(rows_.chunk.extent(0)) + per_ticket - 1) /

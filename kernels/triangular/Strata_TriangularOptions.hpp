@@ -176,8 +176,9 @@ struct TriangularOptions {
   /// or `sync_free_subgraphs` takes so many at most: more are solved in several
   /// launches. The workspace is part of the plan, and with 1 there is none
   /// beside that for one. `sync_free` on CUDA takes two scalars a row for each,
-  /// in eights (above 16, in thirty-twos), but no more than 512 MiB unless
-  /// eight need it, on a host four bytes a row for each eight;
+  /// in eights (above 16, in thirty-twos), but no more than an eighth of the
+  /// device's memory, or 512 MiB if that is more or what there is room for,
+  /// unless eight need it; on a host four bytes a row for each eight;
   /// `sync_free_subgraphs` takes two scalars for each and row that other
   /// sub-graphs need, no more than 512 MiB unless one needs it.
   int max_right_hand_sides = 1;

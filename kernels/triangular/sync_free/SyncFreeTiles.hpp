@@ -6,6 +6,7 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <core/memory/MemoryErrors.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/sync_free/FlaggedTiles.hpp>
 #include <kernels/triangular/sync_free/StageTiles.hpp>
@@ -42,8 +43,9 @@ struct NeighbourDistance {
 /// group and 4 for each row: two buffers of one scalar for each row and
 /// right-hand side of the capacity. That is the wanted number of right-hand
 /// sides (a multiple of 8, or of 32 above 16) as far as it fits in
-/// `max_workspace_bytes`, and 8 in any case. On a host, 4 bytes for each row
-/// and eight right-hand sides.
+/// `max_workspace_bytes`, and 8 in any case; where there is not as much memory
+/// now, as far as it fits in `sure_workspace_bytes`. On a host, 4 bytes for
+/// each row and eight right-hand sides.
 ///
 /// Solves share the workspace and must not overlap.
 template <class Scalar, class ExecutionSpace,
@@ -52,7 +54,13 @@ class SyncFreeTiles {
  public:
   using Memory = typename ExecutionSpace::memory_space;
   using System = RowSystem<Scalar, ExecutionSpace>;
-  static constexpr std::int64_t max_workspace_bytes = std::int64_t{512} << 20;
+  static constexpr std::int64_t sure_workspace_bytes = std::int64_t{512} << 20;
+  /// An eighth of the device's memory.
+  static std::int64_t max_workspace_bytes() {
+    static const std::int64_t share =
+        static_cast<std::int64_t>(memory_info<Memory>().total / 8);
+    return std::max(share, sure_workspace_bytes);
+  }
 
   /// @param max_right_hand_sides of one launch, at least 1; 1024 at most count
   /// Cost: a few passes over the chunks and rows, on the device. Fences `exec`.
@@ -60,11 +68,20 @@ class SyncFreeTiles {
                 int max_right_hand_sides)
       : multiprocessors_(num_multiprocessors(exec)),
         num_rows_(chunks.num_rows),
-        capacity_(columns_that_fit(chunks.num_rows, max_right_hand_sides)) {
+        capacity_(capacity_for(chunks.num_rows, max_right_hand_sides)) {
+    const int sure = columns_that_fit(chunks.num_rows, max_right_hand_sides,
+                                      sure_workspace_bytes);
+    if (capacity_ > sure)
+      first_that_fits([&] { take_workspace(exec); },
+                      [&] {
+                        capacity_ = sure;
+                        take_workspace(exec);
+                      });
+    else
+      take_workspace(exec);
     few_ = cut_row_groups(exec, chunks, log_packets(few));
     if (capacity_ >= many)
       many_ = cut_row_groups(exec, chunks, log_packets(many));
-    take_workspace(exec);
     permuted_row_ = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::SyncFreeTiles::permuted_row", num_rows_);
     Kokkos::parallel_for("Strata::SyncFreeTiles::permuted_row",
@@ -118,7 +135,7 @@ class SyncFreeTiles {
   int capacity() const { return capacity_; }
   /// The same of a plan not made yet, and the bytes that it holds at least.
   static int capacity_for(std::int64_t rows, int max_right_hand_sides) {
-    return columns_that_fit(rows, max_right_hand_sides);
+    return columns_that_fit(rows, max_right_hand_sides, max_workspace_bytes());
   }
   static std::size_t least_bytes(std::int64_t rows, int max_right_hand_sides) {
     return static_cast<std::size_t>(rows) *
@@ -142,14 +159,15 @@ class SyncFreeTiles {
     while (scalars << log < tile) ++log;
     return log;
   }
-  static int columns_that_fit(std::int64_t rows, int wanted) {
+  static int columns_that_fit(std::int64_t rows, int wanted,
+                              std::int64_t bytes) {
     const auto rounded = [](std::int64_t c) {
       return (c + few - 1) / few * few <= 2 * few
                  ? (c + few - 1) / few * few
                  : (c + many - 1) / many * many;
     };
     const std::int64_t fit =
-        max_workspace_bytes /
+        bytes /
         std::max<std::int64_t>(1, rows * 2 * std::int64_t{sizeof(Scalar)});
     std::int64_t columns = rounded(std::min(wanted, 1024));
     if (columns > fit)
@@ -212,7 +230,7 @@ class SyncFreeTiles {
     solve.diagonal = system.diagonal.data();
     solve.b = system.b;
     solve.x = system.x;
-    // Below 2^28 by the bound on the workspace, or one tile.
+    // Below 2^30 by the bound on the workspace, or one tile.
     solve.num_items =
         static_cast<unsigned>(row_groups.extent(0)) * solve.buffers.tiles;
     solve.row_bytes = static_cast<int>(sizeof(Packet)) << log_packets(tile);

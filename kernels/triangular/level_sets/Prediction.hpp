@@ -92,9 +92,13 @@ inline double predict_level_sets(const SolveFeatures& f, int narrow_chunks,
   const auto& p = f.p;
   double total = f.bytes_us + f.more_vectors(4);
   if (f.edges == 0 && f.columns == 1) return f.begin() + total;
-  // b and x of rows that are not neighbours come in sectors of 32 bytes.
+  // b and x of rows that are not neighbours come in sectors of 32 bytes. With
+  // several contiguous right-hand sides each has its own, as have dependencies,
+  // which takes two to three times as long as the bytes.
   if (f.columns == 1)
     total += SolveFeatures::beside_waiting * 64 * f.rows / p.bytes_per_us;
+  else if (f.edges > 0)
+    total += 2 * f.columns * (64 * f.rows + 32 * f.edges) / p.bytes_per_us;
   // Right-hand sides in eights: a team has its registers full, and several
   // blocks go side by side.
   const double of_team = f.columns > 1 ? 2.6 : 1.;

@@ -279,8 +279,9 @@ TEST(FusedStages, SortsAreStable) {
 }
 
 TEST(FusedStages, TooManyWordsAreLeftToOthers) {
-  const std::int64_t count = (1 << 16) + 1;
   const Space exec;
+  const std::int64_t count =
+      TeamsTogetherSizes::most_sorted(num_multiprocessors(exec), 512) + 1;
   WorkPool<Space> pool(exec, 1 << 16);
   const SortingStages stages{on_device(std::vector<std::uint64_t>(count, 7)),
                              {}};

@@ -180,7 +180,7 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Band::place_of_pivot",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
             exec, pivot, pivot + 1),
-        FindPivot<Pivots>{pivots}, place);
+        FindPlaceOfPivot<Pivots>{pivots}, place);
     return place;
   }
 

@@ -329,7 +329,7 @@ struct NotePivots {
 
 /// For a reduction over one pivot, as its place is known where the factors are.
 template <class Pivots>
-struct FindPivot {
+struct FindPlaceOfPivot {
   Pivots pivots;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t pivot,
                                          std::int64_t& place) const {

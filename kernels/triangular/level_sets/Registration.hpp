@@ -40,7 +40,8 @@ class LevelSetsRegistration
     selection.consider(*this,
                        predict_level_sets(features, Solve::narrow_chunks,
                                           Solve::team_warps(selection.exec)));
-    if (!find_tiles(selection, selection.best()->predicted_us)) return;
+    if (!find_tiles(selection, features, selection.best()->predicted_us))
+      return;
     tiles_place_ =
         selection
             .consider(*this,
@@ -52,10 +53,15 @@ class LevelSetsRegistration
             .place;
   }
   void consider_named(Selection& selection) override {
+    SolveFeatures features = selection.features();
+    // A limit on memory that one right-hand side keeps to is enough for more.
+    const auto& options = selection.options;
+    if (options.max_plan_bytes > 0 || options.max_plan_ratio > 0)
+      features.columns = 1;
     if (needs_parameters(selection) &&
-        find_tiles(selection, predict_level_sets(
-                                  selection.features(), Solve::narrow_chunks,
-                                  Solve::team_warps(selection.exec))))
+        find_tiles(selection, features,
+                   predict_level_sets(features, Solve::narrow_chunks,
+                                      Solve::team_warps(selection.exec))))
       tiles_place_ = Candidate::not_reported;  // as of what is added
     selection.add(*this);
   }
@@ -72,9 +78,12 @@ class LevelSetsRegistration
 
  private:
   /// Tiles that take less than so many microseconds.
-  bool find_tiles(Selection& selection, double most_us) {
+  bool find_tiles(Selection& selection, const SolveFeatures& features,
+                  double most_us) {
+    (void)selection;
+    (void)features;
+    (void)most_us;
     if constexpr (!is_gpu<ExecutionSpace>) {
-      const SolveFeatures features = selection.features();
       if (features.edges == 0) return false;
       const TileCosts costs = tile_costs(features);
       using Planner = TilePlanner<ExecutionSpace>;

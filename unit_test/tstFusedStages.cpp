@@ -164,6 +164,66 @@ TEST(FusedStages, SumsAreThoseOfOneLoop) {
   }
 }
 
+/// Entries of rows that lanes have come to.
+struct Visits {
+  Kokkos::View<int*, Memory> length_of, first_lanes;
+  Kokkos::View<std::int64_t*, Memory> entries;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return length_of(row);
+  }
+  struct Visit {};
+  KOKKOS_INLINE_FUNCTION void operator()(Visit, std::int64_t row, int lane,
+                                         int lanes) const {
+    if (lane == 0) Kokkos::atomic_fetch_add(&first_lanes(row), 1);
+    for (int k = lane; k < length_of(row); k += lanes)
+      Kokkos::atomic_fetch_add(&entries(row), std::int64_t{k} + 1);
+  }
+};
+
+void expect_all_visited(const std::vector<int>& length) {
+  const auto rows = static_cast<std::int64_t>(length.size());
+  std::int64_t all = 0;
+  for (const int of_row : length) all += of_row;
+  const Space exec;
+  WorkPool<Space> pool(exec, 1 << 16);
+  const Visits visits{on_device(length),
+                      on_device(std::vector<int>(length.size(), 0)),
+                      on_device(std::vector<std::int64_t>(length.size(), 0))};
+  FusedStages<Space>(exec, pool)
+      .run("visits", visits, RowsStage<Visits::Visit>{rows, all});
+  exec.fence();
+  const auto first_lanes = on_host(visits.first_lanes);
+  const auto entries = on_host(visits.entries);
+  for (std::size_t row = 0; row < length.size(); ++row) {
+    ASSERT_EQ(first_lanes[row], 1) << "row " << row;
+    ASSERT_EQ(entries[row], std::int64_t{length[row]} * (length[row] + 1) / 2)
+        << "row " << row << " of " << length[row] << " entries";
+  }
+}
+
+TEST(FusedStages, LongRowsAreVisitedOnce) {
+  // Neighbours that are long, more of them than a team lists, and rows that all
+  // of its threads share.
+  std::vector<int> length(30000, 2);
+  for (int row = 700; row < 1400; ++row) length[row] = 90;
+  for (int row = 5000; row < 5010; ++row) length[row] = 1500;
+  length[29999] = 20000;
+  expect_all_visited(length);
+  expect_all_visited({40000});
+  for (int trial = 0; trial < 20; ++trial) {
+    std::uniform_int_distribution<int> rows(1, 20000), most(0, 12);
+    std::vector<int> random(static_cast<std::size_t>(rows(generator())));
+    for (int& of_row : random)
+      of_row = std::uniform_int_distribution<int>(
+          0, 1 << std::max(0, most(generator()) - 4))(generator());
+    std::uniform_int_distribution<std::size_t> any(0, random.size() - 1);
+    for (int k = 0; k < 20; ++k)
+      random[any(generator())] = 1 << most(generator());
+    expect_all_visited(random);
+  }
+}
+
 TEST(FusedStages, TakesAnyNumberOfRuns) {
   // More than there are counters for.
   const std::int64_t size = (1 << 19) + 3;

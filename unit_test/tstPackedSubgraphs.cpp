@@ -218,14 +218,15 @@ int leading_bits(int age, int bits) {
   return age >> dropped << dropped;
 }
 
-/// The steps that PackedSteps finds by itself, whether a packer of this device
-/// would take a thread or a warp for a row.
-template <bool by_warp>
+/// The steps that PackedSteps finds.
+/// @param too_few  the longest path may have so many steps less than it has:
+/// all
+///                 ends then without the steps of some rows
 void expect_steps(const Graph& graph, int num_subgraphs, int latency,
-                  int row_lanes) {
+                  int row_lanes, int too_few = 0) {
   using Space = Kokkos::DefaultExecutionSpace;
-  using Steps = Detail::PackedSteps<Space, by_warp>;
-  using Stages = typename Steps::Stages;
+  using Steps = Detail::PackedSteps<Space>;
+  using Stages = Steps::Stages;
   using Memory = Space::memory_space;
   const Space exec;
   const std::int64_t n = graph.num_vertices;
@@ -244,41 +245,43 @@ void expect_steps(const Graph& graph, int num_subgraphs, int latency,
              first = device(std::vector<int>(num_subgraphs, Stages::no_step)),
              last = device(std::vector<int>(num_subgraphs, -1));
   const Kokkos::View<std::int64_t*, Memory> count("count", Stages::num_counts);
-  const Kokkos::View<unsigned*, Memory> ticket("ticket", 1);
+  const Kokkos::View<unsigned*, Memory> ticket("ticket", 2);
   stages.subgraph_of = of_row.data();
   stages.time = time.data();
   stages.first_step = first.data();
   stages.last_step = last.data();
   stages.count = count.data();
+  const ExpectedSteps expected = expected_steps(
+      graph, subgraph_of, num_subgraphs, latency, stages.entries_a_step(),
+      [](int age) { return age < 64 ? age : leading_bits(age, 4); });
+  const int most = expected.latest - too_few;
   constexpr int team_size = Detail::is_gpu<Space> ? 128 : 1;
   Detail::LargeFunctorTeams<Space> policy(exec, 2, team_size);
-  policy.set_scratch_size(
-      0, Kokkos::PerTeam(team_size / Steps::width * Steps::warp_bins *
-                         int(sizeof(int))));
+  policy.set_scratch_size(0, Kokkos::PerTeam(Steps::scratch_bytes(team_size)));
   Kokkos::parallel_for("steps", policy,
-                       Steps{stages, nullptr, ticket.data(), 1 << 20});
+                       Steps{stages, nullptr, ticket.data(), 1 << 20, most});
   exec.fence();
 
-  const ExpectedSteps expected =
-      expected_steps(graph, subgraph_of, num_subgraphs, latency,
-                     stages.entries_a_step(), [](int age) {
-                       return by_warp    ? age < 64 ? age : leading_bits(age, 4)
-                                 : age < 16 ? age
-                                         : leading_bits(age, 1);
-                     });
   const auto host = [](const auto& view) {
     return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
   };
   const auto found = host(time);
+  const auto counts = host(count);
+  if (too_few > 0) {
+    EXPECT_GT(counts(Stages::count_time), most);
+    for (int v = 0; v < n; ++v)
+      ASSERT_TRUE(found(v) == -1 || found(v) == expected.of_row[v])
+          << "row " << v;
+    return;
+  }
   for (int v = 0; v < n; ++v)
     ASSERT_EQ(found(v), expected.of_row[v])
         << "row " << v << " of " << edges_into(graph, v) << " entries";
-  const auto counts = host(count);
   EXPECT_EQ(counts(Stages::count_time), expected.latest);
   EXPECT_EQ(counts(Stages::count_spans), expected.spans);
 }
 
-TEST(PackedSubgraphs, CountStepsOfLongRowsByThreadsAndByWarps) {
+TEST(PackedSubgraphs, CountStepsOfLongRows) {
   std::vector<std::pair<std::string, Graph>> long_rows{
       {"comb", TestGraphs::comb_graph(900, 300)},
       {"arrow", TestGraphs::arrow_graph(1500)},
@@ -299,12 +302,68 @@ TEST(PackedSubgraphs, CountStepsOfLongRowsByThreadsAndByWarps) {
           SCOPED_TRACE(name + ", " + std::to_string(subgraphs) +
                        " sub-graphs, latency " + std::to_string(latency) +
                        ", " + std::to_string(row_lanes) + " lanes");
-          expect_steps<false>(graph, subgraphs, latency, row_lanes);
-          expect_steps<true>(graph, subgraphs, latency, row_lanes);
+          expect_steps(graph, subgraphs, latency, row_lanes);
           if (testing::Test::HasFailure()) return;
         }
   }
   EXPECT_GT(longest, 500);
+}
+
+/// Would hang if a row that waits for one that is given up did not notice.
+TEST(PackedSubgraphs, GiveUpPathsOfTooManySteps) {
+  const auto graphs = {TestGraphs::chain_graph(3000),
+                       TestGraphs::comb_graph(900, 300),
+                       TestGraphs::random_graph(2000, 6.0, 2000, 5)};
+  for (const auto& graph : graphs)
+    for (const int subgraphs : {1, 7})
+      for (const int too_few : {1, 2, 9}) {
+        SCOPED_TRACE(std::to_string(graph.num_vertices) + " rows, " +
+                     std::to_string(subgraphs) + " sub-graphs");
+        expect_steps(graph, subgraphs, 8, 1, too_few);
+        if (testing::Test::HasFailure()) return;
+      }
+  for (const auto& given : graphs) {
+    const auto graph = TestGraphs::with_value_indices(given, false);
+    const Team team{32, 4, 8};
+    PackingShape shape{0, 100, 4000, 8};
+    const auto all = make_builder(graph, shape, team);
+    ASSERT_TRUE(all.possible());
+    EXPECT_FALSE(all.too_long());
+    shape.most_steps = all.critical_steps();
+    EXPECT_TRUE(make_builder(graph, shape, team).possible());
+    --shape.most_steps;
+    const auto none = make_builder(graph, shape, team);
+    EXPECT_FALSE(none.possible());
+    EXPECT_TRUE(none.too_long());
+  }
+}
+
+/// The largest sub-graphs are taken that fit: with more room there are no more
+/// of them, and with one scalar less than they need they don't fit.
+TEST(PackedSubgraphs, AreTheLargestThatFit) {
+  for (const unsigned seed : {1, 2})
+    for (const int band_levels : {0, 3}) {
+      const auto graph = TestGraphs::with_value_indices(
+          TestGraphs::random_graph(3000, 3.0, 400, seed), false);
+      const Team team{32, 4, 8};
+      int before = graph.num_vertices + 1, sizes = 0;
+      for (int room = 40; room < 1500; room += room / 8) {
+        const auto made =
+            make_builder(graph, {band_levels, 1000, room, 8}, team);
+        if (!made.possible()) continue;
+        SCOPED_TRACE("room for " + std::to_string(room));
+        EXPECT_LE(made.max_local(), room);
+        EXPECT_LE(made.num_subgraphs(), before);
+        sizes += made.num_subgraphs() != before;
+        before = made.num_subgraphs();
+        const auto less = make_builder(
+            graph, {band_levels, 1000, made.max_local() - 1, 8}, team);
+        if (less.possible()) {
+          EXPECT_GT(less.num_subgraphs(), made.num_subgraphs());
+        }
+      }
+      EXPECT_GT(sizes, 3);
+    }
 }
 
 /// Places are bytes of scratch in 16 bits, whatever room is asked for.

@@ -181,6 +181,24 @@ TEST(SyncFreePredictions, SubgraphsSideBySideNeverPredictLonger) {
   });
 }
 
+/// Sub-graphs whose longest path is beyond the limit of steps are predicted to
+/// take longer than that time, whatever else is known of them.
+TEST(SyncFreePredictions, TheLimitOfStepsLosesNoBetterSubgraphs) {
+  constexpr int teams = 4;
+  for_systems([&](const SolveFeatures& f, std::mt19937& random) {
+    for (const bool bands : {false, true}) {
+      PackedFeatures packed = random_packed(random);
+      packed.bands = bands;
+      const double us = predict_sync_free_subgraphs(f, packed, teams);
+      const int most = most_steps_within(f, bands, packed.latency, teams, us);
+      EXPECT_GE(most, packed.critical_steps);
+      packed.critical_steps = most + 1;
+      EXPECT_GT(predict_sync_free_subgraphs(f, packed, teams), us);
+      EXPECT_EQ(most_steps_within(f, bands, packed.latency, teams, 0), 0);
+    }
+  });
+}
+
 /// Sub-graphs of one band are predicted as such, whatever height a band may
 /// have, as their work is counted.
 TEST(SyncFreePredictions, FewLevelSetsArePredictedAsOneBand) {

@@ -108,19 +108,20 @@ struct FindLevels {
   }
 
   /// Hands levels on to the lanes that need those of smaller lanes of their
-  /// warp: `local` has a bit for each such lane.
-  KOKKOS_INLINE_FUNCTION static void hand_on(unsigned dependencies,
-                                             bool waiting, int& mine,
-                                             unsigned& local) {
-    for (unsigned left = dependencies; left; left &= left - 1) {
-      const int from = lowest_bit(left);
-      const int theirs =
-          lane_broadcast(!waiting && local == 0 ? mine : -1, from);
-      const unsigned bit = 1u << from;
-      if ((local & bit) && theirs >= 0) {
-        mine = larger(mine, theirs + 1);
-        local &= ~bit;
+  /// warp: `local` has a bit for each such lane, `left` for each lane that
+  /// others need and whose level has not been handed on.
+  KOKKOS_INLINE_FUNCTION static void hand_on(bool waiting, int& mine,
+                                             unsigned& local, unsigned& left) {
+    for (;;) {
+      const unsigned known = lane_ballot(!waiting && local == 0) & left;
+      if (known == 0) return;
+      left &= ~known;
+      for (unsigned next = known; next; next &= next - 1) {
+        const int from = lowest_bit(next);
+        const int theirs = lane_broadcast(mine, from);
+        if (local & (1u << from)) mine = larger(mine, theirs + 1);
       }
+      local &= ~known;
     }
   }
 
@@ -189,6 +190,7 @@ struct FindLevels {
     int dependency[batch];
     load(k, end, dependency);
     bool waiting = true, published = !active;
+    unsigned left = dependencies;
     for (int turn = 0;; ++turn) {
       const bool waited = waiting;
       if (waiting) {
@@ -203,7 +205,7 @@ struct FindLevels {
         if (chains)
           hand_along(waiting, mine, local, lane);
         else
-          hand_on(dependencies, waiting, mine, local);
+          hand_on(waiting, mine, local, left);
       }
       if (!published && !waiting && local == 0) {
         store_relaxed(level.data() + v, mine);

@@ -37,8 +37,6 @@ class SubgraphPacker {
 
   /// @param level        level of each vertex, from 0; not read for one band of
   ///                     rows that stay as they are
-  /// @param longest_row  most edges into a vertex: a row of many is dealt to
-  ///                     many lanes
   /// @param width        lanes of a warp
   /// @param pool         for arrays, if there is one: it has to live until
   ///                     `exec` has been waited for
@@ -46,12 +44,11 @@ class SubgraphPacker {
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   SubgraphPacker(const ExecutionSpace& exec, const Graph& graph,
-                 const int* level, int num_levels, std::int64_t longest_row,
-                 const PackingShape& shape, int width, std::size_t scalar_bytes,
+                 const int* level, int num_levels, const PackingShape& shape,
+                 int width, std::size_t scalar_bytes,
                  typename WorkPool<ExecutionSpace>::Pointer pool = {},
                  const int* by_level = nullptr)
       : exec_(exec),
-        longest_row_(longest_row),
         by_level_(by_level),
         num_levels_(num_levels),
         merger_(exec),
@@ -74,7 +71,6 @@ class SubgraphPacker {
                        static_cast<int>(65536 / scalar_bytes) - 1});
     };
     const int most_rows = std::min(shape.max_rows, max_local() - 1);
-    int rows = most_rows;
     owns_pool_ = !pool_;
     if (owns_pool_)
       pool_ = std::make_shared<WorkPool<ExecutionSpace>>(
@@ -86,27 +82,64 @@ class SubgraphPacker {
     const int merged_levels =
         std::min(shape.merged_levels, std::max(num_levels, 1));
     merged_levels_ = merged_levels;
-    bool again = false, first = true;
     const auto mark = pool_->mark();
-    do {
-      if (rows < 1) return;
-      again = false;
+    const auto rows_after = [&](int times) {
+      return ((most_rows - 1) >> times) + 1;
+    };
+    // Of the graph as it was given, for either team: what a sub-graph needs at
+    // most, once known.
+    std::int64_t needed[32];
+    std::fill(std::begin(needed), std::end(needed), -1);
+    const auto begin_again = [&] {
+      pool_->give_back(mark);
       stages_.graph = given;
-      // Where the first try fails, others may, too.
-      if (!first) pool_->give_back(mark);
-      fits_ = (first || values_fit(num_levels, rows, max_local)) &&
-              partition(num_levels, rows, max_local);
-      first = false;
-      if (!fits_ && shape.which_team < 0 && team_ == 1 && rows < 512) {
-        // The other team has more room.
-        team_ = 0;
-        merged_levels_ = merged_levels;
-        rows = most_rows;
-        again = true;
-        continue;
+    };
+    const auto fit = [&](int times) {
+      if (needed[times] < 0) {
+        begin_again();
+        assign(num_levels, most_rows, times);
+        if (!rows_fit(max_local)) return false;
+        needed[times] = most_values();
       }
-      rows /= 2;
-    } while (again || (!fits_ && rows >= 16 && !shape.largest_only));
+      return needed[times] <= max_local();
+    };
+    if (most_rows < 1) return;
+    for (bool first = true;; first = false) {
+      // Where the first try fails, others may, too.
+      if (first || fit(0)) {
+        begin_again();
+        fits_ = partition(num_levels, most_rows, 0, max_local);
+      }
+      const bool other_team = shape.which_team < 0 && team_ == 1;
+      if (!fits_ && !too_long_ && !shape.largest_only) {
+        int last = 0;
+        while (rows_after(last + 1) >= 16 &&
+               !(other_team && rows_after(last) < 512))
+          ++last;
+        // The fewest halvings with which they fit: with more they do, too.
+        int low = 1, high = last + 1;
+        while (low < high) {
+          // Most often, few are enough.
+          const int middle = low <= 2 || high - low == 1 ? low
+                             : low == 3                  ? 4
+                                                         : (low + high) / 2;
+          if (fit(middle))
+            high = middle;
+          else
+            low = middle + 1;
+        }
+        if (high <= last) {
+          begin_again();
+          fits_ = partition(num_levels, most_rows, high, max_local);
+        }
+      }
+      if (fits_ || too_long_ || !other_team ||
+          (shape.largest_only && most_rows >= 512))
+        break;
+      // The other team has more room.
+      team_ = 0;
+      merged_levels_ = merged_levels;
+    }
     // A stage has a record at least, and at most as many as a warp has lanes.
     fits_ = fits_ && stages_.num_tasks <
                          std::numeric_limits<int>::max() / stages_.packed.width;
@@ -117,8 +150,11 @@ class SubgraphPacker {
   }
 
   /// False where scratch can't hold the outside values of a few rows, or 32
-  /// bits the edges: there are no packed sub-graphs then.
+  /// bits the edges, or where the longest path is too long: there are no packed
+  /// sub-graphs then.
   bool possible() const { return fits_; }
+  /// Whether there are none for the last of these reasons.
+  bool too_long() const { return too_long_; }
   int num_subgraphs() const { return stages_.num_subgraphs; }
   /// Bands of level sets that the sub-graphs are in, see PackingShape.
   int num_bands() const { return stages_.bands; }
@@ -297,14 +333,17 @@ class SubgraphPacker {
         counts_);
   }
 
-  /// Cuts the rows into sub-graphs of at most `rows`.
-  void assign(int num_levels, int rows) {
+  /// Cuts the rows into sub-graphs of at most `rows`, and these in halves.
+  void assign(int num_levels, int rows, int halvings) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
-    p.max_rows = rows;
+    p.max_rows = ((rows - 1) >> halvings) + 1;
+    p.whole_rows = rows;
+    p.halvings = halvings;
     p.band_levels = shape_.band_levels;
     p.bands = shape_.num_bands(num_levels);
-    const std::int64_t most_subgraphs = n / rows + p.bands;
+    const std::int64_t most_subgraphs =
+        std::min(n, (n / rows + p.bands) << halvings);
     pool_->take(p.order, n);
     pool_->take(p.subgraph_of, n);
     pool_->take(p.export_before, n + 1);
@@ -317,7 +356,7 @@ class SubgraphPacker {
     pool_->take(p.first_step, most_subgraphs);
     pool_->take(p.last_step, most_subgraphs);
     if (p.bands == 1) {
-      p.num_subgraphs = static_cast<int>((n + rows - 1) / rows);
+      p.num_subgraphs = static_cast<int>(p.chunks_of(n));
       run("assign", EachStage<typename Stages::AssignOneBand>{n});
     } else {
       pool_->take(p.band_key, n);
@@ -337,47 +376,41 @@ class SubgraphPacker {
     return p.bands > 1 ||
            1 + p.graph.num_vertices / p.num_subgraphs <= max_local();
   }
-  /// Whether scratch holds the values of such sub-graphs, for a team that has
-  /// been chosen. Merged rows need no other values from outside than their own
-  /// sub-graph does without them, so that the graph as it was given tells.
-  template <class MaxLocal>
-  bool values_fit(int num_levels, int rows, const MaxLocal& max_local) {
-    const auto mark = pool_->mark();
+  /// Values that one of the sub-graphs needs at most, with its own and the
+  /// zero. Merged rows need no others from outside than their own sub-graph
+  /// does without them, so that the graph as it was given tells.
+  std::int64_t most_values() {
     auto& p = stages_;
-    assign(num_levels, rows);
-    bool fit = rows_fit(max_local);
-    if (fit) {
-      const EachStage<typename Stages::ClearSubgraphs> clear{p.num_subgraphs};
-      const EachStage<typename Stages::Capacity> capacity{p.num_subgraphs};
-      const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
-      if (p.bands == 1 && edges <= few_edges) {
-        // A table needs no sort, as a list of these edges does.
-        p.dependency_bits = bits_for(n - 1);
-        p.table_size = 1024;
-        while (p.table_size < 2 * edges) p.table_size *= 2;
-        pool_->take(p.external_key, p.table_size);
-        run_and_fetch("capacity",
-                      EachStage<typename Stages::ClearTable>{p.table_size},
-                      clear, RowsStage<typename Stages::CountImports>{n, edges},
-                      capacity);
-      } else {
-        find_externals();
-        run_and_fetch("capacity", clear,
-                      SumStage<typename Stages::UniqueScan>{p.num_externals},
-                      capacity);
-      }
-      fit = counts_[Stages::count_local] <= max_local();
+    const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
+    const bool by_table = p.bands == 1 && edges <= few_edges;
+    if (!by_table) find_externals();
+    // Bands have told by then how many sub-graphs there are.
+    const EachStage<typename Stages::ClearSubgraphs> clear{p.num_subgraphs};
+    const EachStage<typename Stages::Capacity> capacity{p.num_subgraphs};
+    if (by_table) {
+      // A table needs no sort, as a list of these edges does.
+      p.dependency_bits = bits_for(n - 1);
+      p.table_size = 1024;
+      while (p.table_size < 2 * edges) p.table_size *= 2;
+      pool_->take(p.external_key, p.table_size);
+      run_and_fetch(
+          "capacity", EachStage<typename Stages::ClearTable>{p.table_size},
+          clear, RowsStage<typename Stages::CountImports>{n, edges}, capacity);
+    } else {
+      run_and_fetch("capacity", clear,
+                    SumStage<typename Stages::UniqueScan>{p.num_externals},
+                    capacity);
     }
-    pool_->give_back(mark);
-    return fit;
+    return counts_[Stages::count_local];
   }
 
-  /// Sub-graphs of at most `rows` rows, and the steps of their rows; false if
-  /// their values don't fit.
+  /// Sub-graphs of at most `rows` rows, cut in halves, and the steps of their
+  /// rows; false if their values don't fit.
   template <class MaxLocal>
-  bool partition(int num_levels, int rows, const MaxLocal& max_local) {
+  bool partition(int num_levels, int rows, int halvings,
+                 const MaxLocal& max_local) {
     auto& p = stages_;
-    assign(num_levels, rows);
+    assign(num_levels, rows, halvings);
     if (merged_levels_ == 0 || team_ < 0) choose_shape(num_levels);
     if (!rows_fit(max_local)) return false;
     p.packed.row_lanes = shape_.team[team_].row_lanes;
@@ -470,12 +503,7 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    // A warp a row where rows have many dependencies to look at.
-    if (is_gpu<ExecutionSpace> &&
-        (p.graph.num_edges() > 4 * n || longest_row_ > 64))
-      find_steps_of_rows<true>(max_local());
-    else
-      find_steps_of_rows<false>(max_local());
+    find_steps_of_rows(max_local());
     fetch_counts();
     p.num_uniques = counts_[Stages::count_uniques];
     max_local_ = static_cast<int>(counts_[Stages::count_local]);
@@ -484,7 +512,9 @@ class SubgraphPacker {
     critical_steps_ = static_cast<int>(counts_[Stages::count_time]);
     span_steps_ = counts_[Stages::count_spans];
     p.time_bits = bits_for(counts_[Stages::count_time]);
-    return max_local_ <= max_local();
+    too_long_ =
+        max_local_ <= max_local() && critical_steps_ > shape_.most_steps;
+    return !too_long_ && max_local_ <= max_local();
   }
 
   void rank_edges() {
@@ -503,18 +533,18 @@ class SubgraphPacker {
   }
 
   /// Does nothing where a sub-graph has more than `most_local` values.
-  template <bool by_warp>
   void find_steps_of_rows(int most_local) {
-    using Steps = PackedSteps<ExecutionSpace, by_warp>;
+    using Steps = PackedSteps<ExecutionSpace>;
     const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
     // only look at dependencies that are far from being known.
-    const std::int64_t rows_per_team = team_size / (by_warp ? Steps::width : 1);
+    const std::int64_t rows_per_team = team_size / Steps::width;
     const std::int64_t n = stages_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
-        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * multiprocessors);
+        std::int64_t{is_gpu<ExecutionSpace> ? by_level_ ? 8 : 4 : 1} *
+            multiprocessors);
     // Enough teams for some level sets.
     if (by_level_)
       teams = std::min(
@@ -522,22 +552,19 @@ class SubgraphPacker {
                                         16 * n / num_levels_ / rows_per_team));
     LargeFunctorTeams<ExecutionSpace> policy(exec_, static_cast<int>(teams),
                                              team_size);
-    if (by_warp)
-      policy.set_scratch_size(
-          0, Kokkos::PerTeam(static_cast<int>(team_size / Steps::width *
-                                              Steps::warp_bins * sizeof(int))));
+    policy.set_scratch_size(0,
+                            Kokkos::PerTeam(Steps::scratch_bytes(team_size)));
     Kokkos::parallel_for(
         "Strata::SubgraphPacker::steps_of_rows", policy,
         Steps{stages_, by_level_, reinterpret_cast<unsigned*>(pool_->zeros(1)),
-              most_local});
+              most_local, shape_.most_steps});
   }
 
   ExecutionSpace exec_;
-  std::int64_t longest_row_;
   const int* by_level_;
   int num_levels_;
   Stages stages_;
-  bool fits_ = false;
+  bool fits_ = false, too_long_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;
   PackingShape shape_;
   int merged_levels_ = 1, team_ = 0, num_teams_ = 1;

@@ -21,6 +21,8 @@ struct PackingArrays {
   /// Level of each vertex; level sets in a band; rows of a sub-graph.
   const int* level = nullptr;
   int band_levels = 1, bands = 1, max_rows = 1;
+  /// Rows of a sub-graph before that was cut in halves, and how often it was.
+  int whole_rows = 1, halvings = 0;
   /// Steps that a value from another sub-graph is expected to take.
   int latency = 0;
   int num_subgraphs = 0, time_bits = 0;

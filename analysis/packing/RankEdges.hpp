@@ -10,7 +10,7 @@ namespace Strata {
 namespace Detail {
 
 /// Ranks the edges of every row by age, newest first, which gives them their
-/// places. Ages that the row's last step does not tell apart (see warp_bins)
+/// places. Ages that the row's last step does not tell apart (see age_bins)
 /// follow in the order of the edges.
 ///
 /// A short row is left to a few lanes that compare all with all; a long one to
@@ -26,7 +26,7 @@ struct RankEdges {
   /// A host's thread takes several rows.
   static constexpr int rows_of_thread = width == 1 ? 256 : 1;
   static constexpr int scratch_bytes =
-      warps * Stages::warp_bins * static_cast<int>(sizeof(int));
+      warps * Stages::age_bins * static_cast<int>(sizeof(int));
   Stages stages;
   int lanes;  // that share a short row
 
@@ -38,7 +38,7 @@ struct RankEdges {
     const int rank = team.team_rank();
     int* const count =
         static_cast<int*>(team.team_scratch(0).get_shmem(+scratch_bytes)) +
-        rank / width * Stages::warp_bins;
+        rank / width * Stages::age_bins;
     const std::int64_t n = stages.graph.num_vertices;
     for (int r = 0; r < rows_of_thread; ++r) {
       const std::int64_t i = std::int64_t{team.league_rank()} *
@@ -68,7 +68,7 @@ struct RankEdges {
       stages.place_edge(i, k, rank);
     }
   }
-  /// All lanes of the warp; `count` has room for warp_bins.
+  /// All lanes of the warp; `count` has room for age_bins.
   KOKKOS_INLINE_FUNCTION void count_ages(std::int64_t i, int lane,
                                          int* count) const {
     const int g = stages.subgraph_of[i];
@@ -85,7 +85,7 @@ struct RankEdges {
     }
     // The last one is for all that are older.
     const int exact = stages.bins_of(end - begin);
-    const int last = exact < Stages::warp_bins ? exact : Stages::warp_bins - 1;
+    const int last = exact < Stages::age_bins ? exact : Stages::age_bins - 1;
     const auto bin_at = [&](std::int64_t k) {
       const int bin = Stages::bin_of(
           newest - stages.known_after(stages.graph.entries(k), g));

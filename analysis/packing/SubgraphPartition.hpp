@@ -14,16 +14,17 @@ template <class MemorySpace>
 struct SubgraphPartition : PackingArrays<MemorySpace> {
   using Base = PackingArrays<MemorySpace>;
   using Base::graph, Base::level, Base::band_levels, Base::bands,
-      Base::max_rows, Base::num_subgraphs, Base::dependency_bits,
-      Base::num_externals, Base::count, Base::band_key, Base::order,
-      Base::subgraph_of, Base::export_before, Base::permuted_row_of, Base::time,
-      Base::exported, Base::band_first, Base::band_chunk, Base::first_vertex,
-      Base::import_count, Base::first_step, Base::last_step, Base::unique_of,
-      Base::external_at, Base::table_size, Base::external_key,
-      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
-      Base::count_subgraphs, Base::count_externals, Base::count_uniques,
-      Base::count_local, Base::count_exports, Base::count_time,
-      Base::count_spans, Base::first_edge, Base::end_edge, Base::exports_of;
+      Base::whole_rows, Base::halvings, Base::num_subgraphs,
+      Base::dependency_bits, Base::num_externals, Base::count, Base::band_key,
+      Base::order, Base::subgraph_of, Base::export_before,
+      Base::permuted_row_of, Base::time, Base::exported, Base::band_first,
+      Base::band_chunk, Base::first_vertex, Base::import_count,
+      Base::first_step, Base::last_step, Base::unique_of, Base::external_at,
+      Base::table_size, Base::external_key, Base::external_edge,
+      Base::unique_dependency, Base::unique_subgraph, Base::count_subgraphs,
+      Base::count_externals, Base::count_uniques, Base::count_local,
+      Base::count_exports, Base::count_time, Base::count_spans,
+      Base::first_edge, Base::end_edge, Base::exports_of;
   using typename Base::Index, typename Base::Key;
 
   /// What first_step holds before there is any.
@@ -58,12 +59,18 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     if (p == 0 || band_key[p - 1] != b) band_first[b] = static_cast<int>(p);
     if (p + 1 == graph.num_vertices) band_first[bands] = graph.num_vertices;
   }
+  /// Chunks of so many rows. With one halving more each has its rows in one of
+  /// before, so that it needs no more values, its own included.
+  KOKKOS_INLINE_FUNCTION Index chunks_of(Index rows) const {
+    const Index chunks = (rows + whole_rows - 1) / whole_rows << halvings;
+    return chunks < rows ? chunks : rows;
+  }
   struct BandChunkScan {};
   KOKKOS_INLINE_FUNCTION void operator()(BandChunkScan, Index b, Index& sum,
                                          bool final) const {
     const int rows = band_first[b + 1] - band_first[b];
     if (final) band_chunk[b] = static_cast<int>(sum);
-    sum += (rows + max_rows - 1) / max_rows;
+    sum += chunks_of(rows);
     if (final && b + 1 == bands) {
       band_chunk[bands] = static_cast<int>(sum);
       count[count_subgraphs] = sum;
@@ -101,13 +108,36 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     external_at[i] = before + more;
     return before;
   }
+  /// Edges that a lane looks at together, as their reads take long: of edges k,
+  /// k + lanes, ... those from outside sub-graph g, and their vertices.
+  struct EdgeBatch {
+    static constexpr int size = 8;
+    int from[size];
+    bool outside[size];
+    int count = 0;
+    KOKKOS_INLINE_FUNCTION EdgeBatch(const SubgraphPartition& of, int g,
+                                     Index k, Index end, int lanes) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < size; ++u) {
+        const Index at = k + Index{u} * lanes;
+        from[u] = at < end ? of.graph.entries(at) : -1;
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < size; ++u)
+        outside[u] = from[u] >= 0 && of.subgraph_of[from[u]] != g;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < size; ++u) count += outside[u];
+    }
+  };
   struct CountExternals {};
   KOKKOS_INLINE_FUNCTION void operator()(CountExternals, Index i, int lane,
                                          int lanes) const {
     const int g = subgraph_of[i];
+    const Index end = end_edge(i);
     Index mine = 0;
-    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes)
-      mine += subgraph_of[graph.entries(k)] != g;
+    for (Index k = first_edge(i) + lane; k < end;
+         k += Index{EdgeBatch::size} * lanes)
+      mine += EdgeBatch(*this, g, k, end, lanes).count;
     if (mine > 0) add_external(i, mine, lanes);
   }
   struct PlaceExternals {};
@@ -127,12 +157,19 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   KOKKOS_INLINE_FUNCTION void operator()(ListExternals, Index i, int lane,
                                          int lanes) const {
     const int g = subgraph_of[i];
-    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes) {
-      const int j = graph.entries(k);
-      if (subgraph_of[j] == g) continue;
-      const Index at = add_external(i, 1, lanes);
-      external_key[at] = key_of(g, j);
-      external_edge[at] = static_cast<int>(k);
+    const Index end = end_edge(i);
+    for (Index k = first_edge(i) + lane; k < end;
+         k += Index{EdgeBatch::size} * lanes) {
+      const EdgeBatch edges(*this, g, k, end, lanes);
+      if (edges.count == 0) continue;
+      Index at = add_external(i, edges.count, lanes);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < EdgeBatch::size; ++u) {
+        if (!edges.outside[u]) continue;
+        external_key[at] = key_of(g, edges.from[u]);
+        external_edge[at] = static_cast<int>(k + Index{u} * lanes);
+        ++at;
+      }
     }
   }
   struct ClearSubgraphs {};
@@ -175,21 +212,47 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   KOKKOS_INLINE_FUNCTION void operator()(CountImports, Index i, int lane,
                                          int lanes) const {
     const int g = subgraph_of[i];
-    for (Index k = first_edge(i) + lane; k < end_edge(i); k += lanes) {
-      const int j = graph.entries(k);
-      if (subgraph_of[j] != g && is_first(key_of(g, j)))
-        Kokkos::atomic_fetch_add(&import_count[g], 1);
+    const Index end = end_edge(i);
+    int fresh = 0;
+    for (Index k = first_edge(i) + lane; k < end;
+         k += Index{EdgeBatch::size} * lanes) {
+      const EdgeBatch edges(*this, g, k, end, lanes);
+      if (edges.count == 0) continue;
+      Key there[EdgeBatch::size];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < EdgeBatch::size; ++u)
+        there[u] =
+            load_relaxed(in_table(table_place(key_of(g, edges.from[u]))));
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < EdgeBatch::size; ++u)
+        if (edges.outside[u] && there[u] == ~Key{0}) {
+          const Key key = key_of(g, edges.from[u]);
+          there[u] = Kokkos::atomic_compare_exchange(in_table(table_place(key)),
+                                                     ~Key{0}, key);
+        }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < EdgeBatch::size; ++u)
+        if (edges.outside[u])
+          fresh += is_first(key_of(g, edges.from[u]), there[u]);
     }
+    if (fresh > 0) Kokkos::atomic_fetch_add(&import_count[g], fresh);
   }
-  KOKKOS_INLINE_FUNCTION bool is_first(Key key) const {
-    Key place = (key * 0x9e3779b97f4a7c15u) >> 20;
-    for (;; ++place) {
-      Key* const at = external_key + (place & (table_size - 1));
-      Key there = load_relaxed(at);
+  KOKKOS_INLINE_FUNCTION static Key table_place(Key key) {
+    return (key * 0x9e3779b97f4a7c15u) >> 20;
+  }
+  KOKKOS_INLINE_FUNCTION Key* in_table(Key place) const {
+    return external_key + (place & (table_size - 1));
+  }
+  /// @param there  what has been in the key's place
+  KOKKOS_INLINE_FUNCTION bool is_first(Key key, Key there) const {
+    for (Key place = table_place(key) + 1; there != ~Key{0} && there != key;
+         ++place) {
+      Key* const at = in_table(place);
+      there = load_relaxed(at);
       if (there == ~Key{0})
         there = Kokkos::atomic_compare_exchange(at, ~Key{0}, key);
-      if (there == ~Key{0} || there == key) return there != key;
     }
+    return there != key;
   }
   struct Capacity {};
   KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {

@@ -17,6 +17,11 @@ struct TeamsTogetherSizes {
   static constexpr int batch = 4;
   /// Words of scratch, one for each warp and tile, and their sum.
   static constexpr int scratch_bytes = (32 * batch + 1) * sizeof(std::int64_t);
+  /// Rows that the team's warps share, at most; how many there are is behind
+  /// them.
+  static constexpr int most_long_rows = 128;
+  static_assert((most_long_rows + 1) * sizeof(int) <= scratch_bytes,
+                "the words have room for them");
   /// Of sorts, beside that: for every digit the first place of the team's words
   /// that have it, and how many of a warp's words have it.
   static constexpr int most_sorting_warps = 16;
@@ -66,10 +71,18 @@ class TeamsTogether : public TeamsTogetherSizes {
   KOKKOS_INLINE_FUNCTION void each(std::int64_t count, const Call& call) const {
     for (std::int64_t i = thread(); i < count; i += threads()) call(i);
   }
-  /// `lanes` of a warp share a row, all of them one that is much longer.
+  /// `lanes` of a warp share a row, all of them one that is much longer. The
+  /// team's warps share these, as they are often neighbours, and all of its
+  /// threads one that is longer still: the lanes of a row may be of different
+  /// warps.
   template <class Call>
   KOKKOS_INLINE_FUNCTION void rows(std::int64_t rows, int lanes,
                                    const Call& call) const {
+    int* const long_rows = static_cast<int*>(
+        team_.team_scratch(0).get_shmem(TeamsTogetherSizes::scratch_bytes));
+    int* const count = long_rows + most_long_rows;
+    if (team_.team_rank() == 0) *count = 0;
+    team_.team_barrier();
     const int lane = team_.team_rank() % width;
     for (std::int64_t first = thread() - lane; first < rows * lanes;
          first += threads()) {
@@ -77,10 +90,32 @@ class TeamsTogether : public TeamsTogetherSizes {
       const bool is_long =
           row < rows && lanes < width && call.length(row) > 16 * lanes;
       if (row < rows && !is_long) call(row, lane % lanes, lanes);
-      for (unsigned left = lane_ballot(is_long && lane % lanes == 0); left;
-           left &= left - 1)
-        call(lane_broadcast(row, lowest_bit(left)), lane, width);
+      const unsigned longer = lane_ballot(is_long && lane % lanes == 0);
+      if (longer == 0) continue;
+      int at = 0;
+      if (lane == 0) at = Kokkos::atomic_fetch_add(count, count_bits(longer));
+      at = lane_broadcast(at, 0);
+      for (unsigned left = longer; left; left &= left - 1, ++at) {
+        const std::int64_t long_row = lane_broadcast(row, lowest_bit(left));
+        if (at >= most_long_rows)
+          call(long_row, lane, width);
+        else if (lane == 0)
+          long_rows[at] = static_cast<int>(long_row);
+      }
     }
+    team_.team_barrier();
+    const int all = *count < most_long_rows ? *count : most_long_rows;
+    const auto is_of_all = [&](int row) {
+      return call.length(row) > 32 * width;
+    };
+    for (int at = team_.team_rank() / width; at < all;
+         at += team_.team_size() / width)
+      if (!is_of_all(long_rows[at])) call(long_rows[at], lane, width);
+    for (int at = 0; at < all; ++at)
+      if (is_of_all(long_rows[at]))
+        call(long_rows[at], team_.team_rank(), team_.team_size());
+    // What comes next may use the same scratch.
+    team_.team_barrier();
   }
   KOKKOS_INLINE_FUNCTION int rank() const { return team_.team_rank(); }
   /// Prefix sums of `sums` things at once: call(i, sum, final), sum[k] of each.

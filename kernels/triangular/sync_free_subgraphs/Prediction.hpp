@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -180,6 +181,22 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
                         (4. * f.processors);
   return (std::hypot(one, least_of_team(f)) + others) *
          (packed.bands ? in_bands(f, packed.merged_levels) : 1.);
+}
+
+/// Steps on the longest path with which sub-graphs may still be predicted to
+/// take no longer than `best_us`, whatever else they turn out to be.
+inline int most_steps_within(const SolveFeatures& f, bool bands, int latency,
+                             int teams, double best_us) {
+  PackedFeatures least;
+  least.bands = bands;
+  least.latency = latency;
+  least.entries_a_step = std::numeric_limits<int>::max();
+  int most = 0;
+  for (int more = 1 << 30; more > 0; more /= 2) {
+    least.critical_steps = most + more;
+    if (predict_sync_free_subgraphs(f, least, teams) <= best_us) most += more;
+  }
+  return most;
 }
 
 }  // namespace Detail

@@ -155,7 +155,11 @@ class SyncFreeSubgraphsRegistration
   void look(Selection& selection) {
     if (looked_ || !suit(selection)) return;
     looked_ = true;
-    if (selection.may_fit(*this)) consider_packed(selection);
+    if (!selection.may_fit(*this)) return;
+    const Candidate* const best = selection.best_that_may_fit();
+    // They are not left out for good: another look may have more time to beat.
+    if (!consider_packed(selection, best ? best->predicted_us : no_limit))
+      looked_ = false;
   }
   /// See sync_free_subgraphs_suit. A host has no lanes that could fetch while
   /// others solve. Where the values ask for fewer merged rows of `sync_free`,
@@ -165,7 +169,7 @@ class SyncFreeSubgraphsRegistration
     const Candidate* const best = selection.best_that_may_fit();
     return sync_free_subgraphs_suit(
         selection.features(), rows_are_near(selection), selection.merging_pays,
-        best ? best->predicted_us : std::numeric_limits<double>::infinity());
+        best ? best->predicted_us : no_limit);
   }
   /// Whether most values come from a row's own sub-graph in any case.
   static bool rows_are_near(const Selection& selection) {
@@ -176,26 +180,30 @@ class SyncFreeSubgraphsRegistration
   /// whose values don't fit at first are not cut smaller where `sync_free`
   /// merges level sets, unless rows are near to those that they need: on two
   /// GPUs that won on none of 37 systems of the validation set.
-  void consider_packed(Selection& selection) {
+  ///
+  /// @param most_us  sub-graphs that are predicted to take longer are of no use
+  /// @returns false if they are known to take longer
+  bool consider_packed(Selection& selection, double most_us = no_limit) {
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
     PackingShape wanted = shape(selection, merged_levels_);
     wanted.largest_only = wanted.num_bands(selection.report.levels) > 1 &&
                           selection.merging_pays && !rows_are_near(selection);
-    const auto& longest = analysis.order.sizes.longest_row;
+    const SolveFeatures features = selection.features();
+    if (is_gpu<ExecutionSpace> && most_us < no_limit)
+      wanted.most_steps = most_steps_within(
+          features, wanted.num_bands(selection.report.levels) > 1,
+          wanted.latency, most_teams, most_us);
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(),
-        selection.report.levels,
-        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
-        wanted, analysis.pool, analysis.order.vertex.data());
-    if (!packed.possible()) return;
+        selection.report.levels, wanted, analysis.pool,
+        analysis.order.vertex.data());
+    if (!packed.possible()) return !packed.too_long();
     selection.plans_begin_at(selection.mark());
-    const SolveFeatures features = selection.features();
     const double predicted_us = predict_sync_free_subgraphs(
         features, packed_features(packed, wanted.latency),
-        packed.team() == 0 ? Solve::template Kernel<0>::teams_a_multiprocessor
-                           : Solve::template Kernel<1>::teams_a_multiprocessor);
+        packed.team() == 0 ? teams_of<0> : teams_of<1>);
     selection.consider(
         *this,
         std::max(predicted_us, is_gpu<ExecutionSpace>
@@ -212,7 +220,15 @@ class SyncFreeSubgraphsRegistration
                  : "") +
             (packed.team() > 0 ? ", four lanes a row" : ""));
     packed_ = std::move(packed);
+    return true;
   }
+
+  static constexpr double no_limit = std::numeric_limits<double>::infinity();
+  /// Teams of either kind that a multiprocessor runs at once.
+  template <int team>
+  static constexpr int teams_of =
+      Solve::template Kernel<team>::teams_a_multiprocessor;
+  static constexpr int most_teams = std::max(teams_of<0>, teams_of<1>);
 
   /// As the option, until less memory or these values ask for fewer.
   int merged_levels_ = 0;

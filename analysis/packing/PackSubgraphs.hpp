@@ -342,7 +342,7 @@ class SubgraphPacker {
     p.halvings = halvings;
     p.band_levels = shape_.band_levels;
     p.bands = shape_.num_bands(num_levels);
-    const std::int64_t most_subgraphs =
+    const std::int64_t most_subgraphs = most_subgraphs_ =
         std::min(n, (n / rows + p.bands) << halvings);
     pool_->take(p.order, n);
     pool_->take(p.subgraph_of, n);
@@ -382,24 +382,20 @@ class SubgraphPacker {
   std::int64_t most_values() {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
-    const bool by_table = p.bands == 1 && edges <= few_edges;
-    if (!by_table) find_externals();
-    // Bands have told by then how many sub-graphs there are.
-    const EachStage<typename Stages::ClearSubgraphs> clear{p.num_subgraphs};
-    const EachStage<typename Stages::Capacity> capacity{p.num_subgraphs};
-    if (by_table) {
+    if (p.bands == 1 && edges <= few_edges) {
       // A table needs no sort, as a list of these edges does.
       p.dependency_bits = bits_for(n - 1);
       p.table_size = 1024;
       while (p.table_size < 2 * edges) p.table_size *= 2;
       pool_->take(p.external_key, p.table_size);
-      run_and_fetch(
-          "capacity", EachStage<typename Stages::ClearTable>{p.table_size},
-          clear, RowsStage<typename Stages::CountImports>{n, edges}, capacity);
+      run_and_fetch("capacity",
+                    EachStage<typename Stages::ClearTable>{p.table_size},
+                    EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
+                    RowsStage<typename Stages::CountImports>{n, edges},
+                    EachStage<typename Stages::Capacity>{p.num_subgraphs});
     } else {
-      run_and_fetch("capacity", clear,
-                    SumStage<typename Stages::UniqueScan>{p.num_externals},
-                    capacity);
+      find_imports();
+      fetch_counts();
     }
     return counts_[Stages::count_local];
   }
@@ -416,21 +412,80 @@ class SubgraphPacker {
     p.packed.row_lanes = shape_.team[team_].row_lanes;
     p.packed.warps = shape_.team[team_].warps;
     if (merged_levels_ > 1) merge_subgraph_rows();
-    find_externals();
     return find_steps(max_local);
   }
 
   /// Edges up to which a table of all is small.
   static constexpr std::int64_t few_edges = std::int64_t{1} << 18;
 
-  /// Lists the edges between sub-graphs.
-  void find_externals() {
+  bool all_in_one() const {
+    return stages_.bands == 1 && stages_.num_subgraphs == 1;
+  }
+  /// Lists the edges between sub-graphs, finds the values that these need from
+  /// each other, and runs the stages `next`: in one launch where there are few
+  /// edges.
+  template <class... Stage>
+  void find_imports(const Stage&... next) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
     p.num_externals = 0;
     p.external_key = nullptr;
-    if (p.bands == 1 && p.num_subgraphs == 1) return;
+    p.edge_bits = 0;
     p.dependency_bits = bits_for(n - 1);
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      const int key_bits = p.dependency_bits + bits_for(most_subgraphs_ - 1);
+      const int edge_bits = bits_for(edges);
+      if (!all_in_one() && edges <= few_edges && key_bits + edge_bits <= 64) {
+        const auto mark = pool_->mark();
+        p.edge_bits = edge_bits;
+        auto& sort = p.external_sort;
+        sort.first_bit = edge_bits;
+        sort.bits = key_bits;
+        pool_->take(p.external_key, edges);
+        pool_->take(sort.other, edges);
+        pool_->take(sort.counts, SortJob::digits * SortJob::most_teams);
+        sort.words = p.external_key;
+        p.external_sorted = sort.sorted();
+        take_imports(edges);
+        const StageCount found(edges, p.count + Stages::count_externals);
+        const StageCount subgraphs =
+            p.bands > 1
+                ? StageCount(most_subgraphs_, p.count + Stages::count_subgraphs)
+                : StageCount(p.num_subgraphs);
+        if (sequence_->run_in_one(
+                "Strata::SubgraphPacker::imports", stages_,
+                EachStage<typename Stages::ClearExternals>{n},
+                RowsStage<typename Stages::CountExternals>{n, edges},
+                SumStage<typename Stages::PlaceExternals>{n},
+                RowsStage<typename Stages::ListExternals>{n, edges},
+                SortStage<typename Stages::SortExternals>{found},
+                EachStage<typename Stages::ClearSubgraphs>{subgraphs},
+                SumStage<typename Stages::UniqueScan>{found},
+                EachStage<typename Stages::Capacity>{subgraphs}, next...))
+          return;
+        p.edge_bits = 0;
+        pool_->give_back(mark);
+      }
+    }
+    find_externals();
+    run("imports", EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
+        SumStage<typename Stages::UniqueScan>{p.num_externals},
+        EachStage<typename Stages::Capacity>{p.num_subgraphs}, next...);
+  }
+  /// Arrays of that many edges between sub-graphs, at most.
+  void take_imports(std::int64_t externals) {
+    auto& p = stages_;
+    pool_->take(p.external_at, p.graph.num_vertices);
+    pool_->take(p.unique_of, p.graph.num_edges());
+    pool_->take(p.unique_dependency, externals);
+    pool_->take(p.unique_subgraph, externals);
+  }
+
+  /// Lists the edges between sub-graphs.
+  void find_externals() {
+    auto& p = stages_;
+    const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
+    if (all_in_one()) return;
     // Of few edges all might be, which saves a device a launch.
     const auto take = [&](std::int64_t most) {
       pool_->take(p.external_key, most);
@@ -459,6 +514,7 @@ class SubgraphPacker {
     pool_->take(p.unique_subgraph, p.num_externals);
     sort(p.external_key, p.external_edge, p.num_externals,
          p.dependency_bits + bits_for(p.num_subgraphs - 1));
+    p.external_sorted = p.external_key;
   }
 
   SubgraphGroups<Memory> groups_of(int levels) const {
@@ -493,11 +549,8 @@ class SubgraphPacker {
   bool find_steps(const MaxLocal& max_local) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
-    run("imports", EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
-        SumStage<typename Stages::UniqueScan>{p.num_externals},
-        EachStage<typename Stages::Capacity>{p.num_subgraphs},
-        SumStage<typename Stages::ExportScan>{n},
-        SumStage<typename Stages::TaskScan>{n});
+    find_imports(SumStage<typename Stages::ExportScan>{n},
+                 SumStage<typename Stages::TaskScan>{n});
     // Where rows are long, the steps take time, and often the values don't fit.
     if (p.graph.num_edges() > 6 * n) {
       fetch_counts();
@@ -505,6 +558,9 @@ class SubgraphPacker {
     }
     find_steps_of_rows(max_local());
     fetch_counts();
+    if (p.bands > 1)
+      p.num_subgraphs = static_cast<int>(counts_[Stages::count_subgraphs]);
+    if (!all_in_one()) p.num_externals = counts_[Stages::count_externals];
     p.num_uniques = counts_[Stages::count_uniques];
     max_local_ = static_cast<int>(counts_[Stages::count_local]);
     p.num_tasks = counts_[Stages::count_tasks];
@@ -572,7 +628,7 @@ class SubgraphPacker {
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;
-  std::int64_t span_steps_ = 0;
+  std::int64_t span_steps_ = 0, most_subgraphs_ = 0;
   std::int64_t counts_[Stages::num_counts] = {};
 };
 

@@ -4,6 +4,7 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/packing/PackedSubgraphs.hpp>
+#include <analysis/stages/StageKinds.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -64,7 +65,10 @@ struct PackingArrays {
   // one's place is.
   Index* external_at = nullptr;
   // Edges between sub-graphs, sorted, and the distinct dependencies among them.
-  Key* external_key = nullptr;
+  Key *external_key = nullptr, *external_sorted = nullptr;
+  /// Keys have so many bits of the edge behind them, or it is in external_edge.
+  int edge_bits = 0;
+  SortJob external_sort = {};
   /// CountImports has a table of keys instead, of so many places, a power of
   /// two.
   Index table_size = 0;

@@ -20,7 +20,8 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Base::permuted_row_of, Base::time, Base::exported, Base::band_first,
       Base::band_chunk, Base::first_vertex, Base::import_count,
       Base::first_step, Base::last_step, Base::unique_of, Base::external_at,
-      Base::table_size, Base::external_key, Base::external_edge,
+      Base::table_size, Base::external_key, Base::external_sorted,
+      Base::edge_bits, Base::external_sort, Base::external_edge,
       Base::unique_dependency, Base::unique_subgraph, Base::count_subgraphs,
       Base::count_externals, Base::count_uniques, Base::count_local,
       Base::count_exports, Base::count_time, Base::count_spans,
@@ -166,8 +167,11 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < EdgeBatch::size; ++u) {
         if (!edges.outside[u]) continue;
-        external_key[at] = key_of(g, edges.from[u]);
-        external_edge[at] = static_cast<int>(k + Index{u} * lanes);
+        const Index edge = k + Index{u} * lanes;
+        const Key key = key_of(g, edges.from[u]);
+        external_key[at] =
+            edge_bits > 0 ? key << edge_bits | static_cast<Key>(edge) : key;
+        if (edge_bits == 0) external_edge[at] = static_cast<int>(edge);
         ++at;
       }
     }
@@ -181,17 +185,24 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       count[count_uniques] = 0;
       count[count_local] = 0;
       count[count_time] = 0;
-      count[count_spans] = num_subgraphs;
+      count[count_spans] = bands > 1 ? count[count_subgraphs] : num_subgraphs;
     }
+  }
+  struct SortExternals {};
+  KOKKOS_INLINE_FUNCTION SortJob job(SortExternals) const {
+    return external_sort;
   }
   struct UniqueScan {};
   KOKKOS_INLINE_FUNCTION void operator()(UniqueScan, Index p, Index& sum,
                                          bool final) const {
-    const Key key = external_key[p];
-    const bool fresh = p == 0 || external_key[p - 1] != key;
+    const Key word = external_sorted[p], key = word >> edge_bits;
+    const bool fresh = p == 0 || external_sorted[p - 1] >> edge_bits != key;
     sum += fresh;
     if (!final) return;
-    unique_of[external_edge[p]] = static_cast<int>(sum - 1);
+    const Index edge =
+        edge_bits > 0 ? static_cast<Index>(word & ((Key{1} << edge_bits) - 1))
+                      : external_edge[p];
+    unique_of[edge] = static_cast<int>(sum - 1);
     if (fresh) {
       const int j = static_cast<int>(key & ((Key{1} << dependency_bits) - 1));
       const int g = static_cast<int>(key >> dependency_bits);
@@ -200,7 +211,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       exported[j] = 1;
       Kokkos::atomic_fetch_add(&import_count[g], 1);
     }
-    if (p + 1 == num_externals) count[count_uniques] = sum;
+    if (p + 1 == count[count_externals]) count[count_uniques] = sum;
   }
   /// How many values each sub-graph needs, with a table of those that have been
   /// seen instead of a list: it has room for all edges twice.

@@ -52,7 +52,16 @@ struct GraphSubgraphPacker
                       int width, std::size_t scalar_bytes)
       : DeviceLevels(graph),
         SubgraphPacker(Space(), mirror_graph(Space(), graph), level.data(),
-                       levels.num_levels, shape, width, scalar_bytes) {}
+                       levels.num_levels, longest_row(graph), shape, width,
+                       scalar_bytes) {}
+
+ private:
+  static std::int64_t longest_row(const TestGraphs::Graph& graph) {
+    std::int64_t longest = 0;
+    for (int v = 0; v < graph.num_vertices; ++v)
+      longest = std::max(longest, edges_into(graph, v));
+    return longest;
+  }
 };
 
 /// A graph's packed held against what is promised of it.

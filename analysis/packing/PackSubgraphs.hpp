@@ -37,6 +37,7 @@ class SubgraphPacker {
 
   /// @param level        level of each vertex, from 0; not read for one band of
   ///                     rows that stay as they are
+  /// @param longest_row  most edges into a vertex
   /// @param width        lanes of a warp
   /// @param pool         for arrays, if there is one: it has to live until
   ///                     `exec` has been waited for
@@ -44,11 +45,12 @@ class SubgraphPacker {
   /// Cost: a few launches over rows and edges, two sorts, and the longest path
   /// of the graph at a few reads through memory a row. Fences `exec`.
   SubgraphPacker(const ExecutionSpace& exec, const Graph& graph,
-                 const int* level, int num_levels, const PackingShape& shape,
-                 int width, std::size_t scalar_bytes,
+                 const int* level, int num_levels, std::int64_t longest_row,
+                 const PackingShape& shape, int width, std::size_t scalar_bytes,
                  typename WorkPool<ExecutionSpace>::Pointer pool = {},
                  const int* by_level = nullptr)
       : exec_(exec),
+        longest_row_(longest_row),
         by_level_(by_level),
         num_levels_(num_levels),
         merger_(exec),
@@ -556,7 +558,11 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    find_steps_of_rows(max_local());
+    if (is_gpu<ExecutionSpace> && by_level_ && merged_levels_ == 1 &&
+        longest_row_ <= short_row && n > 2000 * std::int64_t{num_levels_})
+      find_steps_of_rows<short_row>(max_local());
+    else
+      find_steps_of_rows<0>(max_local());
     fetch_counts();
     if (p.bands > 1)
       p.num_subgraphs = static_cast<int>(counts_[Stages::count_subgraphs]);
@@ -588,19 +594,23 @@ class SubgraphPacker {
     Kokkos::parallel_for("Strata::SubgraphPacker::place_edges", policy, rank);
   }
 
+  /// Dependencies of rows that a thread has, where level sets are wide.
+  static constexpr int short_row = 16;
+
   /// Does nothing where a sub-graph has more than `most_local` values.
+  template <int most_of_thread>
   void find_steps_of_rows(int most_local) {
-    using Steps = PackedSteps<ExecutionSpace>;
+    using Steps = PackedSteps<ExecutionSpace, most_of_thread>;
     const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
     // only look at dependencies that are far from being known.
-    const std::int64_t rows_per_team = team_size / Steps::width;
+    const std::int64_t rows_per_team =
+        most_of_thread > 0 ? team_size : team_size / Steps::width;
     const std::int64_t n = stages_.graph.num_vertices;
     std::int64_t teams = std::min<std::int64_t>(
         (n + rows_per_team - 1) / rows_per_team,
-        std::int64_t{is_gpu<ExecutionSpace> ? by_level_ ? 8 : 4 : 1} *
-            multiprocessors);
+        std::int64_t{is_gpu<ExecutionSpace> ? 4 : 1} * multiprocessors);
     // Enough teams for some level sets.
     if (by_level_)
       teams = std::min(
@@ -617,6 +627,7 @@ class SubgraphPacker {
   }
 
   ExecutionSpace exec_;
+  std::int64_t longest_row_;
   const int* by_level_;
   int num_levels_;
   Stages stages_;

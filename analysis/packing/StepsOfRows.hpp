@@ -52,6 +52,23 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
   KOKKOS_INLINE_FUNCTION int late_by(int sum, int age) const {
     return (sum + entries_a_step() - 1) / entries_a_step() - age - 1;
   }
+  /// The step of a row's last record, of `m` dependencies, `most` or fewer,
+  /// that count from the steps `after` on.
+  template <int most>
+  KOKKOS_INLINE_FUNCTION int step_of_short_row(const int (&after)[most], int m,
+                                               int newest) const {
+    if (m <= entries_a_step()) return newest + 1;
+    int late = 0;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < most; ++u) {
+      int sum = 0;
+      STRATA_IMPL_UNROLL
+      for (int w = 0; w < most; ++w) sum += w < m && after[w] >= after[u];
+      const int by = late_by(sum, newest - after[u]);
+      if (u < m) late = by > late ? by : late;
+    }
+    return newest + 1 + late;
+  }
 };
 
 }  // namespace Detail

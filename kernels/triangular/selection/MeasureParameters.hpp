@@ -76,7 +76,7 @@ class ParameterMeasurement {
     // A host's one thread is the caller's: there is no launch.
     p.narrow_level = positive(
         (time(LevelSetsOf(exec_, chain), n) - (on_host ? 0. : p.alpha)) / n);
-    auto in_one = Packed::make_builder(exec_, chain.graph, nullptr, n, {});
+    auto in_one = Packed::make_builder(exec_, chain.graph, nullptr, n, 1, {});
     // Without room for sub-graphs in scratch there are none to choose either.
     if (in_one.possible())
       p.pass =

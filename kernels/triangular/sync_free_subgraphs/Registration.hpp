@@ -189,6 +189,7 @@ class SyncFreeSubgraphsRegistration
     PackingShape wanted = shape(selection, merged_levels_);
     wanted.largest_only = wanted.num_bands(selection.report.levels) > 1 &&
                           selection.merging_pays && !rows_are_near(selection);
+    const auto& longest = analysis.order.sizes.longest_row;
     const SolveFeatures features = selection.features();
     if (is_gpu<ExecutionSpace> && most_us < no_limit)
       wanted.most_steps = most_steps_within(
@@ -197,8 +198,9 @@ class SyncFreeSubgraphsRegistration
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(),
-        selection.report.levels, wanted, analysis.pool,
-        analysis.order.vertex.data());
+        selection.report.levels,
+        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
+        wanted, analysis.pool, analysis.order.vertex.data());
     if (!packed.possible()) return !packed.too_long();
     selection.plans_begin_at(selection.mark());
     const double predicted_us = predict_sync_free_subgraphs(

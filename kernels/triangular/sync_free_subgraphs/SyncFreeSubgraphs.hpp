@@ -64,16 +64,16 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static Builder make_builder(
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-      const int* level, int num_levels, PackingShape shape,
-      typename WorkPool<ExecutionSpace>::Pointer pool = {},
+      const int* level, int num_levels, std::int64_t longest_row,
+      PackingShape shape, typename WorkPool<ExecutionSpace>::Pointer pool = {},
       const int* by_level = nullptr) {
     shape.team[0] = {Kernel<0>::row_lanes, Kernel<0>::warps,
                      max_local<0>(exec)};
     shape.team[1] = {Kernel<1>::row_lanes, Kernel<1>::warps,
                      max_local<1>(exec)};
     if (num_teams == 1) shape.which_team = 0;
-    return Builder(exec, graph, level, num_levels, shape, Kernel<0>::width,
-                   sizeof(Scalar), std::move(pool), by_level);
+    return Builder(exec, graph, level, num_levels, longest_row, shape,
+                   Kernel<0>::width, sizeof(Scalar), std::move(pool), by_level);
   }
 
   /// @param max_bytes of the plan with the workspace of more than one

@@ -305,7 +305,7 @@ TEST(PackedSubgraphs, CountStepsOfLongRows) {
                        ", " + std::to_string(row_lanes) + " lanes");
           expect_steps(graph, subgraphs, latency, row_lanes);
           if (name == "no long rows")
-            expect_steps<16>(graph, subgraphs, latency, row_lanes);
+            expect_steps<24>(graph, subgraphs, latency, row_lanes);
           if (testing::Test::HasFailure()) return;
         }
   }

@@ -558,9 +558,13 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    if (is_gpu<ExecutionSpace> && by_level_ && merged_levels_ == 1 &&
-        longest_row_ <= short_row && n > 2000 * std::int64_t{num_levels_})
-      find_steps_of_rows<short_row>(max_local());
+    const bool wide = is_gpu<ExecutionSpace> && by_level_ &&
+                      merged_levels_ == 1 &&
+                      n > 2000 * std::int64_t{num_levels_};
+    if (wide && longest_row_ <= 8)
+      find_steps_of_rows<8>(max_local());
+    else if (wide && longest_row_ <= 24)
+      find_steps_of_rows<24>(max_local());
     else
       find_steps_of_rows<0>(max_local());
     fetch_counts();
@@ -594,10 +598,8 @@ class SubgraphPacker {
     Kokkos::parallel_for("Strata::SubgraphPacker::place_edges", policy, rank);
   }
 
-  /// Dependencies of rows that a thread has, where level sets are wide.
-  static constexpr int short_row = 16;
-
   /// Does nothing where a sub-graph has more than `most_local` values.
+  /// @tparam most_of_thread  see PackedSteps: where level sets are wide
   template <int most_of_thread>
   void find_steps_of_rows(int most_local) {
     using Steps = PackedSteps<ExecutionSpace, most_of_thread>;

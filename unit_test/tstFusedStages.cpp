@@ -205,12 +205,15 @@ void expect_all_visited(const std::vector<int>& length) {
 TEST(FusedStages, LongRowsAreVisitedOnce) {
   // Neighbours that are long, more of them than a team lists, and rows that all
   // of its threads share.
-  std::vector<int> length(30000, 2);
+  // On a GPU a lane has a row of these, and a team comes to 512 at once.
+  std::vector<int> length(130000, 1);
   for (int row = 700; row < 1400; ++row) length[row] = 90;
   for (int row = 5000; row < 5010; ++row) length[row] = 1500;
-  length[29999] = 20000;
+  length.back() = 20000;
   expect_all_visited(length);
+  // Where a warp has a row in any case.
   expect_all_visited({40000});
+  expect_all_visited({700, 1024, 1025, 5000, 3});
   for (int trial = 0; trial < 20; ++trial) {
     std::uniform_int_distribution<int> rows(1, 20000), most(0, 12);
     std::vector<int> random(static_cast<std::size_t>(rows(generator())));

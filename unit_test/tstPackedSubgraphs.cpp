@@ -270,9 +270,13 @@ void expect_steps(const Graph& graph, int num_subgraphs, int latency,
   const auto counts = host(count);
   if (too_few > 0) {
     EXPECT_GT(counts(Stages::count_time), most);
-    for (int v = 0; v < n; ++v)
-      ASSERT_TRUE(found(v) == -1 || found(v) == expected.of_row[v])
-          << "row " << v;
+    int given_up = 0;
+    for (int v = 0; v < n; ++v) {
+      given_up += found(v) == -1;
+      if (found(v) != -1) ASSERT_EQ(found(v), expected.of_row[v]) << v;
+    }
+    // Teams that run end with the tickets that they have drawn.
+    if (too_few > n / 2) EXPECT_GT(given_up, n / 4);
     return;
   }
   for (int v = 0; v < n; ++v)
@@ -314,8 +318,10 @@ TEST(PackedSubgraphs, CountStepsOfLongRows) {
 
 /// Would hang if a row that waits for one that is given up did not notice.
 TEST(PackedSubgraphs, GiveUpPathsOfTooManySteps) {
-  const auto graphs = {TestGraphs::chain_graph(3000),
-                       TestGraphs::comb_graph(900, 300),
+  const auto chain = TestGraphs::chain_graph(3000);
+  expect_steps(chain, 1, 8, 1, 2000);
+  expect_steps<8>(chain, 1, 8, 1, 2000);
+  const auto graphs = {chain, TestGraphs::comb_graph(900, 300),
                        TestGraphs::random_graph(2000, 6.0, 2000, 5)};
   for (const auto& graph : graphs)
     for (const int subgraphs : {1, 7})
@@ -341,32 +347,42 @@ TEST(PackedSubgraphs, GiveUpPathsOfTooManySteps) {
   }
 }
 
-/// The largest sub-graphs are taken that fit: with more room there are no more
-/// of them, and with one scalar less than they need they don't fit.
+/// The largest sub-graphs are taken that fit: with one halving less, which are
+/// the chunks of half as many cuts, some need too much.
 TEST(PackedSubgraphs, AreTheLargestThatFit) {
-  for (const unsigned seed : {1, 2})
-    for (const int band_levels : {0, 3}) {
-      const auto graph = TestGraphs::with_value_indices(
-          TestGraphs::random_graph(3000, 3.0, 400, seed), false);
-      const Team team{32, 4, 8};
-      int before = graph.num_vertices + 1, sizes = 0;
-      for (int room = 40; room < 1500; room += room / 8) {
-        const auto made =
-            make_builder(graph, {band_levels, 1000, room, 8}, team);
-        if (!made.possible()) continue;
-        SCOPED_TRACE("room for " + std::to_string(room));
-        EXPECT_LE(made.max_local(), room);
-        EXPECT_LE(made.num_subgraphs(), before);
-        sizes += made.num_subgraphs() != before;
-        before = made.num_subgraphs();
-        const auto less = make_builder(
-            graph, {band_levels, 1000, made.max_local() - 1, 8}, team);
-        if (less.possible()) {
-          EXPECT_GT(less.num_subgraphs(), made.num_subgraphs());
-        }
-      }
-      EXPECT_GT(sizes, 3);
+  std::set<int> numbers;
+  for (const unsigned seed : {1, 2}) {
+    const auto graph = TestGraphs::with_value_indices(
+        TestGraphs::random_graph(3000, 3.0, 2900, seed), false);
+    const Team team{32, 4, 8};
+    for (int room = 60; room < 2400; room += room / 12) {
+      const auto made = make_builder(graph, {0, 48, room, 8}, team);
+      if (!made.possible()) continue;
+      SCOPED_TRACE("room for " + std::to_string(room));
+      EXPECT_LE(made.max_local(), room);
+      numbers.insert(made.num_subgraphs());
+      const int chunks = made.num_subgraphs() / 2;
+      if (made.num_subgraphs() == (3000 + 47) / 48) continue;
+      const auto larger =
+          make_builder(graph, {0, (3000 + chunks - 1) / chunks, 4000, 8}, team);
+      ASSERT_EQ(larger.num_subgraphs(), chunks);
+      EXPECT_GT(larger.max_local(), room);
     }
+    for (int room = 1001; room < 3000; room += 60) {
+      const auto made = make_builder(graph, {0, 1000, room, 8}, team);
+      if (!made.possible()) continue;
+      SCOPED_TRACE("room for " + std::to_string(room));
+      EXPECT_LE(made.max_local(), room);
+      numbers.insert(made.num_subgraphs());
+      const int chunks = made.num_subgraphs() / 2;
+      if (chunks < 3) continue;
+      const auto larger =
+          make_builder(graph, {0, (3000 + chunks - 1) / chunks, 4000, 8}, team);
+      ASSERT_EQ(larger.num_subgraphs(), chunks);
+      EXPECT_GT(larger.max_local(), room);
+    }
+  }
+  EXPECT_GT(numbers.size(), 3u);
 }
 
 /// Places are bytes of scratch in 16 bits, whatever room is asked for.

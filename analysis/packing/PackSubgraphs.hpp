@@ -37,7 +37,7 @@ class SubgraphPacker {
 
   /// @param level        level of each vertex, from 0; not read for one band of
   ///                     rows that stay as they are
-  /// @param longest_row  most edges into a vertex
+  /// @param longest_row  edges into a vertex: none has more
   /// @param width        lanes of a warp
   /// @param pool         for arrays, if there is one: it has to live until
   ///                     `exec` has been waited for

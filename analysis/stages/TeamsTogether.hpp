@@ -88,7 +88,8 @@ class TeamsTogether : public TeamsTogetherSizes {
          first += threads()) {
       const std::int64_t row = (first + lane) / lanes;
       const bool is_long =
-          row < rows && lanes < width && call.length(row) > 16 * lanes;
+          row < rows &&
+          call.length(row) > (lanes < width ? 16 * lanes : very_long);
       if (row < rows && !is_long) call(row, lane % lanes, lanes);
       const unsigned longer = lane_ballot(is_long && lane % lanes == 0);
       if (longer == 0) continue;
@@ -106,7 +107,7 @@ class TeamsTogether : public TeamsTogetherSizes {
     team_.team_barrier();
     const int all = *count < most_long_rows ? *count : most_long_rows;
     const auto is_of_all = [&](int row) {
-      return call.length(row) > 32 * width;
+      return call.length(row) > very_long;
     };
     for (int at = team_.team_rank() / width; at < all;
          at += team_.team_size() / width)
@@ -197,6 +198,8 @@ class TeamsTogether : public TeamsTogetherSizes {
 
  private:
   static constexpr int width = 32;
+  /// Entries of a row from which on it is shared by a team.
+  static constexpr int very_long = 32 * width;
 
   /// By one digit. A warp has words that follow each other, and so has a team:
   /// a word's place is behind those of smaller digits, those of the same digit

@@ -81,6 +81,10 @@ class AlgorithmRegistration {
   /// turned out to be too large. Adds candidates that `consider` left out
   /// beside that one, as it was predicted to be faster.
   virtual void consider_left_out(Selection&) {}
+  /// The values have ruled a candidate out, or what is left of it is slower:
+  /// adds what was looked at, and given up before it was known how long it
+  /// takes.
+  virtual void consider_given_up(Selection&) {}
   /// Called when all candidates of the algorithm are ruled out. Frees what they
   /// needed.
   virtual void forget(Selection&) {}

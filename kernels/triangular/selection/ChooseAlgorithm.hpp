@@ -82,9 +82,10 @@ class AlgorithmChoice {
   void rule_out(Algorithm algorithm, const std::string& why) {
     Registration& unusable = *find(algorithm);
     selection_.rule_out_all(unusable, why);
-    if (!selection_.best()) selection_.add_last_resort();
     selection_.forget_plan();
     unusable.forget(selection_);
+    consider_given_up();
+    if (!selection_.best()) selection_.add_last_resort();
     selection_.instead = why + ", which rules out " + to_string(algorithm);
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with
@@ -125,6 +126,7 @@ class AlgorithmChoice {
     turns_ = 0;
     if (!chosen.consider_fewer_levels(selection_, inaccurate, levels / 2, why))
       return forbid_merge(why);
+    consider_given_up();
     selection_.instead = why + ", so that fewer are merged";
     if (!selection_.best()) selection_.add_last_resort();
   }
@@ -174,6 +176,12 @@ class AlgorithmChoice {
     return *named;
   }
 
+  void consider_given_up() {
+    if (!selection_.is_automatic()) return;
+    for (const auto& other : registrations_)
+      if (other->supports(selection_.options))
+        other->consider_given_up(selection_);
+  }
   void consider_named(Registration& named) {
     if (named.needs_parameters(selection_))
       selection_.parameters = performance_parameters<Scalar>(selection_.exec);

@@ -73,6 +73,9 @@ class SyncFreeSubgraphsRegistration
     look(selection);
   }
   void consider_left_out(Selection& selection) override { look(selection); }
+  void consider_given_up(Selection& selection) override {
+    if (too_long_for_us_ >= 0) look(selection);
+  }
   void consider_named(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
     consider_packed(selection);
@@ -127,6 +130,7 @@ class SyncFreeSubgraphsRegistration
       consider_packed(selection);
     } else if (!packed_ && selection.is_automatic()) {
       looked_ = false;
+      too_long_for_us_ = -1;
       look(selection);
     }
   }
@@ -151,15 +155,18 @@ class SyncFreeSubgraphsRegistration
                          selection.sizes.edges, analysis.unmerged_rows());
   }
 
-  /// Considers sub-graphs, once, if they are worth a look.
+  /// Considers sub-graphs, once, if they are worth a look. Where their path is
+  /// too long for the best time of now, they get another one for a longer time.
   void look(Selection& selection) {
     if (looked_ || !suit(selection)) return;
+    const Candidate* const best = selection.best_that_may_fit();
+    const double most_us = best ? best->predicted_us : no_limit;
+    if (most_us <= too_long_for_us_) return;
     looked_ = true;
     if (!selection.may_fit(*this)) return;
-    const Candidate* const best = selection.best_that_may_fit();
-    // They are not left out for good: another look may have more time to beat.
-    if (!consider_packed(selection, best ? best->predicted_us : no_limit))
-      looked_ = false;
+    if (consider_packed(selection, most_us)) return;
+    looked_ = false;
+    too_long_for_us_ = most_us;
   }
   /// See sync_free_subgraphs_suit. A host has no lanes that could fetch while
   /// others solve. Where the values ask for fewer merged rows of `sync_free`,
@@ -199,7 +206,8 @@ class SyncFreeSubgraphsRegistration
     auto packed = Solve::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(),
         selection.report.levels,
-        longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end()),
+        longest.empty() ? std::int64_t{analysis.graph.num_vertices}
+                        : *std::max_element(longest.begin(), longest.end()),
         wanted, analysis.pool, analysis.order.vertex.data());
     if (!packed.possible()) return !packed.too_long();
     selection.plans_begin_at(selection.mark());
@@ -235,6 +243,8 @@ class SyncFreeSubgraphsRegistration
   /// As the option, until less memory or these values ask for fewer.
   int merged_levels_ = 0;
   bool looked_ = false;
+  /// Time that the longest path is known to take more than; -1: none.
+  double too_long_for_us_ = -1;
   std::optional<SubgraphPacker<ExecutionSpace>> packed_;
   typename Selection::Mark before_packing_;
 };

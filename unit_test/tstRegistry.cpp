@@ -60,6 +60,18 @@ struct LeftOut : RowByRow::Registration<double, Space> {
   }
 };
 
+/// Given up, as it takes longer than the fastest one.
+struct GivenUp : RowByRow::Registration<double, Space> {
+  static inline bool is_considered = false;
+  bool looked = false;
+
+  void consider(Selection&) override {}
+  void consider_given_up(Selection& selection) override {
+    if (is_considered && !looked) selection.consider(*this, 0.01);
+    looked = true;
+  }
+};
+
 struct System {
   HostMatrix<double> A =
       make_triangle<double>(random_pattern(700, 4.0, 700, 5), Uplo::lower);
@@ -289,6 +301,32 @@ TEST(Registry, GoesOnWhereARegisteredAlgorithmCantTakeTheValues) {
     system.expect_right(solver);
   }
   RowByRow::takes_values = true;
+}
+
+/// An algorithm that was given up beside one that can't take the values is
+/// considered then, if the choice is automatic.
+TEST(Registry, ConsidersWhatWasGivenUpBesideOneThatCantTakeTheValues) {
+  static const Algorithm given_up =
+      Experimental::register_algorithm<GivenUp>("given_up");
+  const System system;
+  struct Reset {
+    ~Reset() {
+      GivenUp::is_considered = false;
+      RowByRow::takes_values = true;
+    }
+  };
+  const Reset at_the_end;
+  const RowByRowWith fast(0.001);
+  GivenUp::is_considered = true;
+  EXPECT_EQ(system.make({}).report().algorithm, row_by_row());
+  // GivenUp makes RowByRow's plans, too, which can't take them either.
+  RowByRow::takes_values = false;
+  for (const auto asked : {row_by_row(), Algorithm::automatic}) {
+    const auto solver = system.make(named(asked));
+    const auto* const candidate = candidate_of(solver.report(), given_up);
+    EXPECT_EQ(candidate != nullptr, asked == Algorithm::automatic);
+    system.expect_right(solver);
+  }
 }
 
 TEST(Registry, RefusesNamesThatAreTaken) {

@@ -25,8 +25,8 @@ namespace Detail {
 /// waits inside a turn of its loop, which is the same one for all lanes of a
 /// warp, so the smallest unfinished row is looked at again, whatever the other
 /// lanes of its warp still miss, and all its dependencies are finished. Where a
-/// path is too long, rows are given up; those that wait for one of them look for
-/// that now and then, and are given up as well.
+/// path is too long, rows are given up; those that wait for one of them look
+/// for that now and then, and are given up as well.
 template <class ExecutionSpace, int short_row = 0>
 struct PackedSteps {
   using Memory = typename ExecutionSpace::memory_space;

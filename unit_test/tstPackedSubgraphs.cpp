@@ -219,9 +219,8 @@ int leading_bits(int age, int bits) {
 }
 
 /// The steps that PackedSteps finds.
-/// @param too_few  the longest path may have so many steps less than it has:
-/// all
-///                 ends then without the steps of some rows
+/// @param too_few  the longest path may have so many steps less than it has, so
+///                 that all ends without the steps of some rows
 template <int short_row = 0>
 void expect_steps(const Graph& graph, int num_subgraphs, int latency,
                   int row_lanes, int too_few = 0) {
@@ -355,32 +354,22 @@ TEST(PackedSubgraphs, AreTheLargestThatFit) {
     const auto graph = TestGraphs::with_value_indices(
         TestGraphs::random_graph(3000, 3.0, 2900, seed), false);
     const Team team{32, 4, 8};
-    for (int room = 60; room < 2400; room += room / 12) {
-      const auto made = make_builder(graph, {0, 48, room, 8}, team);
-      if (!made.possible()) continue;
+    const auto expect_largest = [&](int max_rows, int room) {
+      const auto made = make_builder(graph, {0, max_rows, room, 8}, team);
+      if (!made.possible()) return;
       SCOPED_TRACE("room for " + std::to_string(room));
       EXPECT_LE(made.max_local(), room);
       numbers.insert(made.num_subgraphs());
+      if (made.num_subgraphs() == (3000 + max_rows - 1) / max_rows) return;
       const int chunks = made.num_subgraphs() / 2;
-      if (made.num_subgraphs() == (3000 + 47) / 48) continue;
       const auto larger =
           make_builder(graph, {0, (3000 + chunks - 1) / chunks, 4000, 8}, team);
       ASSERT_EQ(larger.num_subgraphs(), chunks);
       EXPECT_GT(larger.max_local(), room);
-    }
-    for (int room = 1001; room < 3000; room += 60) {
-      const auto made = make_builder(graph, {0, 1000, room, 8}, team);
-      if (!made.possible()) continue;
-      SCOPED_TRACE("room for " + std::to_string(room));
-      EXPECT_LE(made.max_local(), room);
-      numbers.insert(made.num_subgraphs());
-      const int chunks = made.num_subgraphs() / 2;
-      if (chunks < 3) continue;
-      const auto larger =
-          make_builder(graph, {0, (3000 + chunks - 1) / chunks, 4000, 8}, team);
-      ASSERT_EQ(larger.num_subgraphs(), chunks);
-      EXPECT_GT(larger.max_local(), room);
-    }
+    };
+    for (int room = 60; room < 2400; room += room / 12)
+      expect_largest(48, room);
+    for (int room = 1001; room < 3000; room += 60) expect_largest(1000, room);
   }
   EXPECT_GT(numbers.size(), 3u);
 }

@@ -292,6 +292,28 @@ TEST(MergedSubgraphSolver, MayOverwriteTheRightHandSide) {
       }
 }
 
+/// Wide level sets, whose steps a device finds with a row for each thread.
+TEST(MergedSubgraphSolver, SolvesWideLevelSets) {
+  for (const double density : {0.1, 0.25}) {
+    const auto A =
+        make_triangle<double>(block_pattern(5000, 16, density), Uplo::lower);
+    const auto b = random_values<double>(A.rows, 5);
+    TriangularOptions reference;
+    reference.algorithm = Algorithm::substitution;
+    const auto expected = solve(make_solver(A, reference), b);
+    for (const int levels : {1, 2, 4}) {
+      const auto solver = make_solver(A, merging(levels));
+      const auto& report = solver.report();
+      EXPECT_EQ(report.algorithm, Algorithm::sync_free_subgraphs);
+      EXPECT_EQ(report.merged_levels, levels);
+      EXPECT_GT(report.rows, 2000 * (report.levels / levels + 1));
+      const auto x = solve(solver, b);
+      for (std::int64_t i = 0; i < A.rows; ++i)
+        ASSERT_NEAR(x[i], expected[i], 1e-11 * std::abs(expected[i]) + 1e-11);
+    }
+  }
+}
+
 /// Where the inverse of a block grows out of all bounds, rows stay as they are.
 TEST(MergedSubgraphSolver, LeavesBlocksThatWouldCostDigitsAlone) {
   const auto solver = make_solver(chain(200, 1e5), merging(8));

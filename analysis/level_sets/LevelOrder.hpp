@@ -7,6 +7,7 @@
 #include <analysis/level_sets/FindLevels.hpp>
 #include <analysis/level_sets/ListsRank.hpp>
 #include <analysis/stages/FusedStages.hpp>
+#include <core/device/Atomics.hpp>
 #include <core/device/Sort.hpp>
 #include <core/device/Warp.hpp>
 #include <core/interface/Enumerators.hpp>
@@ -211,7 +212,9 @@ struct LevelBounds {
     else if (p % width == 0)
       Kokkos::atomic_fetch_add(&sizes.edges(level),
                                static_cast<std::int64_t>(edges));
-    if (key_of.length_bits == 0)
+    // Few rows are longer than those that have been here.
+    if (key_of.length_bits == 0 &&
+        load_relaxed(&sizes.longest_row(level)) < row_length)
       Kokkos::atomic_fetch_max(&sizes.longest_row(level), row_length);
   }
 };

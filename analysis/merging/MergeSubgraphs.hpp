@@ -161,6 +161,9 @@ class SubgraphMerger {
     return kept;
   }
 
+  /// Of a merged row, at most.
+  int most_dependencies() const { return lists_.dependencies; }
+
  private:
   double mean_length() const {
     return double(groups_.graph.num_edges()) / groups_.graph.num_vertices;

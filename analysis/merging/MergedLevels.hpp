@@ -319,11 +319,9 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     return static_cast<std::int64_t>(storage.bytes());
   };
   const std::int64_t bytes = take(PlanStorage<Memory>());
-  auto* const memory = pool.template take<unsigned char>(bytes);
-  // A plan copies them as a whole, with what is between them.
-  Kokkos::deep_copy(exec, Kokkos::View<unsigned char*, Memory>(memory, bytes),
-                    static_cast<unsigned char>(0));
-  take(PlanStorage<Memory>(memory));
+  // A plan copies them as a whole, with what is between them, which nobody has
+  // written and nobody reads.
+  take(PlanStorage<Memory>(pool.template take<unsigned char>(bytes)));
   stages.new_vertex = made.order.vertex;
   stages.rows = rows;
   recipes.take_words(pool, found[MergeSums::recipe]);

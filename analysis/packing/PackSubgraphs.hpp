@@ -384,7 +384,7 @@ class SubgraphPacker {
   std::int64_t most_values() {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
-    if (p.bands == 1 && edges <= few_edges) {
+    if (p.bands == 1 && edges <= edges_of_table) {
       // A table needs no sort, as a list of these edges does.
       p.dependency_bits = bits_for(n - 1);
       p.table_size = 1024;
@@ -396,8 +396,10 @@ class SubgraphPacker {
                     RowsStage<typename Stages::CountImports>{n, edges},
                     EachStage<typename Stages::Capacity>{p.num_subgraphs});
     } else {
-      find_imports();
-      fetch_counts();
+      do {
+        find_imports();
+        fetch_counts();
+      } while (were_too_many());
     }
     return counts_[Stages::count_local];
   }
@@ -417,15 +419,19 @@ class SubgraphPacker {
     return find_steps(max_local);
   }
 
-  /// Edges up to which a table of all is small.
-  static constexpr std::int64_t few_edges = std::int64_t{1} << 18;
+  /// Edges of which a table is made rather than a list.
+  static constexpr std::int64_t edges_of_table = std::int64_t{1} << 21;
+  /// Edges between sub-graphs that are sorted in the launch that lists them,
+  /// and edges from which on these are taken to be more.
+  static constexpr std::int64_t few_externals = std::int64_t{1} << 18,
+                                many_edges = std::int64_t{1} << 22;
 
   bool all_in_one() const {
     return stages_.bands == 1 && stages_.num_subgraphs == 1;
   }
   /// Lists the edges between sub-graphs, finds the values that these need from
-  /// each other, and runs the stages `next`: in one launch where there are few
-  /// edges.
+  /// each other, and runs the stages `next`: in one launch, with room for few
+  /// such edges (see were_too_many), as long as they may be few.
   template <class... Stage>
   void find_imports(const Stage&... next) {
     auto& p = stages_;
@@ -437,19 +443,22 @@ class SubgraphPacker {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       const int key_bits = p.dependency_bits + bits_for(most_subgraphs_ - 1);
       const int edge_bits = bits_for(edges);
-      if (!all_in_one() && edges <= few_edges && key_bits + edge_bits <= 64) {
+      if (!all_in_one() && !many_externals_ && edges <= many_edges &&
+          key_bits + edge_bits <= 64) {
         const auto mark = pool_->mark();
         p.edge_bits = edge_bits;
+        p.most_externals = std::min(edges, few_externals);
         auto& sort = p.external_sort;
         sort.first_bit = edge_bits;
         sort.bits = key_bits;
-        pool_->take(p.external_key, edges);
-        pool_->take(sort.other, edges);
+        pool_->take(p.external_key, p.most_externals);
+        pool_->take(sort.other, p.most_externals);
         pool_->take(sort.counts, SortJob::digits * SortJob::most_teams);
         sort.words = p.external_key;
         p.external_sorted = sort.sorted();
-        take_imports(edges);
-        const StageCount found(edges, p.count + Stages::count_externals);
+        take_imports(p.most_externals);
+        const StageCount found(p.most_externals,
+                               p.count + Stages::count_externals);
         const StageCount subgraphs =
             p.bands > 1
                 ? StageCount(most_subgraphs_, p.count + Stages::count_subgraphs)
@@ -469,10 +478,18 @@ class SubgraphPacker {
         pool_->give_back(mark);
       }
     }
+    p.most_externals = std::numeric_limits<std::int64_t>::max();
     find_externals();
     run("imports", EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
         SumStage<typename Stages::UniqueScan>{p.num_externals},
         EachStage<typename Stages::Capacity>{p.num_subgraphs}, next...);
+  }
+  /// Whether, by the counts, find_imports had no room for the edges between
+  /// sub-graphs. Then it is to be called again, and will have room.
+  bool were_too_many() {
+    const bool too_many = counts_[Stages::count_unlisted] != 0;
+    many_externals_ = many_externals_ || too_many;
+    return too_many;
   }
   /// Arrays of that many edges between sub-graphs, at most.
   void take_imports(std::int64_t externals) {
@@ -545,10 +562,10 @@ class SubgraphPacker {
     team_ = chosen.team;
   }
 
-  /// Values that sub-graphs need from each other, and the steps of all rows;
-  /// false if the values don't fit.
+  /// Enqueues both, and waits for the counts; false if the values don't fit and
+  /// the steps were left out.
   template <class MaxLocal>
-  bool find_steps(const MaxLocal& max_local) {
+  bool try_steps(const MaxLocal& max_local) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
     find_imports(SumStage<typename Stages::ExportScan>{n},
@@ -558,16 +575,31 @@ class SubgraphPacker {
       fetch_counts();
       if (counts_[Stages::count_local] > max_local()) return false;
     }
-    const bool wide = is_gpu<ExecutionSpace> && by_level_ &&
-                      merged_levels_ == 1 &&
-                      n > 2000 * std::int64_t{num_levels_};
-    if (wide && longest_row_ <= 8)
+    const int levels = (num_levels_ + merged_levels_ - 1) / merged_levels_;
+    const bool wide =
+        is_gpu<ExecutionSpace> && by_level_ && n > 2000 * std::int64_t{levels};
+    std::int64_t longest = longest_row_;
+    if (merged_levels_ > 1)
+      longest = std::max<std::int64_t>(longest, merger_.most_dependencies());
+    if (wide && longest <= 8)
       find_steps_of_rows<8>(max_local());
-    else if (wide && longest_row_ <= 24)
+    else if (wide && longest <= 24)
       find_steps_of_rows<24>(max_local());
     else
       find_steps_of_rows<0>(max_local());
     fetch_counts();
+    return true;
+  }
+  /// Values that sub-graphs need from each other, and the steps of all rows;
+  /// false if the values don't fit.
+  template <class MaxLocal>
+  bool find_steps(const MaxLocal& max_local) {
+    auto& p = stages_;
+    bool tried;
+    do {
+      tried = try_steps(max_local);
+    } while (were_too_many());
+    if (!tried) return false;
     if (p.bands > 1)
       p.num_subgraphs = static_cast<int>(counts_[Stages::count_subgraphs]);
     if (!all_in_one()) p.num_externals = counts_[Stages::count_externals];
@@ -639,7 +671,7 @@ class SubgraphPacker {
   int merged_levels_ = 1, team_ = 0, num_teams_ = 1;
   SubgraphMerger<ExecutionSpace> merger_;
   typename WorkPool<ExecutionSpace>::Pointer pool_;
-  bool owns_pool_ = false;
+  bool owns_pool_ = false, many_externals_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;
   std::int64_t span_steps_ = 0, most_subgraphs_ = 0;
   std::int64_t counts_[Stages::num_counts] = {};

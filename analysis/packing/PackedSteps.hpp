@@ -125,21 +125,57 @@ struct PackedSteps {
     return before < 0 ? step : step > before ? step - before : 0;
   }
 
-  /// Steps of up to `most` dependencies from entry k on, every
-  /// `stride`-th; -1 where not known, 0 beyond the end.
+  /// Up to `most` dependencies of a row of sub-graph g, from entry k on every
+  /// `stride`-th. Rows that wait are many, so each look reads no more than the
+  /// steps that are still unknown.
   template <int most>
-  KOKKOS_INLINE_FUNCTION void look(std::int64_t k, std::int64_t end, int stride,
-                                   int g, int (&after)[most]) const {
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < most; ++u) {
-      after[u] = 0;
-      if (k + u * stride >= end) continue;
-      const int j = stages.graph.entries(k + u * stride);
-      // Side by side.
-      const int step = load_relaxed(stages.time + j);
-      const int more = stages.subgraph_of[j] == g ? 0 : stages.latency;
-      after[u] = step < 0 ? -1 : step + more;
+  struct Dependencies {
+    int unknown[most];  // rows; -1: known, or beyond the end
+    int after[most];    // steps from which on they count, once known; 0 beyond
+
+    KOKKOS_INLINE_FUNCTION Dependencies(const Stages& stages, std::int64_t k,
+                                        std::int64_t end, int stride, int g) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u)
+        unknown[u] =
+            k + u * stride < end ? stages.graph.entries(k + u * stride) : -1;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u)
+        after[u] = unknown[u] >= 0 && stages.subgraph_of[unknown[u]] != g
+                       ? stages.latency
+                       : 0;
     }
+    /// True once all are known.
+    KOKKOS_INLINE_FUNCTION bool look(const Stages& stages) {
+      int step[most];
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u)
+        step[u] = unknown[u] >= 0 ? load_relaxed(stages.time + unknown[u]) : -1;
+      bool known = true;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u) {
+        if (step[u] >= 0) {
+          after[u] += step[u];
+          unknown[u] = -1;
+        }
+        known = known && unknown[u] < 0;
+      }
+      return known;
+    }
+    KOKKOS_INLINE_FUNCTION int newest() const {
+      int newest = 0;
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < most; ++u)
+        newest = after[u] > newest ? after[u] : newest;
+      return newest;
+    }
+  };
+
+  template <int most>
+  KOKKOS_INLINE_FUNCTION static void take(const Dependencies<most>& from,
+                                          int (&after)[most]) {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < most; ++u) after[u] = from.after[u];
   }
 
   /// The step of row i's last record, by one thread, from the steps of the rows
@@ -147,20 +183,13 @@ struct PackedSteps {
   KOKKOS_INLINE_FUNCTION int step_of_short_row(std::int64_t i) const {
     const int g = stages.subgraph_of[i];
     const std::int64_t begin = stages.first_edge(i), end = stages.end_edge(i);
-    int after[short_row], step = 0;
+    Dependencies<short_row> needed(stages, begin, end, 1, g);
+    int step = 0;
     bool done = false;
     for (int turn = 0; !done; ++turn) {
-      look(begin, end, 1, g, after);
-      bool known = true;
-      int newest = 0;
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < short_row; ++u) {
-        known = known && after[u] >= 0;
-        newest = after[u] > newest ? after[u] : newest;
-      }
-      if (known) {
-        step = stages.step_of_short_row(after, static_cast<int>(end - begin),
-                                        newest);
+      if (needed.look(stages)) {
+        step = stages.step_of_short_row(
+            needed.after, static_cast<int>(end - begin), needed.newest());
         store_relaxed(stages.time + i, step);
         done = true;
       } else if (turn % 16 == 15 && too_long()) {
@@ -180,23 +209,20 @@ struct PackedSteps {
     constexpr int batch = Stages::batch;
     const int g = stages.subgraph_of[i];
     const std::int64_t begin = stages.first_edge(i), end = stages.end_edge(i);
+    using Batch = Dependencies<batch>;
     int newest = 0;
     int after[batch];
     for (std::int64_t k = begin; k < end; k += batch * width) {
+      Batch needed(stages, k + lane, end, width, g);
       bool waiting = true;
       for (int turn = 0; lane_any(waiting); ++turn) {
         if (turn % 16 == 15 && lane_any(too_long())) return most_steps + 1;
-        if (waiting) {
-          look(k + lane, end, width, g, after);
-          waiting = false;
-          STRATA_IMPL_UNROLL
-          for (int u = 0; u < batch; ++u) waiting = waiting || after[u] < 0;
-        }
+        if (waiting) waiting = !needed.look(stages);
         if (turn > 16) pause_while_waiting(turn);
       }
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < batch; ++u)
-        newest = after[u] > newest ? after[u] : newest;
+      const int of_batch = needed.newest();
+      newest = of_batch > newest ? of_batch : newest;
+      take(needed, after);
     }
     newest = static_cast<int>(lane_max(static_cast<unsigned>(newest)));
     const std::int64_t m = end - begin;
@@ -214,7 +240,11 @@ struct PackedSteps {
       for (int bin = lane; bin < bins; bin += width) count[bin] = 0;
       lane_barrier();
       for (std::int64_t k = begin; k < end; k += batch * width) {
-        if (m > batch * width) look(k + lane, end, width, g, after);
+        if (m > batch * width) {
+          Batch known(stages, k + lane, end, width, g);
+          known.look(stages);
+          take(known, after);
+        }
         STRATA_IMPL_UNROLL
         for (int u = 0; u < batch; ++u) {
           if (k + lane + u * width >= end) continue;

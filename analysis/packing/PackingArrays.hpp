@@ -5,6 +5,8 @@
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/packing/PackedSubgraphs.hpp>
 #include <analysis/stages/StageKinds.hpp>
+#include <cstdint>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -29,10 +31,13 @@ struct PackingArrays {
   int num_subgraphs = 0, time_bits = 0;
   int dependency_bits = 31;  // of a vertex number in external_key
   Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
+  /// Edges between sub-graphs that there is room for; of more, none is listed.
+  Index most_externals = std::numeric_limits<Index>::max();
 
   enum : int {
     count_subgraphs,
     count_externals,
+    count_unlisted,  // 1: they are more than there is room for
     count_uniques,
     count_local,
     count_exports,

@@ -57,15 +57,15 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
   template <int most>
   KOKKOS_INLINE_FUNCTION int step_of_short_row(const int (&after)[most], int m,
                                                int newest) const {
-    if (m <= entries_a_step()) return newest + 1;
     int late = 0;
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < most; ++u) {
+    // Older ones are there in any case, see bins_of.
+    const int ages = m > entries_a_step() ? m / entries_a_step() + 1 : 0;
+    for (int age = 0; age < ages; ++age) {
       int sum = 0;
       STRATA_IMPL_UNROLL
-      for (int w = 0; w < most; ++w) sum += w < m && after[w] >= after[u];
-      const int by = late_by(sum, newest - after[u]);
-      if (u < m) late = by > late ? by : late;
+      for (int u = 0; u < most; ++u) sum += u < m && after[u] >= newest - age;
+      const int by = late_by(sum, age);
+      late = by > late ? by : late;
     }
     return newest + 1 + late;
   }

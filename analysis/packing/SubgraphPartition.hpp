@@ -4,6 +4,8 @@
 
 #include <analysis/packing/PackingArrays.hpp>
 #include <core/device/Atomics.hpp>
+#include <cstdint>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -15,17 +17,18 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   using Base = PackingArrays<MemorySpace>;
   using Base::graph, Base::level, Base::band_levels, Base::bands,
       Base::whole_rows, Base::halvings, Base::num_subgraphs,
-      Base::dependency_bits, Base::num_externals, Base::count, Base::band_key,
-      Base::order, Base::subgraph_of, Base::export_before,
-      Base::permuted_row_of, Base::time, Base::exported, Base::band_first,
-      Base::band_chunk, Base::first_vertex, Base::import_count,
-      Base::first_step, Base::last_step, Base::unique_of, Base::external_at,
-      Base::table_size, Base::external_key, Base::external_sorted,
-      Base::edge_bits, Base::external_sort, Base::external_edge,
-      Base::unique_dependency, Base::unique_subgraph, Base::count_subgraphs,
-      Base::count_externals, Base::count_uniques, Base::count_local,
-      Base::count_exports, Base::count_time, Base::count_spans,
-      Base::first_edge, Base::end_edge, Base::exports_of;
+      Base::dependency_bits, Base::num_externals, Base::most_externals,
+      Base::count, Base::band_key, Base::order, Base::subgraph_of,
+      Base::export_before, Base::permuted_row_of, Base::time, Base::exported,
+      Base::band_first, Base::band_chunk, Base::first_vertex,
+      Base::import_count, Base::first_step, Base::last_step, Base::unique_of,
+      Base::external_at, Base::table_size, Base::external_key,
+      Base::external_sorted, Base::edge_bits, Base::external_sort,
+      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
+      Base::count_subgraphs, Base::count_externals, Base::count_unlisted,
+      Base::count_uniques, Base::count_local, Base::count_exports,
+      Base::count_time, Base::count_spans, Base::first_edge, Base::end_edge,
+      Base::exports_of;
   using typename Base::Index, typename Base::Key;
 
   /// What first_step holds before there is any.
@@ -147,7 +150,10 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     const Index own = external_at[i];
     if (final) external_at[i] = sum;
     sum += own;
-    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
+    if (!final || i + 1 < graph.num_vertices) return;
+    const bool listed = sum <= most_externals;
+    count[count_externals] = listed ? sum : 0;
+    count[count_unlisted] = listed ? 0 : 1;
   }
   KOKKOS_INLINE_FUNCTION Key key_of(int g, int j) const {
     return static_cast<Key>(g) << dependency_bits |
@@ -157,6 +163,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   struct ListExternals {};
   KOKKOS_INLINE_FUNCTION void operator()(ListExternals, Index i, int lane,
                                          int lanes) const {
+    if (count[count_externals] == 0) return;
     const int g = subgraph_of[i];
     const Index end = end_edge(i);
     for (Index k = first_edge(i) + lane; k < end;
@@ -265,10 +272,14 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     }
     return there != key;
   }
+  /// Where edges are not listed, no sub-graph has room, so that the steps of
+  /// rows are left out.
   struct Capacity {};
   KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {
     const Index local =
-        1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
+        count[count_unlisted] != 0
+            ? Index{std::numeric_limits<int>::max()}
+            : 1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
     Kokkos::atomic_fetch_max(&count[count_local], local);
   }
 

@@ -8,6 +8,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/ResidentLaunch.hpp>
 #include <core/matrix/RowPolicy.hpp>
+#include <core/memory/WorkPool.hpp>
 #include <cstdint>
 
 namespace Strata {
@@ -143,13 +144,11 @@ struct StagesOfTeams {
 template <class ExecutionSpace>
 class FusedStages {
  public:
-  template <class Pool>
-  FusedStages(const ExecutionSpace& exec, Pool& pool) : exec_(exec) {
-    if constexpr (has_resident_teams<ExecutionSpace>) {
+  FusedStages(const ExecutionSpace& exec, WorkPool<ExecutionSpace>& pool)
+      : exec_(exec), pool_(&pool) {
+    if constexpr (has_resident_teams<ExecutionSpace>)
       pool.take(partial_, 2 * TeamsTogetherSizes::most_sums *
                               TeamsTogetherSizes::most_teams);
-      arrived_ = pool.zeros(most_launches);
-    }
   }
 
   template <class Stages, class... Stage>
@@ -157,8 +156,7 @@ class FusedStages {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       const std::int64_t most = std::max({work(stage)...});
       if (most == 0) return;
-      if (most <= together_at_most && launches_ < most_launches &&
-          launch(name, stages, most, stage...))
+      if (most <= together_at_most && launch(name, stages, most, stage...))
         return;
     }
     (apart(name, stages, stage), ...);
@@ -174,14 +172,13 @@ class FusedStages {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       const std::int64_t most = std::max({work(stage)...});
       return most > 0 && most <= together_at_most &&
-             launches_ < most_launches && launch(name, stages, most, stage...);
+             launch(name, stages, most, stage...);
     } else {
       return false;
     }
   }
 
  private:
-  static constexpr int most_launches = 96;
   /// Indices of a stage from which on it is better off with a launch of its
   /// own, that has more threads.
   static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
@@ -219,8 +216,8 @@ class FusedStages {
       return false;
     run_resident_teams(
         name, exec_,
-        Functor{stages, stage_list(stage...), arrived_ + launches_++, partial_},
-        teams, size, Functor::scratch_bytes);
+        Functor{stages, stage_list(stage...), pool_->zeros(1), partial_}, teams,
+        size, Functor::scratch_bytes);
     return true;
   }
   template <class Stages, class Tag>
@@ -247,9 +244,7 @@ class FusedStages {
     // Kokkos' own takes three times as long: it has a thread read what is not
     // beside its neighbours', one after the other.
     if constexpr (has_resident_teams<ExecutionSpace>) {
-      if (launches_ < most_launches &&
-          launch(name, stages, stage.count.most, stage))
-        return;
+      if (launch(name, stages, stage.count.most, stage)) return;
     }
     Kokkos::parallel_scan(
         name,
@@ -287,8 +282,8 @@ class FusedStages {
   }
 
   ExecutionSpace exec_;
-  std::int64_t *arrived_ = nullptr, *partial_ = nullptr;
-  int launches_ = 0;
+  WorkPool<ExecutionSpace>* pool_;
+  std::int64_t* partial_ = nullptr;
 };
 
 }  // namespace Detail

@@ -73,6 +73,10 @@ class WorkPool {
   /// What has been taken so far.
   struct Mark {
     std::size_t blocks = 0, offset = 0;
+    bool is_before(const Mark& other) const {
+      return blocks < other.blocks ||
+             (blocks == other.blocks && offset < other.offset);
+    }
   };
   Mark mark() const { return {blocks_.size(), offset_}; }
   /// Gives back what has been taken since. Waits for the execution space where
@@ -83,8 +87,7 @@ class WorkPool {
       blocks_.resize(mark.blocks);
     }
     offset_ = mark.offset;
-    // The zeros may be among what is given back.
-    zeros_left_ = 0;
+    if (mark.is_before(zeros_end_)) zeros_left_ = 0;
   }
   /// The same as a view, which must not outlive the pool.
   template <class T>
@@ -92,11 +95,13 @@ class WorkPool {
     return Kokkos::View<T*, Memory>(take<T>(count), count);
   }
   /// Words that are zero for whatever is enqueued on the pool's execution space
-  /// from now on.
+  /// from now on. An operation of its own sets them, some hundreds at once:
+  /// what is left of these is there for later calls, until it is given back.
   std::int64_t* zeros(int count) {
     if (count > zeros_left_) {
-      zeros_left_ = std::max(count, 256);
+      zeros_left_ = std::max(count, 512);
       zeros_ = take<std::int64_t>(zeros_left_);
+      zeros_end_ = mark();
       Kokkos::deep_copy(
           exec_, Kokkos::View<std::int64_t*, Memory>(zeros_, zeros_left_),
           std::int64_t{0});
@@ -128,6 +133,7 @@ class WorkPool {
   std::vector<typename Pool::Pointer> blocks_;
   std::int64_t* zeros_ = nullptr;
   int zeros_left_ = 0;
+  Mark zeros_end_;
 };
 
 }  // namespace Detail

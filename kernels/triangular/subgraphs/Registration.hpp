@@ -42,8 +42,9 @@ class SubgraphsRegistration
   /// order of their cost, and each is made only where the algorithm may still
   /// be the fastest: whether components can fit, by the number of starting
   /// vertices, of which each component has one at least; the least time that
-  /// any partition takes; the components, with which a thousand solves have to
-  /// be worth the partition; the partition, on the host.
+  /// any partition takes, and its making as the share of each of a thousand
+  /// solves; the components, with which both are more; the partition, on the
+  /// host.
   void consider(Selection& selection) override {
     const auto& sizes = selection.analysis.order.sizes;
     const PartitionOptions allowed = limits(selection);
@@ -59,7 +60,9 @@ class SubgraphsRegistration
     if (!in_one && is_gpu<ExecutionSpace> && selection.features().columns > 1)
       return;
     const double best = selection.best()->predicted_us;
-    if (!(subgraphs_at_least(selection.features()) < best) ||
+    const double of_partition =
+        in_one || !is_gpu<ExecutionSpace> ? 0. : partition_us_a_solve(rows);
+    if (!(subgraphs_at_least(selection.features()) + of_partition < best) ||
         !selection.may_fit(*this))
       return;
     std::string note;
@@ -74,7 +77,7 @@ class SubgraphsRegistration
       if (components.count < 2 || components.largest > most) return;
       if (is_gpu<ExecutionSpace> &&
           !(subgraphs_at_least(selection.features(), components.largest) +
-                partition_us_a_solve(rows) <
+                of_partition <
             best))
         return;
       note = std::to_string(components.count) + " components";

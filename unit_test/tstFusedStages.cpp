@@ -5,6 +5,7 @@
 #include <analysis/stages/FusedStages.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
+#include <utility>
 #include <vector>
 
 #include "RandomSeed.hpp"
@@ -228,25 +229,53 @@ TEST(FusedStages, LongRowsAreVisitedOnce) {
 }
 
 TEST(FusedStages, TakesAnyNumberOfRuns) {
-  // More than there are counters for.
-  const std::int64_t size = (1 << 19) + 3;
+  // More than there are zeros for at once, and a few of stages that have
+  // launches of their own.
   const Space exec;
   WorkPool<Space> pool(exec, 0);
   FusedStages<Space> sequence(exec, pool);
-  const std::vector<int> ones(static_cast<std::size_t>(size), 1);
-  const Stages stages{
-      on_device(ones), on_device(ones),
-      on_device(std::vector<std::int64_t>(ones.size(), untouched)),
-      on_device(std::vector<std::int64_t>(ones.size(), untouched))};
-  for (int run = 0; run < 50; ++run) {
-    Kokkos::deep_copy(exec, stages.before, untouched);
-    sequence.run("sums", stages, SumStage<Stages::First>{size},
-                 SumStage<Stages::Second>{run});
-    exec.fence();
-    const auto before = on_host(stages.before);
-    for (std::int64_t i = 0; i < size; ++i)
-      ASSERT_EQ(before[static_cast<std::size_t>(i)], i) << "run " << run;
+  for (const auto& [size, runs] : {std::pair<std::int64_t, int>{1000, 700},
+                                   {(std::int64_t{1} << 19) + 3, 5}}) {
+    const std::vector<int> ones(static_cast<std::size_t>(size), 1);
+    const Stages stages{
+        on_device(ones), on_device(ones),
+        on_device(std::vector<std::int64_t>(ones.size(), untouched)),
+        on_device(std::vector<std::int64_t>(ones.size(), untouched))};
+    for (int run = 0; run < runs; ++run) {
+      Kokkos::deep_copy(exec, stages.before, untouched);
+      sequence.run("sums", stages, SumStage<Stages::First>{size},
+                   SumStage<Stages::Second>{run});
+      exec.fence();
+      const auto before = on_host(stages.before);
+      for (std::int64_t i = 0; i < size; ++i)
+        ASSERT_EQ(before[static_cast<std::size_t>(i)], i) << "run " << run;
+    }
   }
+}
+
+/// Zeros outlive what is taken and given back after them, and no more.
+TEST(WorkPool, GivesZerosOfItsOwn) {
+  const Space exec;
+  WorkPool<Space> pool(exec, 1 << 20);
+  const auto expect_zeros = [&](std::int64_t* words, int count) {
+    const Kokkos::View<std::int64_t*, Memory> view(words, count);
+    EXPECT_EQ(on_host(view), std::vector<std::int64_t>(count, 0));
+    Kokkos::deep_copy(exec, view, std::int64_t{7});
+  };
+  const auto before = pool.mark();
+  for (int turn = 0; turn < 3; ++turn) {
+    expect_zeros(pool.zeros(3), 3);
+    const auto mark = pool.mark();
+    for (int k = 0; k < 300; ++k) {
+      expect_zeros(pool.zeros(k % 5 + 1), k % 5 + 1);
+      auto* const other = pool.take<std::int64_t>(100);
+      Kokkos::deep_copy(exec, Kokkos::View<std::int64_t*, Memory>(other, 100),
+                        std::int64_t{5});
+      if (k % 3 == 0) pool.give_back(mark);
+    }
+    if (turn == 1) pool.give_back(before);
+  }
+  exec.fence();
 }
 
 TEST(FusedStages, TellTheHostWhatTheyHaveFound) {

@@ -98,6 +98,18 @@ SampledLevels sample_merged_levels(
   return made;
 }
 
+/// Whether the rows of all depths of `levels` level sets are counted at once
+/// first, as if none stayed: a launch for each depth takes long where there are
+/// few rows, of which none stays as a rule.
+/// @param some_stay  whether a sample says that some do
+inline bool counts_at_once(int levels, std::int64_t rows, bool some_stay) {
+  return levels > 2 && rows <= Detail::few_rows_to_replace && !some_stay;
+}
+/// Launches that count the rows, unless one stays that the sample has not seen.
+inline int counting_launches(int levels, std::int64_t rows, bool some_stay) {
+  return counts_at_once(levels, rows, some_stay) ? 1 : levels - 1;
+}
+
 /// Rewrites a graph's rows.
 ///
 /// @param order   of `graph`, which has vertices
@@ -107,8 +119,7 @@ SampledLevels sample_merged_levels(
 /// @param pool    for all arrays: it has to outlive them
 /// @param unmerged  by vertex, RowStatus::stays: the row stays as it is, and
 ///                  others wait for it; null: no row has to
-/// @param some_stay  whether a sample says that some rows stay. If not, and if
-///                   there are few rows, all are looked at in one launch first
+/// @param some_stay  see counts_at_once
 /// @returns with `levels` 1 where there is nothing to rewrite, or too much:
 ///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
 ///          slots or words of recipes
@@ -249,12 +260,10 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
       return ordered ? sums[MergeSums::levels] : 0;
     });
   };
-  // A launch for each depth takes long where there are few rows, of which none
-  // stays as a rule. If some do, all is right up to the first of their depths.
+  // If some stay after all, all is right up to the first of their depths.
   int depth = 1;
   std::int64_t first = rows_of_depth(0);
-  stages.none_may_stay =
-      levels > 2 && n <= few_rows_to_replace && !unmerged && !some_stay;
+  stages.none_may_stay = !unmerged && counts_at_once(levels, n, some_stay);
   if (stages.none_may_stay) {
     count_rows(first, n - first, true);
     sum_up();

@@ -73,12 +73,16 @@ class SubgraphPacker {
                        static_cast<int>(65536 / scalar_bytes) - 1});
     };
     const int most_rows = std::min(shape.max_rows, max_local() - 1);
+    if (most_rows < 1) return;
     owns_pool_ = !pool_;
     if (owns_pool_)
       pool_ = std::make_shared<WorkPool<ExecutionSpace>>(
           exec, workspace_bytes(graph.num_vertices, graph.num_edges()));
     sequence_.emplace(exec, *pool_);
     stages_.count = pool_->zeros(Stages::num_counts);
+    stages_.band_levels = shape.band_levels;
+    stages_.bands = shape.num_bands(num_levels);
+    if (stages_.bands > 1) order_by_bands();
     const Graph given = graph;
     // A group has no more level sets than there are.
     const int merged_levels =
@@ -99,13 +103,12 @@ class SubgraphPacker {
     const auto fit = [&](int times) {
       if (needed[times] < 0) {
         begin_again();
-        assign(num_levels, most_rows, times);
+        choose_size(most_rows, times);
         if (!rows_fit(max_local)) return false;
         needed[times] = most_values();
       }
       return needed[times] <= max_local();
     };
-    if (most_rows < 1) return;
     for (bool first = true;; first = false) {
       // Where the first try fails, others may, too.
       if (first || fit(0)) {
@@ -335,18 +338,27 @@ class SubgraphPacker {
         counts_);
   }
 
-  /// Cuts the rows into sub-graphs of at most `rows`, and these in halves.
-  void assign(int num_levels, int rows, int halvings) {
+  /// The order of the rows in bands, which all tries have in common.
+  void order_by_bands() {
+    auto& p = stages_;
+    const std::int64_t n = p.graph.num_vertices;
+    pool_->take(p.order, n);
+    pool_->take(p.band_key, n);
+    pool_->take(p.band_first, p.bands + 1);
+    run("band_keys", EachStage<typename Stages::BandKeys>{n});
+    sort(p.band_key, p.order, n, bits_for(p.bands));
+    run("band_starts", EachStage<typename Stages::BandStarts>{n});
+  }
+  /// Has sub-graphs of at most `rows` rows, cut in halves, with arrays for
+  /// them; `assign` or `most_values` says which rows they have.
+  void choose_size(int rows, int halvings) {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices;
     p.max_rows = ((rows - 1) >> halvings) + 1;
     p.whole_rows = rows;
     p.halvings = halvings;
-    p.band_levels = shape_.band_levels;
-    p.bands = shape_.num_bands(num_levels);
     const std::int64_t most_subgraphs = most_subgraphs_ =
         std::min(n, (n / rows + p.bands) << halvings);
-    pool_->take(p.order, n);
     pool_->take(p.subgraph_of, n);
     pool_->take(p.export_before, n + 1);
     pool_->take(p.permuted_row_of, n);
@@ -358,18 +370,20 @@ class SubgraphPacker {
     pool_->take(p.first_step, most_subgraphs);
     pool_->take(p.last_step, most_subgraphs);
     if (p.bands == 1) {
+      pool_->take(p.order, n);
       p.num_subgraphs = static_cast<int>(p.chunks_of(n));
-      run("assign", EachStage<typename Stages::AssignOneBand>{n});
     } else {
-      pool_->take(p.band_key, n);
-      pool_->take(p.band_first, p.bands + 1);
       pool_->take(p.band_chunk, p.bands + 1);
-      run("band_keys", EachStage<typename Stages::BandKeys>{n});
-      sort(p.band_key, p.order, n, bits_for(p.bands));
-      run("assign", EachStage<typename Stages::BandStarts>{n},
-          SumStage<typename Stages::BandChunkScan>{p.bands},
-          EachStage<typename Stages::AssignSubgraphs>{n});
     }
+  }
+  /// Cuts the rows into sub-graphs.
+  void assign() {
+    const std::int64_t n = stages_.graph.num_vertices;
+    if (stages_.bands == 1)
+      run("assign", EachStage<typename Stages::AssignOneBand>{n});
+    else
+      run("assign", SumStage<typename Stages::BandChunkScan>{stages_.bands},
+          EachStage<typename Stages::AssignSubgraphs>{n});
   }
   /// Whether the rows alone are too many for a team.
   template <class MaxLocal>
@@ -378,9 +392,10 @@ class SubgraphPacker {
     return p.bands > 1 ||
            1 + p.graph.num_vertices / p.num_subgraphs <= max_local();
   }
-  /// Values that one of the sub-graphs needs at most, with its own and the
-  /// zero. Merged rows need no others from outside than their own sub-graph
-  /// does without them, so that the graph as it was given tells.
+  /// Cuts the rows into sub-graphs, and tells how many values one of them needs
+  /// at most, with its own and the zero. Merged rows need no others from
+  /// outside than their own sub-graph does without them, so that the graph as
+  /// it was given tells.
   std::int64_t most_values() {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
@@ -390,12 +405,13 @@ class SubgraphPacker {
       p.table_size = 1024;
       while (p.table_size < 2 * edges) p.table_size *= 2;
       pool_->take(p.external_key, p.table_size);
-      run_and_fetch("capacity",
+      run_and_fetch("capacity", EachStage<typename Stages::AssignOneBand>{n},
                     EachStage<typename Stages::ClearTable>{p.table_size},
                     EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
                     RowsStage<typename Stages::CountImports>{n, edges},
                     EachStage<typename Stages::Capacity>{p.num_subgraphs});
     } else {
+      assign();
       do {
         find_imports();
         fetch_counts();
@@ -410,7 +426,8 @@ class SubgraphPacker {
   bool partition(int num_levels, int rows, int halvings,
                  const MaxLocal& max_local) {
     auto& p = stages_;
-    assign(num_levels, rows, halvings);
+    choose_size(rows, halvings);
+    assign();
     if (merged_levels_ == 0 || team_ < 0) choose_shape(num_levels);
     if (!rows_fit(max_local)) return false;
     p.packed.row_lanes = shape_.team[team_].row_lanes;

@@ -54,8 +54,6 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   KOKKOS_INLINE_FUNCTION void operator()(BandKeys, Index i) const {
     band_key[i] = static_cast<Key>(level[i] / band_levels);
     order[i] = static_cast<int>(i);
-    exported[i] = 0;
-    time[i] = -1;
   }
   struct BandStarts {};
   KOKKOS_INLINE_FUNCTION void operator()(BandStarts, Index p) const {
@@ -88,8 +86,10 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   }
   struct AssignSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(AssignSubgraphs, Index p) const {
-    const int g = chunk_at(p);
-    subgraph_of[order[p]] = g;
+    const int g = chunk_at(p), i = order[p];
+    exported[i] = 0;
+    time[i] = -1;
+    subgraph_of[i] = g;
     if (p == 0 || chunk_at(p - 1) != g) first_vertex[g] = static_cast<int>(p);
     if (p + 1 == graph.num_vertices)
       first_vertex[band_chunk[bands]] = graph.num_vertices;

@@ -29,11 +29,14 @@ struct TeamsTogetherSizes {
       SortJob::digits * (4 + 2 * most_sorting_warps);
   /// Teams at most, and sums at once.
   static constexpr int most_teams = 1024, most_sums = 3;
+  /// Teams that take part in a sort.
+  KOKKOS_FUNCTION static int teams_that_sort(int teams) {
+    return teams < SortJob::most_teams ? teams : SortJob::most_teams;
+  }
   /// Words that so many teams can sort.
-  static std::int64_t most_sorted(int teams, int team_size) {
-    return std::int64_t{teams < SortJob::most_teams ? teams
-                                                    : SortJob::most_teams} *
-           team_size * SortJob::words_of_lane;
+  KOKKOS_FUNCTION static std::int64_t most_sorted(int teams, int team_size) {
+    return std::int64_t{teams_that_sort(teams)} * team_size *
+           SortJob::words_of_lane;
   }
 };
 
@@ -66,6 +69,13 @@ class TeamsTogether : public TeamsTogetherSizes {
       }
     }
     team_.team_barrier();
+  }
+  /// The same among the first `teams`, of which one needs no others.
+  KOKKOS_INLINE_FUNCTION void barrier_of(int teams) {
+    if (teams > 1)
+      barrier();
+    else
+      team_.team_barrier();
   }
   template <class Call>
   KOKKOS_INLINE_FUNCTION void each(std::int64_t count, const Call& call) const {
@@ -181,15 +191,17 @@ class TeamsTogether : public TeamsTogetherSizes {
     }
   }
   /// Cost: two barriers, a read and a write of all words for each digit. At
-  /// most `most_sorted` words.
+  /// most `most_sorted` words. Few words are one team's, and the barriers too.
   KOKKOS_INLINE_FUNCTION void sort(std::int64_t count, const SortJob& job) {
     const int passes = job.passes();
+    const bool few = count <= most_sorted(1, team_.team_size());
+    const int teams = few ? 1 : teams_that_sort(team_.league_size());
     int first = job.first_bit, left = job.bits;
     for (int pass = 0; pass < passes; ++pass) {
-      if (pass > 0) barrier();
+      if (pass > 0) barrier_of(teams);
       const int bits = (left + passes - pass - 1) / (passes - pass);
       const bool back = pass % 2 == 1;
-      sort_digit(count, back ? job.other : job.words,
+      sort_digit(teams, count, back ? job.other : job.words,
                  back ? job.words : job.other, job.counts, first, bits);
       first += bits;
       left -= bits;
@@ -204,13 +216,10 @@ class TeamsTogether : public TeamsTogetherSizes {
   /// By one digit. A warp has words that follow each other, and so has a team:
   /// a word's place is behind those of smaller digits, those of the same digit
   /// in teams before, in warps of the team before, and in the own warp before.
-  KOKKOS_INLINE_FUNCTION void sort_digit(std::int64_t count,
+  KOKKOS_INLINE_FUNCTION void sort_digit(int teams, std::int64_t count,
                                          const std::uint64_t* from,
                                          std::uint64_t* to, unsigned* counts,
                                          int first_bit, int bits) {
-    const int teams = team_.league_size() < SortJob::most_teams
-                          ? team_.league_size()
-                          : SortJob::most_teams;
     const int team = team_.league_rank(), rank = team_.team_rank();
     const int lane = rank % width, warp = rank / width;
     const int warps = team_.team_size() / width, digits = 1 << bits;
@@ -273,7 +282,7 @@ class TeamsTogether : public TeamsTogetherSizes {
       }
       counts[team * SortJob::digits + rank] = sum;
     }
-    barrier();
+    barrier_of(teams);
     if (!takes_part) return;
     Sums<1> all = {};
     std::int64_t before_team = 0, sum;

@@ -231,17 +231,19 @@ class TriangularAlgorithm {
   /// of them.
   /// @param divide as inspect_values says: some diagonal value has no usable
   ///               reciprocal
-  void set_values(const ExecutionSpace& exec, const Scalar* values,
+  /// @returns whether anything is enqueued
+  bool set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
     if (trial_is_packing(divide)) {
       begin_packing(divide);
       end_packing();
-      return;
+      return false;
     }
     enqueue_values(exec, values, divide);
     // Solves may read their values before they wait for what is before them;
     // the caller waits for all before it forgets a trial packing.
     if (!holds_trial_packing()) publish_writes(exec);
+    return true;
   }
   /// The same without publish_writes, which has to follow.
   /// @param spoils where it is not 0, in device memory, solves are to give NaN;

@@ -330,11 +330,12 @@ class TriangularSolverState {
   }
   void take_first_values(const ExecutionSpace& exec, const Matrix& A,
                          const ValuesInspection& found) {
+    bool waits = true;
     if (updates_)
       updates_->enqueue(exec, A.values);
     else
-      algorithm_->set_values(exec, A.values, found.divide != 0);
-    exec.fence();
+      waits = algorithm_->set_values(exec, A.values, found.divide != 0);
+    if (waits) exec.fence();
   }
 
   /// Makes what takes enqueued values for an algorithm that takes all.

@@ -7,6 +7,7 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <string>
 
@@ -15,29 +16,34 @@ namespace Detail {
 
 namespace Cuda {
 
-/// An attribute of the instance's device, or `otherwise`.
-inline int attribute(const Kokkos::Cuda& exec, cudaDeviceAttr which,
-                     int otherwise) {
-  int value = 0;
-  return cudaDeviceGetAttribute(&value, which, exec.cuda_device()) ==
-                     cudaSuccess &&
-                 value > 0
-             ? value
-             : otherwise;
+/// An attribute of the instance's device, or `otherwise`. The driver is asked
+/// once for each of 64 devices: an analysis asks dozens of times.
+template <cudaDeviceAttr which>
+int attribute(const Kokkos::Cuda& exec, int otherwise) {
+  static std::atomic<int> known[64] = {};
+  const int device = exec.cuda_device();
+  const bool is_kept = device >= 0 && device < 64;
+  int value = is_kept ? known[device].load(std::memory_order_relaxed) : 0;
+  if (value > 0) return value;
+  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess ||
+      value <= 0)
+    return otherwise;
+  if (is_kept) known[device].store(value, std::memory_order_relaxed);
+  return value;
 }
 inline int multiprocessors(const Kokkos::Cuda& exec) {
-  return attribute(exec, cudaDevAttrMultiProcessorCount, 1);
+  return attribute<cudaDevAttrMultiProcessorCount>(exec, 1);
 }
 inline std::size_t cache_bytes(const Kokkos::Cuda& exec,
                                std::size_t otherwise) {
-  const int bytes = attribute(exec, cudaDevAttrL2CacheSize, 0);
+  const int bytes = attribute<cudaDevAttrL2CacheSize>(exec, 0);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
 }
 /// Bytes of shared memory that a block may have once its kernel asks for it
 /// (see ScratchPermission), and no fewer than `otherwise`.
 inline std::size_t scratch_bytes(const Kokkos::Cuda& exec,
                                  std::size_t otherwise) {
-  const int bytes = attribute(exec, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+  const int bytes = attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(exec, 0);
   // A kernel's own shared variables come out of it: a kilobyte is for these.
   const auto left = static_cast<std::size_t>(std::max(0, bytes - 1024));
   return std::max(left, otherwise);

@@ -177,9 +177,14 @@ class SyncFreeRegistration
       if (saves) worthwhile_.push_back({c.levels, us});
       if (named > 0 || (saves && size < most_size))
         selection.merging_pays = true;
-      // No host enqueues solves faster than that.
-      const double cost = std::max(us, selection.parameters.alpha) *
-                          std::pow(size + 1.5, 1. / 8);
+      // No host enqueues solves faster than that. Rows are counted depth by
+      // depth, of which each of a thousand solves has its share.
+      const double counting =
+          counting_us / 1000 *
+          counting_launches(c.levels, analysis.graph.num_vertices, c.stay > 0);
+      const double cost =
+          (std::max(us, selection.parameters.alpha) + counting) *
+          std::pow(size + 1.5, 1. / 8);
       const bool best =
           saves && size < most_size &&
           selection.budget.allows(static_cast<std::size_t>(size * crs)) &&

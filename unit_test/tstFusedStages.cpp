@@ -229,8 +229,8 @@ TEST(FusedStages, LongRowsAreVisitedOnce) {
 }
 
 TEST(FusedStages, TakesAnyNumberOfRuns) {
-  // More than there are zeros for at once, and a few of stages that have
-  // launches of their own.
+  // More runs than there are zeros for at once, and a few runs of stages that
+  // have launches of their own.
   const Space exec;
   WorkPool<Space> pool(exec, 0);
   FusedStages<Space> sequence(exec, pool);
@@ -253,7 +253,8 @@ TEST(FusedStages, TakesAnyNumberOfRuns) {
   }
 }
 
-/// Zeros outlive what is taken and given back after them, and no more.
+/// Zeros outlive what is taken and given back after them; zeros that are given
+/// back are made anew.
 TEST(WorkPool, GivesZerosOfItsOwn) {
   const Space exec;
   WorkPool<Space> pool(exec, 1 << 20);
@@ -359,15 +360,49 @@ TEST(FusedStages, SortsAreStable) {
   std::uniform_int_distribution<std::int64_t> draw(2, 1 << 18);
   for (const std::int64_t count :
        {std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, std::int64_t{512},
-        std::int64_t{2049}, std::int64_t{16385}, std::int64_t{1} << 16,
-        std::int64_t{100003}, std::int64_t{1} << 18, draw(generator()),
-        draw(generator())})
+        std::int64_t{513}, std::int64_t{2048}, std::int64_t{2049},
+        std::int64_t{16385}, std::int64_t{1} << 16, std::int64_t{100003},
+        std::int64_t{1} << 18, draw(generator()), draw(generator())})
     for (const int bits : {0, 1, 7, 8, 9, 16, 17, 24, 40})
       for (const bool alike : {false, true})
         check_sort(count,
                    std::uniform_int_distribution<int>(
                        0, 64 - std::max(bits, 8))(generator()),
                    bits, alike);
+}
+
+/// One team sorts few words, however many teams there are.
+TEST(FusedStages, SortAsManyAsAreFound) {
+  if (!has_resident_teams<Space>) return;
+  const Space exec;
+  const std::int64_t most = 1 << 16;
+  for (const std::int64_t found : {0, 1, 700, 2048, 2049, 9000}) {
+    for (const int bits : {8, 13, 24}) {
+      SCOPED_TRACE(testing::Message() << found << " words, " << bits);
+      std::vector<std::uint64_t> words(static_cast<std::size_t>(most));
+      for (auto& word : words) word = generator()();
+      WorkPool<Space> pool(exec, 1 << 16);
+      const SortingStages stages{
+          on_device(words),
+          {pool.take<std::uint64_t>(most), pool.take<std::uint64_t>(most),
+           pool.take<unsigned>(SortJob::digits * SortJob::most_teams), 3,
+           bits}};
+      const auto counted = on_device(std::vector<std::int64_t>{found});
+      const StageCount count(most, counted.data());
+      FusedStages<Space> sequence(exec, pool);
+      ASSERT_TRUE(sequence.run_in_one("sort", stages,
+                                      EachStage<SortingStages::Make>{most},
+                                      SortStage<SortingStages::Sort>{count},
+                                      EachStage<SortingStages::Take>{count}));
+      exec.fence();
+      std::stable_sort(words.begin(), words.begin() + found,
+                       [&](auto a, auto b) {
+                         const std::uint64_t mask = (1u << bits) - 1;
+                         return (a >> 3 & mask) < (b >> 3 & mask);
+                       });
+      ASSERT_EQ(on_host(stages.given), words);
+    }
+  }
 }
 
 TEST(FusedStages, TooManyWordsAreLeftToOthers) {

@@ -118,8 +118,8 @@ TEST(PackedSubgraphs, CutsSmallerUntilScratchIsEnough) {
   }
 }
 
-/// More edges than are sorted where they are listed, if they lead from one
-/// sub-graph to another: of nearly all that do, and of few.
+/// Graphs with more edges than one launch lists and sorts: of one, nearly all
+/// edges lead from sub-graph to sub-graph, of the other, few.
 TEST(PackedSubgraphs, HaveManyEdges) {
   const Team team{32, 4, 8};
   const int n = 60000;
@@ -129,10 +129,15 @@ TEST(PackedSubgraphs, HaveManyEdges) {
     ASSERT_GT(graph.num_edges(), 300000);
     for (const PackingShape& shape :
          {PackingShape{0, 1024, 8000, 8}, PackingShape{20, 1024, 8000, 8},
+          PackingShape{20, 1024, 4000, 8},
           PackingShape{0, 1024, window == n ? 4000 : 1100, 8}}) {
       SCOPED_TRACE(window);
       SCOPED_TRACE(shape.max_local);
       EXPECT_TRUE(expect_stream(graph, shape, team));
+      // The largest that there may be fit.
+      if (shape.max_local == 8000 && shape.band_levels == 0) {
+        EXPECT_EQ(make_builder(graph, shape, team).num_subgraphs(), 59);
+      }
     }
   }
 }

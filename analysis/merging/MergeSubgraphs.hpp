@@ -161,7 +161,7 @@ class SubgraphMerger {
     return kept;
   }
 
-  /// Of a merged row, at most.
+  /// Dependencies of a merged row at most, once `merge` has returned true.
   int most_dependencies() const { return lists_.dependencies; }
 
  private:

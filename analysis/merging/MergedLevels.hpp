@@ -328,8 +328,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     return static_cast<std::int64_t>(storage.bytes());
   };
   const std::int64_t bytes = take(PlanStorage<Memory>());
-  // A plan copies them as a whole, with what is between them, which nobody has
-  // written and nobody reads.
+  // A plan copies them as a whole.
   take(PlanStorage<Memory>(pool.template take<unsigned char>(bytes)));
   stages.new_vertex = made.order.vertex;
   stages.rows = rows;

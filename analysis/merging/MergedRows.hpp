@@ -57,12 +57,13 @@ struct MergedRows {
   void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
             std::int64_t numbers, std::int64_t recipe_bytes,
             std::int64_t num_faults, std::int64_t num_values, bool far = true) {
-    storage.take(recipe_of, far ? vertices : 0);
+    // Rounded up, so that nothing lies between the arrays.
+    const std::int64_t even = (vertices + 1) / 2 * 2;
+    storage.take(recipe_of, far ? even : 0);
     storage.take(faults, num_faults);
     storage.take(value_index, values_in_order ? 0 : numbers, num_values);
     storage.take(begin_of, vertices + 1);
-    // Recipes begin with a whole word.
-    storage.take(near_recipe_of, (vertices + 1) / 2 * 2);
+    storage.take(near_recipe_of, even);
     storage.take(recipe, recipe_bytes);
   }
   void take_again(Detail::PlanStorage<MemorySpace>& storage,

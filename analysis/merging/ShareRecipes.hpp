@@ -142,6 +142,11 @@ struct ShareRecipes {
     const unsigned of = begin[shared[v] >= 0 ? shared[v] : v];
     rows.recipe_of(i) = of;
     rows.near_recipe_of(i) = static_cast<unsigned short>(of);
+    if (i + 1 == num_rows && num_rows % 2 != 0) {
+      // A plan copies what the arrays are rounded up by, too.
+      rows.recipe_of(i + 1) = Rows::no_recipe;
+      rows.near_recipe_of(i + 1) = Rows::no_near_recipe;
+    }
     if (shared[i] >= 0) return;
     const unsigned first = word_of[i], end = word_of[i + 1];
     if (first == end) return;

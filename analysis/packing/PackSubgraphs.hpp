@@ -438,10 +438,10 @@ class SubgraphPacker {
 
   /// Edges of which a table is made rather than a list.
   static constexpr std::int64_t edges_of_table = std::int64_t{1} << 21;
-  /// Edges between sub-graphs that are sorted in the launch that lists them,
-  /// and edges from which on these are taken to be more.
+  /// Edges between sub-graphs that one launch lists and sorts, and edges of
+  /// which those between sub-graphs may be so few.
   static constexpr std::int64_t few_externals = std::int64_t{1} << 18,
-                                many_edges = std::int64_t{1} << 22;
+                                most_edges_in_one = std::int64_t{1} << 21;
 
   bool all_in_one() const {
     return stages_.bands == 1 && stages_.num_subgraphs == 1;
@@ -460,11 +460,12 @@ class SubgraphPacker {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       const int key_bits = p.dependency_bits + bits_for(most_subgraphs_ - 1);
       const int edge_bits = bits_for(edges);
-      if (!all_in_one() && !many_externals_ && edges <= many_edges &&
+      if (!all_in_one() && !many_externals_ && edges <= most_edges_in_one &&
           key_bits + edge_bits <= 64) {
         const auto mark = pool_->mark();
         p.edge_bits = edge_bits;
-        p.most_externals = std::min(edges, few_externals);
+        p.most_externals =
+            std::min({edges, few_externals, sequence_->most_sorted()});
         auto& sort = p.external_sort;
         sort.first_bit = edge_bits;
         sort.bits = key_bits;
@@ -579,8 +580,9 @@ class SubgraphPacker {
     team_ = chosen.team;
   }
 
-  /// Enqueues both, and waits for the counts; false if the values don't fit and
-  /// the steps were left out.
+  /// Enqueues what finds the values that sub-graphs need from each other and
+  /// the steps of all rows, and waits for the counts; false if the values don't
+  /// fit and the steps were left out.
   template <class MaxLocal>
   bool try_steps(const MaxLocal& max_local) {
     auto& p = stages_;

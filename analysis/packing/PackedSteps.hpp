@@ -145,7 +145,7 @@ struct PackedSteps {
                        ? stages.latency
                        : 0;
     }
-    /// True once all are known.
+    /// Looks at those that are unknown; true once none is.
     KOKKOS_INLINE_FUNCTION bool look(const Stages& stages) {
       int step[most];
       STRATA_IMPL_UNROLL

@@ -37,7 +37,7 @@ struct PackingArrays {
   enum : int {
     count_subgraphs,
     count_externals,
-    count_unlisted,  // 1: they are more than there is room for
+    count_unlisted,  // 1: more of them than there is room for
     count_uniques,
     count_local,
     count_exports,

@@ -58,7 +58,7 @@ struct StepsOfRows : SubgraphPartition<MemorySpace> {
   KOKKOS_INLINE_FUNCTION int step_of_short_row(const int (&after)[most], int m,
                                                int newest) const {
     int late = 0;
-    // Older ones are there in any case, see bins_of.
+    // Older dependencies are there in any case, see bins_of.
     const int ages = m > entries_a_step() ? m / entries_a_step() + 1 : 0;
     for (int age = 0; age < ages; ++age) {
       int sum = 0;

@@ -24,7 +24,8 @@ namespace Detail {
 /// changes it.
 template <class Stages, class List>
 struct StagesOfTeams {
-  static constexpr int max_team_size = List::one_sum ? 1024 : 512;
+  static constexpr int max_team_size =
+      List::one_sum ? 1024 : TeamsTogetherSizes::threads_of_team;
   static constexpr int scratch_bytes =
       TeamsTogetherSizes::scratch_bytes +
       (List::sorts ? TeamsTogetherSizes::sort_scratch_bytes + 16 : 0);
@@ -176,6 +177,12 @@ class FusedStages {
     } else {
       return false;
     }
+  }
+
+  /// Words that a SortStage can sort.
+  std::int64_t most_sorted() const {
+    return TeamsTogetherSizes::most_sorted(num_multiprocessors(exec_),
+                                           TeamsTogetherSizes::threads_of_team);
   }
 
  private:

@@ -27,6 +27,8 @@ struct TeamsTogetherSizes {
   static constexpr int most_sorting_warps = 16;
   static constexpr int sort_scratch_bytes =
       SortJob::digits * (4 + 2 * most_sorting_warps);
+  /// Threads of a team, but for one sum alone.
+  static constexpr int threads_of_team = 512;
   /// Teams at most, and sums at once.
   static constexpr int most_teams = 1024, most_sums = 3;
   /// Teams that take part in a sort.
@@ -70,7 +72,8 @@ class TeamsTogether : public TeamsTogetherSizes {
     }
     team_.team_barrier();
   }
-  /// The same among the first `teams`, of which one needs no others.
+  /// Between parts of work that the first `teams` teams share: one team needs
+  /// no other. All threads of all teams call it.
   KOKKOS_INLINE_FUNCTION void barrier_of(int teams) {
     if (teams > 1)
       barrier();
@@ -191,7 +194,8 @@ class TeamsTogether : public TeamsTogetherSizes {
     }
   }
   /// Cost: two barriers, a read and a write of all words for each digit. At
-  /// most `most_sorted` words. Few words are one team's, and the barriers too.
+  /// most `most_sorted` words. One team sorts few words, with barriers of its
+  /// own.
   KOKKOS_INLINE_FUNCTION void sort(std::int64_t count, const SortJob& job) {
     const int passes = job.passes();
     const bool few = count <= most_sorted(1, team_.team_size());

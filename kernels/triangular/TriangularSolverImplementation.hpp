@@ -335,6 +335,7 @@ class TriangularSolverState {
       updates_->enqueue(exec, A.values);
     else
       waits = algorithm_->set_values(exec, A.values, found.divide != 0);
+    // Else inspect() has waited for the values, which are in their place.
     if (waits) exec.fence();
   }
 

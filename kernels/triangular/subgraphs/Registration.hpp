@@ -43,8 +43,8 @@ class SubgraphsRegistration
   /// be the fastest: whether components can fit, by the number of starting
   /// vertices, of which each component has one at least; the least time that
   /// any partition takes, and its making as the share of each of a thousand
-  /// solves; the components, with which both are more; the partition, on the
-  /// host.
+  /// solves; the components, with which the least time is longer; the
+  /// partition, on the host.
   void consider(Selection& selection) override {
     const auto& sizes = selection.analysis.order.sizes;
     const PartitionOptions allowed = limits(selection);

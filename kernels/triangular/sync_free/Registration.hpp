@@ -177,8 +177,8 @@ class SyncFreeRegistration
       if (saves) worthwhile_.push_back({c.levels, us});
       if (named > 0 || (saves && size < most_size))
         selection.merging_pays = true;
-      // No host enqueues solves faster than that. Rows are counted depth by
-      // depth, of which each of a thousand solves has its share.
+      // No host enqueues solves faster than that. A thousand solves share the
+      // launches that count rows.
       const double counting =
           counting_us / 1000 *
           counting_launches(c.levels, analysis.graph.num_vertices, c.stay > 0);

@@ -234,16 +234,7 @@ class SubgraphPacker {
     pool_->take(p.need_key, p.num_uniques);
     pool_->take(p.need_unique, p.num_uniques);
     pool_->take(p.unique_local, p.num_uniques);
-    run("prepare_tasks", EachStage<typename Stages::PrepareTasks>{n});
-    sort(p.task_key, p.task, tasks, p.time_bits + bits_for(p.num_subgraphs));
-    run_and_fetch(
-        "steps", SumStage<typename Stages::RunScan>{tasks},
-        EachStage<typename Stages::ChooseLanes>{p.num_subgraphs},
-        SumStage<typename Stages::StepScan>{tasks},
-        SumStage<typename Stages::StageScan>{
-            {tasks * packed.warps, p.count + Stages::count_stages}},
-        SumStage<typename Stages::ImportScan>{p.num_subgraphs},
-        EachStage<typename Stages::DescribeSubgraphs>{p.num_subgraphs});
+    find_places();
     p.num_steps = packed.num_steps = counts_[Stages::count_steps];
     packed.max_steps = static_cast<int>(counts_[Stages::count_most_steps]);
     packed.num_records = counts_[Stages::count_records];
@@ -282,6 +273,52 @@ class SubgraphPacker {
 
  private:
   using Stages = PackingStages<Memory>;
+
+  /// Sorts the tasks by sub-graph and step and finds a place for each: in one
+  /// launch where there are few. The host waits for the counts.
+  void find_places() {
+    auto& p = stages_;
+    const std::int64_t n = p.graph.num_vertices, tasks = p.num_tasks;
+    const int key_bits = p.time_bits + bits_for(p.num_subgraphs);
+    const HostWords<ExecutionSpace> told(Stages::num_counts);
+    const EachStage<typename Stages::PrepareTasks> prepare{n};
+    const auto with_the_rest = [&](const auto& call) {
+      return call(
+          SumStage<typename Stages::RunScan>{tasks},
+          EachStage<typename Stages::ChooseLanes>{p.num_subgraphs},
+          SumStage<typename Stages::StepScan>{tasks},
+          SumStage<typename Stages::StageScan>{
+              {tasks * p.packed.warps, p.count + Stages::count_stages}},
+          SumStage<typename Stages::ImportScan>{p.num_subgraphs},
+          EachStage<typename Stages::DescribeSubgraphs>{p.num_subgraphs},
+          ReportStage{std::int64_t{Stages::num_counts}, p.count, told.data()});
+    };
+    bool found = false;
+    if constexpr (has_resident_teams<ExecutionSpace>) {
+      auto& job = p.task_sort;
+      job.first_bit = bits_for(tasks);
+      job.bits = key_bits;
+      if (tasks <= sequence_->most_sorted() && job.first_bit + key_bits <= 64) {
+        pool_->take(job.words, tasks);
+        pool_->take(job.other, tasks);
+        pool_->take(job.counts, SortJob::digits * SortJob::most_teams);
+        found = with_the_rest([&](const auto&... rest) {
+          return sequence_->run_in_one(
+              "Strata::SubgraphPacker::places", p, prepare,
+              EachStage<typename Stages::TaskWords>{tasks},
+              SortStage<typename Stages::SortTasks>{tasks},
+              EachStage<typename Stages::TakeTasks>{tasks}, rest...);
+        });
+      }
+    }
+    if (!found) {
+      run("prepare_tasks", prepare);
+      sort(p.task_key, p.task, tasks, key_bits);
+      with_the_rest([&](const auto&... rest) { run("places", rest...); });
+    }
+    exec_.fence();
+    std::copy(told.data(), told.data() + Stages::num_counts, counts_);
+  }
 
   /// The arrays of the packed sub-graphs, in one allocation.
   void allocate_packed(std::int64_t num_values) {

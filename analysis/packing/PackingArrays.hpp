@@ -90,6 +90,8 @@ struct PackingArrays {
   Key* task_key = nullptr;
   int *task = nullptr, *task_row = nullptr, *run_of = nullptr;
   int* run_first = nullptr;
+  /// Of words that have a task's number behind its key.
+  SortJob task_sort = {};
   Index* place_of = nullptr;
   // Steps.
   int *step_records = nullptr, *step_subgraph = nullptr;

@@ -147,9 +147,10 @@ class FusedStages {
  public:
   FusedStages(const ExecutionSpace& exec, WorkPool<ExecutionSpace>& pool)
       : exec_(exec), pool_(&pool) {
-    if constexpr (has_resident_teams<ExecutionSpace>)
+    if constexpr (has_resident_teams<ExecutionSpace>) {
       pool.take(partial_, 2 * TeamsTogetherSizes::most_sums *
                               TeamsTogetherSizes::most_teams);
+    }
   }
 
   template <class Stages, class... Stage>
@@ -191,9 +192,11 @@ class FusedStages {
   static constexpr std::int64_t together_at_most = std::int64_t{1} << 19;
   using Range = LargeFunctorRange<ExecutionSpace>;
 
+  /// What an earlier stage finds is far less than it may be, as a rule.
   template <class Stage>
   static std::int64_t work(const Stage& stage) {
-    return stage.count.most;
+    return stage.count.found ? std::min(stage.count.most, together_at_most)
+                             : stage.count.most;
   }
   template <class Tag>
   static std::int64_t work(const RowsStage<Tag>& stage) {

@@ -245,9 +245,7 @@ struct OrderStages {
     vertex = pool.template view<int>(n);
     permuted_row = pool.template view<int>(n);
     length = pool.template view<int>(n);
-    pool.take(words.words, n);
-    pool.take(words.other, n);
-    pool.take(words.counts, SortJob::digits * SortJob::most_teams);
+    words.take(pool, n);
     words.first_bit = bits_for(static_cast<std::uint64_t>(n - 1));
     sizes = to_sizes;
   }

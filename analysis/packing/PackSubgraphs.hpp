@@ -280,7 +280,7 @@ class SubgraphPacker {
     auto& p = stages_;
     const std::int64_t n = p.graph.num_vertices, tasks = p.num_tasks;
     const int key_bits = p.time_bits + bits_for(p.num_subgraphs);
-    const HostWords<ExecutionSpace> told(Stages::num_counts);
+    const Told told(Stages::num_counts);
     const EachStage<typename Stages::PrepareTasks> prepare{n};
     const auto with_the_rest = [&](const auto& call) {
       return call(
@@ -291,7 +291,7 @@ class SubgraphPacker {
               {tasks * p.packed.warps, p.count + Stages::count_stages}},
           SumStage<typename Stages::ImportScan>{p.num_subgraphs},
           EachStage<typename Stages::DescribeSubgraphs>{p.num_subgraphs},
-          ReportStage{std::int64_t{Stages::num_counts}, p.count, told.data()});
+          counts_for(told));
     };
     bool found = false;
     if constexpr (has_resident_teams<ExecutionSpace>) {
@@ -299,9 +299,7 @@ class SubgraphPacker {
       job.first_bit = bits_for(tasks);
       job.bits = key_bits;
       if (tasks <= sequence_->most_sorted() && job.first_bit + key_bits <= 64) {
-        pool_->take(job.words, tasks);
-        pool_->take(job.other, tasks);
-        pool_->take(job.counts, SortJob::digits * SortJob::most_teams);
+        job.take(*pool_, tasks);
         found = with_the_rest([&](const auto&... rest) {
           return sequence_->run_in_one(
               "Strata::SubgraphPacker::places", p, prepare,
@@ -316,8 +314,7 @@ class SubgraphPacker {
       sort(p.task_key, p.task, tasks, key_bits);
       with_the_rest([&](const auto&... rest) { run("places", rest...); });
     }
-    exec_.fence();
-    std::copy(told.data(), told.data() + Stages::num_counts, counts_);
+    take_counts(told);
   }
 
   /// The arrays of the packed sub-graphs, in one allocation.
@@ -360,10 +357,16 @@ class SubgraphPacker {
   /// The same, and waits for the counts so far.
   template <class... Stage>
   void run_and_fetch(const char* name, const Stage&... stage) {
-    const HostWords<ExecutionSpace> told(Stages::num_counts);
-    run(name, stage...,
-        ReportStage{std::int64_t{Stages::num_counts}, stages_.count,
-                    told.data()});
+    const Told told(Stages::num_counts);
+    run(name, stage..., counts_for(told));
+    take_counts(told);
+  }
+  using Told = HostWords<ExecutionSpace>;
+  /// Tells the host the counts so far, which take_counts waits for.
+  ReportStage counts_for(const Told& told) const {
+    return {std::int64_t{Stages::num_counts}, stages_.count, told.data()};
+  }
+  void take_counts(const Told& told) {
     exec_.fence();
     std::copy(told.data(), told.data() + Stages::num_counts, counts_);
   }
@@ -506,10 +509,8 @@ class SubgraphPacker {
         auto& sort = p.external_sort;
         sort.first_bit = edge_bits;
         sort.bits = key_bits;
-        pool_->take(p.external_key, p.most_externals);
-        pool_->take(sort.other, p.most_externals);
-        pool_->take(sort.counts, SortJob::digits * SortJob::most_teams);
-        sort.words = p.external_key;
+        sort.take(*pool_, p.most_externals);
+        p.external_key = sort.words;
         p.external_sorted = sort.sorted();
         take_imports(p.most_externals);
         const StageCount found(p.most_externals,

@@ -73,6 +73,13 @@ struct SortJob {
   unsigned* counts;  // digits * most_teams
   int first_bit, bits;
 
+  /// Has room for `count` words in memory of `pool`.
+  template <class Pool>
+  void take(Pool& pool, std::int64_t count) {
+    pool.take(words, count);
+    pool.take(other, count);
+    pool.take(counts, digits * most_teams);
+  }
   KOKKOS_FUNCTION int passes() const {
     return (bits + digit_bits - 1) / digit_bits;
   }

@@ -12,6 +12,10 @@
 namespace Strata {
 namespace Detail {
 
+/// A plan is expected to be solved with so many times: an analysis takes longer
+/// for a faster plan if so many solves gain more.
+constexpr double solves_of_a_plan = 1000;
+
 /// What predictions of a solve of some right-hand sides are made from: features
 /// of the pattern, measured parameters, and terms that several predictions
 /// share. Times are in microseconds. Each algorithm's folder has its prediction

@@ -108,9 +108,11 @@ inline double subgraphs_at_least(const SolveFeatures& f, int largest) {
 }
 
 /// What a partition of components and the plan take, by one thread of the host,
-/// as the share of each of a thousand solves: 0.25 us a row, in systems of
-/// 420,000 and 720,000 rows beside an H100.
-inline double partition_us_a_solve(double rows) { return 0.25 * rows / 1000; }
+/// as the share of each solve: 0.25 us a row, in systems of 420,000 and 720,000
+/// rows beside an H100.
+inline double partition_us_a_solve(double rows) {
+  return 0.25 * rows / solves_of_a_plan;
+}
 
 }  // namespace Detail
 }  // namespace Strata

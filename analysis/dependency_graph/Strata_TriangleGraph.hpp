@@ -418,7 +418,7 @@ DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
                                 SortStage<typename Stages::Sort>{rows},
                                 EachStage<typename Stages::Bounds>{
                                     stages.order.lanes_of_whole_warps()},
-                                words.report());
+                                words.report(stages.order.levels_found));
       }
       if (may_order && levels->ordered) {
         // Without levels where a row is faulty.

@@ -322,16 +322,22 @@ class WordsWithSizes {
         told_(std::min(heads + 3 * most_levels + 1, heads + most_told)),
         host_(told_) {}
   /// The stage after all others.
-  ReportStage report() const { return {told_, from_, host_.data()}; }
+  /// @param levels  their number, in device memory; null: the most that there
+  ///                may be
+  ReportStage report(const int* levels) const {
+    return {told_, from_, host_.data(), levels, heads_ + 1, 3};
+  }
+  /// The heads alone.
+  ReportStage report_heads() const { return {heads_, from_, host_.data()}; }
   /// Waits, and once more where there are many level sets.
-  /// @param levels  their number, from the words
+  /// @param levels  their number, from the words; 0: the heads alone are wanted
   template <class Levels>
   std::vector<std::int64_t> take(const ExecutionSpace& exec,
                                  const Levels& levels) const {
     exec.fence();
     const std::int64_t* const words = host_.data();
-    const std::int64_t all =
-        heads_ + 3 * static_cast<std::int64_t>(levels(words)) + 1;
+    const std::int64_t found = levels(words);
+    const std::int64_t all = heads_ + (found > 0 ? 3 * found + 1 : 0);
     std::vector<std::int64_t> taken(words, words + std::min(all, told_));
     if (all > told_) {
       taken.resize(all);
@@ -449,7 +455,8 @@ bool order_in_one(
   if (known.known) {
     stages.order.known_levels = levels;
     stages.order.known_longest = known.found[LevelCounters::longest_row];
-    if (!sequence.run_in_one(label, stages, keys, sort, bounds, words.report()))
+    if (!sequence.run_in_one(label, stages, keys, sort, bounds,
+                             words.report(nullptr)))
       return false;
   } else {
     stages.order.levels_found = counters.data() + LevelCounters::num_levels;
@@ -459,7 +466,7 @@ bool order_in_one(
             EachStage<typename Stages::Reset>{
                 std::max<std::int64_t>(n, LevelCounters::size)},
             TeamStage<typename Stages::Find>{n}, keys, sort, bounds,
-            words.report()))
+            words.report(stages.order.levels_found)))
       return false;
   }
   int found[LevelCounters::size];

@@ -38,6 +38,23 @@ KOKKOS_INLINE_FUNCTION void raise_limit(int* at, int value) {
   if (value > load_relaxed(at)) Kokkos::atomic_fetch_max(at, value);
 }
 
+/// The same of several, which are all read before any is compared.
+struct RaisedLimit {
+  int which, value;
+};
+template <int count>
+KOKKOS_INLINE_FUNCTION void raise_limits(int* limits,
+                                         const RaisedLimit (&raised)[count]) {
+  int known[count];
+  STRATA_IMPL_UNROLL
+  for (int k = 0; k < count; ++k)
+    known[k] = load_relaxed(limits + raised[k].which);
+  STRATA_IMPL_UNROLL
+  for (int k = 0; k < count; ++k)
+    if (raised[k].value > known[k])
+      Kokkos::atomic_fetch_max(limits + raised[k].which, raised[k].value);
+}
+
 /// For an elimination that needs no notes of where entries went.
 struct NoNotes {
   KOKKOS_FUNCTION void operator()(int, bool, int) const {}
@@ -134,8 +151,9 @@ class EliminateRow {
 
   /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
   /// must call it.
-  /// @param edges  has first(row), end(row), entry(k), and inner(k, dependency,
-  ///               row): whether edge k stays within a group
+  /// @param edges  has first(row), end(row), entry(k), group_of(row), and
+  ///               inner(group, dependency): whether an edge from a row of that
+  ///               group stays within it
   /// @param notes  called for the entries of the rows j, in the order in which
   ///               x_j is replaced: notes(number, whether it is of the group,
   ///               place in the list of coefficients or of dependencies), by
@@ -146,7 +164,9 @@ class EliminateRow {
     EliminatedRow result;
     int coefficients = 0, dependencies = 0, operations = 0;
     bool fits = row >= 0;
+    typename Edges::Group group = {};
     if (fits) {
+      group = edges.group_of(row);
       if (lane_ == 0) set_id(0, row);
       coefficients = 1;
     }
@@ -171,7 +191,7 @@ class EliminateRow {
       for (; lane_any(k < end); k += lanes) {
         const bool any = k + lane_ < end;
         const int from = any ? edges.entry(k + lane_) : -1;
-        const bool inner = any && edges.inner(k + lane_, from, newest);
+        const bool inner = any && edges.inner(group, from);
         const int begin = inner ? 0 : lists_.coefficients;
         const int length = !any ? 0 : inner ? coefficients : dependencies;
         int found = find(begin, length, from);

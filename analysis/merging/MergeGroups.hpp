@@ -49,8 +49,21 @@ struct MergeGroups {
   KOKKOS_FUNCTION bool stays(int v) const {
     return row_status && row_status[v] == RowStatus::stays;
   }
-  KOKKOS_FUNCTION bool inner(std::int64_t, int from, int to) const {
-    return same_group(from, to) && !stays(from);
+  /// The group of a vertex.
+  struct Group {
+    int first_level, subgraph;
+  };
+  KOKKOS_FUNCTION Group group_of(int v) const {
+    return {level[v] / levels * levels, in_subgraphs ? subgraph_of[v] : 0};
+  }
+  /// Whether a dependency of a row of the group is of it as well, and is
+  /// replaced. Its level set comes before the row's, so that it can't be of a
+  /// later group. All that decides is read at once.
+  KOKKOS_FUNCTION bool inner(const Group& group, int from) const {
+    const bool as_it_is = stays(from);
+    const bool here = !in_subgraphs || subgraph_of[from] == group.subgraph;
+    const bool late = level[from] >= group.first_level;
+    return late & here & !as_it_is;
   }
   /// What becomes of row `v`, of which an elimination has made `row`.
   KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
@@ -80,7 +93,8 @@ struct MergeLimits {
 /// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
 ///   `limits_of(groups, v, limits)`: those that the row raises;
 ///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
-///   that share the row call
+///   that share the row call, returns MergeLimits::longest of a merged row to
+///   the first of them
 template <class Groups, class Lengths>
 struct CountMergedRows {
   Groups groups;
@@ -98,12 +112,14 @@ struct CountMergedRows {
     const int status =
         groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
     int* const raised = lengths.limits_of(groups, v, limits);
-    lengths.note(groups, v, row, status, lane, eliminate, raised);
+    const int longest =
+        lengths.note(groups, v, row, status, lane, eliminate, raised);
     if (lane != 0) return;
     row_status[v] = status;
-    if (status != RowStatus::merged) return;
-    raise_limit(raised + MergeLimits::coefficients, row.coefficients);
-    raise_limit(raised + MergeLimits::dependencies, row.dependencies);
+    if (status == RowStatus::merged)
+      raise_limits(raised, {{MergeLimits::coefficients, row.coefficients},
+                            {MergeLimits::dependencies, row.dependencies},
+                            {MergeLimits::longest, longest}});
   }
 };
 

@@ -52,9 +52,9 @@ struct LevelRowLengths {
   /// MergeLimits::stays is whether a row stays, `longest` the longer of both
   /// lists of any row.
   template <class Eliminate>
-  KOKKOS_FUNCTION void note(const LevelGroups<MemorySpace>& groups, int v,
-                            const EliminatedRow& row, int status, int lane,
-                            const Eliminate& eliminate, int* limits) const {
+  KOKKOS_FUNCTION int note(const LevelGroups<MemorySpace>& groups, int v,
+                           const EliminatedRow& row, int status, int lane,
+                           const Eliminate& eliminate, int* limits) const {
     const bool merged = status == RowStatus::merged;
     int depth = 0;
     const auto behind = [&](int from) {
@@ -72,20 +72,20 @@ struct LevelRowLengths {
       const int other = lane_xor(depth, mask);
       depth = other > depth ? other : depth;
     }
-    if (lane != 0) return;
+    if (lane != 0) return 0;
     depth_in_group[v] = depth;
     if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
     // The row may have been counted as if none stayed.
     length[v] = merged ? row.dependencies : groups.length(v);
     coefficients[v] = merged ? row.coefficients - 1 : 0;
     recipe[v] = 0;
-    if (!merged) return;
+    if (!merged) return 0;
     constexpr int word = MergedRows<MemorySpace>::word;
     const int bytes =
         MergedRows<MemorySpace>::head + row.coefficients - 1 + row.operations;
     recipe[v] = (bytes + word - 1) / word;
-    raise_limit(limits + MergeLimits::longest,
-                length[v] > coefficients[v] ? length[v] : coefficients[v]);
+    return row.dependencies > row.coefficients - 1 ? row.dependencies
+                                                   : row.coefficients - 1;
   }
 };
 
@@ -260,10 +260,11 @@ struct MergeStages {
     work[Work::rows] = any ? num_vertices : 0;
     work[Work::numbers] = any ? num_numbers : 0;
     work[Work::lanes] = any ? order.lanes_of_whole_warps() : 0;
+    for (int k = 0; k < MergeSums::size; ++k) sums[k] = 0;
     sums[MergeSums::stays] = stay_from;
-    sums[MergeSums::levels] = 0;
+    if (order.sizes) order.sizes[0] = 0;
     shape[0] = 1;
-    shape[1] = 0;
+    shape[1] = shape[2] = 0;
   }
   struct Dependencies {};
   KOKKOS_INLINE_FUNCTION void operator()(Dependencies, std::int64_t v,
@@ -298,7 +299,7 @@ struct MergeStages {
     sums[MergeSums::most_coefficients] = limits[MergeLimits::coefficients];
     sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
-    shape[0] = static_cast<int>(sum);
+    shape[0] = shape[2] = static_cast<int>(sum);
     shape[1] = ranks.at_most(limits[MergeLimits::longest]);
   }
   struct NewLevels {};
@@ -308,7 +309,9 @@ struct MergeStages {
   }
 
   // The order, where it is made in the same launch.
-  int* shape;  // numbers of level sets, highest rank
+  /// The number of level sets, but one where there is nothing to do; the
+  /// highest rank; the number of level sets whose sizes are known.
+  int* shape;
   using Order = OrderStages<ExecutionSpace>;
   Order order;
   struct NewLevelsAndKeys {};

@@ -42,18 +42,15 @@ struct SubgraphRowLengths {
   /// stays, but was not known to; `longest` the most coefficients and
   /// dependencies together of a merged row.
   template <class Eliminate>
-  KOKKOS_FUNCTION void note(const SubgraphGroups<MemorySpace>& groups, int v,
-                            const EliminatedRow& row, int status, int lane,
-                            const Eliminate&, int* limits) const {
-    if (lane != 0) return;
+  KOKKOS_FUNCTION int note(const SubgraphGroups<MemorySpace>& groups, int v,
+                           const EliminatedRow& row, int status, int lane,
+                           const Eliminate&, int* limits) const {
+    if (lane != 0) return 0;
     const bool known = unmerged && unmerged[v] == RowStatus::stays;
     const bool merged = status == RowStatus::merged;
     if (status == RowStatus::stays && !known)
       raise_limit(limits + MergeLimits::stays,
                   groups.levels - groups.level[v] % groups.levels);
-    if (merged)
-      raise_limit(limits + MergeLimits::longest,
-                  row.coefficients + row.dependencies);
     coefficients[v] = merged ? row.coefficients : 1;
     dependencies[v] = merged ? row.dependencies : groups.length(v);
     const int tasks = shape.tasks_of(dependencies[v]);
@@ -61,6 +58,7 @@ struct SubgraphRowLengths {
                : dependencies[v] > shape.max_ranks
                    ? dependencies[v]
                    : tasks + (dependencies[v] + 3) / 4;
+    return row.coefficients + row.dependencies;
   }
 };
 

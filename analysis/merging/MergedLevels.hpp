@@ -172,7 +172,7 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
   pool.take(stages.limits, MergeLimits::size);
   pool.take(stages.counted, DepthLimits::size);
   pool.take(stages.work, Stages::Work::size);
-  pool.take(stages.shape, 2);
+  pool.take(stages.shape, 3);
   // The sums and the sizes of the new level sets side by side, for one report.
   const bool may_order =
       has_resident_teams<ExecutionSpace> && n <= Stages::Order::most_vertices;
@@ -251,11 +251,11 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
               SortStage<typename Stages::Sort>{rows},
               EachStage<typename Stages::Bounds>{
                   {stages.order.lanes_of_whole_warps(), work + Work::lanes}},
-              words.report());
+              words.report(stages.shape + 2));
     }
     if (!ordered)
       sequence.run(label, stages, decide, offsets, number, renumber,
-                   words.report());
+                   words.report_heads());
     found = words.take(exec, [&](const std::int64_t* sums) {
       return ordered ? sums[MergeSums::levels] : 0;
     });

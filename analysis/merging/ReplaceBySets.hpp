@@ -25,13 +25,16 @@ class ReplaceBySets {
   /// many.
   static_assert(max_coefficients + max_dependencies + num_lanes < table_size,
                 "there is always an empty place to end a search");
-  /// Words of scratch.
+  /// Words of scratch: an even number, as some are pairs.
   static constexpr int words =
-      2 * max_coefficients + max_dependencies + table_size + table_size / 4;
+      5 * max_coefficients + max_dependencies + table_size + table_size / 4;
+  static_assert(words % 2 == 0, "those of the next warp are pairs, too");
 
   KOKKOS_FUNCTION ReplaceBySets(int* scratch, int lane)
-      : list_(scratch),
-        table_(scratch + max_coefficients + max_dependencies),
+      : begin_(reinterpret_cast<std::int64_t*>(scratch)),
+        length_(scratch + 2 * max_coefficients),
+        list_(length_ + max_coefficients),
+        table_(list_ + max_coefficients + max_dependencies),
         in_order_(table_ + table_size),
         code_(reinterpret_cast<unsigned char*>(in_order_ + max_coefficients)),
         lane_(lane) {}
@@ -60,26 +63,35 @@ class ReplaceBySets {
     EliminatedRow result;
     result.fits = row >= 0;
     if (row < 0) return result;
+    const auto group = edges.group_of(row);
+    const Entries own(edges, row);
     for (int i = lane_; i < table_size; i += num_lanes) table_[i] = -1;
-    if (lane_ == 0) list_[0] = row;
+    if (lane_ == 0) keep(0, row, own);
     result.coefficients = 1;
     lane_barrier();
     for (int begin = 0; begin < result.coefficients && result.fits;) {
       const int end = begin + num_lanes < result.coefficients
                           ? begin + num_lanes
                           : result.coefficients;
-      const Rows rows(begin + lane_ < end ? list_[begin + lane_] : -1, lane_,
-                      edges);
+      const Rows rows(*this, begin, end, [](int t) { return t; });
       for (int first = 0; first < rows.all && result.fits; first += num_lanes) {
         const bool any = first + lane_ < rows.all;
-        const Entry at = rows.entry(first + lane_);
-        const int from = any ? edges.entry(at.edge) : -1;
-        const bool inner = any && edges.inner(at.edge, from, at.row);
+        const std::int64_t edge = rows.edge(first + lane_);
+        const int from = any ? edges.entry(edge) : -1;
+        // Where its row is gets read beside what decides whether it is replaced.
+        bool inner = false;
+        Entries entries;
+        if (any) {
+          entries = Entries(edges, from);
+          inner = edges.inner(group, from);
+        }
         const bool fresh = any && insert(from);
-        result.fits = add(fresh && inner, from, list_, result.coefficients,
-                          max_coefficients) &&
-                      add(fresh && !inner, from, list_ + max_coefficients,
-                          result.dependencies, max_dependencies);
+        const int t = append(fresh && inner, result.coefficients);
+        if (t >= 0 && t < max_coefficients) keep(t, from, entries);
+        const int s = append(fresh && !inner, result.dependencies);
+        if (s >= 0 && s < max_dependencies) list_[max_coefficients + s] = from;
+        result.fits = result.coefficients <= max_coefficients &&
+                      result.dependencies <= max_dependencies;
       }
       result.operations += rows.all;
       begin = end;
@@ -96,61 +108,93 @@ class ReplaceBySets {
                                     unsigned char* slot) const {
     const int others = row.coefficients - 1;
     for (int t = lane_; t < row.coefficients; t += num_lanes) {
-      const int rank = rank_of_coefficient(t, row.coefficients), v = list_[t];
-      in_order_[others - rank] = v;
+      const int rank = rank_of_coefficient(t, row.coefficients);
+      in_order_[others - rank] = t;
       // No row depends on the row itself, the newest.
-      if (rank < others) code_[find(v)] = static_cast<unsigned char>(rank);
+      if (rank < others)
+        code_[find(list_[t])] = static_cast<unsigned char>(rank);
     }
     for (int s = lane_; s < row.dependencies; s += num_lanes)
       code_[find(dependency(s))] = static_cast<unsigned char>(
           others + rank_of_dependency(s, row.dependencies));
     lane_barrier();
-    for (int t = lane_; lane_any(t < row.coefficients); t += num_lanes) {
-      const Rows rows(t < row.coefficients ? in_order_[t] : -1, lane_, edges);
-      if (t > 0 && t < row.coefficients)
-        length[t - 1] = static_cast<unsigned char>(rows.length);
+    for (int begin = 0; begin < row.coefficients; begin += num_lanes) {
+      const int end = begin + num_lanes < row.coefficients ? begin + num_lanes
+                                                           : row.coefficients;
+      const Rows rows(*this, begin, end, [&](int t) { return in_order_[t]; });
+      const int t = begin + lane_;
+      if (t > 0 && t < end)
+        length[t - 1] = static_cast<unsigned char>(length_[in_order_[t]]);
       for (int first = 0; first < rows.all; first += num_lanes) {
         const int o = first + lane_;
-        const Entry at = rows.entry(o);
-        if (o < rows.all) slot[o] = code_[find(edges.entry(at.edge))];
+        const std::int64_t edge = rows.edge(o);
+        if (o < rows.all) slot[o] = code_[find(edges.entry(edge))];
       }
       slot += rows.all;
     }
   }
 
  private:
-  struct Entry {
-    std::int64_t edge;
-    int row;
-  };
-  /// A row for each lane, -1 for none: their entries one after the other. All
-  /// lanes make the same calls.
-  struct Rows {
-    std::int64_t first;
-    int row, length, before, all;
+  /// Where a row's entries are.
+  struct Entries {
+    std::int64_t begin = 0, end = 0;
 
-    /// Rows of more entries than that fit no list.
-    static constexpr int longest = 1 << 20;
+    KOKKOS_FUNCTION Entries() {}
     template <class Edges>
-    KOKKOS_FUNCTION Rows(int v, int lane, const Edges& edges)
-        : first(v < 0 ? 0 : edges.first(v)), row(v) {
-      const std::int64_t entries = v < 0 ? 0 : edges.end(v) - first;
-      length = static_cast<int>(entries < longest ? entries : longest);
+    KOKKOS_FUNCTION Entries(const Edges& edges, int v)
+        : begin(edges.first(v)), end(edges.end(v)) {}
+    KOKKOS_FUNCTION int length() const {
+      // Rows of more entries than that fit no list.
+      constexpr std::int64_t longest = std::int64_t{1} << 20;
+      return static_cast<int>(end - begin < longest ? end - begin : longest);
+    }
+  };
+  /// Coefficient t is that of row v.
+  KOKKOS_FUNCTION void keep(int t, int v, const Entries& entries) const {
+    list_[t] = v;
+    begin_[t] = entries.begin;
+    length_[t] = entries.length();
+  }
+
+  /// The entries of the rows of up to as many coefficients as there are lanes,
+  /// one row after the other. All lanes make the same calls.
+  struct Rows {
+    std::int64_t base;  // of a lane's row: where it begins, less `before`
+    int before, all;
+    bool single;
+
+    /// @param place  of the coefficient of each number from `begin` to `end`
+    template <class Place>
+    KOKKOS_FUNCTION Rows(const ReplaceBySets& of, int begin, int end,
+                         const Place& place)
+        : base(0), before(0), all(0), single(end - begin == 1) {
+      if (single) {
+        const int t = place(begin);
+        base = of.begin_[t];
+        all = of.length_[t];
+        return;
+      }
+      int length = 0;
+      if (begin + of.lane_ < end) {
+        const int t = place(begin + of.lane_);
+        base = of.begin_[t];
+        length = of.length_[t];
+      }
       int sum = length;
       for (int distance = 1; distance < num_lanes; distance *= 2) {
         const int lower = lane_up(sum, distance);
-        if (lane >= distance) sum += lower;
+        if (of.lane_ >= distance) sum += lower;
       }
       before = sum - length;
+      base -= before;
       all = lane_broadcast(sum, num_lanes - 1);
     }
-    KOKKOS_FUNCTION Entry entry(int number) const {
+    KOKKOS_FUNCTION std::int64_t edge(int number) const {
+      if (single) return base + number;
       int lane = 0;
       for (int step = num_lanes / 2; step > 0; step /= 2)
         if (lane_broadcast(before, lane + step) <= number) lane += step;
-      return {
-          lane_broadcast(first, lane) + number - lane_broadcast(before, lane),
-          lane_broadcast(row, lane)};
+      return lane_broadcast(base, lane) + number;
     }
   };
 
@@ -171,14 +215,12 @@ class ReplaceBySets {
   KOKKOS_FUNCTION static unsigned place_of(int key) {
     return (static_cast<unsigned>(key) * 2654435761u) >> (32 - table_bits);
   }
-  /// Appends what the lanes that are `fresh` have; false if that is too much.
-  KOKKOS_FUNCTION bool add(bool fresh, int key, int* list, int& count,
-                           int most) const {
+  /// The place of what a lane appends to a list, if it is `fresh`; else -1.
+  KOKKOS_FUNCTION int append(bool fresh, int& count) const {
     const unsigned all = lane_ballot(fresh);
     const int at = count + count_bits(all & ((1u << lane_) - 1));
-    if (fresh && at < most) list[at] = key;
     count += count_bits(all);
-    return count <= most;
+    return fresh ? at : -1;
   }
   KOKKOS_FUNCTION int rank_of(int begin, int place, int count) const {
     const int own = list_[begin + place];
@@ -187,7 +229,12 @@ class ReplaceBySets {
     return rank;
   }
 
-  int *list_, *table_, *in_order_;
+  // Where a coefficient's row begins, and how many entries it has.
+  std::int64_t* begin_;
+  int* length_;
+  /// Coefficients and, behind room for all, dependencies.
+  int* list_;
+  int *table_, *in_order_;
   unsigned char* code_;
   int lane_;
 };

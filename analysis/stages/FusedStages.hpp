@@ -244,7 +244,7 @@ class FusedStages {
                            CopyWords{stage});
     } else {
       exec_.fence();
-      std::copy(stage.from, stage.from + stage.count(), stage.to);
+      std::copy(stage.from, stage.from + stage.words(), stage.to);
     }
   }
   template <class Stages, class Tag>

@@ -103,11 +103,22 @@ struct ReportStage {
   StageCount count;
   const std::int64_t* from;
   std::int64_t* to;
+  /// Not null: only so many words are written as there are for this number of
+  /// things, which an earlier stage finds, and no others are copied.
+  const int* things = nullptr;
+  std::int64_t words_before = 0, words_of_each = 0;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t words() const {
+    const std::int64_t most = count();
+    if (!things) return most;
+    const std::int64_t written = words_before + words_of_each * *things;
+    return written < most ? written : most;
+  }
 };
 struct CopyWords {
   ReportStage stage;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    stage.to[i] = stage.from[i];
+    if (i < stage.words()) stage.to[i] = stage.from[i];
   }
 };
 

@@ -184,6 +184,8 @@ struct MergeStages {
   int *row_status, *length, *coefficients, *recipe, *depth_in_group, *rank,
       *new_level;
   std::int64_t *row_map, *coefficient_map;
+  /// See ListsOfRows, by vertex; null: rows are not counted in order.
+  std::uint64_t* counted_row = nullptr;
   int *by_depth, *level_begin, *number;
   int *limits, *counted;  // MergeLimits::size of all rows, and DepthLimits
   /// If one does, what was counted from the next depth on is of no use.
@@ -229,6 +231,7 @@ struct MergeStages {
     row_status[v] =
         unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
     length[v] = own;
+    if (counted_row) counted_row[v] = 0;
     coefficients[v] = recipe[v] = depth_in_group[v] = 0;
     raise_limit(limits + MergeLimits::longest, own);
   }

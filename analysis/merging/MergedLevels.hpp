@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <analysis/merging/CountInOrder.hpp>
 #include <analysis/merging/MergeLevels.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
@@ -167,6 +168,8 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     pool.take(*ints, n);
   for (std::int64_t** const map : {&stages.row_map, &stages.coefficient_map})
     pool.take(*map, n + 1);
+  if (is_gpu<ExecutionSpace> && counts_in_order(n, levels - 1))
+    pool.take(stages.counted_row, n);
   pool.take(stages.level_begin, num_levels);
   pool.take(stages.number, stages.num_numbers);
   pool.take(stages.limits, MergeLimits::size);
@@ -201,20 +204,38 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
       longest_lists(*std::max_element(order.sizes.longest_row.begin(),
                                       order.sizes.longest_row.end()),
                     levels);
-  // Vertices by depth: `count` of them from `first` on.
-  const auto count_rows = [&](std::int64_t first, std::int64_t count,
-                              bool at_once) {
+  using Lengths = LevelRowLengths<Memory>;
+  using CountRows = CountMergedRows<LevelGroups<Memory>, Lengths>;
+  // Vertices by depth, those from `first` on.
+  const auto task_from = [&](std::int64_t first, bool at_once) {
     LevelGroups<Memory> known = groups;
     if (at_once) known.row_status = nullptr;
-    using Lengths = LevelRowLengths<Memory>;
-    replace_rows(
-        "Strata::MergedLevels::count", exec, count, mean_length,
-        CountMergedRows<LevelGroups<Memory>, Lengths>{
-            known, unmerged, stages.row_status,
-            Lengths{stages.by_depth + first, stages.length, stages.coefficients,
-                    stages.recipe, stages.depth_in_group, at_once},
-            stages.counted},
-        lists_to_find<ExecutionSpace>(mean_length, longest), longest);
+    return CountRows{
+        known, unmerged, stages.row_status,
+        Lengths{stages.by_depth + first, stages.length, stages.coefficients,
+                stages.recipe, stages.depth_in_group, at_once},
+        stages.counted};
+  };
+  const auto count_rows = [&](std::int64_t first, std::int64_t count,
+                              bool at_once) {
+    replace_rows("Strata::MergedLevels::count", exec, count, mean_length,
+                 task_from(first, at_once),
+                 lists_to_find<ExecutionSpace>(mean_length, longest), longest);
+  };
+  // All from `depth` on, the first of which is `first`.
+  const auto count_from = [&](int depth, std::int64_t first) {
+    if constexpr (is_gpu<ExecutionSpace>) {
+      if (stages.counted_row && counts_in_order(n - first, levels - depth)) {
+        count_in_order("Strata::MergedLevels::count", exec, n - first, depth,
+                       task_from(first, false), stages.counted_row, pool);
+        return;
+      }
+    }
+    for (; depth < levels; ++depth) {
+      const std::int64_t count = rows_of_depth(depth);
+      count_rows(first, count, false);
+      first += count;
+    }
   };
   stages.threads_to_clear =
       std::min(std::int64_t{1} << 17,
@@ -272,12 +293,10 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     for (; depth < right; ++depth) first += rows_of_depth(depth);
   }
   if (!stages.none_may_stay) {
-    for (; depth < levels; ++depth) {
-      const std::int64_t count = rows_of_depth(depth);
-      count_rows(first, count, false);
-      first += count;
-    }
+    const auto before = pool.mark();
+    count_from(depth, first);
     sum_up();
+    pool.give_back(before);
   }
   const std::int64_t total = found[MergeSums::dependencies];
   const std::int64_t total_coefficients = found[MergeSums::coefficients];

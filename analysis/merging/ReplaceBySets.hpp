@@ -64,11 +64,7 @@ class ReplaceBySets {
     result.fits = row >= 0;
     if (row < 0) return result;
     const auto group = edges.group_of(row);
-    const Entries own(edges, row);
-    for (int i = lane_; i < table_size; i += num_lanes) table_[i] = -1;
-    if (lane_ == 0) keep(0, row, own);
-    result.coefficients = 1;
-    lane_barrier();
+    begin_with(row, Entries(edges, row), result);
     for (int begin = 0; begin < result.coefficients && result.fits;) {
       const int end = begin + num_lanes < result.coefficients
                           ? begin + num_lanes
@@ -85,13 +81,7 @@ class ReplaceBySets {
           entries = Entries(edges, from);
           inner = edges.inner(group, from);
         }
-        const bool fresh = any && insert(from);
-        const int t = append(fresh && inner, result.coefficients);
-        if (t >= 0 && t < max_coefficients) keep(t, from, entries);
-        const int s = append(fresh && !inner, result.dependencies);
-        if (s >= 0 && s < max_dependencies) list_[max_coefficients + s] = from;
-        result.fits = result.coefficients <= max_coefficients &&
-                      result.dependencies <= max_dependencies;
+        take(any, from, inner, entries, result);
       }
       result.operations += rows.all;
       begin = end;
@@ -134,7 +124,7 @@ class ReplaceBySets {
     }
   }
 
- private:
+ protected:
   /// Where a row's entries are.
   struct Entries {
     std::int64_t begin = 0, end = 0;
@@ -149,6 +139,29 @@ class ReplaceBySets {
       return static_cast<int>(end - begin < longest ? end - begin : longest);
     }
   };
+  /// Empties the table and both lists, but for the row itself.
+  KOKKOS_FUNCTION void begin_with(int row, const Entries& own,
+                                  EliminatedRow& result) const {
+    for (int i = lane_; i < table_size; i += num_lanes) table_[i] = -1;
+    if (lane_ == 0) keep(0, row, own);
+    result.coefficients = 1;
+    lane_barrier();
+  }
+  /// Takes what a lane has found, if it has any and it is new. All lanes make
+  /// the same calls.
+  /// @param inner    whether it is replaced
+  /// @param entries  of its row, if so
+  KOKKOS_FUNCTION void take(bool any, int from, bool inner,
+                            const Entries& entries,
+                            EliminatedRow& result) const {
+    const bool fresh = any && insert(from);
+    const int t = append(fresh && inner, result.coefficients);
+    if (t >= 0 && t < max_coefficients) keep(t, from, entries);
+    const int s = append(fresh && !inner, result.dependencies);
+    if (s >= 0 && s < max_dependencies) list_[max_coefficients + s] = from;
+    result.fits = result.coefficients <= max_coefficients &&
+                  result.dependencies <= max_dependencies;
+  }
   /// Coefficient t is that of row v.
   KOKKOS_FUNCTION void keep(int t, int v, const Entries& entries) const {
     list_[t] = v;

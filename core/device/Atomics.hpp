@@ -121,7 +121,11 @@ KOKKOS_INLINE_FUNCTION unsigned fetch_increment_modulo(unsigned* counter,
 // (load_relaxed) or for the first time in the kernel is not stale either.
 
 /// Load that later accesses of this thread cannot overtake.
-KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
+template <class Word>
+KOKKOS_INLINE_FUNCTION Word load_acquire(const Word* p) {
+  static_assert(std::is_same<Word, unsigned>::value ||
+                    std::is_same<Word, std::uint64_t>::value,
+                "4 or 8 bytes");
 #if STRATA_IMPL_ON_CUDA_DEVICE
   return Cuda::load_acquire(p);
 #else
@@ -129,7 +133,8 @@ KOKKOS_INLINE_FUNCTION unsigned load_acquire(const unsigned* p) {
 #endif
 }
 /// Store that earlier accesses of this thread cannot be moved behind.
-KOKKOS_INLINE_FUNCTION void store_release(unsigned* p, unsigned u) {
+template <class Word>
+KOKKOS_INLINE_FUNCTION void store_release(Word* p, Word u) {
   STRATA_IMPL_BEFORE_HAND_OVER(p);
 #if STRATA_IMPL_ON_CUDA_DEVICE
   Cuda::store_release(p, u);

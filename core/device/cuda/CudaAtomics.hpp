@@ -102,6 +102,19 @@ __device__ __forceinline__ void store_release(unsigned* p, unsigned u) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
                : "memory");
 }
+__device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* p) {
+  std::uint64_t u;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+               : "=l"(u)
+               : "l"(p)
+               : "memory");
+  return u;
+}
+__device__ __forceinline__ void store_release(std::uint64_t* p,
+                                              std::uint64_t u) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(u)
+               : "memory");
+}
 __device__ __forceinline__ void increment_release(unsigned* p) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
 }

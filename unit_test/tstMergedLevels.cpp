@@ -102,9 +102,11 @@ void expect_program(const Graph& graph, const unsigned char* program,
 }
 
 /// @param unmerged  by vertex, RowStatus::stays: the row has to stay; or empty
+/// @param list_words  null, or becomes the length of all merged rows' lists
 /// @returns merged rows
 int expect_merged(const Graph& graph, int k,
-                  const std::vector<int>& unmerged = {}) {
+                  const std::vector<int>& unmerged = {},
+                  std::int64_t* list_words = nullptr) {
   const Space exec;
   const auto device = mirror_graph(exec, graph);
   const auto sets = find_level_sets(graph);
@@ -179,6 +181,9 @@ int expect_merged(const Graph& graph, int k,
     const auto all = replace_all(graph, sets.level_of, k, status_of, v);
     if (row_status(v) == RowStatus::merged) {
       ++merged;
+      if (list_words)
+        *list_words += static_cast<std::int64_t>(all.coefficients.size() +
+                                                 all.dependencies.size());
       EXPECT_EQ(found.coefficients, all.coefficients) << "of vertex " << v;
       EXPECT_EQ(found.dependencies, all.dependencies) << "of vertex " << v;
       EXPECT_NE(rows.recipe_at(p), nullptr);
@@ -326,6 +331,65 @@ TEST(MergedLevels, RowsStayThatHaveTo) {
       EXPECT_GT(expect_merged(graph, k, unmerged), 100);
       if (HasFailure()) return;
     }
+}
+
+/// Level sets of as many rows, each of which has some dependencies in the level
+/// sets shortly before; one row of every fifth level set has hundreds.
+Graph layered_graph(int layers, int rows, int dependencies_of_row) {
+  std::vector<std::set<int>> dependencies(std::size_t(layers) * rows);
+  const auto draw = [](int first, int end) {
+    return std::uniform_int_distribution<int>(first, end - 1)(generator());
+  };
+  for (int layer = 1; layer < layers; ++layer)
+    for (int i = 0; i < rows; ++i) {
+      const int first = layer * rows;
+      auto& own = dependencies[first + i];
+      own.insert(draw(first - rows, first));
+      const int reach = std::max(0, first - 4 * rows);
+      for (int d = 1; d < dependencies_of_row; ++d)
+        own.insert(draw(reach, first));
+      if (i == 0 && layer % 5 == 4)
+        for (int d = 0; d < std::min(first, 300); ++d)
+          own.insert(first - 1 - d);
+    }
+  return TestGraphs::make_graph(dependencies);
+}
+
+/// A device counts the rows of many depths in one launch, in which they wait
+/// for each other: more rows than it works at, lists that there is no room for,
+/// rows of more entries than any list has, and others that have to stay.
+TEST(MergedLevels, RowsOfManyDepthsWaitForEachOther) {
+  const auto grid =
+      TestGraphs::with_value_indices(TestGraphs::grid_graph(130, 130), false);
+  for (const int k : {6, 7}) EXPECT_GT(expect_merged(grid, k), 10000);
+  for (const int k : {5, 8, 16, 20}) {
+    for (const double share : {0., 0.03}) {
+      const auto graph = TestGraphs::with_value_indices(
+          layered_graph(60, 100, k < 10 ? 3 : 2), false);
+      std::vector<int> unmerged;
+      for (int v = 0; share > 0 && v < graph.num_vertices; ++v)
+        unmerged.push_back(std::bernoulli_distribution(share)(generator())
+                               ? RowStatus::stays
+                               : RowStatus::as_it_was);
+      EXPECT_GT(expect_merged(graph, k, unmerged), 1000);
+      if (HasFailure()) return;
+    }
+  }
+  // Rows whose neighbours have nearly the same dependencies: long lists.
+  constexpr int layers = 60, rows = 100;
+  std::vector<std::set<int>> dependencies(layers * rows);
+  for (int v = rows; v < layers * rows; ++v)
+    for (int back = 1; back <= 3; ++back)
+      for (int beside = -2; beside <= 2; ++beside)
+        if (v / rows >= back)
+          dependencies[v].insert((v / rows - back) * rows +
+                                 (v + beside + rows) % rows);
+  std::int64_t words = 0;
+  EXPECT_GT(expect_merged(TestGraphs::with_value_indices(
+                              TestGraphs::make_graph(dependencies), false),
+                          6, {}, &words),
+            3000);
+  EXPECT_GT(words, 32 * layers * rows) << "there is room for all lists";
 }
 
 /// A row of few coefficients has more dependencies than a lane finds by itself.

@@ -297,10 +297,10 @@ void count_in_order(const char* label, const ExecutionSpace& exec,
   std::int64_t* const zeros = pool.zeros(2);
   ListsOfRows lists{row, nullptr, words_of_row * count, zeros};
   pool.take(lists.words, lists.room);
-  const std::int64_t teams = std::min<std::int64_t>(
-      (count + Kernel::warps - 1) / Kernel::warps,
-      std::int64_t{Kernel::teams_per_multiprocessor} *
-          num_multiprocessors(exec));
+  const std::int64_t teams =
+      std::min<std::int64_t>((count + Kernel::warps - 1) / Kernel::warps,
+                             std::int64_t{Kernel::teams_per_multiprocessor} *
+                                 num_multiprocessors(exec));
   LargeFunctorTeams<ExecutionSpace> policy(exec, static_cast<int>(teams),
                                            Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(int{Kernel::scratch_bytes}));

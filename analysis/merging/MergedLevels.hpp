@@ -100,14 +100,15 @@ SampledLevels sample_merged_levels(
 }
 
 /// Whether the rows of all depths of `levels` level sets are counted at once
-/// first, as if none stayed: a launch for each depth takes long where there are
-/// few rows, of which none stays as a rule.
+/// first, as if none stayed: one depth after the other takes long where there
+/// are few rows, of which none stays as a rule.
 /// @param some_stay  whether a sample says that some do
 inline bool counts_at_once(int levels, std::int64_t rows, bool some_stay) {
   return levels > 2 && rows <= Detail::few_rows_to_replace && !some_stay;
 }
-/// Launches that count the rows, unless one stays that the sample has not seen.
-inline int counting_launches(int levels, std::int64_t rows, bool some_stay) {
+/// Depths whose rows are counted one after the other, unless a row stays that
+/// the sample has not seen.
+inline int counted_depths(int levels, std::int64_t rows, bool some_stay) {
   return counts_at_once(levels, rows, some_stay) ? 1 : levels - 1;
 }
 
@@ -125,10 +126,11 @@ inline int counting_launches(int levels, std::int64_t rows, bool some_stay) {
 ///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
 ///          slots or words of recipes
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
-/// for few rows of which none stays, for all, a sort as for a LevelOrder, four
-/// passes over the rows' recipes, which are in memory twice meanwhile. The host
-/// waits once, once more for an order of many rows or of many level sets, and
-/// once more for few rows of which one stays.
+/// for few rows of which none stays or of many depths, for all, a sort as for a
+/// LevelOrder, four passes over the rows' recipes, which are in memory twice
+/// meanwhile, and 136 bytes a row where rows of many depths are counted. The
+/// host waits once, once more for an order of many rows or of many level sets,
+/// and once more for few rows of which one stays.
 template <class ExecutionSpace>
 MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     const ExecutionSpace& exec,

@@ -74,7 +74,8 @@ class ReplaceBySets {
         const bool any = first + lane_ < rows.all;
         const std::int64_t edge = rows.edge(first + lane_);
         const int from = any ? edges.entry(edge) : -1;
-        // Where its row is gets read beside what decides whether it is replaced.
+        // Where its row is gets read beside what decides whether it is
+        // replaced.
         bool inner = false;
         Entries entries;
         if (any) {

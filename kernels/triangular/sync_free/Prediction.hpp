@@ -80,8 +80,8 @@ inline double predict_merged_sync_free(const SolveFeatures& f,
           p.bytes_per_us;
   return f.begin() + latency + f.beside_waits(bytes, latency);
 }
-/// What a launch that counts the rows of one depth takes in an analysis: 8 to
-/// 25 microseconds on an H100, and up to 100 where rows have dozens of entries.
+/// What it takes to count the rows of one depth in an analysis: 5 to 25
+/// microseconds on an H100, and up to 100 where rows have dozens of entries.
 constexpr double counting_us = 15;
 
 /// Bytes of that plan, to about a tenth: more slots are idle where level sets

@@ -177,11 +177,11 @@ class SyncFreeRegistration
       if (saves) worthwhile_.push_back({c.levels, us});
       if (named > 0 || (saves && size < most_size))
         selection.merging_pays = true;
-      // No host enqueues solves faster than that. Solves share the launches
-      // that count rows.
+      // No host enqueues solves faster than that. Solves share what counts rows
+      // depth by depth.
       const double counting =
           counting_us / solves_of_a_plan *
-          counting_launches(c.levels, analysis.graph.num_vertices, c.stay > 0);
+          counted_depths(c.levels, analysis.graph.num_vertices, c.stay > 0);
       const double cost =
           (std::max(us, selection.parameters.alpha) + counting) *
           std::pow(size + 1.5, 1. / 8);

@@ -300,6 +300,41 @@ TEST(FusedStages, TellTheHostWhatTheyHaveFound) {
   }
 }
 
+/// A stage that finds a number of things.
+struct FindingStages {
+  int* found;
+  int things;
+
+  struct Find {};
+  KOKKOS_INLINE_FUNCTION void operator()(Find, std::int64_t i) const {
+    if (i == 0) *found = things;
+  }
+};
+
+TEST(FusedStages, TellTheHostNoMoreThanThereIs) {
+  for (const std::int64_t size :
+       {std::int64_t{1}, std::int64_t{700}, (std::int64_t{1} << 19) + 5})
+    for (const int things : {0, 3, 100, 1000000}) {
+      std::vector<std::int64_t> given(static_cast<std::size_t>(size));
+      for (std::int64_t i = 0; i < size; ++i) given[i] = 3 * i;
+      const auto words = on_device(given);
+      const Space exec;
+      WorkPool<Space> pool(exec, 0);
+      const HostWords<Space> told(size);
+      std::fill(told.data(), told.data() + size, untouched);
+      const FindingStages stages{pool.take<int>(1), things};
+      FusedStages<Space>(exec, pool)
+          .run(
+              "report", stages, EachStage<FindingStages::Find>{size},
+              ReportStage{size, words.data(), told.data(), stages.found, 2, 3});
+      exec.fence();
+      const std::int64_t written = std::min(size, 2 + std::int64_t{3} * things);
+      for (std::int64_t i = 0; i < size; ++i)
+        ASSERT_EQ(told.data()[i], i < written ? 3 * i : untouched)
+            << things << " things, word " << i << " of " << size;
+    }
+}
+
 /// Words that are sorted, and a stage before that makes them.
 struct SortingStages {
   Kokkos::View<std::uint64_t*, Memory> given;

@@ -102,7 +102,8 @@ void expect_program(const Graph& graph, const unsigned char* program,
 }
 
 /// @param unmerged  by vertex, RowStatus::stays: the row has to stay; or empty
-/// @param list_words  null, or becomes the length of all merged rows' lists
+/// @param list_words  null, or becomes the length of the lists of all merged
+///                    rows that others of their group may depend on
 /// @returns merged rows
 int expect_merged(const Graph& graph, int k,
                   const std::vector<int>& unmerged = {},
@@ -181,7 +182,7 @@ int expect_merged(const Graph& graph, int k,
     const auto all = replace_all(graph, sets.level_of, k, status_of, v);
     if (row_status(v) == RowStatus::merged) {
       ++merged;
-      if (list_words)
+      if (list_words && sets.level_of[v] % k + 1 < k)
         *list_words += static_cast<std::int64_t>(all.coefficients.size() +
                                                  all.dependencies.size());
       EXPECT_EQ(found.coefficients, all.coefficients) << "of vertex " << v;
@@ -362,7 +363,7 @@ TEST(MergedLevels, RowsOfManyDepthsWaitForEachOther) {
   const auto grid =
       TestGraphs::with_value_indices(TestGraphs::grid_graph(130, 130), false);
   for (const int k : {6, 7}) EXPECT_GT(expect_merged(grid, k), 10000);
-  for (const int k : {5, 8, 16, 20}) {
+  for (const int k : {5, 8, 16, 17, 20}) {
     for (const double share : {0., 0.03}) {
       const auto graph = TestGraphs::with_value_indices(
           layered_graph(60, 100, k < 10 ? 3 : 2), false);
@@ -390,6 +391,13 @@ TEST(MergedLevels, RowsOfManyDepthsWaitForEachOther) {
                           6, {}, &words),
             3000);
   EXPECT_GT(words, 32 * layers * rows) << "there is room for all lists";
+}
+
+/// With more rows each depth gets a launch of its own.
+TEST(MergedLevels, ManyRowsAreCountedDepthByDepth) {
+  const auto graph =
+      TestGraphs::with_value_indices(layered_graph(12, 8000, 2), false);
+  EXPECT_GT(expect_merged(graph, 6), 10000);
 }
 
 /// A row of few coefficients has more dependencies than a lane finds by itself.

@@ -431,13 +431,14 @@ bool order_in_one(
   const std::int64_t n = graph.num_vertices;
   if (!has_resident_teams<ExecutionSpace> || n > Stages::Order::most_vertices)
     return false;
-  constexpr int heads = (LevelCounters::size + 1) / 2;
+  // Nothing counts where the levels are known.
+  const int heads = known.known ? 0 : (LevelCounters::size + 1) / 2;
   const int levels = known.found[LevelCounters::num_levels];
   const std::int64_t most_levels = known.known ? levels : n;
   auto* const head =
       pool.template take<std::int64_t>(heads + 3 * most_levels + 1);
-  const Kokkos::View<int*, Memory> counters(reinterpret_cast<int*>(head),
-                                            LevelCounters::size);
+  const Kokkos::View<int*, Memory> counters(
+      reinterpret_cast<int*>(head), known.known ? 0 : LevelCounters::size);
   const auto level_of =
       known.known ? known.level_of : pool.template view<int>(n);
   Stages stages{{level_of, counters}, {graph, level_of, counters}, {}};

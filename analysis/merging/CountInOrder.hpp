@@ -2,10 +2,14 @@
 #ifndef STRATA_ANALYSIS_MERGING_COUNT_IN_ORDER_HPP
 #define STRATA_ANALYSIS_MERGING_COUNT_IN_ORDER_HPP
 
+#include <algorithm>
 #include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
+#include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
+#include <core/device/Warp.hpp>
 #include <core/memory/WorkPool.hpp>
+#include <cstdint>
 
 namespace Strata {
 namespace Detail {
@@ -50,8 +54,9 @@ struct ListsOfRows {
 /// The elimination of ReplaceBySets, but that an x_j of the group is replaced
 /// by its row as that has been counted: the lists of a row are the union of
 /// those of the dependencies in its group. That takes a few reads of memory one
-/// after the other, however many level sets the group has. Where a row has no
-/// list, the elimination starts from the rows as they were.
+/// after the other, however many level sets the group has. Where a merged
+/// dependency has no lists, as there was no room or an earlier launch has
+/// counted it, the elimination starts from the rows as they were.
 template <class Groups>
 class UniteBySets : public ReplaceBySets {
  public:
@@ -160,6 +165,8 @@ class UniteBySets : public ReplaceBySets {
       if (!lane_any(any && word == 0)) break;
       if (turn > 32) pause_while_waiting(turn);
     }
+    // Other lanes read what the row's lists have.
+    lane_barrier();
     return CountedRow::of(word);
   }
   /// The same of a row of more entries than any list has; several at once.
@@ -235,7 +242,7 @@ class UniteBySets : public ReplaceBySets {
 /// finished; so is the next one. Lanes of a warp wait together.
 ///
 /// Cost: some eight reads of memory one after the other for each depth, and a
-/// read of the lists of a row's dependencies.
+/// read of the lists of a row's dependencies, where these have lists.
 ///
 /// @tparam Task  CountMergedRows
 template <class ExecutionSpace, class Task>
@@ -293,9 +300,10 @@ void count_in_order(const char* label, const ExecutionSpace& exec,
                     std::uint64_t* row, WorkPool<ExecutionSpace>& pool) {
   if (count == 0) return;
   using Kernel = CountInOrder<ExecutionSpace, Task>;
-  constexpr std::int64_t words_of_row = 32;
+  constexpr std::int64_t words_of_row = 32, most_words = std::int64_t{1} << 24;
   std::int64_t* const zeros = pool.zeros(2);
-  ListsOfRows lists{row, nullptr, words_of_row * count, zeros};
+  ListsOfRows lists{row, nullptr, std::min(words_of_row * count, most_words),
+                    zeros};
   pool.take(lists.words, lists.room);
   const std::int64_t teams =
       std::min<std::int64_t>((count + Kernel::warps - 1) / Kernel::warps,

@@ -63,7 +63,9 @@ struct MergeGroups {
     const bool late = level[from] >= group.first_level;
     return late & here;
   }
-  /// Whether it is replaced as well. All that decides is read at once.
+  /// Whether it is replaced as well. All that decides is read at once: the
+  /// status of a row of another group may be written meanwhile, and is not
+  /// used.
   KOKKOS_FUNCTION bool inner(const Group& group, int from) const {
     const bool as_it_is = stays(from);
     return has(group, from) & !as_it_is;

@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <core/device/Backend.hpp>
+#include <cstdint>
 #include <cstring>
 #include <thread>
+#include <type_traits>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaAtomics.hpp>
 #endif

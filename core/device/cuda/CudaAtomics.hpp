@@ -3,6 +3,7 @@
 #define STRATA_CORE_DEVICE_CUDA_CUDA_ATOMICS_HPP
 
 #include <core/device/Backend.hpp>
+#include <cstdint>
 #include <cstring>
 
 #if STRATA_IMPL_ON_CUDA_DEVICE

@@ -151,9 +151,9 @@ class EliminateRow {
 
   /// Rewrites `row`, or does nothing if it is negative. All lanes of the warp
   /// must call it.
-  /// @param edges  has first(row), end(row), entry(k), group_of(row), which is a
-  ///               Group, and inner(group, dependency): whether an edge from a row of that
-  ///               group stays within it
+  /// @param edges  has first(row), end(row), entry(k), group_of(row), which is
+  ///               a Group, and inner(group, dependency): whether an edge from
+  ///               a row of that group stays within it
   /// @param notes  called for the entries of the rows j, in the order in which
   ///               x_j is replaced: notes(number, whether it is of the group,
   ///               place in the list of coefficients or of dependencies), by

@@ -18,7 +18,7 @@ version = release = re.search(
     r"project\(Strata VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()
 ).group(1)
 extensions = ["myst_parser"]
-exclude_patterns = ["tables/**", "notes", "reproduced/*/tables/**"]
+exclude_patterns = ["tables/**", "reproduced/*/tables/**"]
 myst_heading_anchors = 3
 suppress_warnings = ["epub.unknown_project_files"]
 

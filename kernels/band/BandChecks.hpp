@@ -131,7 +131,7 @@ inline int expected_columns(const BandOptions& options) {
 /// (log2(n / (32 w)) + 1) w dependent steps where the others take n / 32, w
 /// tiles on a side. So the products of one step must be few beside what a
 /// device does meanwhile, and fewer for many right-hand sides. (The limits are
-/// measured: docs/notes/2026-11-band.md.)
+/// measured: docs/notes/band_and_dense.md.)
 template <class Scalar>
 bool dissection_is_faster(int multiprocessors, const BandOptions& options,
                           const BandRef<Scalar>& A) {

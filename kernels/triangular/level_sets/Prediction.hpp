@@ -48,7 +48,7 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
 
 /// What schedules of tiles are compared by. Within a tile a thread has rows
 /// that do not need each other, in its own cache, and takes little longer than
-/// substitution takes of rows that are no chain. docs/notes/2026-11-hosts.md
+/// substitution takes of rows that are no chain. docs/notes/hosts.md
 /// has what the factors were fitted to.
 inline TileCosts tile_costs(const SolveFeatures& f) {
   const auto& p = f.p;

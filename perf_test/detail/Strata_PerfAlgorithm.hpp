@@ -29,7 +29,7 @@ class Algorithm {
   virtual void solve() = 0;
   /// Puts the answer into problem.x where solve() leaves it elsewhere.
   virtual void publish() {}
-  /// What the plan looks like; nothing for peers.
+  /// What the plan looks like; of peers no more than their parameters.
   virtual PlanFacts plan() const { return {}; }
   /// Changes so many percent of the entries beside the diagonal back and forth,
   /// by pattern updates and by new analyses; nothing for peers. Afterwards the

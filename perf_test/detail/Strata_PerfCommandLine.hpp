@@ -78,17 +78,16 @@ inline std::string own_names(const std::string& separator,
 }
 
 /// Names of `list` (comma separated): ours in full, peers in full or by the
-/// beginning of their name; all that are available where `list` is empty.
+/// beginning of their name; all that are available where `list` is empty. Those
+/// of only_in_full() need their full name.
 /// Throws OptionError on an unknown name and where nothing is left to run.
 inline std::vector<std::string> resolve_algorithms(const std::string& list,
                                                    bool cuda, int rhs) {
   std::vector<std::string> all = own_algorithms();
   all.insert(all.end(), peer_algorithms().begin(), peer_algorithms().end());
-  std::vector<bool> wanted(all.size(), list.empty());
-  // Takes being asked for: it is a form of another one.
-  if (list.empty())
-    wanted[std::find(all.begin(), all.end(), authors_subgraphs) - all.begin()] =
-        false;
+  std::vector<bool> wanted(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    wanted[i] = list.empty() && !only_in_full(all[i]);
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string item = list.substr(begin, end - begin);
@@ -98,7 +97,8 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
       wanted[in_full - all.begin()] = true;
     } else if (!item.empty()) {
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (!is_own(all[i]) && starts_with(all[i], item))
+        if (!is_own(all[i]) && !only_in_full(all[i]) &&
+            starts_with(all[i], item))
           known = wanted[i] = true;
     }
     if (!known)
@@ -286,8 +286,13 @@ inline std::string usage() {
          "                        ours:  " +
          own_names(" ", 78, std::string(31, ' ')) + R"(
                         peers: serial kokkos_kernels cusparse (or one in full)
-                        picciau_2017 is subgraphs with --partition picciau_2017,
-                        and runs only where it is named
+                        Only where they are named in full: picciau_2017, which
+                        is subgraphs with --partition picciau_2017;
+                        sptrsv_drop_in, automatic by the functions in the style
+                        of Kokkos Kernels, whose solves pack the values;
+                        sptrsv_drop_in_fixed, the same with values that stay;
+                        cusparse_spsv_sell, SpSV on sliced ELL, which ends the
+                        program on some matrices
   --rhs N             right-hand sides solved at once (default 1)
   --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
   --max-plan-ratio R  left out by automatic and fails by name; R: times the CRS

@@ -73,8 +73,8 @@ inline void write_csv_rows(std::ostream& out,
         << csv_text(r.plan.partition) << ',' << own(r.plan.max_subgraph_rows)
         << ',' << r.transfers << ',' << r.solves << ',' << csv_number(r.changed)
         << ',' << csv_number(r.pattern.update_us) << ','
-        << csv_number(r.pattern.analysis_us) << ',' << csv_text(r.message)
-        << '\n';
+        << csv_number(r.pattern.analysis_us) << ','
+        << csv_text(r.plan.parameters) << ',' << csv_text(r.message) << '\n';
   }
 }
 
@@ -89,7 +89,7 @@ inline void write_csv(std::ostream& out,
          "normwise_error,componentwise_error,merged_levels,growth,"
          "unmerged_rows,longest_row,partition,max_subgraph_rows,transfers,"
          "solves,changed_percent,pattern_update_us,pattern_analysis_us,"
-         "message\n";
+         "parameters,message\n";
   for (const bool transfers : {true, false})
     write_csv_rows(out, of_transfers(results, transfers));
 }

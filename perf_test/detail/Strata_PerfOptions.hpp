@@ -85,14 +85,20 @@ inline bool has_partition(const std::string& algorithm) {
   return algorithm == authors_subgraphs || algorithm == "subgraphs";
 }
 
+/// The automatic choice by the functions in the style of Kokkos Kernels, with
+/// values that each solve packs again, and with set_values_fixed(true).
+constexpr const char* drop_in = "sptrsv_drop_in";
+constexpr const char* drop_in_fixed = "sptrsv_drop_in_fixed";
+
 /// Our algorithms: the names that TriangularOptions takes, of the library's and
-/// of those that have been registered before main, and authors_subgraphs.
+/// of those that have been registered before main, authors_subgraphs and the
+/// drop-in functions.
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Strata::Algorithm a : all_algorithms())
       all.push_back(to_string(a));
-    all.push_back(authors_subgraphs);
+    all.insert(all.end(), {authors_subgraphs, drop_in, drop_in_fixed});
     return all;
   }();
   return names;
@@ -106,6 +112,14 @@ inline const std::vector<std::string>& peer_algorithms() {
       "cusparse_spsv",       "cusparse_spsv_sell",
       "cusparse_spsm"};
   return names;
+}
+
+/// Forms of other algorithms, which run only where they are named in full. On
+/// some matrices cuSPARSE's SpSV reads beyond sliced ELL, which ends the
+/// program, or answers wrongly.
+inline bool only_in_full(const std::string& algorithm) {
+  return algorithm == authors_subgraphs || algorithm == drop_in ||
+         algorithm == drop_in_fixed || algorithm == "cusparse_spsv_sell";
 }
 
 inline bool is_own(const std::string& algorithm) {

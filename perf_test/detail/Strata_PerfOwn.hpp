@@ -17,6 +17,31 @@
 namespace Strata {
 namespace PerfTest {
 
+inline PlanFacts plan_facts(const TriangularReport& report) {
+  PlanFacts facts;
+  facts.chosen = to_string(report.algorithm);
+  facts.subgraphs = report.subgraphs;
+  facts.subgraph_levels = report.subgraph_levels;
+  facts.external_share = report.external_share;
+  facts.plan_bytes = report.plan_bytes;
+  facts.predicted_us = report.predicted_solve_us;
+  facts.merged_levels = report.merged_levels;
+  facts.growth = report.growth;
+  facts.unmerged_rows = report.unmerged_rows;
+  facts.longest_row = report.longest_row;
+  facts.partition = report.partition;
+  facts.max_subgraph_rows = report.max_subgraph_rows;
+  for (const auto& candidate : report.candidates)
+    if (!candidate.ruled_out && candidate.predicted_us > 0) {
+      double& smallest =
+          facts.predictions
+              .emplace(to_string(candidate.algorithm), candidate.predicted_us)
+              .first->second;
+      smallest = std::min(smallest, candidate.predicted_us);
+    }
+  return facts;
+}
+
 /// TriangularSolver with one of its algorithms.
 template <class Scalar>
 class OwnSolver : public Algorithm<Scalar> {
@@ -44,31 +69,7 @@ class OwnSolver : public Algorithm<Scalar> {
       solver_->solve(exec_, problem_.b, problem_.x);
   }
 
-  PlanFacts plan() const override {
-    const auto& report = solver_->report();
-    PlanFacts facts;
-    facts.chosen = to_string(report.algorithm);
-    facts.subgraphs = report.subgraphs;
-    facts.subgraph_levels = report.subgraph_levels;
-    facts.external_share = report.external_share;
-    facts.plan_bytes = report.plan_bytes;
-    facts.predicted_us = report.predicted_solve_us;
-    facts.merged_levels = report.merged_levels;
-    facts.growth = report.growth;
-    facts.unmerged_rows = report.unmerged_rows;
-    facts.longest_row = report.longest_row;
-    facts.partition = report.partition;
-    facts.max_subgraph_rows = report.max_subgraph_rows;
-    for (const auto& candidate : report.candidates)
-      if (!candidate.ruled_out && candidate.predicted_us > 0) {
-        double& smallest =
-            facts.predictions
-                .emplace(to_string(candidate.algorithm), candidate.predicted_us)
-                .first->second;
-        smallest = std::min(smallest, candidate.predicted_us);
-      }
-    return facts;
-  }
+  PlanFacts plan() const override { return plan_facts(solver_->report()); }
   PatternTimes time_pattern_updates(double percent) override {
     const auto changed = changed_matrix(problem_, percent);
     PatternTimes times;

@@ -10,7 +10,8 @@
 namespace Strata {
 namespace PerfTest {
 
-/// What an algorithm's plan looks like; only ours have one.
+/// What an algorithm's plan looks like; only ours have one. Peers may have
+/// parameters.
 struct PlanFacts {
   std::string chosen;  ///< the algorithm that runs
   std::int64_t subgraphs = 0;
@@ -23,6 +24,7 @@ struct PlanFacts {
   std::int64_t unmerged_rows = 0, longest_row = 0;
   std::string partition;      ///< TriangularReport::partition
   int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
+  std::string parameters;     ///< of Kokkos Kernels' handle, the fastest ones
   /// The smallest prediction of each algorithm that `automatic` has considered
   /// and not ruled out, in microseconds.
   std::map<std::string, double> predictions;

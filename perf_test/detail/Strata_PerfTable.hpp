@@ -107,7 +107,8 @@ inline TextTable make_table(const std::vector<SptrsvResult>& results,
     if (!r.timed()) continue;
     std::string algorithm = r.algorithm;
     if (r.own && r.plan.chosen != algorithm) algorithm += ": " + r.plan.chosen;
-    if (!r.plan.partition.empty()) algorithm += " (" + r.plan.partition + ")";
+    for (const auto& text : {r.plan.partition, r.plan.parameters})
+      if (!text.empty()) algorithm += " (" + text + ")";
     std::vector<std::string> row{
         r.matrix,
         algorithm,

@@ -2,6 +2,7 @@
 // Our algorithms for one scalar type, STRATA_PERF_SCALAR.
 #include <Kokkos_Core.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
+#include <detail/Strata_PerfDropIn.hpp>
 #include <detail/Strata_PerfOwn.hpp>
 
 namespace Strata {
@@ -13,20 +14,26 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const PlanWishes& wishes) {
   TriangularOptions options;
   const bool authors = name == authors_subgraphs;
-  options.algorithm =
-      authors ? Strata::Algorithm::subgraphs : algorithm_from_string(name);
+  const bool drops_in = name == drop_in || name == drop_in_fixed;
+  options.algorithm = authors    ? Strata::Algorithm::subgraphs
+                      : drops_in ? Strata::Algorithm::automatic
+                                 : algorithm_from_string(name);
   options.partition = authors ? PartitionMethod::picciau_2017
                               : partition_method_from_string(wishes.partition);
   options.criterion = sort_criterion_from_string(wishes.criterion);
   options.max_subgraph_rows = wishes.max_subgraph_rows;
   options.team_size = wishes.team_size;
-  options.max_right_hand_sides = problem.rhs();
+  // The drop-in functions get one after the other.
+  options.max_right_hand_sides = drops_in ? 1 : problem.rhs();
   options.max_plan_bytes = wishes.bytes;
   options.max_plan_ratio = wishes.ratio;
   options.accuracy = accuracy_from_string(wishes.accuracy);
   options.accuracy_digits = wishes.accuracy_digits;
   options.merged_levels = wishes.merged_levels;
   options.enqueue_updates = wishes.enqueue_updates;
+  if (drops_in)
+    return std::make_unique<DropIn<Scalar>>(problem, options,
+                                            name == drop_in_fixed);
   return std::make_unique<OwnSolver<Scalar>>(problem, options);
 }
 

@@ -17,18 +17,15 @@ template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
                                              const Problem<Scalar>& problem) {
   using KokkosSparse::Experimental::SPTRSVAlgorithm;
-  using KokkosKernels = KokkosKernelsSptrsv<Scalar>;
   if (name == "serial_substitution")
     return std::make_unique<SerialSubstitution<Scalar>>(problem);
   if (name == "kokkos_kernels_rp")
-    return std::make_unique<KokkosKernels>(problem,
-                                           SPTRSVAlgorithm::SEQLVLSCHD_RP);
+    return fastest_kokkos_kernels(problem, SPTRSVAlgorithm::SEQLVLSCHD_RP);
   if (name == "kokkos_kernels_tp1")
-    return std::make_unique<KokkosKernels>(problem,
-                                           SPTRSVAlgorithm::SEQLVLSCHD_TP1);
+    return fastest_kokkos_kernels(problem, SPTRSVAlgorithm::SEQLVLSCHD_TP1);
   if (name == "kokkos_kernels_tp1chain")
-    return std::make_unique<KokkosKernels>(
-        problem, SPTRSVAlgorithm::SEQLVLSCHD_TP1CHAIN);
+    return fastest_kokkos_kernels(problem,
+                                  SPTRSVAlgorithm::SEQLVLSCHD_TP1CHAIN);
 #ifdef KOKKOS_ENABLE_CUDA
   if (name == "cusparse_spsv")
     return std::make_unique<CusparseSpsv<Scalar>>(problem);

@@ -70,11 +70,36 @@ foreach(matrix IN LISTS matrices)
     endif()
   endforeach()
 endforeach()
+if(csv MATCHES "sell|drop_in|picciau_2017")
+  message(SEND_ERROR "what needs its full name is among ${names}")
+endif()
+# Kokkos Kernels' handle with the parameters that are fastest here.
+foreach(parameters "kokkos_kernels_tp1,[^\n]*,team (auto|[0-9]+),"
+    "kokkos_kernels_tp1chain,[^\n]*,threshold [0-9]+ team (auto|[0-9]+) vector (auto|[0-9]+),")
+  if(NOT csv MATCHES "${parameters}")
+    message(SEND_ERROR "'${parameters}' is not in\n${csv}")
+  endif()
+endforeach()
 foreach(text "pays after" "geometric mean speedup of automatic"
     "x serial" "x KK")
   string(FIND "${output}" "${text}" place)
   if(place LESS 0)
     message(SEND_ERROR "'${text}' is not in the output\n${output}")
+  endif()
+endforeach()
+
+# The functions in the style of Kokkos Kernels, beside them.
+execute_process(
+  COMMAND ${program} --gallery grid2d:12 --scalar ${scalar} --factor ${factor} --rhs ${rhs}
+    --algorithms sptrsv_drop_in,sptrsv_drop_in_fixed,kokkos_kernels_tp1
+    --table ${csv_file} --benchmark_min_time=0.001
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+file(READ ${csv_file} csv)
+set(chosen "(substitution|level_sets|subgraphs|sync_free|sync_free_subgraphs|blocks)")
+foreach(name sptrsv_drop_in sptrsv_drop_in_fixed)
+  if(NOT code EQUAL 0 OR NOT csv MATCHES
+      "grid2d:12,${name},${chosen},${scalar},${rhs},144,408,[^\n]*,right,,[0-9.e+-]+,")
+    message(SEND_ERROR "${name}: exit code ${code}\n${csv}\n${errors}")
   endif()
 endforeach()
 

@@ -43,7 +43,8 @@ std::string name_of(const BandResult& r, const BandPerfOptions& options) {
 }
 
 void register_all(BandRunner& runner, const BandPerfOptions& options,
-                  std::vector<BandResult>& results) {
+                  std::vector<BandResult>& results,
+                  TableFile<BandResult>& table) {
   for (const auto& sizes : options.cases)
     for (const auto& algorithm : options.algorithms)
       for (const int rhs : options.rhs) {
@@ -56,7 +57,8 @@ void register_all(BandRunner& runner, const BandPerfOptions& options,
   for (auto& r : results)
     benchmark::RegisterBenchmark(
         name_of(r, options).c_str(),
-        [&runner, &r](benchmark::State& state) {
+        [&runner, &r, &results, &table](benchmark::State& state) {
+          table.append_before(results, r);
           for (auto _ : state) {
             runner.run(r);
             if (!r.note.empty())
@@ -182,6 +184,10 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
       options.table,
       [&](std::ostream& out, const std::vector<BandResult>& lines) {
         write_csv(out, lines, options);
+      },
+      [](const BandResult& a, const BandResult& b) {
+        return a.sizes.n == b.sizes.n && a.sizes.kl == b.sizes.kl &&
+               a.sizes.ku == b.sizes.ku;
       });
   if (!options.solution.empty())
     require_writable(options.solution, "--solution");
@@ -191,11 +197,11 @@ int run_all(const BandPerfOptions& options, const OutputFlags& output) {
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   benchmark::AddCustomContext("lapack", runner->lapack());
   std::vector<BandResult> results;
-  register_all(*runner, options, results);
+  register_all(*runner, options, results, table);
   run_benchmarks(output);
   benchmark::Shutdown();
   report(results, options, people);
-  table.append(results);
+  table.append_rest(results);
   for (const auto& r : results)
     if ((r.note == "WRONG" || r.note == "failed") &&
         (r.algorithm.rfind("strata", 0) == 0 ||

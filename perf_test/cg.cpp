@@ -185,6 +185,9 @@ int run_all(const Options& options, const OutputFlags& output) {
       options.table,
       [&](std::ostream& out, const std::vector<CgPerfResult>& lines) {
         write_csv_of(out, lines, options.scalar);
+      },
+      [](const CgPerfResult& a, const CgPerfResult& b) {
+        return a.size == b.size;
       });
   const double bandwidth = copy_bandwidth(Space());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
@@ -202,11 +205,12 @@ int run_all(const Options& options, const OutputFlags& output) {
   for (CgPerfResult& result : results) {
     const std::string name = "cg/poisson:" + std::to_string(result.size) + '/' +
                              result.algorithm + '/' + options.scalar;
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [&runner, &result](benchmark::State& state) {
-                                   runner->run(state, result.size,
-                                               result.algorithm, result);
-                                 })
+    benchmark::RegisterBenchmark(
+        name.c_str(),
+        [&runner, &result, &results, &table](benchmark::State& state) {
+          table.append_before(results, result);
+          runner->run(state, result.size, result.algorithm, result);
+        })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }
@@ -214,7 +218,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print(people, results, bandwidth);
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     const bool bad = !r.message.empty() || (r.measured && !r.right);

@@ -120,7 +120,8 @@ std::unique_ptr<FactorizationRunner> make_runner_of(const Options& options) {
 
 int run_all(const Options& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<FactorizationResult> table(options.table, write_factorization_csv);
+  TableFile<FactorizationResult> table(options.table, write_factorization_csv,
+                                       of_one_matrix<FactorizationResult>);
   benchmark::AddCustomContext(
       "factorisation",
       options.settings.kind == FactorizationKind::ilu0 ? "ilu0" : "ic0");
@@ -146,11 +147,12 @@ int run_all(const Options& options, const OutputFlags& output) {
       FactorizationResult& result = results[index++];
       const std::string name = "factorization/" + source.name + '/' +
                                algorithm + '/' + options.scalar;
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [&runner, &source, &result](benchmark::State& state) {
-            runner->run(state, source, result);
-          })
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [&runner, &source, &result, &results,
+                                    &table](benchmark::State& state) {
+                                     table.append_before(results, result);
+                                     runner->run(state, source, result);
+                                   })
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
     }
@@ -158,7 +160,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_factorizations(people, results, options.scalar);
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   return exit_code(results);
 }
 

@@ -65,7 +65,7 @@ std::vector<DenseResult> planned(const DenseOptions& options) {
 
 int run_all(const DenseOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<DenseResult> table(options.table_file, write_dense_csv);
+  TableFile<DenseResult> table(options.table_file, write_dense_csv, same_case);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
@@ -80,7 +80,9 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
                              to_string(result.system.task) + "/" +
                              result.algorithm + "/" + result.scalar;
     auto* const registered = benchmark::RegisterBenchmark(
-        name.c_str(), [&runner, &result](benchmark::State& state) {
+        name.c_str(),
+        [&runner, &result, &results, &table](benchmark::State& state) {
+          table.append_before(results, result);
           runner->run(state, result);
         });
     registered->UseManualTime()->Unit(benchmark::kMillisecond);
@@ -90,7 +92,7 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_dense_table(people, results, options.once);
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   for (const auto& r : results)
     if (r.own && (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
       return 2;

@@ -177,7 +177,8 @@ int run_all(const Options& options, const OutputFlags& output) {
       options.table,
       [&](std::ostream& out, const std::vector<KrylovPerfResult>& lines) {
         write_krylov_csv(out, lines, settings);
-      });
+      },
+      of_one_matrix<KrylovPerfResult>);
   benchmark::AddCustomContext("method", name_of(settings.method));
   benchmark::AddCustomContext("factorisation", name_of(settings.kind));
   benchmark::AddCustomContext("values", name_of(settings.values));
@@ -202,11 +203,12 @@ int run_all(const Options& options, const OutputFlags& output) {
       KrylovPerfResult& result = results[index++];
       const std::string name =
           "krylov/" + source.name + '/' + algorithm + '/' + options.scalar;
-      benchmark::RegisterBenchmark(
-          name.c_str(),
-          [&runner, &source, &result](benchmark::State& state) {
-            runner->run(state, source, result);
-          })
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [&runner, &source, &result, &results,
+                                    &table](benchmark::State& state) {
+                                     table.append_before(results, result);
+                                     runner->run(state, source, result);
+                                   })
           // The runner repeats by itself.
           ->Iterations(1)
           ->UseManualTime()
@@ -216,7 +218,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print_krylov(people, results, settings, options.scalar);
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   return exit_code(results);
 }
 

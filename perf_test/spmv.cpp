@@ -204,6 +204,9 @@ int run_all(const Options& options, const OutputFlags& output) {
       options.table,
       [&](std::ostream& out, const std::vector<SpmvResult>& lines) {
         write_csv_of(out, lines, bandwidth, options.scalar);
+      },
+      [](const SpmvResult& a, const SpmvResult& b) {
+        return a.matrix == b.matrix && a.vectors == b.vectors;
       });
   bandwidth = copy_bandwidth(Space());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
@@ -232,7 +235,8 @@ int run_all(const Options& options, const OutputFlags& output) {
                              '/' + options.scalar;
     benchmark::RegisterBenchmark(
         name.c_str(),
-        [&runner, &source, &result](benchmark::State& state) {
+        [&runner, &source, &result, &results, &table](benchmark::State& state) {
+          table.append_before(results, result);
           runner->run(state, source, result);
         })
         ->UseManualTime()
@@ -242,7 +246,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   benchmark::Shutdown();
   print(people, results, bandwidth);
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   int code = EXIT_SUCCESS;
   for (const auto& r : results) {
     if (r.bad_input) return EXIT_FAILURE;

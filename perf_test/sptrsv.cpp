@@ -38,7 +38,8 @@ std::unique_ptr<SptrsvRunner> make_runner_of(const SptrsvOptions& options,
 /// Registers every matrix with every algorithm and way of timing; `results`
 /// gets one element each, in the same order.
 void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
-                  std::vector<SptrsvResult>& results) {
+                  std::vector<SptrsvResult>& results,
+                  TableFile<SptrsvResult>& table) {
   for (const auto& source : options.matrices)
     for (const auto& algorithm : options.algorithms)
       for (const bool transfers : ways_of_timing(options.timing.transfers)) {
@@ -64,7 +65,9 @@ void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
           "/rhs:" + std::to_string(options.rhs) + "/" + options.scalar +
           (two_ways && result.transfers ? "/transfers" : "");
       auto* const registered = benchmark::RegisterBenchmark(
-          name.c_str(), [&runner, &source, &result](benchmark::State& state) {
+          name.c_str(), [&runner, &source, &result, &results,
+                         &table](benchmark::State& state) {
+            table.append_before(results, result);
             runner.run(state, source, result.algorithm, result);
           });
       registered->UseManualTime()->Unit(benchmark::kMicrosecond);
@@ -77,7 +80,8 @@ void register_all(SptrsvRunner& runner, const SptrsvOptions& options,
 
 int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<SptrsvResult> table(options.table_file, write_csv);
+  TableFile<SptrsvResult> table(options.table_file, write_csv,
+                                of_one_matrix<SptrsvResult>);
   benchmark::AddCustomContext("factor", options.factor_name);
   if (options.timing.transfers == Transfers::timed)
     benchmark::AddCustomContext("transfers", "b and x copied in each solve");
@@ -86,14 +90,14 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   const auto runner = make_runner_of(options, people);
   std::vector<SptrsvResult> results;
-  register_all(*runner, options, results);
+  register_all(*runner, options, results, table);
   run_benchmarks(output);
   benchmark::Shutdown();
 
   for (const bool transfers : {true, false})
     print_table(people, of_transfers(results, transfers));
   require_printed(people);
-  table.append(results);
+  table.append_rest(results);
   return exit_code(results);
 }
 

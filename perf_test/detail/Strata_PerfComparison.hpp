@@ -23,6 +23,12 @@ inline std::vector<SptrsvResult> of_transfers(
   return some;
 }
 
+/// Of lines that are compared with each other.
+template <class Result>
+bool of_one_matrix(const Result& a, const Result& b) {
+  return a.matrix == b.matrix;
+}
+
 /// The peers that ours are compared with; each stands for its fastest right
 /// algorithm whose name begins like this.
 inline const std::vector<std::string>& peer_families() {

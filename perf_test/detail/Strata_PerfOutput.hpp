@@ -4,6 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -38,23 +39,22 @@ inline void require_printed(std::ostream& people) {
 }
 
 /// The CSV file of --table. It is opened, and its header written, before
-/// anything is measured: a file that can't be written is told then.
+/// anything is measured: a file that can't be written is told then. What ends
+/// the program early loses the lines of the system under way alone.
 template <class Result>
 class TableFile {
  public:
   /// The header, and a line for each result.
   using Write = std::function<void(std::ostream&, const std::vector<Result>&)>;
+  /// Whether two results are of one system: their lines are written together.
+  using Same = std::function<bool(const Result&, const Result&)>;
 
   /// @param path empty: there is to be none. @throws FileError
-  TableFile(const std::string& path, Write write)
-      : path_(path), write_(std::move(write)) {
+  TableFile(const std::string& path, Write write, Same same = {})
+      : path_(path), write_(std::move(write)), same_(std::move(same)) {
     if (path_.empty()) return;
     header_ = text({});
-    errno = 0;
-    file_.open(path_);
-    // Keeps the reason.
-    if (file_) file_ << header_;
-    require();
+    open();
   }
   /// Lines of more results. @throws FileError
   void append(const std::vector<Result>& results) {
@@ -62,8 +62,41 @@ class TableFile {
     file_ << text(results).substr(header_.size());
     require();
   }
+  /// Lines of the systems before that of `next`, which is about to be measured.
+  /// @param results all of them, one system after the other @throws FileError
+  void append_before(const std::vector<Result>& results, const Result& next) {
+    std::size_t end = static_cast<std::size_t>(&next - results.data());
+    if (end < written_) out_of_order_ = true;
+    while (end > written_ && same_(results[end - 1], next)) --end;
+    append_until(results, end);
+  }
+  /// Lines of the others, and once more all of them where
+  /// --benchmark_enable_random_interleaving has mixed the systems.
+  void append_rest(const std::vector<Result>& results) {
+    if (out_of_order_ && !path_.empty()) {
+      file_.close();
+      open();
+      written_ = 0;
+    }
+    append_until(results, results.size());
+  }
 
  private:
+  void open() {
+    errno = 0;
+    file_.open(path_);
+    // Keeps the reason.
+    if (file_) file_ << header_;
+    require();
+  }
+  void append_until(const std::vector<Result>& results, std::size_t end) {
+    if (end <= written_) return;
+    const auto from = [&](std::size_t index) {
+      return results.begin() + static_cast<std::ptrdiff_t>(index);
+    };
+    append({from(written_), from(end)});
+    written_ = end;
+  }
   std::string text(const std::vector<Result>& results) const {
     std::ostringstream out;
     write_(out, results);
@@ -76,7 +109,10 @@ class TableFile {
 
   std::string path_, header_;
   Write write_;
+  Same same_;
   std::ofstream file_;
+  std::size_t written_ = 0;  ///< results that have had their lines
+  bool out_of_order_ = false;
 };
 
 /// That a file may be written later: it is made where there is none, and left

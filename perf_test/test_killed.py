@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A benchmark that is killed while it measures its second system has left the lines of
+the first one in its table.
+
+  test_killed.py TABLE.csv PREFIX PROGRAM ARGUMENT...
+
+Lines of the first system begin with PREFIX. The program writes TABLE.csv, and has work
+for a second or more after the first system."""
+import os
+import subprocess
+import sys
+import time
+
+LIMIT = 120
+
+
+def lines(path, prefix):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line for line in file if line.startswith(prefix)]
+    except FileNotFoundError:
+        return []
+
+
+def main():
+    table, prefix, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    os.makedirs(os.path.dirname(table), exist_ok=True)
+    if os.path.exists(table):
+        os.remove(table)
+    with subprocess.Popen(command + ["--table", table], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as program:
+        end = time.monotonic() + LIMIT
+        while (program.poll() is None and time.monotonic() < end
+               and not lines(table, prefix)):
+            time.sleep(0.05)
+        ended = program.poll()
+        program.kill()
+        errors = program.stderr.read().decode(errors="replace")
+    if ended is not None:
+        sys.exit("%s ended with exit code %d before a line began with '%s'\n%s" %
+                 (command[0], ended, prefix, errors))
+    left = lines(table, prefix)
+    if not left or not all(line.endswith("\n") for line in left):
+        sys.exit("%s has %s" % (table, left or "no line of '%s'" % prefix))
+
+
+main()

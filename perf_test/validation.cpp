@@ -57,6 +57,8 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
   --milliseconds T   of timing for each algorithm on each system (default 15);
                      what takes three times as long as the fastest in a first
                      solve gets no more than that
+  --accuracy A       rowwise (default) | componentwise: what the automatic choice
+                     and all candidates promise
   --limit R          candidates that are predicted to take R times as long as
                      the fastest so far are left out (default 30; 0: none)
   --list             print families, names and rows of the systems, and end
@@ -85,11 +87,12 @@ void take_part(const std::string& value, ValidationOptions& options) {
 
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           {"--families", "--systems", "--per-family", "--part", "--scale",
-            "--seed", "--scalar", "--milliseconds", "--limit", "--table"},
-           {"--list"})) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--families", "--systems", "--per-family", "--part",
+                   "--scale", "--seed", "--scalar", "--milliseconds", "--limit",
+                   "--accuracy", "--table"},
+                  {"--list"})) {
     if (flag == "--help") {
       options.help = true;
     } else if (flag == "--list") {
@@ -111,6 +114,11 @@ ValidationOptions parse(int& argc, char** argv) {
       options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
       options.milliseconds = parse_limit(flag, value, false);
+    } else if (flag == "--accuracy") {
+      if (accuracy_from_string(value) == Accuracy::relaxed)
+        throw OptionError(flag, "relaxed has digits to choose",
+                          "use rowwise or componentwise");
+      options.wishes.accuracy = value;
     } else if (flag == "--limit") {
       options.limit = value == "0" ? 0 : parse_limit(flag, value, false);
     } else if (flag == "--scalar") {

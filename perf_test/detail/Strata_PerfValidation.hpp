@@ -23,6 +23,7 @@ struct ValidationOptions {
   std::string scalar = "double";
   double milliseconds = 15;  ///< of timing, for each algorithm
   double limit = 30;         ///< predictions over the fastest time; 0: no limit
+  PlanWishes wishes;         ///< of the automatic choice and the candidates
   double scale = 1;          ///< see ValidationSet
   int seed = 1;
   std::string table_file;
@@ -48,7 +49,7 @@ struct CandidateTime {
 
 /// One system. Times in microseconds.
 struct ValidationResult {
-  std::string family, system, scalar;
+  std::string family, system, scalar, accuracy;
   std::int64_t rows = 0, entries = 0, levels = 0;
   PlanFacts plan;  ///< of the automatic choice
   double solve_us = NAN, analysis_us = NAN;

@@ -49,7 +49,7 @@ inline void write_validation_csv(std::ostream& out,
     out << ',' << name << "_us," << name << "_predicted_us," << name
         << "_timing";
   out << ",cusparse_us,analysis_us,cusparse_analysis_us,bytes_us,floor_us,"
-         "rowwise_error,outcome,message\n";
+         "rowwise_error,accuracy,outcome,message\n";
   for (const auto& r : results) {
     out << r.family << ',' << csv_text(r.system) << ',' << r.scalar << ','
         << r.rows << ',' << r.entries << ',' << r.levels << ','
@@ -68,8 +68,8 @@ inline void write_validation_csv(std::ostream& out,
     out << ',' << csv_number(r.peer_us) << ',' << csv_number(r.analysis_us)
         << ',' << csv_number(r.peer_analysis_us) << ','
         << csv_number(r.bytes_us) << ',' << csv_number(r.floor_us) << ','
-        << csv_number(r.rowwise_error) << ',' << outcome_text(r.outcome) << ','
-        << csv_text(messages(r)) << '\n';
+        << csv_number(r.rowwise_error) << ',' << r.accuracy << ','
+        << outcome_text(r.outcome) << ',' << csv_text(messages(r)) << '\n';
   }
 }
 

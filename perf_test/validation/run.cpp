@@ -40,6 +40,7 @@ class MeasuredSystems : public ValidationRunner {
     result.family = system.family;
     result.system = system.name();
     result.scalar = options_.scalar;
+    result.accuracy = options_.wishes.accuracy;
     try {
       using Matrix = typename Problem<Scalar>::Matrix;
       problem_ = std::make_unique<Problem<Scalar>>(make_problem<Scalar>(
@@ -88,7 +89,7 @@ class MeasuredSystems : public ValidationRunner {
   void measure(ValidationResult& result) {
     const std::string automatic =
         Strata::to_string(Strata::Algorithm::automatic);
-    Measured& chosen = add(make_own(automatic, *problem_, PlanWishes{}));
+    Measured& chosen = add(make_own(automatic, *problem_, options_.wishes));
     result.analysis_us = analyse_again(*chosen.algorithm);
     result.plan = chosen.algorithm->plan();
     solve_once(chosen);
@@ -151,7 +152,8 @@ class MeasuredSystems : public ValidationRunner {
       return nullptr;
     }
     try {
-      auto algorithm = make_own(candidate.algorithm, *problem_, PlanWishes{});
+      auto algorithm =
+          make_own(candidate.algorithm, *problem_, options_.wishes);
       algorithm->analyse();
       // An algorithm by name is predicted only where its plan needs that.
       candidate.predicted_us = algorithm->plan().predicted_us;

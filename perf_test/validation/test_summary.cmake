@@ -16,7 +16,7 @@ file(WRITE ${work_dir}/first.csv "${header}"
   "grid,g:1,double,9,9,3,3,1,a,10,10,10,10,full,90,80,once,20,400,100,10,10,1,right,\n"
   "grid,g:2,double,9,9,3,3,1,a,80,20,20,80,full,10,20,full,160,100,100,1,10,1,right,\n")
 file(WRITE ${work_dir}/second.csv "${header}"
-  "long,l:1,double,9,9,3,3,1,b,20,40,,900,left_out,40,20,full,160,50,200,2,10,1,right,\n")
+  "long,l:1,double,200000,9,3,3,1,b,20,40,,900,left_out,40,20,full,160,50,200,2,10,1,right,\n")
 file(WRITE ${work_dir}/wrong.csv "${header}"
   "long,l:2,double,9,9,3,3,1,b,20,40,2,2,wrong,40,20,full,160,50,200,2,10,1,right,\n"
   "long,l:3,double,9,9,3,3,1,b,20,40,50,2,full,40,20,full,160,50,200,2,10,1,wrong,\n")
@@ -36,6 +36,11 @@ expect_text("3 systems in 2 families, double"
   "| analysis over cuSPARSE's | 3 | 1 | 0.25 | 1 | 4 | 4 | 4 | 4 |"
   "| cuSPARSE's solve over ours | 3 | 4 | 2 | 4 | 8 | 8 | 8 | 8 |"
   "| solve over its floor | 3 | 2 | 1 | 2 | 4 | 4 | 4 | 4 |"
+  "| below 10,000 | 2 | 4 | 2 | 8 | 2 |"
+  "| from 50,000 below 200,000 | 0 | - | - | - | - |"
+  "| from 200,000 below 500,000 | 1 | 4 | 4 | 4 | 0.25 |"
+  "| from 200,000 | 1 | 4 | 4 | 4 | 0.25 |"
+  "| all | 3 | 4 | 2 | 8 | 1 |"
   "Regret at most 1.15: 66.7 % of the systems."
   "Predictions within a factor of 2: 66.7 %."
   "| grid | 2 | 1 | 2 | 2 | 50.0 % | 50.0 % | 2 | 4 | 4 | 2 | 1.41 | 2 |"
@@ -63,6 +68,8 @@ function(expect_complaint culprit)
 endfunction()
 expect_complaint("absent.csv" ${work_dir}/absent.csv)
 expect_complaint("'g:1' is in the tables twice" ${work_dir}/first.csv ${work_dir}/first.csv)
+run(${summary} --repeats ${work_dir}/first.csv ${work_dir}/first.csv)
+expect_text("4 systems in 1 families, double")
 file(WRITE ${work_dir}/other.csv "matrix,algorithm\n")
 expect_complaint("no table" ${work_dir}/other.csv)
 file(WRITE ${work_dir}/empty.csv "${header}")
@@ -72,6 +79,42 @@ expect_complaint("cut off" ${work_dir}/cut.csv)
 string(REPLACE "b_" "c_" other "${header}")
 file(WRITE ${work_dir}/other.csv "${other}")
 expect_complaint("other columns" ${work_dir}/first.csv ${work_dir}/other.csv)
+
+# What solves promise.
+string(REPLACE "outcome" "accuracy,outcome" accurate "${header}")
+foreach(accuracy rowwise componentwise)
+  file(WRITE ${work_dir}/${accuracy}.csv "${accurate}"
+    "grid,${accuracy},double,9,9,3,3,1,a,10,10,10,10,full,90,80,once,20,400,100,10,10,1,${accuracy},right,\n")
+endforeach()
+run(${summary} ${work_dir}/componentwise.csv)
+expect_text("1 systems in 1 families, double, accuracy = componentwise")
+expect_complaint("several accuracies" ${work_dir}/rowwise.csv ${work_dir}/componentwise.csv)
+
+# README.md has the numbers of the table of unseen systems.
+run(${summary} --repeats ${scripts}/../docs/tables/validation_unseen_h200.csv)
+set(numbers)
+foreach(line "all" "below 200,000" "from 200,000" "from 500,000")
+  if(NOT output MATCHES "\n\\| ${line} \\| ([0-9]+) \\| ([0-9.]+) \\| ([0-9.]+) \\| [0-9.]+ \\| [0-9.]+ \\|\n")
+    message(FATAL_ERROR "no line '${line}' in\n${output}")
+  endif()
+  list(APPEND numbers ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
+endforeach()
+list(GET numbers 0 1 2 all)
+list(GET numbers 4 small)
+list(GET numbers 7 large)
+list(GET numbers 10 largest)
+list(GET all 0 count)
+list(GET all 1 mean)
+list(GET all 2 least)
+string(CONCAT sentence "${mean} times as fast as cuSPARSE's in the geometric mean of ${count} "
+  "systems that the library was not tuned on, and ${least} times at least: ${small} times "
+  "below 200,000 rows, ${large} from there on, ${largest} from 500,000 rows on")
+file(READ ${scripts}/../README.md readme)
+string(REGEX REPLACE "[ \n]+" " " readme "${readme}")
+string(FIND "${readme}" "${sentence}" place)
+if(place EQUAL -1)
+  message(SEND_ERROR "README.md does not say '${sentence}'")
+endif()
 
 # Shares of a run.
 foreach(part RANGE 1 2)

@@ -70,8 +70,9 @@ if(NOT printed MATCHES
   message(FATAL_ERROR "${printed}")
 endif()
 set(num_triangles ${CMAKE_MATCH_4})
-string(CONCAT sentence "${CMAKE_MATCH_1} times as fast as cuSPARSE in the geometric mean "
-  "of ${num_triangles} triangles, and from ${CMAKE_MATCH_2} to ${CMAKE_MATCH_3} times on each")
+string(CONCAT sentence "The figure shows ${num_triangles} triangles of at most 216,000 rows "
+  "that the library was tuned on: a solve is ${CMAKE_MATCH_1} times as fast as cuSPARSE's in "
+  "the geometric mean, and from ${CMAKE_MATCH_2} to ${CMAKE_MATCH_3} times on each")
 file(READ ${scripts}/../README.md readme)
 string(REGEX REPLACE "[ \n]+" " " readme "${readme}")
 string(FIND "${readme}" "${sentence}" place)

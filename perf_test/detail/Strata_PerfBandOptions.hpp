@@ -67,7 +67,7 @@ dense LU, and ends with a table. Two modes:
   strata_perf_band --matrix A.mtx --vectors b.mtx [--solution x.mtx]
       A from a Matrix Market coordinate file, b from an array file
 
-  --figure 6|7|9|10   the sizes of that figure of Biondo's report
+  --figure 6|7|9|10   sizes for that figure of Biondo's report
   --scalar S          float | double (default) | complex_float | complex_double
   --batch K           K systems of each size in one call (1), generated ones.
                       LAPACK then takes a system a host thread at a time, each
@@ -205,7 +205,7 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
     throw OptionError("--solution", "goes with --matrix", "see --help");
   if (figure == "6") {
     if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
-    if (bandwidths.empty()) bandwidths = "10%,25%,50%";
+    if (bandwidths.empty()) bandwidths = "10%,50%";
   } else if (figure == "9") {
     if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
     if (bandwidths.empty()) bandwidths = "50%";

@@ -20,26 +20,29 @@ using complex_float = Kokkos::complex<float>;
 using complex_double = Kokkos::complex<double>;
 
 /// What is asked of A, n x n: the solution for one right-hand side, the
-/// inverse, or the reduced row echelon form of n x 2n numbers [A | B].
-enum class DenseTask { solve, inverse, reduce };
+/// inverse, or the reduced row echelon form of [A | B], n x 2n, or of [A | b],
+/// n x (n + 1).
+enum class DenseTask { solve, inverse, reduce, augmented };
 
+inline const std::vector<std::string>& dense_tasks() {
+  static const std::vector<std::string> names{"solve", "inverse", "reduce",
+                                              "augmented"};
+  return names;
+}
 inline const char* to_string(DenseTask task) {
-  return task == DenseTask::solve     ? "solve"
-         : task == DenseTask::inverse ? "inverse"
-                                      : "reduce";
+  return dense_tasks()[static_cast<std::size_t>(task)].c_str();
+}
+inline bool reduces(DenseTask task) {
+  return task == DenseTask::reduce || task == DenseTask::augmented;
+}
+inline bool has_one_column(DenseTask task) {
+  return task == DenseTask::solve || task == DenseTask::augmented;
 }
 
 /// Kinds of matrices that DenseProblem makes.
 inline const std::vector<std::string>& dense_kinds() {
   static const std::vector<std::string> names{"random", "positive", "graded",
-                                              "nearly_singular"};
-  return names;
-}
-
-/// Ours and every peer of any build.
-inline const std::vector<std::string>& dense_algorithms() {
-  static const std::vector<std::string> names{"strata", "cusolver", "lapack",
-                                              "getri", "textbook"};
+                                              "nearly_singular", "dominant"};
   return names;
 }
 
@@ -69,7 +72,7 @@ struct DenseCase {
 struct DenseResult {
   DenseCase system;
   std::string algorithm, scalar;
-  bool own = false;
+  bool own = false, must_be_right = false;
   double seconds = NAN;
   /// max |A X - B| / (|A|_inf max |X| + max |B|), over at most 16 columns.
   double backward_error = NAN;
@@ -83,7 +86,7 @@ struct DenseResult {
   double operations() const {
     const double n = system.n;
     return n * n * n * 2 / 3 +
-           2 * n * n * (system.task == DenseTask::solve ? 1.0 : n);
+           2 * n * n * (has_one_column(system.task) ? 1.0 : n);
   }
 };
 

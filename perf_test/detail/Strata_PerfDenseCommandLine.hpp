@@ -25,11 +25,14 @@ inline std::vector<std::string> known_items(
 }
 
 /// Takes its own flags out of argv and leaves those of Google Benchmark and
-/// Kokkos. @throws OptionError
+/// Kokkos. `by_name` are algorithms that run only if they are named.
+/// @throws OptionError
 inline DenseOptions parse_dense_options(
-    int& argc, char** argv, const std::vector<std::string>& available) {
+    int& argc, char** argv, std::vector<std::string> available,
+    const std::vector<std::string>& by_name) {
   DenseOptions options;
   options.algorithms = available;
+  available.insert(available.end(), by_name.begin(), by_name.end());
   for (const auto& [flag, value] : take_flags(
            argc, argv,
            {"--sizes", "--tasks", "--matrices", "--algorithms", "--scalar",
@@ -45,11 +48,10 @@ inline DenseOptions parse_dense_options(
         options.sizes.push_back(whole_number(flag, item, 1, 65536));
     } else if (flag == "--tasks") {
       options.tasks.clear();
-      for (const auto& item :
-           known_items(flag, items, {"solve", "inverse", "reduce"}))
-        options.tasks.push_back(item == "solve"     ? DenseTask::solve
-                                : item == "inverse" ? DenseTask::inverse
-                                                    : DenseTask::reduce);
+      for (const auto& item : known_items(flag, items, dense_tasks()))
+        options.tasks.push_back(static_cast<DenseTask>(
+            std::find(dense_tasks().begin(), dense_tasks().end(), item) -
+            dense_tasks().begin()));
     } else if (flag == "--matrices") {
       options.kinds = known_items(flag, items, dense_kinds());
     } else if (flag == "--algorithms") {
@@ -83,14 +85,17 @@ matrices, ours beside its peers.
 
   --sizes LIST        numbers n, comma separated
   --tasks LIST        solve (one right-hand side), inverse, reduce (the reduced
-                      row echelon form of n x 2n numbers); default all
-  --matrices LIST     random (default) positive graded nearly_singular
+                      row echelon form of n x 2n numbers), augmented (that of
+                      n x (n + 1)); default the first three
+  --matrices LIST     random (default) positive graded nearly_singular dominant
   --algorithms LIST   default all that this build has of
                         strata    ours
                         cusolver  getrf and getrs
                         lapack    gesv, on the host
                         getri     getrf and getri, on the host; inverses only
                         textbook  one thread of the host
+                      by name only, Eyvazov's program for a GPU, without
+                      pivoting (solve and augmented): eyvazov_2021
   --scalar S          float | double (default) | complex_float | complex_double
   --stripe W          columns of a stripe; 0 (default): as the library chooses
   --host-limit N      largest n for lapack and getri (default 4096)
@@ -100,10 +105,12 @@ matrices, ours beside its peers.
   --table FILE        write the final table as CSV too
 
 Flags of Google Benchmark and of Kokkos work as well. A benchmark's time is the
-median over runs, copies of A and B included where the algorithm overwrites
-them; every answer is checked. "error/lapack" is a backward error over that of
+median over runs, or that of the first run where it takes over a second; copies
+of A and B are included where the algorithm overwrites them. Every answer is
+checked. "error/lapack" is a backward error over that of
 gesv, which is the measure of a stable elimination. Exit code: 0; 1 on a bad flag,
-or where the output can't be written; 2 where ours failed or was wrong.
+or where the output can't be written; 2 where ours failed or was wrong, or
+eyvazov_2021 on a dominant matrix.
 )";
 }
 

@@ -18,6 +18,7 @@ namespace PerfTest {
 ///   positive         in [1, 1000), as in the thesis
 ///   graded           random, entry (i, j) times 2^(-60 (i + j) / 2n)
 ///   nearly_singular  random, the last column 1e-13 off two others' sum
+///   dominant         positive, 1000 n on the diagonal
 struct DenseEntries {
   int kind;  ///< place in dense_kinds()
   int n;
@@ -29,7 +30,8 @@ struct DenseEntries {
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t i, std::int64_t j,
                                            int part) const {
     const double r = random(i, j, part);
-    if (kind == 1) return 500.5 + 499.5 * r;
+    if (kind == 4 && i == j) return 1000.0 * n;
+    if (kind == 1 || kind == 4) return 500.5 + 499.5 * r;
     if (kind == 2) return r * exp2(-30.0 * static_cast<double>(i + j) / n);
     if (kind == 3 && j == n - 1 && n > 2)
       return random(i, 0, part) + random(i, n / 2, part) + 1e-13 * r;
@@ -101,6 +103,18 @@ struct RowResidual {
   }
 };
 
+/// Counts the elements that are not those of the identity.
+template <class Scalar>
+struct CountOthers {
+  Detail::DenseRef<const Scalar> a;
+  std::int64_t rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k,
+                                         std::int64_t& others) const {
+    const std::int64_t i = k % rows, j = k / rows;
+    if (!(a(i, j) == Scalar(i == j ? 1 : 0))) ++others;
+  }
+};
+
 /// A X = B with the answer that is being tested.
 template <class Scalar>
 class DenseProblem {
@@ -127,6 +141,31 @@ class DenseProblem {
   std::int64_t n() const { return system_.n; }
   std::int64_t columns() const {
     return static_cast<std::int64_t>(B.extent(1));
+  }
+
+  /// The parts of [A | B].
+  auto left_of(const Matrix& augmented) const {
+    return Kokkos::subview(augmented, Kokkos::ALL,
+                           std::make_pair(std::int64_t(0), n()));
+  }
+  auto right_of(const Matrix& augmented) const {
+    return Kokkos::subview(augmented, Kokkos::ALL,
+                           std::make_pair(n(), n() + columns()));
+  }
+  /// X from the reduced row echelon form [I | X]; not a number where the left
+  /// part is not the identity.
+  void take_reduced(const Matrix& augmented) const {
+    Kokkos::deep_copy(X, right_of(augmented));
+    const Detail::DenseRef<const Scalar> reduced{augmented.data(), n()};
+    const std::int64_t rows = n();
+    std::int64_t others = 0;
+    Kokkos::parallel_reduce(
+        "not_the_identity",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            0, rows * rows),
+        CountOthers<Scalar>{reduced, rows}, others);
+    if (others > 0)
+      Kokkos::deep_copy(X, Scalar(std::numeric_limits<double>::quiet_NaN()));
   }
 
   /// Backward error of X; not a number if anything in it is.
@@ -159,7 +198,7 @@ class DenseProblem {
   DenseCase system_;
 
   static std::int64_t columns_of(const DenseCase& system) {
-    return system.task == DenseTask::solve ? 1 : system.n;
+    return has_one_column(system.task) ? 1 : system.n;
   }
   static Matrix make(const char* name, std::int64_t rows,
                      std::int64_t columns) {
@@ -211,9 +250,6 @@ std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_own(
 template <class Scalar>
 std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_peer(
     const std::string& name, const DenseProblem<Scalar>& problem);
-
-/// Whether the build has `algorithm`.
-bool dense_algorithm_available(const std::string& algorithm);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -12,15 +12,13 @@ class OwnElimination : public DenseAlgorithm<Scalar> {
   OwnElimination(const DenseProblem<Scalar>& problem,
                  const GaussJordanOptions& options)
       : problem_(problem), elimination_(options) {
-    if (problem.system().task == DenseTask::reduce)
+    if (reduces(problem.system().task))
       augmented_ =
           Matrix(Kokkos::view_alloc("[A | B]", Kokkos::WithoutInitializing),
-                 problem.n(), 2 * problem.n());
+                 problem.n(), problem.n() + problem.columns());
   }
 
   void run() override {
-    const auto n = static_cast<std::size_t>(problem_.n());
-    const std::pair<std::size_t, std::size_t> left(0, n), right(n, 2 * n);
     switch (problem_.system().task) {
       case DenseTask::solve:
         elimination_.solve(exec_, problem_.A, problem_.B, problem_.X);
@@ -29,18 +27,14 @@ class OwnElimination : public DenseAlgorithm<Scalar> {
         elimination_.invert(exec_, problem_.A, problem_.X);
         break;
       case DenseTask::reduce:
-        Kokkos::deep_copy(exec_, Kokkos::subview(augmented_, Kokkos::ALL, left),
-                          problem_.A);
-        Kokkos::deep_copy(
-            exec_, Kokkos::subview(augmented_, Kokkos::ALL, right), problem_.B);
+      case DenseTask::augmented:
+        Kokkos::deep_copy(exec_, problem_.left_of(augmented_), problem_.A);
+        Kokkos::deep_copy(exec_, problem_.right_of(augmented_), problem_.B);
         elimination_.reduce(exec_, augmented_);
     }
   }
   void publish() override {
-    if (problem_.system().task != DenseTask::reduce) return;
-    const auto n = static_cast<std::size_t>(problem_.n());
-    Kokkos::deep_copy(problem_.X, Kokkos::subview(augmented_, Kokkos::ALL,
-                                                  std::make_pair(n, 2 * n)));
+    if (reduces(problem_.system().task)) problem_.take_reduced(augmented_);
   }
 
  private:

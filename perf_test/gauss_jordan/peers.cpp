@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The peers for one scalar type, STRATA_PERF_SCALAR.
 #include <Strata_Error.hpp>
+#include <detail/Strata_PerfEyvazov.hpp>
 #include <detail/Strata_PerfHostDense.hpp>
 
 #ifdef STRATA_PERF_CUSOLVER
@@ -15,6 +16,8 @@ std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_peer(
     const std::string& name, const DenseProblem<Scalar>& problem) {
   if (name == "textbook")
     return std::make_unique<TextbookGaussJordan<Scalar>>(problem);
+  if (name == "eyvazov_2021")
+    return std::make_unique<EyvazovElimination<Scalar>>(problem);
 #ifdef STRATA_PERF_LAPACK
   if (name == "lapack") return std::make_unique<LapackGesv<Scalar>>(problem);
   if (name == "getri") return std::make_unique<LapackGetri<Scalar>>(problem);

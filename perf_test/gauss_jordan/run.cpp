@@ -54,7 +54,7 @@ class DenseRunnerOf : public DenseRunner {
   }
 
   void measure(benchmark::State& state, DenseResult& result) {
-    if (options_.once) {
+    if (options_.once || first_ > 1) {
       for (auto _ : state) state.SetIterationTime(first_);
       result.seconds = first_;
     } else {

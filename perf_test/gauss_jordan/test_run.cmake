@@ -54,6 +54,22 @@ if(NOT count EQUAL 9 OR output MATCHES "WRONG|medians")
   message(SEND_ERROR "--once: ${count} lines instead of 9\n${output}")
 endif()
 
+# The kernels of Eyvazov's thesis, in sizes about that of a tile. A wrong answer of
+# theirs ends the program with 2; reduced forms are checked as a whole.
+execute_process(
+  COMMAND ${program} --sizes 1,31,32,33,70 --tasks solve,augmented --once
+    --matrices dominant --algorithms strata,eyvazov_2021 --scalar ${scalar}
+    --table ${csv_file}
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0)
+  message(SEND_ERROR "eyvazov_2021: exit code ${code}\n${output}\n${errors}")
+endif()
+file(STRINGS ${csv_file} lines REGEX "^dominant,.*,eyvazov_2021,")
+list(LENGTH lines count)
+if(NOT count EQUAL 10 OR output MATCHES "WRONG")
+  message(SEND_ERROR "eyvazov_2021: ${count} lines instead of 10\n${output}")
+endif()
+
 expect_refused("--sizes" --tasks solve)
 expect_refused("12x" --sizes 12x)
 expect_refused("--no-such-flag" --sizes 4 --no-such-flag)

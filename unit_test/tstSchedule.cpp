@@ -79,8 +79,9 @@ TEST(Schedule, KeepsItsPromisesWhenManyThreadsMakeIt) {
 }
 
 TEST(Schedule, SlotsAreThoseOfTheDocument) {
-  // Algorithms 4 and 5 word for word, with one set a slot: every edge begins
-  // in the slot after its source's last, and moves to the first free one.
+  // Algorithms 4 and 5, mended as docs/algorithms/subgraphs.md says, with one
+  // set a slot: every edge begins in the slot after its source's last, and
+  // moves to the first free one.
   for_each_case([](const Graph& graph, const Subgraphs& s) {
     std::vector<int> expected(graph.num_edges(), 0), last(s.num_vertices, -1);
     for (int i = 0; i < s.num_vertices; ++i) {

@@ -13,9 +13,9 @@ namespace Strata {
 namespace Detail {
 
 /// Gives every edge into the vertices of sub-graph g its time slot: Picciau et
-/// al.'s Algorithms 4 and 5. Calls external(local, k, slot) and internal(local,
-/// k, slot) once an edge, k its index in entries, slots from 0; vertices
-/// ascending.
+/// al.'s Algorithms 4 and 5, mended (docs/algorithms/subgraphs.md). Calls
+/// external(local, k, slot) and internal(local, k, slot) once an edge, k its
+/// index in entries, slots from 0; vertices ascending.
 ///
 /// An internal edge (j, i) can start in the slot after the last one into j.
 /// FIX_CONFLICTS moves an edge whose slot is taken, by another edge into i, to

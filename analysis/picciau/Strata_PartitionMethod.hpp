@@ -20,12 +20,12 @@ enum class PartitionMethod {
   /// Bands of consecutive levels cut into chunks of consecutive rows, which
   /// run side by side in a grid as well.
   level_bands,
-  /// The authors' own algorithm, with nothing of ours beside it: Algorithm 3
-  /// with the fewest sub-graphs, starting vertices dealt out in turn, and half
-  /// as many starting sub-graphs after each failure. Small components are
-  /// packed as tightly as they fit, and equation (5) alone judges the sorting
-  /// criteria. docs/algorithms/subgraphs.md says which parts of it our copy of
-  /// the paper has.
+  /// The authors' own algorithm, without our additions: Algorithm 3 with the
+  /// fewest sub-graphs, starting vertices dealt out in turn, and half as many
+  /// starting sub-graphs after each failure. Small components are packed as
+  /// tightly as they fit, and equation (5) alone judges the sorting criteria.
+  /// docs/algorithms/subgraphs.md says which parts of it our copy of the paper
+  /// has, and what is mended.
   picciau_2017
 };
 

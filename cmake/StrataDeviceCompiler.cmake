@@ -4,7 +4,7 @@
 # Clang, or Kokkos's own launcher (which Kokkos sets up itself when it was
 # built that way).
 function(strata_check_device_compiler)
-  if(NOT "CUDA" IN_LIST Kokkos_DEVICES OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(NOT "CUDA" IN_LIST Strata_KOKKOS_DEVICES OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
@@ -14,7 +14,10 @@ function(strata_check_device_compiler)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} --version
                   OUTPUT_VARIABLE version ERROR_VARIABLE version)
   if(NOT version MATCHES "nvcc")
-    get_filename_component(prefix "${Kokkos_DIR}/../../.." ABSOLUTE)
+    set(prefix ${Kokkos_SOURCE_DIR})
+    if(Kokkos_DIR)
+      get_filename_component(prefix "${Kokkos_DIR}/../../.." ABSOLUTE)
+    endif()
     message(FATAL_ERROR
       "Kokkos in ${prefix} has CUDA, and ${CMAKE_CXX_COMPILER} can't compile "
       "CUDA: configure a fresh build folder with "

@@ -53,6 +53,42 @@ set(no_library -DStrata_ENABLE_HEADER_ONLY=ON)
 configure_and_build(tree -Dkernels=Kokkos::kokkoskernels ${no_library})
 configure_and_build(tree -Dkernels=KokkosKernels::all_libs ${no_library})
 
+# Kokkos of the tree is asked for its backends and version.
+function(configure_anew name)
+  file(REMOVE_RECURSE ${work_dir}/${name})
+  configure(${name} ${ARGN})
+  set(output "${output}" PARENT_SCOPE)
+  set(result ${result} PARENT_SCOPE)
+endfunction()
+foreach(devices SERIAL OPENMP SERIAL,OPENMP SERIAL,CUDA)
+  configure_anew(tree -Ddevices=${devices} -DStrata_ENABLE_TESTS=ON
+    -Dlauncher=kokkos_launch_compiler ${no_library})
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "tests with ${devices} in the tree: ${output}")
+  endif()
+endforeach()
+if(compiler_id STREQUAL "GNU")
+  configure_anew(tree -Ddevices=SERIAL,CUDA ${no_library})
+  if(result EQUAL 0 OR NOT output MATCHES "has CUDA, and [^ ]+ can't compile CUDA")
+    message(FATAL_ERROR "CUDA in the tree and no compiler for it (${result}): ${output}")
+  endif()
+endif()
+foreach(number 30300 60000)
+  configure_anew(tree -Dnumber=${number} ${no_library})
+  if(result EQUAL 0 OR NOT output MATCHES "Kokkos [36]\\.[30]\\.0 was found in this project: version 3\\.4 to 5\\.x is wanted")
+    message(FATAL_ERROR "Kokkos ${number} in the tree gave (${result}): ${output}")
+  endif()
+endforeach()
+# The real ones, where there are sources: their targets have what is asked for.
+if(kokkos)
+  configure_anew(tree -Dkokkos=${kokkos} -Dkokkos_kernels=${kokkos_kernels}
+    -Ddevices=SERIAL,OPENMP -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON
+    -DKokkosKernels_ADD_DEFAULT_ETI=OFF -DStrata_ENABLE_TESTS=ON)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "Kokkos of ${kokkos} in the tree: ${output}")
+  endif()
+endif()
+
 foreach(place ON OFF)
   configure_and_build(trilinos -Dprefix=${work_dir}/packages -Dnumber=40601
     -Dall_libs_has_folder=${place} ${no_library})

@@ -223,7 +223,7 @@ struct KrylovCases {
     const Vector<double> tiny("b", n);
     Kokkos::deep_copy(tiny, 1e-170);
     EXPECT_EQ(good.solve({}, tiny, Vector<double>("x", n)).status,
-              KrylovStatus::not_finite);
+              KrylovStatus::converged);
     Kokkos::deep_copy(tiny, 1e-120);
     EXPECT_EQ(good.solve({}, tiny, Vector<double>("x", n)).status,
               KrylovStatus::converged);

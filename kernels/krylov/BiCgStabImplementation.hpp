@@ -42,17 +42,19 @@ class BiCgStabState {
                      const Operator& A, const Preconditioner& M,
                      const StridedBlock& b, const StridedBlock& x) {
     return checked_solve<KrylovResult>(
-        rows_, b, x, "Strata::BiCgStab::solve", "a solve by BiCGStab",
-        [&](const KrylovResult& result) {
+        exec, rows_, options, A, M, b, x, "Strata::BiCgStab::solve",
+        "a solve by BiCGStab",
+        [&](const BiCgStabOptions& options, const Operator& A,
+            const StridedBlock& b, const StridedBlock& x) {
           if (SolveContext::preconditions(M) &&
               static_cast<std::int64_t>(s_scaled_.extent(0)) != rows_) {
             make_vector(p_scaled_);
             make_vector(s_scaled_);
           }
           breakdowns_ = 0;
-          return run_krylov(exec, options, monitor_,
-                            SolveContext{*this, options, exec, A, M, b, x},
-                            result);
+          return run_krylov<KrylovResult>(
+              exec, options, monitor_,
+              SolveContext{*this, options, exec, A, M, b, x});
         });
   }
 
@@ -135,6 +137,7 @@ class BiCgStabState {
       store_state(exec, solver.state_, 0, state);
       first_direction();
     }
+    bool holds_back_x() const { return false; }
     bool broke_down(KrylovStatus status) const {
       return status == KrylovStatus::breakdown;
     }
@@ -179,8 +182,7 @@ class BiCgStabState {
           KrylovStart<Scalar, State>{
               solver.state_.data(), solver.monitor_.signals(),
               multi_vector_ref<const Scalar>(b), solver.v_.data(),
-              solver.r_.data(), options.relative_tolerance,
-              options.absolute_tolerance, options.max_iterations, of});
+              solver.r_.data(), KrylovLimits(options), of});
     }
     void first_direction() const {
       run("Strata::BiCgStab::begin",

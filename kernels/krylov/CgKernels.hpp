@@ -8,6 +8,7 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/krylov/CgState.hpp>
+#include <kernels/krylov/KrylovStart.hpp>
 #include <kernels/krylov/VectorKernel.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 
@@ -57,8 +58,7 @@ struct CgStart {
   const Scalar* w;
   Scalar* r;
   const RealOf<Scalar>* inverse_diagonal;  // null: 1
-  double relative, absolute;
-  int max_iterations;
+  KrylovLimits limits;
   bool knows_z;  // no preconditioner, or a diagonal one
   bool verify;   // b - A x of the x found: the state stays
   bool knows_b;  // CgRhsNorm has been
@@ -98,19 +98,17 @@ struct CgStart {
     }
     const double squared_b = knows_b ? state.squared_b : sum[0];
     state.squared_b = squared_b;
-    const double limit = relative * sqrt(squared_b);
-    const double larger = limit > absolute ? limit : absolute;
-    state.squared_limit = larger * larger;
-    shared.signals.tell_norm(0, sqrt(sum[1]));
-    if (state.bad_x || !is_finite(squared_b) || !is_finite(sum[1]) ||
-        (squared_b > 0 && squared_b < least_squared_norm))
+    state.squared_limit = limits.squared_limit(squared_b);
+    state.squared_most = limits.squared_most(squared_b, sum[1]);
+    if (state.bad_x || out_of_range<Scalar>(squared_b) || !is_finite(sum[1]))
       return state.end(CgStatus::not_finite);
+    shared.signals.tell_norm(0, sqrt(sum[1]));
     if (squared_b == 0) {
       state.zero_b = 1;
       return state.end(CgStatus::converged);
     }
     if (sum[1] <= state.squared_limit) return state.end(CgStatus::converged);
-    if (max_iterations == 0) return state.end(CgStatus::max_iterations);
+    if (limits.max_iterations == 0) return state.end(CgStatus::max_iterations);
     if (knows_z) state.take_rho(sum[2], true);
   }
 };

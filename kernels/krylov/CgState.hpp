@@ -7,6 +7,7 @@
 #include <core/device/GridSum.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/krylov/KrylovMonitor.hpp>
+#include <kernels/krylov/VectorKernel.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -18,7 +19,7 @@ struct CgScalars {
   double part = 0;   // of the next r^H z, as far as it has been added up
   double alpha = 0;  // rho / p^H A p
   double beta = 0;
-  double squared_limit = 0;
+  double squared_limit = 0, squared_most = 0;  // see KrylovLimits
   double squared_b = 0;
   double squared_r = 0;
   int status = krylov_running;  // or a CgStatus
@@ -39,6 +40,9 @@ struct CgScalars {
   KOKKOS_INLINE_FUNCTION void take_curvature(double p_a_p) {
     if (!is_finite(p_a_p)) return end(CgStatus::not_finite);
     if (!(p_a_p > 0)) return end(CgStatus::indefinite_matrix);
+    // Less has no more all its digits.
+    if (p_a_p < 1e-290 || (iterations == 0 && product_out_of_range(p_a_p)))
+      return end(CgStatus::not_finite);
     alpha = rho / p_a_p;
     if (!is_finite(alpha)) end(CgStatus::not_finite);
   }
@@ -82,6 +86,7 @@ struct CgTakeCurvature {
     own.status = shared.state->status;
     own.rho = shared.state->rho;
     own.alpha = shared.state->alpha;
+    own.iterations = shared.state->iterations;
     take(own);
     if (team.league_rank() == 0 && team.team_rank() == 0) {
       CgScalars all = *shared.state;
@@ -116,6 +121,7 @@ struct CgTakeResidual {
     if (!is_finite(sum[0])) return scalars.end(CgStatus::not_finite);
     if (sum[0] <= scalars.squared_limit)
       return scalars.end(CgStatus::converged);
+    if (sum[0] > scalars.squared_most) return scalars.end(CgStatus::diverged);
     if (iteration == max_iterations)
       return scalars.end(CgStatus::max_iterations);
     scalars.take_rho(found, false);
@@ -149,6 +155,7 @@ struct CgTakeResidual {
     own.alpha = shared.state->alpha;
     own.beta = shared.state->beta;
     own.squared_limit = shared.state->squared_limit;
+    own.squared_most = shared.state->squared_most;
     was_running = own.status == krylov_running;
     take(own, sum);
     if (team.league_rank() == 0 && team.team_rank() == 0) {

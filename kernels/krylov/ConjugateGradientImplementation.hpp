@@ -43,16 +43,17 @@ class ConjugateGradientState {
                  const Operator& A, const Preconditioner& M,
                  const StridedBlock& b, const StridedBlock& x) {
     return checked_solve<CgResult>(
-        rows_, b, x, "Strata::ConjugateGradient::solve",
-        "a solve by conjugate gradients", [&](const CgResult& result) {
+        exec, rows_, options, A, M, b, x, "Strata::ConjugateGradient::solve",
+        "a solve by conjugate gradients",
+        [&](const CgOptions& options, const Operator& A, const StridedBlock& b,
+            const StridedBlock& x) {
           prepare(exec, A, M);
           const Reduced* const reduced = reduced_system(exec, options, A, M);
           const ResidentPlan resident =
               resident_plan(exec, options, A, M, reduced);
-          return run_krylov(
-              exec, options, monitor_,
-              SolveContext{*this, options, exec, A, M, b, x, reduced, resident},
-              result);
+          return run_krylov<CgResult>(exec, options, monitor_,
+                                      SolveContext{*this, options, exec, A, M,
+                                                   b, x, reduced, resident});
         });
   }
 
@@ -106,11 +107,10 @@ class ConjugateGradientState {
       // The diagonal of a reduced system has nothing to do with this r.
       run_vector_kernel(
           "Strata::ConjugateGradient::start", exec, cg.rows_,
-          CgStart<Scalar>{
-              shared(), multi_vector_ref<const Scalar>(b), cg.w_.data(),
-              cg.r_.data(), reduced ? nullptr : diagonal(),
-              options.relative_tolerance, options.absolute_tolerance,
-              options.max_iterations, knows_z(), verify, false},
+          CgStart<Scalar>{shared(), multi_vector_ref<const Scalar>(b),
+                          cg.w_.data(), cg.r_.data(),
+                          reduced ? nullptr : diagonal(), KrylovLimits(options),
+                          knows_z(), verify, false},
           cg.vector_sum_);
     }
     /// The same of the reduced system, whose b and x it makes.
@@ -129,9 +129,7 @@ class ConjugateGradientState {
                           cg.w_.data(),
                           cg.r_.data(),
                           diagonal(),
-                          options.relative_tolerance,
-                          options.absolute_tolerance,
-                          options.max_iterations,
+                          KrylovLimits(options),
                           true,
                           false,
                           true});
@@ -150,6 +148,7 @@ class ConjugateGradientState {
       reduced->complete(exec, multi_vector_ref<const Scalar>(b),
                         cg.reduced_x_.data(), multi_vector_ref<Scalar>(x));
     }
+    bool holds_back_x() const { return reduced != nullptr; }
     bool broke_down(CgStatus) const { return false; }
     bool begins_anew(CgStatus) const { return false; }
     void begin() const {

@@ -54,11 +54,13 @@ class GmresState {
                      const Operator& A, const Preconditioner& M,
                      const StridedBlock& b, const StridedBlock& x) {
     return checked_solve<KrylovResult>(
-        rows_, b, x, "Strata::Gmres::solve", "a solve by GMRES",
-        [&](const KrylovResult& start) {
+        exec, rows_, options, A, M, b, x, "Strata::Gmres::solve",
+        "a solve by GMRES",
+        [&](const GmresOptions& options, const Operator& A,
+            const StridedBlock& b, const StridedBlock& x) {
           const SolveContext context{*this, options, exec, A, M, b, x};
-          KrylovResult result =
-              run_krylov(exec, options, monitor_, context, start);
+          auto result =
+              run_krylov<KrylovResult>(exec, options, monitor_, context);
           result.restarts += counted_restarts_;
           return result;
         });
@@ -118,6 +120,7 @@ class GmresState {
       store_state(exec, gmres.state_, 0, state);
       begin_cycle();
     }
+    bool holds_back_x() const { return false; }
     bool broke_down(KrylovStatus status) const {
       return status == KrylovStatus::breakdown ||
              status == KrylovStatus::stagnated;
@@ -152,8 +155,7 @@ class GmresState {
           KrylovStart<Scalar, GmresScalars>{
               gmres.state_.data(), gmres.monitor_.signals(),
               multi_vector_ref<const Scalar>(b), gmres.image_.data(),
-              basis(0).data(), options.relative_tolerance,
-              options.absolute_tolerance, options.max_iterations, of});
+              basis(0).data(), KrylovLimits(options), of});
     }
     void begin_cycle() const {
       gmres.column_ = 0;

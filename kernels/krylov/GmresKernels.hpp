@@ -87,11 +87,12 @@ struct GmresProblem {
                                           int max_iterations) const {
     GmresScalars found = *state;
     const double whole = RealPart<W>::real(first_dots()[j + 1]);
-    if (!is_finite(whole) || !is_finite(left)) {
+    const double image = sqrt(whole);
+    if (image > found.largest) found.largest = image;
+    if (!is_finite(whole) || !is_finite(left) ||
+        product_out_of_range(found.largest * found.largest)) {
       found.end(KrylovStatus::not_finite);
     } else {
-      const double image = sqrt(whole);
-      if (image > found.largest) found.largest = image;
       add_column(found, j, sqrt(left), iteration, max_iterations);
       if (found.iterations == iteration)
         signals.tell_norm(iteration, sqrt(found.squared_r));

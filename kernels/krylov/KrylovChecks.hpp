@@ -28,6 +28,12 @@ void check_krylov_options(const Options& options) {
   };
   check("relative_tolerance", options.relative_tolerance);
   check("absolute_tolerance", options.absolute_tolerance);
+  if (!(options.divergence_tolerance >= 1))
+    throw OptionError("divergence_tolerance",
+                      std::to_string(options.divergence_tolerance) +
+                          " is less than 1 or not a number",
+                      "pass the factor that a residual may grow by, infinity "
+                      "for any");
   check_option_range("max_iterations", options.max_iterations, 0, 100000000);
   check_option_range("iterations_ahead", options.iterations_ahead, 1, 100000);
 }

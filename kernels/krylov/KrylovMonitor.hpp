@@ -9,6 +9,7 @@
 #include <core/device/Backend.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <cstdint>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -124,11 +125,12 @@ class KrylovMonitor {
     report(options, iterations);
   }
 
-  /// After a wait for the kernels: the numbers of 0 to `iterations`, which are
-  /// given away.
+  /// After a wait for the kernels: the numbers of 0 to `iterations`, NaN where
+  /// none was told, which are given away.
   std::vector<double> history(int iterations) {
     take(iterations);
-    taken_.resize(static_cast<std::size_t>(iterations) + 1, unknown);
+    taken_.resize(static_cast<std::size_t>(iterations) + 1,
+                  std::numeric_limits<double>::quiet_NaN());
     return std::move(taken_);
   }
 

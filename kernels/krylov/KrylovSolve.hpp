@@ -12,6 +12,7 @@
 #include <core/scalar/RealPart.hpp>
 #include <exception>
 #include <kernels/krylov/KrylovMonitor.hpp>
+#include <kernels/krylov/KrylovScaling.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <kernels/spmv/SellVectors.hpp>
 #include <limits>
@@ -77,25 +78,32 @@ struct WaitAfterException {
   }
 };
 
-/// Checks the vectors of a solve, and calls work(result) where there are rows.
+/// Checks the vectors of a solve, and calls work(options, A, b, x) where there
+/// are rows: see solve_in_range().
 /// @param task  in plain words, for a MemoryError
 /// @throws SizeMismatchError, AliasError, MemoryError
-template <class Result, class Work>
-Result checked_solve(std::int64_t rows, const StridedBlock& b,
-                     const StridedBlock& x, const char* region_name,
-                     const char* task, const Work& work) {
+template <class Result, class Scalar, class ExecutionSpace, class Options,
+          class Work>
+Result checked_solve(const ExecutionSpace& exec, std::int64_t rows,
+                     const Options& options,
+                     const KrylovOperator<Scalar, ExecutionSpace>& A,
+                     const KrylovPreconditioner<Scalar, ExecutionSpace>& M,
+                     const StridedBlock& b, const StridedBlock& x,
+                     const char* region_name, const char* task,
+                     const Work& work) {
   check_vectors(rows, b, x);
   if (share_elements(b, x))
     throw AliasError("x", "shares memory with b",
                      "pass a vector of its own for the solution");
   const ProfilingRegion region(region_name);
-  Result result;
   if (rows == 0) {
+    Result result;
     result.status = decltype(result.status)::converged;
     result.history = {0};
     return result;
   }
-  return with_memory_errors(task, [&] { return work(result); });
+  return with_memory_errors(
+      task, [&] { return solve_in_range(exec, options, A, M, b, x, work); });
 }
 
 /// Iterates until the device says that the solve is over, works out b - A x
@@ -105,14 +113,16 @@ Result checked_solve(std::int64_t rows, const StridedBlock& b,
 /// @param context enqueues the kernels of a method: begin(),
 ///   iterate(it, count) with `count` up to iterations_at_once(), flush() of
 ///   sums that are left, complete(state) of an x that lacks a part, clear_x(),
-///   restart(state). fetch() and verify(), the scalars with b - A x in
+///   restart(state). holds_back_x() tells whether the x given stays as it is
+///   until complete(). fetch() and verify(), the scalars with b - A x in
 ///   squared_r, wait. broke_down(status) tells whether the residual may be
 ///   small enough all the same, begins_anew(status) whether it is reason to try
 ///   again.
 template <class Result, class ExecutionSpace, class Options, class Context>
 Result run_krylov(const ExecutionSpace& exec, const Options& options,
                   KrylovMonitor<ExecutionSpace>& monitor,
-                  const Context& context, Result result) {
+                  const Context& context) {
+  Result result;
   using Status = decltype(result.status);
   const WaitAfterException<ExecutionSpace> at_the_end{exec};
   context.begin();
@@ -120,6 +130,7 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
   int done = 0;
   bool corrected = false;
   double verified = 0;
+  double given = -1;  // ||b - A x|| of the x given, where history[0] is not it
   for (;;) {
     const bool stopped = monitor.follow(
         exec, options, done, context.iterations_at_once(),
@@ -144,6 +155,8 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
       result.residual_norm = std::numeric_limits<double>::quiet_NaN();
       break;
     }
+    if (context.holds_back_x() && result.status != Status::converged)
+      given = std::sqrt(context.verify(state).squared_r);
     context.complete(state);
     state = context.verify(state);
     result.residual_norm = std::sqrt(state.squared_r);
@@ -176,6 +189,13 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
     context.restart(state);
   }
   result.history = monitor.history(result.iterations);
+  // No x that is worse than the one given goes without a word. The factor: what
+  // rounding makes of no gain at all.
+  if ((result.status == Status::max_iterations ||
+       result.status == Status::stagnated ||
+       context.broke_down(result.status)) &&
+      result.residual_norm > 1.001 * (given < 0 ? result.history[0] : given))
+    result.status = Status::diverged;
   return result;
 }
 

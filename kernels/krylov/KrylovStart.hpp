@@ -12,11 +12,35 @@
 namespace Strata {
 namespace Detail {
 
+/// What the squared norms of a solve are held against.
+struct KrylovLimits {
+  double relative, absolute, divergence;
+  int max_iterations;
+
+  template <class Options>
+  explicit KrylovLimits(const Options& options)
+      : relative(options.relative_tolerance),
+        absolute(options.absolute_tolerance),
+        divergence(options.divergence_tolerance),
+        max_iterations(options.max_iterations) {}
+
+  /// Of a residual that is small enough.
+  KOKKOS_INLINE_FUNCTION double squared_limit(double of_b) const {
+    const double limit = relative * sqrt(of_b);
+    const double larger = limit > absolute ? limit : absolute;
+    return larger * larger;
+  }
+  /// Of a residual that is not too large, after the first one.
+  KOKKOS_INLINE_FUNCTION double squared_most(double of_b, double of_r) const {
+    return divergence * divergence * (of_b > of_r ? of_b : of_r);
+  }
+};
+
 /// What the scalars of Gmres and BiCgStab, on the device, have in common. With
 /// a status other than running, kernels still to come do nothing. A kernel
 /// that changes them does so by its last block, when all blocks have read them.
 struct KrylovScalars {
-  double squared_limit = 0;
+  double squared_limit = 0, squared_most = 0;  // see KrylovLimits
   double squared_b = 0;
   double squared_r = 0;
   int status = krylov_running;  // or a KrylovStatus
@@ -28,23 +52,21 @@ struct KrylovScalars {
     status = static_cast<int>(how);
   }
   /// Takes the squared norms of b and of the first residual.
+  template <class Scalar>
   KOKKOS_INLINE_FUNCTION void take_start(double of_b, double of_r,
-                                         double relative, double absolute,
-                                         int max_iterations) {
+                                         const KrylovLimits& limits) {
     squared_b = of_b;
     squared_r = of_r;
-    const double limit = relative * sqrt(of_b);
-    const double larger = limit > absolute ? limit : absolute;
-    squared_limit = larger * larger;
-    if (!is_finite(of_b) || !is_finite(of_r) ||
-        (of_b > 0 && of_b < least_squared_norm))
+    squared_limit = limits.squared_limit(of_b);
+    squared_most = limits.squared_most(of_b, of_r);
+    if (out_of_range<Scalar>(of_b) || !is_finite(of_r))
       return end(KrylovStatus::not_finite);
     if (of_b == 0) {
       zero_b = 1;
       return end(KrylovStatus::converged);
     }
     if (of_r <= squared_limit) return end(KrylovStatus::converged);
-    if (max_iterations == 0) end(KrylovStatus::max_iterations);
+    if (limits.max_iterations == 0) end(KrylovStatus::max_iterations);
   }
   /// Takes the squared norm of the residual of an iteration, which tells
   /// whether it is the last.
@@ -54,6 +76,7 @@ struct KrylovScalars {
     squared_r = of_r;
     iterations = iteration;
     if (of_r <= squared_limit) return end(KrylovStatus::converged);
+    if (of_r > squared_most) return end(KrylovStatus::diverged);
     if (iteration == max_iterations) end(KrylovStatus::max_iterations);
   }
 };
@@ -76,8 +99,7 @@ struct KrylovStart {
   MultiVectorRef<const Scalar> b;
   const Scalar* w;
   Scalar* r;
-  double relative, absolute;
-  int max_iterations;
+  KrylovLimits limits;
   ResidualOf of;
 
   struct Item {
@@ -100,8 +122,9 @@ struct KrylovStart {
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
     State found = *state;
     if (of == ResidualOf::start) {
-      found.take_start(sum[0], sum[1], relative, absolute, max_iterations);
-      signals.tell_norm(0, sqrt(sum[1]));
+      found.template take_start<Scalar>(sum[0], sum[1], limits);
+      if (found.status != static_cast<int>(KrylovStatus::not_finite))
+        signals.tell_norm(0, sqrt(sum[1]));
     }
     found.take_r(sum[1], of);
     *state = found;

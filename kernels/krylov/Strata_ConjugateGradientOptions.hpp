@@ -23,26 +23,28 @@ enum class CgStatus {
   indefinite_matrix,
   /// r^H z was not positive: the preconditioner is not positive definite.
   indefinite_preconditioner,
-  /// A NaN or an infinity in A, b or x, an overflow, or a ||b|| that is not 0
-  /// but below 1e-130, whose square says nothing: scale the system.
+  /// A NaN or an infinity in A, b or x; an x given whose residual is beyond
+  /// 1e150 ||b||; or a solution, or numbers on the way to it, that the scalar
+  /// can't hold. The scale of b, or of A and M, is no reason.
   not_finite,
   /// The residual followed through the iterations is small enough, b - A x is
   /// not, and starting anew from x gains less than a factor of two.
   stagnated,
   /// The progress callback asked to stop.
-  stopped
+  stopped,
+  /// The residual grew: to more than divergence_tolerance allows, or, at the
+  /// end, beyond that of the x given. x is the last iterate: do not use it.
+  diverged
 };
 
 namespace Detail {
 template <>
 struct EnumeratorNames<CgStatus> {
-  static constexpr const char* list[] = {"converged",
-                                         "max_iterations",
-                                         "indefinite_matrix",
-                                         "indefinite_preconditioner",
-                                         "not_finite",
-                                         "stagnated",
-                                         "stopped"};
+  static constexpr const char* list[] = {
+      "converged",         "max_iterations",
+      "indefinite_matrix", "indefinite_preconditioner",
+      "not_finite",        "stagnated",
+      "stopped",           "diverged"};
 };
 }  // namespace Detail
 
@@ -56,6 +58,9 @@ struct CgOptions {
   /// out anew is no more than twice that.
   double relative_tolerance = 1e-8;
   double absolute_tolerance = 0;
+  /// Diverged when ||r|| of an iteration exceeds this many times
+  /// max(||b||, ||r|| of the x given): at least 1, infinity for never.
+  double divergence_tolerance = 1e5;
   int max_iterations = 10000;
   /// Iterations enqueued beyond the newest one whose residual the host knows.
   /// More hide more of the host's latency; those enqueued behind the last one

@@ -11,9 +11,22 @@
 namespace Strata {
 namespace Detail {
 
-/// Least ||b||^2 but 0 that says something: tolerances times it, and other
-/// products with it, have to be normal numbers.
-constexpr double least_squared_norm = 1e-260;
+/// Whether a solve with a b of this squared norm may over- or underflow, or the
+/// norm is not finite: products with it have to be normal numbers of double,
+/// and residuals those of the scalar.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION bool out_of_range(double squared_b) {
+  constexpr double most =
+      sizeof(RealOf<Scalar>) < sizeof(double) ? 1e40 : 1e200;
+  return !(squared_b == 0 || (squared_b >= 1 / most && squared_b <= most));
+}
+
+/// The same of a product that is A's, in the first iteration. 0 is in range, as
+/// A may be singular.
+KOKKOS_INLINE_FUNCTION bool product_out_of_range(double product) {
+  constexpr double most = 1e250;
+  return product > 0 && !(product >= 1 / most && product <= most);
+}
 
 /// |v|^2 in double, but more than 0 for a v that is not 0: what is not zero
 /// shows, however small its square.

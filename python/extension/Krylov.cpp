@@ -74,6 +74,8 @@ class Krylov : public Held<typename Of::template Solver<Scalar, Space>> {
         option(given, "relative_tolerance", options.relative_tolerance);
     options.absolute_tolerance =
         option(given, "absolute_tolerance", options.absolute_tolerance);
+    options.divergence_tolerance =
+        option(given, "divergence_tolerance", options.divergence_tolerance);
     options.max_iterations =
         option(given, "max_iterations", options.max_iterations);
     options.iterations_ahead =

@@ -109,6 +109,51 @@ def test_cg_says_how_it_ended(rng):
         strata.cg(A, b, progress=lambda k, norm: 1 / 0)
 
 
+def test_divergence_is_told():
+    n = 100
+    neumann = sp.diags_array(np.r_[1.0, 2 * np.ones(n - 2), 1]).tolil()
+    neumann = (neumann - sp.eye_array(n, k=1) - sp.eye_array(n, k=-1)).tocsr()
+    neumann.sort_indices()
+    for dtol in (1e5, np.inf):
+        x, info = strata.cg(neumann, np.ones(n), M="jacobi", maxiter=1000, dtol=dtol)
+        assert info == -5 and info.status == "diverged"
+        assert (info.iterations < 1000) == (dtol == 1e5)
+        assert max(info.history) > 1e5 * info.rhs_norm
+    # Four complex numbers on which BiCGStab diverges.
+    z = -0.13627952880333782 + 2j * np.pi
+    A = np.diag([-0.1112795288033378, z, z, -0.16127952880333785])
+    A[0, 3], A[3, 0] = 0.16127952880333685, 0.1112795288033368
+    x, info = strata.bicgstab(sp.csr_array(A), np.ones(4, complex))
+    assert info == -5 and info.status == "diverged"
+    assert np.linalg.norm(A @ x - 1) > 2
+    with pytest.raises(strata.OptionError, match="divergence_tolerance"):
+        strata.bicgstab(sp.csr_array(A), np.ones(4, complex), dtol=0.5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
+@pytest.mark.parametrize("M", [None, "jacobi", "ic0"])
+@given(seed=st.integers(0, 2**32 - 1), power=st.floats(0.3, 0.9), down=st.booleans())
+def test_solutions_scale_with_b(dtype, method, M, seed, power, down):
+    rng = np.random.default_rng(seed)
+    A = laplacian(8, dtype)
+    b = random_array(rng, 64, dtype)
+    x0 = random_array(rng, 64, dtype) if seed % 2 else None
+    of = strata.ic0(A) if M == "ic0" else M
+    rtol = 1e-4 if np.dtype(dtype).char in "fF" else 1e-9
+    real = np.dtype(dtype).type(0).real.dtype.type
+    scale = real(2.0) ** int((-power if down else power) * np.log2(float(np.finfo(real).max)))
+    solve = getattr(strata, method)
+    x, info = solve(A, b, x0=x0, M=of, rtol=rtol)
+    y, scaled = solve(A, scale * b, x0=None if x0 is None else scale * x0, M=of, rtol=rtol)
+    assert info == scaled == 0 and info.iterations == scaled.iterations
+    if power < 0.8:
+        assert (y == scale * x).all()
+    else:  # small parts are denormal
+        np.testing.assert_allclose(y / scale, x, atol=10 * rtol)
+    assert scaled.residual_norm == pytest.approx(float(scale) * info.residual_norm)
+
+
 def test_cg_refuses(rng):
     A = laplacian(4)
     b = np.ones(16)

@@ -20,7 +20,7 @@ class KrylovInfo(int):
     status : str
         'converged', 'max_iterations', 'breakdown' (GMRES and BiCGStab),
         'indefinite_matrix', 'indefinite_preconditioner' (conjugate gradients),
-        'not_finite', 'stagnated' or 'stopped'.
+        'not_finite', 'stagnated', 'stopped' or 'diverged'.
     iterations : int
     rhs_norm, residual_norm : float
         ||b||, and ||b - A x|| worked out anew for the x returned.
@@ -40,7 +40,7 @@ class KrylovInfo(int):
     @classmethod
     def _of(cls, result: Any) -> KrylovInfo:
         number = {"converged": 0, "indefinite_matrix": -1, "indefinite_preconditioner": -2,
-                  "not_finite": -3, "breakdown": -4}.get(
+                  "not_finite": -3, "breakdown": -4, "diverged": -5}.get(
                       result.status, max(1, result.iterations))
         made = cls(number)
         for name in ("status", "iterations", "rhs_norm", "residual_norm", "history",
@@ -71,7 +71,10 @@ _arguments = """The arguments are those of ``scipy.sparse.linalg.{name}``, but f
     x0 : array of n, optional
         Where to begin; zero by default.  It is not changed.
     rtol, atol : float
-        Converged where ||b - A x|| <= max(rtol ||b||, atol).{extra}
+        Converged where ||b - A x|| <= max(rtol ||b||, atol).
+    dtol : float
+        Diverged when the residual exceeds dtol times the larger of ||b|| and the first
+        residual, and when the solve ends with an x that is worse than x0.{extra}
     maxiter : int, optional
         Iterations; 10 n by default.
     M : preconditioner, optional
@@ -106,6 +109,7 @@ def cg(
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
+    dtol: float = 1e5,
     maxiter: int | None = None,
     M: Any = None,
     progress: Callable[[int, float], Any] | None = None,
@@ -113,7 +117,8 @@ def cg(
     """Conjugate gradients for A x = b with a Hermitian positive definite A.
 
     """
-    return _solve("ConjugateGradient", CgInfo, A, b, x0, rtol, atol, maxiter, M, progress, {})
+    return _solve("ConjugateGradient", CgInfo, A, b, x0, rtol, atol, dtol, maxiter, M, progress,
+                  {})
 
 
 @_documented(
@@ -129,6 +134,7 @@ def gmres(
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
+    dtol: float = 1e5,
     restart: int = 30,
     maxiter: int | None = None,
     M: Any = None,
@@ -137,7 +143,7 @@ def gmres(
     """GMRES with restarts for A x = b with any A that is not singular.
 
     """
-    return _solve("Gmres", KrylovInfo, A, b, x0, rtol, atol, maxiter, M, progress,
+    return _solve("Gmres", KrylovInfo, A, b, x0, rtol, atol, dtol, maxiter, M, progress,
                   {"restart": restart})
 
 
@@ -152,6 +158,7 @@ def bicgstab(
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
+    dtol: float = 1e5,
     maxiter: int | None = None,
     M: Any = None,
     max_new_starts: int = 5,
@@ -160,7 +167,7 @@ def bicgstab(
     """The stabilised method of biconjugate gradients for A x = b with any A.
 
     """
-    return _solve("BiCgStab", KrylovInfo, A, b, x0, rtol, atol, maxiter, M, progress,
+    return _solve("BiCgStab", KrylovInfo, A, b, x0, rtol, atol, dtol, maxiter, M, progress,
                   {"max_new_starts": max_new_starts})
 
 
@@ -173,7 +180,8 @@ def _vector(of: Any, n: int, matrix: _arrays.Crs, name: str) -> Any:
 
 
 def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: float,
-           maxiter: int | None, M: Any, progress: Any, more: dict[str, Any]) -> Any:
+           dtol: float, maxiter: int | None, M: Any, progress: Any,
+           more: dict[str, Any]) -> Any:
     sell = A if isinstance(A, SellMatrix) else SellMatrix(A)
     matrix = sell._matrix
     if matrix.shape[0] != matrix.shape[1]:
@@ -189,6 +197,7 @@ def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: f
             raise OptionError(name, f"is {number!r}", "pass a whole number")
     options: dict[str, Any] = dict(
         relative_tolerance=float(rtol), absolute_tolerance=float(atol),
+        divergence_tolerance=float(dtol),
         max_iterations=min(10 * n, 10**8) if maxiter is None else int(maxiter), **more)
     if progress is not None:
         options["progress"] = progress

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_SCALING_HPP
+#define STRATA_KERNELS_KRYLOV_KRYLOV_SCALING_HPP
+
+// Solves of systems whose numbers are so large or small that squares of them
+// over- or underflow. Powers of two change no digits, so that a system times
+// one has the same iterates.
+
+#include <cmath>
+#include <core/matrix/MultiVectorRef.hpp>
+#include <core/matrix/PackValues.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <kernels/krylov/KrylovOperator.hpp>
+#include <limits>
+
+namespace Strata {
+namespace Detail {
+
+/// The largest part of an element, infinite if one is not finite.
+template <class Scalar>
+struct LargestPart {
+  MultiVectorRef<const Scalar> v;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& most) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Scalar value = v(i, 0);
+    const double real = modulus(RealPart<Scalar>::real(value)),
+                 imaginary = modulus(RealPart<Scalar>::imaginary(value));
+    const double larger = real > imaginary ? real : imaginary;
+    const double part = is_finite(value) ? larger : infinity;
+    if (part > most) most = part;
+  }
+};
+/// Waits for `exec`.
+template <class Scalar, class ExecutionSpace>
+double largest_part(const ExecutionSpace& exec, const StridedBlock& v) {
+  double most = 0;
+  Kokkos::parallel_reduce(
+      "Strata::Krylov::largest", RangeOf<ExecutionSpace>(exec, 0, v.extent[0]),
+      LargestPart<Scalar>{multi_vector_ref<const Scalar>(v)},
+      Kokkos::Max<double>(most));
+  exec.fence();
+  return most;
+}
+
+/// to = 2^exponent D from, in two steps, as the power alone may overflow.
+template <class Scalar>
+struct ScaleVector {
+  MultiVectorRef<const Scalar> from;
+  MultiVectorRef<Scalar> to;
+  RealOf<Scalar> half, rest;
+  const RealOf<Scalar>* diagonal;  // null: 1
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const Scalar scaled = rest * (half * from(i, 0));
+    to(i, 0) = diagonal ? diagonal[i] * scaled : scaled;
+  }
+};
+template <class Scalar, class ExecutionSpace>
+void scale_vector(const ExecutionSpace& exec, const StridedBlock& from,
+                  const StridedBlock& to, int exponent,
+                  const RealOf<Scalar>* diagonal = nullptr) {
+  using Real = RealOf<Scalar>;
+  Kokkos::parallel_for(
+      "Strata::Krylov::scale", RangeOf<ExecutionSpace>(exec, 0, from.extent[0]),
+      ScaleVector<Scalar>{
+          multi_vector_ref<const Scalar>(from), multi_vector_ref<Scalar>(to),
+          std::ldexp(Real(1), exponent / 2),
+          std::ldexp(Real(1), exponent - exponent / 2), diagonal});
+}
+
+/// 2^exponent A
+template <class Scalar, class ExecutionSpace>
+struct ScaledOperator {
+  const KrylovOperator<Scalar, ExecutionSpace>& A;
+  int exponent;
+  template <class From, class To>
+  void apply(const ExecutionSpace& exec, const From& from, const To& to) const {
+    A.apply(exec, from, to);
+    const auto block = strided_block(to);
+    scale_vector<Scalar>(exec, block, block, exponent);
+  }
+};
+
+/// The e of 2^(e-1) <= v < 2^e.
+inline int exponent_of(double v) {
+  int exponent;
+  std::frexp(v, &exponent);
+  return exponent;
+}
+
+/// Of the size of A M^-1, as b shows it; 0 of one that needs no scaling, or
+/// that no scaling helps. Waits for `exec`.
+/// @param work, image vectors to work with
+template <class Scalar, class ExecutionSpace>
+int operator_exponent(
+    const ExecutionSpace& exec, const KrylovOperator<Scalar, ExecutionSpace>& A,
+    const KrylovPreconditioner<Scalar, ExecutionSpace>& M,
+    const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& b,
+    const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& work,
+    const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& image) {
+  // Their squares, and products of these, are normal numbers.
+  constexpr int ordinary = 300;
+  if (M.diagonal)
+    scale_vector<Scalar>(exec, strided_block(b), strided_block(work), 0,
+                         M.inverse_diagonal);
+  else
+    M.apply(exec, b, work);
+  A.apply(exec, work, image);
+  const double size = largest_part<Scalar>(exec, strided_block(image));
+  if (!(size > 0) || !is_finite(size)) return 0;
+  const int exponent = exponent_of(size);
+  return -ordinary <= exponent && exponent <= ordinary ? 0 : exponent;
+}
+
+/// Returns solve(options, A, b, x), or, where that fails before it has changed
+/// x, the result of solving once more for b of size 1, and an A of size 1 if
+/// A M^-1 needs that; x and all norms are of the system given. An x that has
+/// changed may be out of range: x is left alone then, and the status is
+/// not_finite.
+///
+/// Cost: nothing where a solve does not fail at once, as ordinary numbers don't
+/// have it fail. Else three vectors and the time of that second solve.
+template <class Scalar, class ExecutionSpace, class Options, class Solve>
+auto solve_in_range(const ExecutionSpace& exec, const Options& options,
+                    const KrylovOperator<Scalar, ExecutionSpace>& A,
+                    const KrylovPreconditioner<Scalar, ExecutionSpace>& M,
+                    const StridedBlock& b, const StridedBlock& x,
+                    const Solve& solve) {
+  using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
+  using Limits = std::numeric_limits<RealOf<Scalar>>;
+  auto result = solve(options, A, b, x);
+  using Status = decltype(result.status);
+  const auto left_x_alone = [&result] {
+    return result.iterations == 0 || result.residual_norm == result.history[0];
+  };
+  if (result.converged() || result.status == Status::max_iterations ||
+      result.status == Status::stopped || !left_x_alone())
+    return result;
+  const double size = largest_part<Scalar>(exec, b);
+  if (!(size > 0) || !is_finite(size)) return result;
+
+  const auto vector = [&] {
+    return make_unfilled<Vector>("Strata::Krylov::scaled", b.extent[0]);
+  };
+  const Vector scaled_b = vector(), scaled_x = vector(), image = vector();
+  const StridedBlock of_b = strided_block(scaled_b),
+                     of_x = strided_block(scaled_x);
+  const int by_b = exponent_of(size);
+  scale_vector<Scalar>(exec, b, of_b, -by_b);
+  const int by_A = operator_exponent(exec, A, M, scaled_b, scaled_x, image);
+  const ScaledOperator<Scalar, ExecutionSpace> scaled_A{A, -by_A};
+  scale_vector<Scalar>(exec, x, of_x, by_A - by_b);
+  Options scaled = options;
+  scaled.absolute_tolerance = std::ldexp(options.absolute_tolerance, -by_b);
+  const bool told_of_start = is_finite(result.history[0]);
+  if (options.progress)
+    scaled.progress = [&](int iteration, double norm) {
+      return (iteration == 0 && told_of_start) ||
+             options.progress(iteration, std::ldexp(norm, by_b));
+    };
+  result = solve(
+      scaled, by_A == 0 ? A : krylov_operator<Scalar, ExecutionSpace>(scaled_A),
+      of_b, of_x);
+  const bool changed = !left_x_alone();
+  for (double* norm : {&result.rhs_norm, &result.residual_norm})
+    *norm = std::ldexp(*norm, by_b);
+  for (double& norm : result.history) norm = std::ldexp(norm, by_b);
+  if (!changed || result.status == Status::not_finite) return result;
+  const double of_solution = largest_part<Scalar>(exec, of_x);
+  const int exponent = exponent_of(of_solution) + by_b - by_A;
+  if (of_solution == 0 ||
+      (is_finite(of_solution) && exponent >= Limits::min_exponent &&
+       exponent <= Limits::max_exponent)) {
+    scale_vector<Scalar>(exec, of_x, x, by_b - by_A);
+    exec.fence();
+  } else {
+    result.status = Status::not_finite;
+    result.residual_norm = Limits::quiet_NaN();
+  }
+  return result;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

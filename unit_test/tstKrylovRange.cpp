@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What all Krylov methods do with residuals that grow, and with numbers whose
+// squares over- or underflow.
+#include <gtest/gtest.h>
+
+// Some releases of Kokkos Kernels need this first.
+#include <Kokkos_Core.hpp>
+
+#include <Strata_BiCgStab.hpp>
+#include <Strata_ConjugateGradient.hpp>
+#include <Strata_Gmres.hpp>
+#include <cmath>
+#include <limits>
+
+#include "HermitianMatrix.hpp"
+#include "LateStatus.hpp"
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+template <class Scalar>
+constexpr bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+
+/// 2^exponent v
+template <class Scalar>
+Scalar times(const Scalar& v, int exponent) {
+  using Real = Strata::Detail::RealOf<Scalar>;
+  const auto part = [&](double u) {
+    return std::ldexp(static_cast<Real>(u), exponent);
+  };
+  if constexpr (std::is_floating_point<Scalar>::value) {
+    return part(v);
+  } else {
+    return Scalar(part(v.real()), part(v.imag()));
+  }
+}
+template <class Scalar>
+std::vector<Scalar> times(std::vector<Scalar> v, int exponent) {
+  for (auto& value : v) value = times(value, exponent);
+  return v;
+}
+template <class Scalar>
+HostMatrix<Scalar> times(HostMatrix<Scalar> A, int exponent) {
+  A.values = times(A.values, exponent);
+  return A;
+}
+
+template <class Scalar>
+Vector<Scalar> on_device(const std::vector<Scalar>& of) {
+  Vector<Scalar> v("v", of.size());
+  const auto mirror = Kokkos::create_mirror_view(v);
+  std::copy(of.begin(), of.end(), mirror.data());
+  Kokkos::deep_copy(v, mirror);
+  return v;
+}
+
+/// ||b - A x||: squares of all numbers of double fit.
+template <class Scalar>
+long double residual_norm(const HostMatrix<Scalar>& A,
+                          const std::vector<Scalar>& b,
+                          const std::vector<Scalar>& x) {
+  using Number = std::complex<long double>;
+  long double squares = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    Number sum(wide(b[i]));
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      sum -= Number(wide(A.values[k])) * Number(wide(x[A.entries[k]]));
+    squares += std::norm(sum);
+  }
+  return std::sqrt(squares);
+}
+
+template <template <class, class> class SolverOf, class OptionsOf>
+struct Method {
+  template <class Scalar>
+  using Solver = SolverOf<Scalar, Device>;
+  using Options = OptionsOf;
+};
+using Cg = Method<Strata::ConjugateGradient, Strata::CgOptions>;
+using Gmres = Method<Strata::Gmres, Strata::GmresOptions>;
+using BiCgStab = Method<Strata::BiCgStab, Strata::BiCgStabOptions>;
+
+enum class With { none, jacobi, cholesky, lu };
+
+/// A solve of one method, with the x that it is given and leaves.
+template <class Method, class Scalar>
+struct Solve {
+  HostMatrix<Scalar> A;
+  std::vector<Scalar> b, x;
+  typename Method::Options options;
+  With with = With::none;
+
+  auto operator()() {
+    const Device exec;
+    const auto crs = A.template to_device<Crs<Scalar>>();
+    const Strata::SellMatrix sell(exec, crs);
+    typename Method::template Solver<Scalar> solver(exec, A.rows, options);
+    const auto of_b = on_device(b), of_x = on_device(x);
+    const auto run = [&](const auto& M) {
+      return solver.solve(exec, sell, M, of_b, of_x);
+    };
+    using Strata::Factorization;
+    using Incomplete = Strata::IncompletePreconditioner<Scalar, Device>;
+    const auto result =
+        with == With::none     ? run(Strata::NoPreconditioner())
+        : with == With::jacobi ? run(Strata::JacobiPreconditioner(exec, crs))
+        : with == With::cholesky
+            ? run(Incomplete(exec, crs, Factorization::incomplete_cholesky, {},
+                             Strata::FactorOrder::coloured))
+            : run(Incomplete(exec, crs, Factorization::incomplete_lu));
+    x = on_host(of_x);
+    return result;
+  }
+};
+
+/// That the status says what has become of x. Returns it.
+template <class Method, class Scalar>
+std::string expect_honest(Solve<Method, Scalar>& solve) {
+  const double noise = single<Scalar> ? 1e-4 : 1e-9;
+  const double first = residual_norm(solve.A, solve.b, solve.x);
+  const double of_b = residual_norm(
+      solve.A, solve.b, std::vector<Scalar>(solve.x.size(), Scalar(0)));
+  const auto before = solve.x;
+  const auto result = solve();
+  using Status = decltype(result.status);
+  const double last = residual_norm(solve.A, solve.b, solve.x);
+  SCOPED_TRACE(std::string(to_string(result.status)) + ' ' +
+               std::to_string(result.iterations) + ' ' + std::to_string(first) +
+               ' ' + std::to_string(last));
+  if (result.status == Status::not_finite) {
+    EXPECT_TRUE(result.iterations > 0 || solve.x == before);
+  } else {
+    EXPECT_NEAR(result.residual_norm, last, 1e-2 * last + noise * first);
+    EXPECT_NEAR(result.rhs_norm, of_b, 1e-5 * of_b);
+  }
+  const double limit = std::max(solve.options.relative_tolerance * of_b,
+                                solve.options.absolute_tolerance);
+  double most = 0;
+  for (const double norm : result.history) most = std::max(most, norm);
+  switch (result.status) {
+    case Status::converged:
+      EXPECT_LE(last, 2.1 * limit + noise * limit);
+      break;
+    case Status::diverged:
+      EXPECT_TRUE(last > (1 - noise) * first ||
+                  most > solve.options.divergence_tolerance * of_b);
+      break;
+    default:
+      if (result.status == Status::max_iterations ||
+          result.status == Status::stagnated ||
+          to_string(result.status) == std::string("breakdown"))
+        EXPECT_LE(last, (1.001 + noise) * first) << "worse, without a word";
+  }
+  if (result.status == Status::max_iterations)
+    EXPECT_EQ(result.iterations, solve.options.max_iterations);
+  return to_string(result.status);
+}
+
+/// The second difference of n points, without a boundary: of no solution.
+template <class Scalar>
+HostMatrix<Scalar> neumann(int n) {
+  std::vector<Scalar> dense(static_cast<std::size_t>(n) * n, Scalar(0));
+  for (int i = 0; i < n; ++i)
+    for (int j = std::max(0, i - 1); j < std::min(n, i + 2); ++j)
+      dense[i * n + j] = Scalar(i != j ? -1 : i == 0 || i == n - 1 ? 1 : 2);
+  return {n, n, dense};
+}
+
+template <class Scalar>
+class KrylovRange : public testing::Test {};
+TYPED_TEST_SUITE(KrylovRange, Scalars);
+
+TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
+  using Scalar = TypeParam;
+  for (const int launches : {0, 1, 2, 3})
+    for (const auto with : {With::none, With::jacobi, With::lu})
+      for (const double tolerance : {1e5, infinity, 3.0}) {
+        SCOPED_TRACE(launches);
+        SCOPED_TRACE(tolerance);
+        Solve<Cg, Scalar> solve{neumann<Scalar>(100),
+                                std::vector<Scalar>(100, Scalar(1)),
+                                std::vector<Scalar>(100, Scalar(0)),
+                                {},
+                                with};
+        // The last pivot of complete factors is 0.
+        if (with == With::lu) solve.A.at(0, 0) = Scalar(1.0001f);
+        solve.options.launches = launches;
+        solve.options.max_iterations = with == With::lu ? 3 : 1000;
+        solve.options.divergence_tolerance = tolerance;
+        const auto status = expect_honest(solve);
+        if (with == With::lu || tolerance == infinity) continue;
+        EXPECT_TRUE(status == "diverged" || status == "indefinite_matrix")
+            << status;
+        if (!single<Scalar>) {
+          EXPECT_EQ(status, "diverged");
+        }
+      }
+}
+
+// 4 x 4, complex.
+template <class Scalar>
+void bicgstab_diverges() {
+  using Real = Strata::Detail::RealOf<Scalar>;
+  const double two_pi = 6.283185307179586;
+  const auto number = [](double real, double imaginary = 0) {
+    return Scalar(static_cast<Real>(real), static_cast<Real>(imaginary));
+  };
+  std::vector<Scalar> dense(16, Scalar(0));
+  dense[0] = number(-.1112795288033378);
+  dense[3] = number(.16127952880333685);
+  dense[5] = dense[10] = number(-.13627952880333782, two_pi);
+  dense[12] = number(.1112795288033368);
+  dense[15] = number(-.16127952880333785);
+  for (const double tolerance : {1e5, infinity}) {
+    Solve<BiCgStab, Scalar> solve{{4, 4, dense},
+                                  std::vector<Scalar>(4, Scalar(1)),
+                                  std::vector<Scalar>(4, Scalar(0)),
+                                  {}};
+    solve.options.max_iterations = 40;
+    solve.options.divergence_tolerance = tolerance;
+    const auto status = expect_honest(solve);
+    if (!single<Scalar>) {
+      EXPECT_EQ(status, "diverged");
+    }
+  }
+}
+TEST(KrylovRange, BiCgStabTellsThatItDiverges) {
+  bicgstab_diverges<Kokkos::complex<double>>();
+  bicgstab_diverges<Kokkos::complex<float>>();
+}
+
+/// Systems of all kinds, most of which nothing solves in a few iterations.
+template <class Method, class Scalar>
+void tell_what_has_become_of_x(bool is_cg) {
+  const auto whole = [](int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(generator());
+  };
+  int diverged = 0;
+  for (int time = 0; time < 150; ++time) {
+    SCOPED_TRACE(time);
+    const std::vector<std::string> specs{"grid2d:7", "grid3d:4", "circuit:80",
+                                         "chain:50"};
+    const auto& spec = specs[whole(0, 3)];
+    Solve<Method, Scalar> solve{hermitian<Scalar>(spec, 1.05), {}, {}, {}};
+    auto& A = solve.A;
+    solve.with = static_cast<With>(whole(0, 3));
+    const bool colours = spec[0] == 'g' || spec[1] == 'h';
+    if (solve.with == With::cholesky && !colours) solve.with = With::none;
+    // Preconditioners are made of what they can be made of, and weak ones.
+    const int kind = whole(0, solve.with == With::none ? 4 : 1);
+    for (std::int64_t i = 0; i < A.rows; ++i) {
+      const double by = kind == 1   ? std::pow(10., whole(-3, 3))
+                        : kind == 2 ? (i % 2 ? -1 : 1)
+                        : kind == 3 ? 0.3
+                                    : 1;
+      A.at(i, i) *= Scalar(static_cast<float>(kind == 4 ? 1e-3 : by));
+    }
+    if (kind == 1 && solve.with == With::cholesky)
+      A = hermitian<Scalar>(spec, 1.0001);
+    solve.b = on_host(random_vector<Scalar>(A.rows));
+    solve.x = whole(0, 1) ? on_host(random_vector<Scalar>(A.rows))
+                          : std::vector<Scalar>(A.rows, Scalar(0));
+    solve.x = times(solve.x, whole(-10, 10));
+    auto& options = solve.options;
+    options.max_iterations = whole(0, 1) ? whole(0, 4) : whole(5, 300);
+    options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-9;
+    if (whole(0, 3) == 0) options.divergence_tolerance = infinity;
+    if constexpr (std::is_same<Method, Cg>::value)
+      options.launches = whole(0, 3);
+    if constexpr (std::is_same<Method, Gmres>::value)
+      options.restart = whole(1, 12);
+    diverged += expect_honest(solve) == "diverged";
+  }
+  if (is_cg) {
+    EXPECT_GT(diverged, 0) << "nothing was worse than the x given";
+  }
+}
+TYPED_TEST(KrylovRange, NoXIsWorseWithoutAWord) {
+  tell_what_has_become_of_x<Cg, TypeParam>(true);
+  tell_what_has_become_of_x<Gmres, TypeParam>(false);
+  tell_what_has_become_of_x<BiCgStab, TypeParam>(false);
+}
+
+/// An operator whose products change from time to time.
+struct Fickle {
+  Strata::SellMatrix<double, Device> A;
+  mutable int times = 0;
+  template <class X, class Y>
+  void apply(const Device& exec, const X& x, const Y& y) const {
+    A.apply(exec, x, y);
+    const double by = ++times % 5 == 0 ? -40.0 : 1.0;
+    Kokkos::parallel_for(
+        "scale", Kokkos::RangePolicy<Device>(exec, 0, x.extent(0)),
+        KOKKOS_LAMBDA(int i) { y(i) *= by; });
+  }
+};
+TEST(KrylovRange, GmresTellsThatAnOperatorWhichChangesMadeXWorse) {
+  const Device exec;
+  const auto host = hermitian<double>("grid2d:9");
+  const Fickle A{{exec, host.to_device<Crs<double>>()}};
+  Strata::GmresOptions options;
+  options.restart = 4;
+  options.max_iterations = 40;
+  const auto b = random_vector<double>(host.rows);
+  const Vector<double> x("x", host.rows);
+  const auto result = Strata::Gmres<double, Device>(exec, host.rows, options)
+                          .solve(exec, A, b, x);
+  EXPECT_NE(result.status, Strata::KrylovStatus::converged);
+  if (result.status != Strata::KrylovStatus::diverged) {
+    EXPECT_LE(result.residual_norm, 1.001 * result.history[0]);
+  }
+}
+
+TEST(KrylovRange, DivergenceToleranceIsChecked) {
+  const Device exec;
+  const auto refuse = [&](auto options, auto make) {
+    for (const double bad : {0.99, -1.0, 0.0, std::nan("")}) {
+      options.divergence_tolerance = bad;
+      try {
+        make(options);
+        FAIL() << bad;
+      } catch (const Strata::OptionError& error) {
+        EXPECT_EQ(error.argument(), "divergence_tolerance");
+      }
+    }
+    options.divergence_tolerance = 1;
+    EXPECT_NO_THROW(make(options));
+  };
+  refuse(Strata::CgOptions(), [&](const auto& options) {
+    Strata::ConjugateGradient<double, Device>(exec, 3, options);
+  });
+  refuse(Strata::GmresOptions(), [&](const auto& options) {
+    Strata::Gmres<double, Device>(exec, 3, options);
+  });
+  refuse(Strata::BiCgStabOptions(), [&](const auto& options) {
+    Strata::BiCgStab<double, Device>(exec, 3, options);
+  });
+}
+
+/// 2^k b has 2^k times the solution of b, bit by bit, and the norms likewise.
+template <class Method, class Scalar>
+void scale_b() {
+  const auto host = hermitian<Scalar>("grid2d:17", 1.05);
+  const auto b = on_host(random_vector<Scalar>(host.rows));
+  const auto start = on_host(random_vector<Scalar>(host.rows));
+  const std::vector<Scalar> zero(host.rows, Scalar(0));
+  // 1e30 and 1e-30; 1e200, 1e-200, and near the ends.
+  const std::vector<int> exponents =
+      single<Scalar> ? std::vector<int>{100, -100}
+                     : std::vector<int>{664, -664, 1000, -970, 400, -400};
+  for (const auto with : {With::none, With::jacobi, With::cholesky, With::lu})
+    for (const bool from_zero : {true, false}) {
+      Solve<Method, Scalar> plain{host, b, from_zero ? zero : start, {}, with};
+      plain.options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-10;
+      auto given = plain;
+      const auto wanted = plain();
+      ASSERT_TRUE(wanted.converged()) << to_string(wanted.status);
+      for (const int exponent : exponents) {
+        SCOPED_TRACE("2^" + std::to_string(exponent) + " with preconditioner " +
+                     std::to_string(static_cast<int>(with)));
+        auto scaled = given;
+        scaled.b = times(b, exponent);
+        scaled.x = times(given.x, exponent);
+        const auto result = scaled();
+        EXPECT_TRUE(result.converged()) << to_string(result.status);
+        EXPECT_EQ(result.iterations, wanted.iterations);
+        EXPECT_EQ(scaled.x, times(plain.x, exponent));
+        EXPECT_EQ(result.history, times(wanted.history, exponent));
+        EXPECT_EQ(result.rhs_norm, times(wanted.rhs_norm, exponent));
+        EXPECT_EQ(result.residual_norm, times(wanted.residual_norm, exponent));
+      }
+    }
+}
+TYPED_TEST(KrylovRange, SolutionsScaleWithB) {
+  scale_b<Cg, TypeParam>();
+  scale_b<Gmres, TypeParam>();
+  scale_b<BiCgStab, TypeParam>();
+}
+
+/// z = factor r
+template <class Scalar>
+struct Multiple {
+  Strata::Detail::RealOf<Scalar> factor;
+  template <class R, class Z>
+  void apply(const Device& exec, const R& r, const Z& z) const {
+    const auto by = factor;
+    Kokkos::parallel_for(
+        "scale", Kokkos::RangePolicy<Device>(exec, 0, r.extent(0)),
+        KOKKOS_LAMBDA(int i) { z(i) = by * r(i); });
+  }
+};
+
+/// 2^k A, with preconditioners of it, and multiples of the identity.
+template <class Method, class Scalar>
+void scale_A() {
+  const Device exec;
+  const auto host = hermitian<Scalar>("grid2d:17", 1.05);
+  const auto b = on_host(random_vector<Scalar>(host.rows));
+  const std::vector<Scalar> zero(host.rows, Scalar(0));
+  std::uniform_int_distribution<int> any(-900, 900);
+  for (const auto with : {With::none, With::jacobi, With::cholesky, With::lu})
+    for (const int of_A :
+         single<Scalar>
+             ? std::vector<int>{100, -100}
+             : std::vector<int>{664, -664, -500, -520, 510, any(generator())})
+      for (const int of_b : single<Scalar> ? std::vector<int>{0, -20}
+                                           : std::vector<int>{0, -90, 100}) {
+        SCOPED_TRACE("2^" + std::to_string(of_A) + ", b times 2^" +
+                     std::to_string(of_b) + " with preconditioner " +
+                     std::to_string(static_cast<int>(with)));
+        Solve<Method, Scalar> solve{
+            times(host, of_A), times(b, of_b), zero, {}, with};
+        solve.options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-10;
+        EXPECT_EQ(expect_honest(solve), "converged");
+      }
+  if (single<Scalar>) return;
+  const Strata::SellMatrix sell(exec, host.template to_device<Crs<Scalar>>());
+  for (const int exponent : {664, -664, 530, -530}) {
+    SCOPED_TRACE(exponent);
+    const Vector<Scalar> x("x", host.rows);
+    typename Method::Options options;
+    typename Method::template Solver<Scalar> solver(exec, host.rows, options);
+    const auto result = solver.solve(
+        exec, sell,
+        Multiple<Scalar>{times(Strata::Detail::RealOf<Scalar>(1), exponent)},
+        on_device(b), x);
+    EXPECT_TRUE(result.converged()) << to_string(result.status);
+    EXPECT_LE(relative_residual(host, b, on_host(x)), 2.1e-8);
+  }
+}
+TYPED_TEST(KrylovRange, ScalesOfAAreNoReasonToFail) {
+  scale_A<Cg, TypeParam>();
+  scale_A<Gmres, TypeParam>();
+  scale_A<BiCgStab, TypeParam>();
+}
+
+/// Callbacks, absolute tolerances and statuses are of the system given.
+template <class Method>
+void keep_to_units(double factor) {
+  const Device exec;
+  const auto host = hermitian<double>("grid2d:15");
+  const std::int64_t n = host.rows;
+  auto b = on_host(random_vector<double>(n));
+  for (auto& v : b) v *= factor;
+  const std::vector<double> zero(n), guess(n, 3);
+  Solve<Method, double> solve{host, b, zero, {}};
+  auto& options = solve.options;
+  std::vector<double> told;
+  options.progress = [&](int iteration, double norm) {
+    EXPECT_EQ(iteration, static_cast<int>(told.size()));
+    told.push_back(norm);
+    return true;
+  };
+  options.relative_tolerance = 0;
+  options.absolute_tolerance = 1e-3 * factor;
+  EXPECT_EQ(expect_honest(solve), "converged");
+  ASSERT_GT(told.size(), 2u);
+  EXPECT_GT(told[1], 1e-3 * factor);
+  EXPECT_LE(told.back(), 1e-3 * factor);
+  // As near as is asked for already.
+  auto near = solve;
+  told.clear();
+  near.options.absolute_tolerance = 1e9 * factor;
+  const auto before = near.x;
+  EXPECT_EQ(near().iterations, 0);
+  EXPECT_EQ(near.x, before);
+  EXPECT_EQ(told.size(), 1u);
+  // Few iterations, and a callback that stops.
+  solve.options = {};
+  solve.options.max_iterations = 2;
+  solve.x = zero;
+  EXPECT_EQ(expect_honest(solve), "max_iterations");
+  solve.options = {};
+  solve.options.progress = [](int iteration, double) { return iteration < 1; };
+  EXPECT_EQ(expect_honest(solve), "stopped");
+  // Nothing helps these: x stays.
+  solve.options = {};
+  for (const double bad : {infinity, std::nan("")}) {
+    auto broken = solve;
+    broken.x = guess;
+    broken.b[7] = bad;
+    EXPECT_EQ(broken().status, decltype(broken().status)::not_finite);
+    EXPECT_EQ(broken.x, guess);
+    broken.b = b;
+    broken.A.at(5, 5) = bad;
+    const auto result = broken();
+    EXPECT_EQ(result.status, decltype(result.status)::not_finite);
+    EXPECT_TRUE(std::isnan(result.residual_norm));
+    EXPECT_EQ(broken.x, guess);
+  }
+  // b = 0 has x = 0, of any A.
+  auto none = solve;
+  none.b = zero;
+  none.x = guess;
+  none.A = times(host, factor > 1 ? 600 : -600);
+  EXPECT_TRUE(none().converged());
+  EXPECT_EQ(none.x, zero);
+  // A solution beyond the numbers of double, or below.
+  auto beyond = solve;
+  beyond.x = zero;
+  beyond.A = times(host, factor > 1 ? -664 : 664);
+  EXPECT_EQ(beyond().status, decltype(beyond().status)::not_finite);
+  EXPECT_EQ(beyond.x, zero);
+}
+TEST(KrylovRange, NormsAreOfTheSystemGiven) {
+  for (const double factor : {1e200, 1e-200}) {
+    SCOPED_TRACE(factor);
+    keep_to_units<Cg>(factor);
+    keep_to_units<Gmres>(factor);
+    keep_to_units<BiCgStab>(factor);
+  }
+}
+
+}  // namespace

@@ -11,6 +11,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FilledMatrix.hpp>
+#include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 
@@ -131,13 +132,15 @@ struct KeepGoodFactors {
 /// that was made so: all memory is held, and what is wrong is noted in device
 /// memory.
 ///
-/// Memory: A's pattern, and with a shift the values that are factorised.
+/// Memory: A's pattern, and with a shift and for incomplete Cholesky the values
+/// that are factorised.
 template <class Scalar, class ExecutionSpace>
 class EnqueuedFactors {
   using Memory = typename ExecutionSpace::memory_space;
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using Factors = IncompleteFactors<Scalar, ExecutionSpace>;
+  using Hermitian = HermitianMatrix<Scalar, ExecutionSpace>;
   using Filled = FilledMatrix<Scalar, ExecutionSpace>;
   using Matrix = CrsArrays<Scalar>;
 
@@ -145,17 +148,19 @@ class EnqueuedFactors {
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
   /// @param A        has been factorised
+  /// @param hermitian  which incomplete Cholesky factorises, or null; lives as
+  ///                 long as this
   /// @param filled   lives as long as this
   /// @param factors  which keep what they need
   /// @param replaces_pivots  a diagonal entry may be zero
   /// @param diagonal_factor  1 plus the shift
   EnqueuedFactors(const ExecutionSpace& exec, const Matrix& A,
-                  const Filled& filled, const Factors& factors,
-                  bool is_cholesky, bool replaces_pivots,
+                  Hermitian* hermitian, const Filled& filled,
+                  const Factors& factors, bool replaces_pivots,
                   RealOf<Scalar> diagonal_factor)
-      : filled_(filled),
+      : hermitian_(hermitian),
+        filled_(filled),
         factors_(factors),
-        is_cholesky_(is_cholesky),
         replaces_pivots_(replaces_pivots),
         diagonal_factor_(diagonal_factor),
         faults_(make_unfilled<Kokkos::View<FactorizationFaults*, Memory>>(
@@ -174,7 +179,9 @@ class EnqueuedFactors {
     pattern_.entries = columns;
     pattern_.columns = A.columns;
     pattern_.num_values = A.num_values;
-    const Matrix whole = filled_.pattern(pattern_);
+    if (hermitian_) hermitian_->hold(pattern_);
+    const Matrix whole =
+        filled_.pattern(hermitian_ ? hermitian_->pattern(pattern_) : pattern_);
     if (diagonal_factor_ != RealOf<Scalar>(1))
       shifted_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
           "Strata::EnqueuedFactors::values",
@@ -199,10 +206,13 @@ class EnqueuedFactors {
     if (!replaces_pivots_)
       check("Strata::IncompleteFactorization::check::input", exec,
             FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
-    if (is_cholesky_)
-      check("Strata::require_hermitian", exec,
-            FindNotHermitian<Scalar>{A, hermitian_tolerance<Scalar>},
-            &faults->not_hermitian);
+    if (hermitian_) {
+      if (is_finite(hermitian_->tolerance()))
+        check("Strata::require_hermitian", exec,
+              FindNotHermitian<Scalar>{A, hermitian_->tolerance()},
+              &faults->not_hermitian);
+      A = hermitian_->mirrored(exec, A);
+    }
     A = filled_.with_fill(exec, A);
     if (shifted_.extent(0) > 0) {
       Kokkos::parallel_for(
@@ -213,7 +223,7 @@ class EnqueuedFactors {
     const std::int64_t* of_elimination =
         factors_.enqueue(exec, A, lower, upper);
     if (!of_elimination) of_elimination = &faults->elimination;
-    if (is_cholesky_)
+    if (hermitian_)
       check("Strata::require_positive_pivots", exec,
             FindBadPivot<Scalar>{U, pivot_tolerance<Scalar>},
             &faults->not_positive);
@@ -270,9 +280,10 @@ class EnqueuedFactors {
                          CheckInto<Check>{what, first});
   }
 
+  Hermitian* hermitian_;  // null: of incomplete LU
   const Filled& filled_;
   Factors factors_;
-  bool is_cholesky_, replaces_pivots_;
+  bool replaces_pivots_;
   RealOf<Scalar> diagonal_factor_;
   NewIndices<Memory> row_map_, columns_;
   Matrix pattern_;

@@ -14,7 +14,9 @@
 #include <kernels/factorization/EnqueuedFactors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorSolves.hpp>
+#include <kernels/factorization/FactorizationOptionChecks.hpp>
 #include <kernels/factorization/FilledMatrix.hpp>
+#include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 
@@ -63,31 +65,34 @@ class IncompleteFactorizationState {
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                const Options& options,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
-      : options_(checked(options)),
-        filled_(exec, A, options.fill_level),
-        lower_(filled_.pattern(A), false, &index_memory_),
-        upper_(filled_.pattern(A), false, &index_memory_),
-        factors_(exec, with_index_memory(filled_.with_fill(exec, A)), lower_,
-                 upper_, replacement(), &graph_of_l) {
+      : options_(checked_options<Scalar, ExecutionSpace>(options)),
+        hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance)),
+        factorised_(first_matrix(exec, A)),
+        filled_(exec, factorised_, options.fill_level),
+        lower_(filled_.pattern(factorised_), false, &index_memory_),
+        upper_(filled_.pattern(factorised_), false, &index_memory_),
+        factors_(exec, with_index_memory(filled_.with_fill(exec, factorised_)),
+                 lower_, upper_, replacement(), &graph_of_l) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (options_.enqueue_updates)
       enqueued_ = std::make_unique<Enqueued>(
-          exec, A, filled_, factors_, is_cholesky(),
-          options_.small_pivot_threshold > 0, diagonal_factor(options_));
+          exec, A, is_cholesky() ? &hermitian_ : nullptr, filled_, factors_,
+          options_.small_pivot_threshold > 0,
+          diagonal_factor<Scalar>(options_));
     if (!is_gpu<ExecutionSpace> || enqueued_)
       new_values_ = make_unfilled<Values>(
           "Strata::IncompleteFactorization::new_values", num_values());
-    if (is_cholesky()) require_hermitian(exec, A);
     const NewFactors made = new_factors();
-    compute(exec, A, made);
+    compute(exec, factorised_, made);
+    factorised_ = {};  // A's arrays may go
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
                enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
-    report_replaced(factors_.replaced_pivots(exec));
+    report_factorisation(factors_.replaced_pivots(exec));
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -100,9 +105,8 @@ class IncompleteFactorizationState {
                                      " rows, not " + std::to_string(rows()),
                                  "make a new factorisation");
     check_new_values(exec, A);
-    if (is_cholesky()) require_hermitian(exec, A);
     const NewFactors made = new_factors();
-    compute(exec, A, made);
+    compute(exec, is_cholesky() ? hermitian_.take(exec, A) : A, made);
     // What can throw comes before solvers take anything.
     const ReplacedPivots replaced = factors_.replaced_pivots(exec);
     if (enqueued_) {
@@ -113,14 +117,14 @@ class IncompleteFactorizationState {
                                keep_good_values(exec, made, in_use...);
                              });
       exec.fence();
-      report_replaced(replaced);
+      report_factorisation(replaced);
       return;
     }
     Report report = report_;
     solves_.take_values(exec, made.L, made.U, PatternIs::known,
                         [&](const Reports& of) { report = report_of(of); });
     report_ = std::move(report);
-    report_replaced(replaced);
+    report_factorisation(replaced);
   }
 
   /// See IncompleteFactorization::enqueue_update_values.
@@ -200,49 +204,19 @@ class IncompleteFactorizationState {
   using Reports = FactorTriangleReports;
   using Enqueued = EnqueuedFactors<Scalar, ExecutionSpace>;
 
-  /// @throws OptionError
-  static const Options& checked(const Options& options) {
-    require_enumerator("kind", options.kind);
-    check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
-    if (options.triangular.enqueue_updates && !options.enqueue_updates)
-      throw OptionError("enqueue_updates", "is set of the triangular solvers",
-                        "set that of the factorisation instead");
-    if (options.enqueue_updates &&
-        options.precision != FactorPrecision::working)
-      throw OptionError("enqueue_updates",
-                        "is set, and the factors are of single precision",
-                        "leave one of both options out");
-    // A not-a-number is not at least 0.
-    if (!(options.shift >= 0) || !is_finite(diagonal_factor(options)))
-      throw OptionError("shift", "is " + std::to_string(options.shift),
-                        "pass 0, or a positive number that the scalar's type "
-                        "can hold");
-    if (options.fill_level < 0)
-      throw OptionError("fill_level",
-                        std::to_string(options.fill_level) + " is negative",
-                        "pass a level of fill of 0 or more");
-    const double threshold = options.small_pivot_threshold;
-    if (!(threshold >= 0 && threshold <= 1) ||
-        (threshold > 0 && static_cast<RealOf<Scalar>>(threshold) == 0))
-      throw OptionError("small_pivot_threshold",
-                        "is " + std::to_string(threshold),
-                        "pass 0, or a number of up to 1 that the scalar's type "
-                        "can hold");
-    return options;
-  }
-  static FactorSolveOptions solve_options(const Options& options) {
-    FactorSolveOptions how;
-    how.triangular = options.triangular;
-    how.triangular.enqueue_updates = options.enqueue_updates;
-    how.transpose = options.transpose;
-    how.precision = options.precision;
-    return how;
-  }
-  static RealOf<Scalar> diagonal_factor(const Options& options) {
-    return static_cast<RealOf<Scalar>>(1 + options.shift);
-  }
   bool is_cholesky() const {
     return options_.kind == Factorization::incomplete_cholesky;
+  }
+
+  ZeroDiagonal zero_diagonal() const {
+    return options_.small_pivot_threshold > 0 ? ZeroDiagonal::take
+                                              : ZeroDiagonal::refuse;
+  }
+  /// What is factorised of the constructor's A.
+  Matrix first_matrix(const ExecutionSpace& exec, const Matrix& A) {
+    if (!is_cholesky()) return A;
+    check_factor_input(exec, A, zero_diagonal());
+    return hermitian_.take(exec, A);
   }
 
   PivotReplacement replacement() const {
@@ -251,7 +225,11 @@ class IncompleteFactorizationState {
     how.positive = is_cholesky();
     return how;
   }
-  void report_replaced(const ReplacedPivots& found) {
+  /// What each factorisation may change.
+  void report_factorisation(const ReplacedPivots& found) {
+    report_.elimination_bytes = factors_.bytes() + filled_.bytes() +
+                                hermitian_.bytes() +
+                                (enqueued_ ? enqueued_->bytes() : 0);
     report_.replaced_pivots = found.count;
     report_.largest_pivot_change = found.largest_change;
   }
@@ -295,25 +273,25 @@ class IncompleteFactorizationState {
   /// factorised.
   /// @throws what check_factor_input throws, PatternMismatchError
   void check_new_values(const ExecutionSpace& exec, const Matrix& A) const {
-    const bool takes_zeros = options_.small_pivot_threshold > 0;
-    const bool has_fill = filled_.fill_entries() > 0;
+    const bool takes_zeros = zero_diagonal() == ZeroDiagonal::take;
+    const bool other_pattern =
+        filled_.fill_entries() > 0 || hermitian_.has_own_pattern();
     check_square_sizes<Memory>(A);
     const auto found = inspect_values<Scalar>(
         exec,
         FactorisedDiagonal{A.row_map, lower_.arrays().row_map,
                            static_cast<std::int64_t>(A.num_values),
-                           takes_zeros || has_fill ? 0 : rows()},
+                           takes_zeros || other_pattern ? 0 : rows()},
         ScaledEntries<Memory>{}, A.values, A.row_map, A.entries);
     if (found.fingerprint() != fingerprint_) {
       // What is wrong with a matrix tells more than that it is another one.
-      check_factor_input(
-          exec, A, takes_zeros ? ZeroDiagonal::take : ZeroDiagonal::refuse);
+      check_factor_input(exec, A, zero_diagonal());
       throw PatternMismatchError(
           "A", "does not have the pattern that was factorised",
           "make a new factorisation");
     }
     std::int64_t zero_row = found.zero_row;
-    if (has_fill && !takes_zeros) {
+    if (other_pattern && !takes_zeros) {
       Kokkos::parallel_reduce(
           "Strata::IncompleteFactorization::check::diagonal",
           Range(exec, 0, rows()), FindZeroDiagonal<Scalar>{A},
@@ -325,7 +303,8 @@ class IncompleteFactorizationState {
   }
 
   /// New factors. Waits for `exec`.
-  /// @param A  was checked, but for what elimination finds
+  /// @param A  was checked, but for what elimination finds; for incomplete
+  ///           Cholesky Hermitian
   /// @throws FactorizationError, IndefiniteError
   void compute(const ExecutionSpace& exec, Matrix A,
                const NewFactors& made) const {
@@ -336,7 +315,8 @@ class IncompleteFactorizationState {
                                       static_cast<std::int64_t>(A.num_values));
       Kokkos::parallel_for(
           "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
-          ShiftDiagonal<Scalar>{A, diagonal_factor(options_), shifted.data()});
+          ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(options_),
+                                shifted.data()});
       A.values = shifted.data();
     }
     try {
@@ -376,8 +356,6 @@ class IncompleteFactorizationState {
     report.factor_bytes = lower_.index_bytes() + upper_.index_bytes() +
                           solves_.value_bytes() +
                           new_values_.extent(0) * sizeof(Scalar);
-    report.elimination_bytes = factors_.bytes() + filled_.bytes() +
-                               (enqueued_ ? enqueued_->bytes() : 0);
     report.workspace_bytes = solves_.workspace_bytes();
     report.lower = solvers.lower;
     report.upper = solvers.upper;
@@ -388,6 +366,8 @@ class IncompleteFactorizationState {
   }
 
   Options options_;
+  HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
+  Matrix factorised_;  // for the constructor
   FilledMatrix<Scalar, ExecutionSpace> filled_;
   SharedIndexMemory<Memory> index_memory_;  // of what follows
   Factor lower_, upper_;                    // patterns

@@ -4,7 +4,6 @@
 
 #include <Strata_Error.hpp>
 #include <core/matrix/CrsArrays.hpp>
-#include <core/matrix/FindColumn.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/RealPart.hpp>
@@ -77,75 +76,10 @@ positive_diagonal_inverse(const ExecutionSpace& exec,
       "the matrix is not Hermitian positive definite: use another solver", row);
 }
 
-/// Looks for entries that are not the conjugates of their mirror images. Rows
-/// are sorted.
-template <class Scalar>
-struct FindNotHermitian {
-  CrsArrays<Scalar> A;
-  double tolerance;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& first) const {
-    const std::int64_t end = A.row_map(row + 1);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const std::int64_t column = A.entries(k);
-      const std::int64_t at = first_entry_from(A, column, row);
-      Scalar mirror(0);
-      if (at < A.row_map(column + 1) && A.entries(at) == row)
-        mirror = A.values[at];
-      const Scalar a = A.values[k];
-      using Part = RealPart<Scalar>;
-      double part[] = {double(Part::real(a)), double(Part::imaginary(a)),
-                       double(Part::real(mirror)),
-                       double(Part::imaginary(mirror))};
-      // Over the largest, as squares may leave the range of numbers.
-      double largest = 0;
-      for (const double p : part) {
-        const double absolute = p < 0 ? -p : p;
-        if (absolute > largest) largest = absolute;
-      }
-      double size = 0;
-      for (double& p : part) {
-        if (largest > 0) p /= largest;
-        size += p * p;
-      }
-      const double re = part[0] - part[2], im = part[1] + part[3];
-      // Not-a-number fails too.
-      if (!(re * re + im * im <= tolerance * tolerance * size)) {
-        if (row < first) first = row;
-        return;
-      }
-    }
-  }
-};
-
-/// Of the two checks below, relative.
-template <class Scalar>
-constexpr double hermitian_tolerance =
-    64.0 * std::numeric_limits<RealOf<Scalar>>::epsilon();
+/// Of the imaginary part of a pivot, relative.
 template <class Scalar>
 constexpr double pivot_tolerance =
     1e3 * std::numeric_limits<RealOf<Scalar>>::epsilon();
-
-/// @throws NotHermitianError
-/// Cost: a binary search for each entry. Rows must be sorted.
-template <class Scalar, class ExecutionSpace>
-void require_hermitian(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
-  std::int64_t first = no_fault;
-  Kokkos::parallel_reduce(
-      "Strata::require_hermitian",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, A.rows()),
-      FindNotHermitian<Scalar>{A, hermitian_tolerance<Scalar>},
-      Kokkos::Min<std::int64_t>(first));
-  exec.fence();
-  if (first != no_fault)
-    throw NotHermitianError(
-        "A",
-        "an entry of row " + std::to_string(first) +
-            " is not the conjugate of its mirror image",
-        "conjugate gradients need a Hermitian matrix: store both triangles",
-        first);
-}
 
 /// The first entry of each row of an upper factor.
 template <class Scalar>

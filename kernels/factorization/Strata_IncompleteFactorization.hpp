@@ -28,8 +28,9 @@ class IncompleteFactorizationState;
 /// Without the option `fill_level` there is no fill: k is 0.
 ///
 /// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
-/// positive pivots D, so that L U is L D L^H. Elimination and its error bound
-/// are those of incomplete_lu(), the solves those of TriangularSolver.
+/// positive pivots D, so that L U is L D L^H: factors of the Hermitian matrix
+/// that has A's upper triangle. Elimination and its error bound are those of
+/// incomplete_lu(), the solves those of TriangularSolver.
 ///
 /// Copies share factors, plans and workspace. Calls of apply that share a
 /// workspace must not overlap in time; give each stream that works at the same
@@ -60,22 +61,25 @@ class IncompleteFactorization {
   /// diagonal, non-zero unless small pivots are replaced. A is not referred to
   /// afterwards.
   /// @throws OptionError for a `kind` that there is not, a shift that is
-  ///   negative or that the real type can't hold, a `small_pivot_threshold`
-  ///   outside of 0 to 1 or that the real type rounds to 0, one above 0 for a
-  ///   matrix that incomplete_lu() leaves to spiluk, a negative `fill_level`,
-  ///   `enqueue_updates` for such a matrix or with FactorPrecision::single,
-  ///   FactorPrecision::single in a program without triangular solvers of
-  ///   float, and for triangular options with an `op` other than none, with
-  ///   `enqueue_updates` alone (set the option of the factorisation), or that
-  ///   no solver honours; what incomplete_lu() throws, with fill
-  ///   incomplete_pattern(), too; what TriangularSolver's constructor throws of
-  ///   options and memory; PrecisionError with FactorPrecision::single (a
-  ///   factor's entry is beyond the range of float); for incomplete_cholesky,
-  ///   NotHermitianError (entries and their mirror images differ by more than
-  ///   64 roundings) and IndefiniteError (a pivot is not real and positive;
-  ///   row() is the first); MemoryError
-  /// Cost: with fill, incomplete_pattern(); incomplete_lu() and the analysis of
-  /// two triangles, of four with `transpose`. Memory: both factors, on a host
+  ///   negative or that the real type can't hold, a `symmetry_tolerance` that
+  ///   is negative or that incomplete LU does not use, a
+  ///   `small_pivot_threshold` outside of 0 to 1 or that the real type rounds
+  ///   to 0, one above 0 for a matrix that incomplete_lu() leaves to spiluk, a
+  ///   negative `fill_level`, `enqueue_updates` for such a matrix or with
+  ///   FactorPrecision::single, FactorPrecision::single in a program without
+  ///   triangular solvers of float, and for triangular options with an `op`
+  ///   other than none, with `enqueue_updates` alone (set the option of the
+  ///   factorisation), or that no solver honours; what incomplete_lu() throws,
+  ///   with fill incomplete_pattern(), too; what TriangularSolver's constructor
+  ///   throws of options and memory; PrecisionError with
+  ///   FactorPrecision::single (a factor's entry is beyond the range of float);
+  ///   for incomplete_cholesky, NotHermitianError (see the option
+  ///   `symmetry_tolerance`) and IndefiniteError (a pivot is not real and
+  ///   positive), whose row() is the first; MemoryError
+  /// Cost: with fill, incomplete_pattern(); for incomplete Cholesky, a binary
+  /// search for each entry of A, up to four if its triangles do not agree
+  /// exactly; incomplete_lu() and the analysis of two triangles, of four with
+  /// `transpose`. Memory: both factors, on a host
   /// or with `enqueue_updates` with their values twice, what the elimination
   /// keeps (see the report), and the plans; meanwhile what incomplete_lu()
   /// takes; with a shift, A's values again while it is factorised. Waits for

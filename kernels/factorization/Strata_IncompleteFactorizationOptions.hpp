@@ -8,12 +8,14 @@
 #include <core/interface/Enumerators.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace Strata {
 
 /// Which incomplete factorisation is made.
 enum class Factorization {
-  /// A must be Hermitian and all pivots positive, or the constructor throws.
+  /// The upper triangle of A is read, and all pivots must be positive. A must
+  /// be Hermitian up to `symmetry_tolerance`.
   incomplete_cholesky,
   /// Any matrix that incomplete_lu takes. On a Hermitian matrix the product of
   /// the factors is that of incomplete Cholesky; whether it is positive
@@ -68,6 +70,14 @@ struct IncompleteFactorizationOptions {
   /// The k of ILU(k) or IC(k), from 0 on: the factors have the fill entries
   /// that incomplete_pattern() adds to the matrix.
   int fill_level = 0;
+  /// Of incomplete Cholesky: a_ij and conj(a_ji) may differ by this times the
+  /// largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|), where the modulus is that
+  /// of the larger part; the constructor throws NotHermitianError otherwise. An
+  /// entry that is not stored is 0. Infinity: there is no check, so the lower
+  /// triangle may hold anything or nothing, but for the diagonal. At least 0.
+  /// Without a value it is the square root of the machine epsilon, which
+  /// rounding errors of an assembly do not reach.
+  std::optional<double> symmetry_tolerance;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -76,7 +86,8 @@ struct IncompleteFactorizationOptions {
            a.precision == b.precision &&
            a.enqueue_updates == b.enqueue_updates &&
            a.small_pivot_threshold == b.small_pivot_threshold &&
-           a.fill_level == b.fill_level;
+           a.fill_level == b.fill_level &&
+           a.symmetry_tolerance == b.symmetry_tolerance;
   }
   friend bool operator!=(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
@@ -107,7 +118,9 @@ struct IncompleteFactorizationReport {
   /// on a GPU a value for each entry of U, and on a host the
   /// workspace of the threads;
   /// with replaced pivots, a real number a row; with fill, the filled matrix
-  /// and where A's values go in it.
+  /// and where A's values go in it; for incomplete Cholesky A's values, if
+  /// updates are enqueued or triangles have differed, and a pattern if A's is
+  /// not symmetric.
   std::size_t elimination_bytes = 0;
   /// Bytes of the plans of all triangular solvers, values and workspace
   /// included.

@@ -14,6 +14,7 @@
 #include <core/matrix/LongestRow.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 #include <kernels/krylov/ColouredSolves.hpp>
@@ -51,11 +52,17 @@ class IncompletePreconditionerState {
   /// See IncompletePreconditioner's constructor.
   IncompletePreconditionerState(const Matrix& A, Factorization kind,
                                 const TriangularOptions& options,
-                                FactorOrder order, int applications)
-      : kind_(kind), order_(order), rows_(A.rows()), options_(options) {
+                                FactorOrder order, int applications,
+                                std::optional<double> tolerance)
+      : kind_(kind),
+        order_(order),
+        rows_(A.rows()),
+        options_(options),
+        tolerance_(tolerance) {
     require_enumerator("kind", kind_);
     require_enumerator("order", order_);
     check_options(options);
+    symmetry_tolerance<Scalar>(tolerance);
     if (options.op != Op::none)
       throw OptionError("op", "is not none",
                         "leave it: both factors are solved as they are");
@@ -89,12 +96,12 @@ class IncompletePreconditionerState {
     } else if (order_ == FactorOrder::level_sets) {
       check_factor_input(exec, A);
       if (kind_ == Factorization::incomplete_cholesky)
-        require_hermitian(exec, A);
+        require_hermitian(exec, A, symmetry_tolerance<Scalar>(tolerance_));
       level_order_ = new_level_order(exec, A);
       report_.levels = level_order_->num_levels();
     } else {
-      check(exec, A);
-      const Borrowed borrowed(exec, A);
+      Hermitian hermitian(symmetry_tolerance<Scalar>(tolerance_));
+      const Borrowed borrowed(exec, checked(exec, A, hermitian));
       make_coloured(exec, A, borrowed, colour_rows(exec, borrowed.matrix()));
     }
     report_.order = order_;
@@ -131,13 +138,15 @@ class IncompletePreconditionerState {
 
  private:
   using Natural = IncompleteFactorization<Scalar, ExecutionSpace>;
+  using Hermitian = HermitianMatrix<Scalar, ExecutionSpace>;
   using Borrowed = BorrowedMatrix<Scalar, ExecutionSpace>;
   using Factor = ColouredFactor<typename Borrowed::Matrix>;
 
   void take_coloured_values(const ExecutionSpace& exec, const Matrix& A) {
-    check(exec, A);
+    Hermitian hermitian(symmetry_tolerance<Scalar>(tolerance_));
+    const Matrix read = checked(exec, A, hermitian);
     check_pattern(exec, A);
-    const Borrowed borrowed(exec, A);
+    const Borrowed borrowed(exec, read);
     if (solves_)
       solves_->update_values(
           exec, colour_factor(exec, borrowed, solves_->colouring()));
@@ -198,8 +207,8 @@ class IncompletePreconditionerState {
     report_.reason = why_natural(exec, A);
     if (!report_.reason.empty()) return make_natural(exec, A);
     if constexpr (is_gpu<ExecutionSpace>) {
-      check(exec, A);
-      const Borrowed borrowed(exec, A);
+      Hermitian hermitian(symmetry_tolerance<Scalar>(tolerance_));
+      const Borrowed borrowed(exec, checked(exec, A, hermitian));
       const auto colours = colour_rows(exec, borrowed.matrix());
       TriangleInput lower;
       lower.diag = Diag::unit;
@@ -310,6 +319,7 @@ class IncompletePreconditionerState {
     IncompleteFactorizationOptions how;
     how.kind = kind_;
     how.triangular = options_;
+    how.symmetry_tolerance = tolerance_;
     return how;
   }
   void make_natural(const ExecutionSpace& exec, const Matrix& A) {
@@ -339,9 +349,11 @@ class IncompletePreconditionerState {
     make_reduced(exec, factor);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
   }
-  void check(const ExecutionSpace& exec, const Matrix& A) const {
+  /// @param hermitian  lives as long as what is returned
+  static Matrix checked(const ExecutionSpace& exec, const Matrix& A,
+                        Hermitian& hermitian) {
     check_factor_input(exec, A);
-    require_hermitian(exec, A);
+    return hermitian.take(exec, A);
   }
   void check_pattern(const ExecutionSpace& exec, const Matrix& A) const {
     if (pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_)
@@ -360,7 +372,8 @@ class IncompletePreconditionerState {
   FactorOrder order_;
   std::int64_t rows_;
   TriangularOptions options_;  // of the natural order and that of level sets
-  Natural natural_;            // or empty
+  std::optional<double> tolerance_;  // see symmetry_tolerance()
+  Natural natural_;                  // or empty
   std::shared_ptr<InLevelOrder> level_order_;
   std::shared_ptr<Sweeps> sweeps_;
   std::shared_ptr<Solves> solves_;
@@ -382,9 +395,10 @@ template <class Scalar, class ExecutionSpace>
 void IncompletePreconditioner<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
     Factorization kind, const TriangularOptions& options, FactorOrder order,
-    int applications) {
+    int applications, std::optional<double> symmetry_tolerance) {
   Detail::with_memory_errors(Detail::incomplete_preconditioner, [&] {
-    auto made = std::make_shared<State>(A, kind, options, order, applications);
+    auto made = std::make_shared<State>(A, kind, options, order, applications,
+                                        symmetry_tolerance);
     made->make(exec, A);
     state_ = std::move(made);
   });

@@ -12,6 +12,7 @@
 #include <core/matrix/TriangleCheck.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FilledMatrix.hpp>
+#include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 #include <string>
@@ -97,7 +98,9 @@ class LevelOrderFactors {
           "A", "does not have the pattern that was factorised",
           "make a new preconditioner");
     if (factors_.options().kind == Factorization::incomplete_cholesky)
-      require_hermitian(exec, A);
+      require_hermitian(
+          exec, A,
+          symmetry_tolerance<Scalar>(factors_.options().symmetry_tolerance));
     Kokkos::parallel_for(
         "Strata::LevelOrderFactors::permute_values",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(

@@ -15,6 +15,7 @@
 #include <core/matrix/SharedElements.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <memory>
+#include <optional>
 
 namespace Strata {
 
@@ -117,13 +118,15 @@ class IncompletePreconditioner {
   /// @param applications  how many iterations, in the natural order, the set-up
   ///   is to serve, of all solves together: at least 1. FactorOrder::automatic
   ///   compares the orders for as many
+  /// @param symmetry_tolerance  see IncompleteFactorizationOptions; it holds
+  /// for
+  ///   the coloured order of incomplete LU, too
   /// @throws OptionError for a `kind`, an order and options that there are not,
   ///   for an `op` other than none, for `enqueue_updates`, which an
   ///   IncompleteFactorization has, and for options other than the defaults
   ///   with the coloured order, whose solves have none;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
-  ///   coloured order, NotHermitianError (entries and their mirror images
-  ///   differ by more than 64 roundings); for incomplete_cholesky,
+  ///   coloured order, NotHermitianError; for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive); MemoryError
   /// Rows that errors name are those of A; in the order of level sets, a bad
   /// pivot is the first one in that order.
@@ -139,10 +142,12 @@ class IncompletePreconditioner {
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
-      FactorOrder order = FactorOrder::automatic, int applications = 100) {
+      FactorOrder order = FactorOrder::automatic, int applications = 100,
+      std::optional<double> symmetry_tolerance = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      make(exec, Detail::crs_arrays(A), kind, options, order, applications);
+      make(exec, Detail::crs_arrays(A), kind, options, order, applications,
+           symmetry_tolerance);
     }
   }
   /// New values on the same pattern, for all copies: factorises again, without
@@ -199,7 +204,8 @@ class IncompletePreconditioner {
   const State& made_state() const;
   void make(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
             Factorization kind, const TriangularOptions& options,
-            FactorOrder order, int applications);
+            FactorOrder order, int applications,
+            std::optional<double> symmetry_tolerance);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void apply_strided(const ExecutionSpace& exec, const Detail::StridedBlock& r,
                      const Detail::StridedBlock& z) const;
@@ -214,7 +220,8 @@ template <class ExecutionSpace, class Matrix>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
                          const TriangularOptions& = {},
-                         FactorOrder = FactorOrder::automatic, int = 100)
+                         FactorOrder = FactorOrder::automatic, int = 100,
+                         std::optional<double> = {})
     -> IncompletePreconditioner<typename Detail::ScalarOf<Matrix>::type,
                                 ExecutionSpace>;
 

@@ -16,6 +16,8 @@ Strata::IncompleteFactorizationOptions factorization_options(
   options.fill_level = option(given, "fill_level", options.fill_level);
   options.small_pivot_threshold =
       option(given, "small_pivot_threshold", options.small_pivot_threshold);
+  options.symmetry_tolerance =
+      option(given, "symmetry_tolerance", options.symmetry_tolerance);
   options.precision = option_of(given, "precision", options.precision);
   options.enqueue_updates =
       option(given, "enqueue_updates", options.enqueue_updates);

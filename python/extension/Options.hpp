@@ -3,6 +3,7 @@
 #define STRATA_PYTHON_OPTIONS_HPP
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <Strata_Error.hpp>

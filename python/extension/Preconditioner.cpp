@@ -16,10 +16,10 @@ struct BindPreconditioner {
     nb::class_<Class>(
         module, class_name<Scalar, Space>("IncompletePreconditioner").c_str())
         .def(nb::init<const Row&, const Row&, const Of&, const std::string&,
-                      const std::string&, std::uintptr_t>(),
+                      const std::string&, const nb::dict&, std::uintptr_t>(),
              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("order"),
-             nb::arg("stream"))
+             nb::arg("options"), nb::arg("stream"))
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
              nb::arg("stream"))

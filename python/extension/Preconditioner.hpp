@@ -19,16 +19,19 @@ class Preconditioner
  public:
   Preconditioner(const Indices<Space>& row_map, const Indices<Space>& entries,
                  const Values<Scalar, Space>& values, const std::string& kind,
-                 const std::string& order, std::uintptr_t stream) {
+                 const std::string& order, const nb::dict& options,
+                 std::uintptr_t stream) {
     const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto of_rows = enumerator<Strata::FactorOrder>("order", order);
+    const auto tolerance =
+        option(options, "symmetry_tolerance", std::optional<double>());
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object = Strata::IncompletePreconditioner<Scalar, Space>(
           this->on(stream),
           borrowed_matrix<Scalar, Space>(offsets, columns,
                                          view_of<Scalar, Space>(values)),
-          factorization, {}, of_rows);
+          factorization, {}, of_rows, 100, tolerance);
     });
   }
 

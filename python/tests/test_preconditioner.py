@@ -231,6 +231,32 @@ def test_order_of_level_sets_has_the_natural_factors(rng):
     np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
 
 
+@pytest.mark.parametrize("order", ["natural", "level_sets", "coloured"])
+def test_reads_the_upper_triangle(rng, order):
+    A = laplacian(6)
+    b = rng.random(36)
+    expected = strata.ic0(A, order=order) @ b
+    lower = A.indices < np.repeat(np.arange(36), np.diff(A.indptr))
+    rounded, other = A.copy(), A.copy()
+    rounded.data = np.where(lower, A.data * (1 + 1e-13), A.data)
+    other.data = np.where(lower, np.nan, A.data)
+    np.testing.assert_array_equal(strata.ic0(rounded, order=order) @ b, expected)
+    M = strata.ic0(other, order=order, symmetry_tolerance=np.inf)
+    for of in (M, pickle.loads(pickle.dumps(M))):
+        np.testing.assert_array_equal(of @ b, expected)
+    if order == "natural":
+        upper = sp.triu(A, format="csr")
+        M = strata.ic(upper, 1, symmetry_tolerance=np.inf)
+        np.testing.assert_array_equal(M @ b, strata.ic(A, 1) @ b)
+    for bad, tolerance in ((other, None), (rounded, 0)):
+        with pytest.raises(strata.NotHermitianError, match="symmetry_tolerance") as caught:
+            strata.ic0(bad, order=order, symmetry_tolerance=tolerance)
+        assert caught.value.row == 0 and "entry (0, 1) is -1" in str(caught.value)
+    for tolerance in (-1, np.nan, "much"):
+        with pytest.raises(strata.OptionError, match="symmetry_tolerance"):
+            strata.ic0(A, order=order, symmetry_tolerance=tolerance)
+
+
 def test_refuses():
     A = laplacian(4)
     with pytest.raises(strata.NotHermitianError):
@@ -246,7 +272,7 @@ def test_refuses():
     with pytest.raises(strata.UnsortedRowError):
         strata.ilu0(unsorted)
     for options in (dict(order="random"), dict(trans="T"), dict(no_such=1),
-                    dict(algorithm="fast")):
+                    dict(algorithm="fast"), dict(symmetry_tolerance=1.0)):
         with pytest.raises(strata.OptionError):
             strata.ilu0(A, **options)
     M = strata.ilu0(A)

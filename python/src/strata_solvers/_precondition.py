@@ -20,10 +20,15 @@ _kinds = {"ilu": "incomplete_lu", "ic": "incomplete_cholesky"}
 # and to the texts of `ilu0`.
 _factor_options: dict[str, Any] = {
     "fill_level": 0, "shift": 0.0, "small_pivot_threshold": 0.0, "precision": "working",
-    "enqueue_updates": False}
+    "enqueue_updates": False, "symmetry_tolerance": None}
 
 # Those whose factors are of permuted rows.
 _other_orders = ("coloured", "level_sets")
+
+
+def _for_natural_order(options: dict[str, Any]) -> list[str]:
+    """Names of options that other orders don't have."""
+    return [name for name in options if name != "symmetry_tolerance"]
 
 
 class _Incomplete(Applied):
@@ -39,11 +44,12 @@ class _Incomplete(Applied):
         self._reordered = False
         self._factors: tuple[Any, Any] | None = None
         self._set(matrix.shape[0], matrix.dtype, matrix.space)
-        if order in _other_orders or (order == "automatic" and kind == "ic" and
-                                      matrix.space == "cuda" and not options and not transpose):
+        if order in _other_orders or (
+                order == "automatic" and kind == "ic" and matrix.space == "cuda" and
+                not _for_natural_order(options) and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
                 matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
-                _arrays.stream_of(matrix.data))
+                options, _arrays.stream_of(matrix.data))
             # 'automatic' is the natural order where rows are too long.
             self._reordered = self._core.order() in _other_orders
         if not self._reordered:
@@ -284,22 +290,32 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
 
 def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: float = 0.0,
         small_pivot_threshold: float = 0.0, precision: str = "working",
-        enqueue_updates: bool = False, **options: Any) -> IncompletePreconditioner:
+        enqueue_updates: bool = False, symmetry_tolerance: float | None = None,
+        **options: Any) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
-    Parameters and result as for :func:`ilu0`; A has both triangles.  'automatic' is the
-    natural order on a host and where options are given, and the one with the smaller
-    predicted time on a GPU.
+    The upper triangle of A is read.  Parameters and result are those of :func:`ilu0`, and
+    also the one below.  'automatic' is the natural order on a host and if options are
+    given, and the one with the smaller predicted time on a GPU.
+
+    Parameters
+    ----------
+    symmetry_tolerance : float, optional
+        a_ij and conj(a_ji) may differ by this times the largest of ``abs(a_ij)``,
+        ``abs(a_ji)`` and ``sqrt(abs(a_ii * a_jj))``.  The default is the square root of
+        the machine epsilon (1.5e-8 in float64), which rounding errors do not reach.  With
+        ``np.inf`` the lower triangle is not read, and need not be stored.
 
     Raises
     ------
     MatrixError
-        As for :func:`ilu0`; NotHermitianError, and IndefiniteError for a pivot that is
-        not positive.
+        As for :func:`ilu0`; NotHermitianError if the triangles differ by more than
+        `symmetry_tolerance`, and IndefiniteError for a pivot that is not positive.
     """
     return _incomplete(A, "ic", order, transpose, {
         "shift": shift, "small_pivot_threshold": small_pivot_threshold,
-        "precision": precision, "enqueue_updates": enqueue_updates, **options})
+        "precision": precision, "enqueue_updates": enqueue_updates,
+        "symmetry_tolerance": symmetry_tolerance, **options})
 
 
 def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
@@ -338,7 +354,7 @@ def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner
 
 def ic(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation with fill, IC(k), of a Hermitian A: arguments and
-    result as for :func:`ilu`, errors as for :func:`ic0`."""
+    result as for :func:`ilu`, `symmetry_tolerance` and errors as for :func:`ic0`."""
     return _with_fill(A, "ic", "automatic", fill_level, options)
 
 
@@ -365,9 +381,9 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
             raise OptionError(name, "is no option of a preconditioner",
                               "use " + ", ".join(sorted(defaults)))
     options = {name: value for name, value in options.items() if value != defaults[name]}
-    if order in _other_orders and (options or transpose):
-        raise OptionError(next(iter(options), "transpose"), f"is none of order={order!r}",
-                          "ask for order='natural'")
+    if order in _other_orders and (_for_natural_order(options) or transpose):
+        raise OptionError(next(iter(_for_natural_order(options)), "transpose"),
+                          f"is none of order={order!r}", "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
     return operator_class(IncompletePreconditioner, matrix.data)(
         matrix, kind, order, bool(transpose), options)

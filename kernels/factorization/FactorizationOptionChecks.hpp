@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FACTORIZATION_OPTION_CHECKS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FACTORIZATION_OPTION_CHECKS_HPP
+
+#include <Strata_Error.hpp>
+#include <Strata_IncompleteFactorizationOptions.hpp>
+#include <core/scalar/RealPart.hpp>
+#include <kernels/factorization/FactorSolves.hpp>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// Those of the solves with both factors.
+inline FactorSolveOptions solve_options(
+    const IncompleteFactorizationOptions& options) {
+  FactorSolveOptions how;
+  how.triangular = options.triangular;
+  how.triangular.enqueue_updates = options.enqueue_updates;
+  how.transpose = options.transpose;
+  how.precision = options.precision;
+  return how;
+}
+/// What the shift multiplies the diagonal by.
+template <class Scalar>
+RealOf<Scalar> diagonal_factor(const IncompleteFactorizationOptions& options) {
+  return static_cast<RealOf<Scalar>>(1 + options.shift);
+}
+
+/// @throws OptionError
+template <class Scalar, class ExecutionSpace>
+const IncompleteFactorizationOptions& checked_options(
+    const IncompleteFactorizationOptions& options) {
+  require_enumerator("kind", options.kind);
+  check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
+  if (options.triangular.enqueue_updates && !options.enqueue_updates)
+    throw OptionError("enqueue_updates", "is set of the triangular solvers",
+                      "set that of the factorisation instead");
+  if (options.enqueue_updates && options.precision != FactorPrecision::working)
+    throw OptionError("enqueue_updates",
+                      "is set, and the factors are of single precision",
+                      "leave one of both options out");
+  // A not-a-number is not at least 0.
+  if (!(options.shift >= 0) || !is_finite(diagonal_factor<Scalar>(options)))
+    throw OptionError("shift", "is " + std::to_string(options.shift),
+                      "pass 0, or a positive number that the scalar's type "
+                      "can hold");
+  if (options.fill_level < 0)
+    throw OptionError("fill_level",
+                      std::to_string(options.fill_level) + " is negative",
+                      "pass a level of fill of 0 or more");
+  if (options.symmetry_tolerance &&
+      options.kind != Factorization::incomplete_cholesky)
+    throw OptionError("symmetry_tolerance",
+                      "is set, and incomplete LU takes any matrix",
+                      "leave it out, or use incomplete Cholesky");
+  const double threshold = options.small_pivot_threshold;
+  if (!(threshold >= 0 && threshold <= 1) ||
+      (threshold > 0 && static_cast<RealOf<Scalar>>(threshold) == 0))
+    throw OptionError("small_pivot_threshold",
+                      "is " + std::to_string(threshold),
+                      "pass 0, or a number of up to 1 that the scalar's type "
+                      "can hold");
+  return options;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-LIMIT = 120
+LIMIT = 300
 
 
 def lines(path, prefix):

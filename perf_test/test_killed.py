@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A benchmark that is killed while it measures its second system has left the lines of
-the first one in its table.
+the first one in its table, and no others.
 
   test_killed.py TABLE.csv PREFIX PROGRAM ARGUMENT...
 
@@ -14,10 +14,11 @@ import time
 LIMIT = 300
 
 
-def lines(path, prefix):
+def lines(path):
+    """Without the header."""
     try:
         with open(path, encoding="utf-8") as file:
-            return [line for line in file if line.startswith(prefix)]
+            return file.readlines()[1:]
     except FileNotFoundError:
         return []
 
@@ -30,18 +31,15 @@ def main():
     with subprocess.Popen(command + ["--table", table], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as program:
         end = time.monotonic() + LIMIT
-        while (program.poll() is None and time.monotonic() < end
-               and not lines(table, prefix)):
+        while program.poll() is None and time.monotonic() < end and not lines(table):
             time.sleep(0.05)
-        ended = program.poll()
         program.kill()
         errors = program.stderr.read().decode(errors="replace")
-    if ended is not None:
-        sys.exit("%s ended with exit code %d before a line began with '%s'\n%s" %
-                 (command[0], ended, prefix, errors))
-    left = lines(table, prefix)
-    if not left or not all(line.endswith("\n") for line in left):
-        sys.exit("%s has %s" % (table, left or "no line of '%s'" % prefix))
+    left = lines(table)
+    if not left or not all(line.startswith(prefix) and line.endswith("\n")
+                           for line in left):
+        sys.exit("%s ended with %d, its table has\n%s\n%s" %
+                 (command[0], program.returncode, "".join(left), errors))
 
 
 main()

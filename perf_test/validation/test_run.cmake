@@ -115,6 +115,15 @@ foreach(limit 0 1e-9)
   endforeach()
 endforeach()
 
+# What is promised: no level sets are merged for the accuracy of components.
+measure(--families upwind --per-family 1 --accuracy componentwise)
+list(GET lines 1 line)
+field(accuracy "${line}" accuracy)
+field(merged "${line}" merged_levels)
+if(NOT accuracy STREQUAL "componentwise" OR NOT merged EQUAL 1 OR NOT line MATCHES ",right,")
+  message(SEND_ERROR "--accuracy componentwise: ${line}")
+endif()
+
 # Other random numbers: other entries of a random matrix.
 foreach(system gene:900 circuit:3300/random)
   set(found)

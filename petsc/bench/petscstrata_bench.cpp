@@ -7,8 +7,8 @@
 //   -stencils LIST      of 7 and 27; default: 7,27
 //   -pcs LIST           of bjacobi and asm; default: bjacobi,asm
 //   -configurations LIST  matrix type/solver type; default: what this PETSc has
-//                       of aijkokkos/kokkos, aijcusparse/cusparse and
-//                       aijkokkos/strata
+//                       of aij/petsc, aijkokkos/kokkos, aijcusparse/cusparse,
+//                       aij/strata and aijkokkos/strata
 //   -applications K     MatSolves that are timed; default: 20
 //   -rtol R             of the preconditioned residual; default: 1e-8
 //
@@ -359,11 +359,11 @@ int main(int argc, char** argv) {
   PetscReal tolerance = 1e-8;
   char stencils[64] = "7,27", pcs[64] = "bjacobi,asm";
   char configurations[512] =
-      "aijkokkos/kokkos,"
+      "aij/petsc,aijkokkos/kokkos,"
 #if defined(PETSC_HAVE_CUDA)
       "aijcusparse/cusparse,"
 #endif
-      "aijkokkos/strata";
+      "aij/strata,aijkokkos/strata";
   bool right = true;
 
   PetscFunctionBeginUser;

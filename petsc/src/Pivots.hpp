@@ -68,7 +68,7 @@ struct FindFailedPivot {
     const Scalar pivot = U.values(U.graph.row_map(row));
     PetscReal limit = rules.tolerance;
     if (rules.relative)
-      limit *= others(U, row) + (rules.upper_alone ? 0 : others(L, row));
+      limit *= (rules.upper_alone ? 0 : others(L, row)) + others(U, row);
     const PetscReal size = rules.positive ? real_part(pivot) : magnitude(pivot);
     // A pivot that is not a number doesn't fail: PETSc's don't, either.
     if (size <= limit && row < first) first = row;
@@ -96,17 +96,40 @@ struct FindDominantShift {
   }
 };
 
-/// Values of A with an amount added to the diagonal.
+/// Values of A with an amount added to the diagonal; with `mirror`, those of
+/// the lower triangle are those of the upper one. The result is the number of
+/// lower entries without a mirror image. Rows are sorted.
 template <class Exec>
-struct AddToDiagonal {
+struct PrepareValues {
+  using value_type = PetscInt;
   Matrix<Exec> A;
   PetscReal amount;
+  bool mirror;
   Kokkos::View<Scalar*, typename Exec::memory_space> values;
-  KOKKOS_INLINE_FUNCTION void operator()(const PetscInt row) const {
+
+  /// The place of an entry, -1 where there is none.
+  KOKKOS_INLINE_FUNCTION PetscInt find(PetscInt row, PetscInt column) const {
+    PetscInt first = A.graph.row_map(row), last = A.graph.row_map(row + 1);
+    const PetscInt end = last;
+    while (first < last) {
+      const PetscInt middle = first + (last - first) / 2;
+      if (A.graph.entries(middle) < column)
+        first = middle + 1;
+      else
+        last = middle;
+    }
+    return first < end && A.graph.entries(first) == column ? first : -1;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(const PetscInt row,
+                                         PetscInt& unmatched) const {
     const PetscInt end = A.graph.row_map(row + 1);
     for (PetscInt k = A.graph.row_map(row); k < end; ++k) {
-      const Scalar value = A.values(k);
-      values(k) = A.graph.entries(k) == row ? value + amount : value;
+      const PetscInt column = A.graph.entries(k);
+      const PetscInt at = mirror && column < row ? find(column, row) : k;
+      if (at < 0)
+        ++unmatched;
+      else
+        values(k) = column == row ? A.values(at) + amount : A.values(at);
     }
   }
 };

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include "Checks.hpp"
 #include "Factor.hpp"
 
 static_assert(PETSC_VERSION_MAJOR == 3 && PETSC_VERSION_MINOR >= 24 &&
@@ -42,9 +43,9 @@ PetscErrorCode without_exceptions(Mat F, const Body& body) {
   } catch (const Strata::OptionError& error) {
     problem = error.what();
     code = PETSC_ERR_ARG_OUTOFRANGE;
-  } catch (const Strata::NotHermitianError& error) {
+  } catch (const PetscStrata::Unsupported& error) {
     problem = error.what();
-    code = PETSC_ERR_ARG_WRONG;
+    code = PETSC_ERR_SUP;
   } catch (const std::exception& error) {
     problem = error.what();
   } catch (...) {
@@ -55,11 +56,8 @@ PetscErrorCode without_exceptions(Mat F, const Body& body) {
 
 PetscErrorCode count_solves(Mat F, PetscInt columns) {
   PetscFunctionBegin;
-  const auto* report = factor_of(F).report();
   const PetscLogDouble flops =
-      (2.0 * report->lower_entries + 2.0 * report->upper_entries -
-       3.0 * report->rows) *
-      columns;
+      (2.0 * factor_of(F).entries() - F->rmap->n) * columns;
   if (factor_of(F).on_host())
     PetscCall(PetscLogFlops(flops));
   else
@@ -160,42 +158,6 @@ PetscErrorCode MatMatSolveTranspose_Strata(Mat F, Mat B, Mat X) {
   return solve_matrix(F, B, X, Strata::Op::transpose);
 }
 
-// Also the sentences for what PETSc's own factorisations would do and Strata's
-// don't.
-PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
-                          const MatFactorInfo* info) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
-  PetscBool identity = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  PetscCheck(
-      A->rmap->n == A->cmap->n, comm, PETSC_ERR_ARG_SIZ,
-      "strata factorises square matrices, and this one has %" PetscInt_FMT
-      " rows and %" PetscInt_FMT " columns",
-      A->rmap->n, A->cmap->n);
-  PetscCheck(info->levels == 0, comm, PETSC_ERR_SUP,
-             "strata factorises without fill: use -pc_factor_levels 0, not %g",
-             (double)info->levels);
-  PetscCheck(!(info->usedt > 0), comm, PETSC_ERR_SUP,
-             "strata drops no entries by size: leave PCFactorSetDropTolerance");
-  PetscCheck(!(info->diagonal_fill > 0), comm, PETSC_ERR_SUP,
-             "strata adds no diagonal entries: leave -pc_factor_diagonal_fill, "
-             "and use MatSetOption(A, MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE)");
-  // Of no rows there is one order alone, which PETSc doesn't call identity.
-  if (rows && A->rmap->n > 0) PetscCall(ISIdentity(rows, &identity));
-  if (identity && columns && A->rmap->n > 0)
-    PetscCall(ISIdentity(columns, &identity));
-  PetscCheck(identity, comm, PETSC_ERR_SUP,
-             "strata keeps the order of rows: use "
-             "-pc_factor_mat_ordering_type natural");
-  PetscCheck(info->shifttype != (PetscReal)MAT_SHIFT_INBLOCKS, comm,
-             PETSC_ERR_SUP,
-             "strata has no shift inblocks, which PCILU makes of nonzero for "
-             "every matrix type but MATSEQAIJ: use -pc_factor_shift_type none "
-             "or positive_definite");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The prefix of the factor's options is known here, and not before.
 PetscErrorCode read_options(Mat F) {
   Strata::TriangularOptions& options = factor_of(F).options;
@@ -205,6 +167,9 @@ PetscErrorCode read_options(Mat F) {
   PetscReal ratio = 0, digits = 0;
 
   PetscFunctionBegin;
+  // -help prints a title's options once for each prefix, and those of matrices
+  // have their own.
+  ((PetscObject)F)->description = (char*)"Factor of strata";
   PetscObjectOptionsBegin((PetscObject)F);
   PetscCall(PetscOptionsString("-mat_strata_algorithm",
                                "Of the triangular solves", "", algorithm,
@@ -265,14 +230,15 @@ PetscErrorCode find_empty_row(Mat A, PetscInt* row) {
 PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
   FactorBase& factor = factor_of(F);
   CsrArrays arrays;
-  Outcome outcome;
+  Outcome& outcome = factor.outcome;
   PetscObjectId matrix;
   PetscObjectState pattern;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &pattern));
-  if (pattern != factor.pattern || matrix != factor.matrix) {
+  const bool is_known = pattern == factor.pattern && matrix == factor.matrix;
+  if (!is_known) {
     PetscCall(find_empty_row(A, &factor.empty_row));
     factor.pattern = pattern;
     factor.matrix = matrix;
@@ -281,6 +247,7 @@ PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
   F->factorerrortype = MAT_FACTOR_NOERROR;
   F->factorerror_zeropivot_value = 0;
   F->factorerror_zeropivot_row = 0;
+  outcome = Outcome();
   if (factor.empty_row >= 0) {
     outcome.error = MAT_FACTOR_STRUCT_ZEROPIVOT;
     outcome.row = factor.empty_row;
@@ -291,14 +258,16 @@ PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
                                         &arrays.values, &arrays.memory));
     if (!factor.on_host()) PetscCall(PetscLogGpuTimeBegin());
     PetscCall(without_exceptions(
-        F, [&] { outcome = factor.factorise(arrays, *info); }));
+        F, [&] { outcome = factor.factorise(arrays, *info, is_known); }));
     if (!factor.on_host()) PetscCall(PetscLogGpuTimeEnd());
   }
   if (outcome.error != MAT_FACTOR_NOERROR) {
-    PetscCheck(
-        !A->erroriffailure, PETSC_COMM_SELF,
-        factor.is_cholesky ? PETSC_ERR_MAT_CH_ZRPVT : PETSC_ERR_MAT_LU_ZRPVT,
-        "strata: %s", outcome.reason.c_str());
+    PetscErrorCode code =
+        factor.is_cholesky ? PETSC_ERR_MAT_CH_ZRPVT : PETSC_ERR_MAT_LU_ZRPVT;
+    if (outcome.error == MAT_FACTOR_OUTMEMORY) code = PETSC_ERR_MEM;
+    if (outcome.error == MAT_FACTOR_OTHER) code = PETSC_ERR_FP;
+    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, code, "strata: %s",
+               outcome.reason.c_str());
     PetscCall(PetscInfo(F, "strata: %s\n", outcome.reason.c_str()));
     F->factorerrortype = outcome.error;
     F->factorerror_zeropivot_row = PetscMax(outcome.row, 0);
@@ -318,7 +287,7 @@ PetscErrorCode Numeric_Strata(Mat F, Mat A, const MatFactorInfo* info) {
 PetscErrorCode MatILUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
                                            const MatFactorInfo* info) {
   PetscFunctionBegin;
-  PetscCall(check_info(F, A, rows, columns, info));
+  PetscCall(PetscStrata::check_info(F, A, rows, columns, info));
   PetscCall(read_options(F));
   F->ops->lufactornumeric = Numeric_Strata;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -326,11 +295,12 @@ PetscErrorCode MatILUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
 PetscErrorCode MatICCFactorSymbolic_Strata(Mat F, Mat A, IS rows,
                                            const MatFactorInfo* info) {
   PetscFunctionBegin;
-  PetscCall(check_info(F, A, rows, NULL, info));
-  PetscCheck(!PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)F),
-             PETSC_ERR_SUP,
-             "strata's incomplete Cholesky is of Hermitian matrices, PETSc's "
-             "ICC of complex symmetric ones: use -pc_type ilu");
+  PetscCall(PetscStrata::check_info(F, A, rows, NULL, info));
+  PetscCheck(!PetscDefined(USE_COMPLEX) || A->hermitian != PETSC_BOOL3_TRUE ||
+                 A->symmetric == PETSC_BOOL3_TRUE,
+             PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+             "icc is of symmetric matrices, as PETSc's, and this one is "
+             "Hermitian: use -pc_type ilu");
   PetscCall(read_options(F));
   factor_of(F).is_cholesky = true;
   F->ops->choleskyfactornumeric = Numeric_Strata;
@@ -351,38 +321,45 @@ PetscErrorCode MatGetInfo_Strata(Mat F, MatInfoType, MatInfo* info) {
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1;
   info->fill_ratio_given = info->fill_ratio_needed = 1;
-  if (const auto* report = factor_of(F).report()) {
-    info->nz_used = info->nz_allocated =
-        static_cast<PetscLogDouble>(report->lower_entries) +
-        static_cast<PetscLogDouble>(report->upper_entries) -
-        static_cast<PetscLogDouble>(report->rows);
-    info->memory = static_cast<PetscLogDouble>(report->factor_bytes) +
-                   static_cast<PetscLogDouble>(report->elimination_bytes) +
-                   static_cast<PetscLogDouble>(report->plan_bytes);
-  }
+  info->nz_used = info->nz_allocated = factor_of(F).entries();
+  info->memory = factor_of(F).bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatView_Strata(Mat F, PetscViewer viewer) {
   PetscBool ascii;
+  const FactorBase& factor = factor_of(F);
+  const Outcome& outcome = factor.outcome;
 
   PetscFunctionBegin;
   PetscCall(
       PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  const FactorBase& factor = factor_of(F);
-  const auto* report = factor.report();
-  if (!ascii || !report) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer,
-      "strata: %s, %" PetscInt_FMT " analyses, %" PetscInt_FMT
-      " factorizations\n",
-      to_string(report->kind), factor.analyses(), factor.factorizations()));
-  for (const auto* triangle : {&report->lower, &report->upper})
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "strata: %s: %" PetscInt64_FMT " level sets, solved by %s\n",
-        triangle == &report->lower ? "L" : "U",
-        static_cast<PetscInt64>(triangle->levels),
-        to_string(triangle->algorithm)));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "strata: %s, %" PetscInt_FMT
+                                   " analyses, %" PetscInt_FMT
+                                   " factorizations\n",
+                                   MatFactorTypes[F->factortype],
+                                   factor.analyses(), factor.factorizations()));
+  if (outcome.error != MAT_FACTOR_NOERROR) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "strata: failed: %s\n",
+                                     outcome.reason.c_str()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (outcome.shift > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "strata: %g was added to the diagonal\n",
+                                     (double)outcome.shift));
+  for (const auto uplo : {Strata::Uplo::lower, Strata::Uplo::upper})
+    if (const auto* triangle = factor.report(uplo))
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer,
+          "strata: %s: %" PetscInt64_FMT
+          " level sets, solved by %s, plan of %" PetscInt64_FMT " bytes\n",
+          uplo == Strata::Uplo::lower ? "L" : "U",
+          static_cast<PetscInt64>(triangle->levels),
+          to_string(triangle->algorithm),
+          static_cast<PetscInt64>(triangle->plan_bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -434,6 +411,7 @@ PETSC_EXTERN PetscErrorCode MatSolverTypeRegister_Strata(void) {
   using Host = Kokkos::DefaultHostExecutionSpace;
 
   PetscFunctionBegin;
+  PetscCall(PetscStrata::check_program());
   // Where this is the first call of PETSc's matrices, as it is in a library
   // that -dll_append loads, MatSolverTypeRegister would lose PETSc's own types.
   PetscCall(MatInitializePackage());

@@ -35,15 +35,19 @@ scripts/reproduce finds the modules by themselves: a new document is a new file.
                     a PNG beside the page, one panel a column
   page.beside([("claim of the document", "its number", our_number), ...])
                     the document's numbers beside ours
+  page.sizes("...") which sizes the document names, and which are measured
   page.differs(["...", ...])
-                    what differs from the document and why; every page has it
+                    what differs from the document and why; every page has both
 
-Device, date, versions, commands and how times are taken come by themselves.
+Device, date, commit, versions and commands come by themselves. Nothing of a page is
+written by hand: its sentences are the module's, and what depends on numbers is decided
+by the numbers.
 """
 import datetime
 import importlib
 import math
 import os
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -102,6 +106,29 @@ def documents():
 
 def say(text):
     print("==> %s" % text, file=sys.stderr, flush=True)
+
+
+def _git(*words):
+    """What it says of ROOT; None where ROOT is no repository."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, *words], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def commit_of_sources(given=""):
+    """The commit, with -dirty where any file differs or is not in it. `given` stands
+    for it where the sources came without their history."""
+    if os.path.realpath(_git("rev-parse", "--show-toplevel") or "") != \
+            os.path.realpath(ROOT):
+        return given or "unknown"
+    if given:
+        raise ReproduceError("--commit is for sources without their history; these "
+                             "have it")
+    changed = _git("status", "--porcelain", "--untracked-files=all")
+    return _git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
 
 
 def now():

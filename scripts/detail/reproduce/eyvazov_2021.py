@@ -9,13 +9,18 @@ DOCUMENT = Document(
     kind="bachelor's thesis, Czech Technical University in Prague",
     programs=("strata_perf_gauss_jordan",))
 
-# (figure, scalar, what ours is held against)
+# (figure, scalar, the peer of the thesis's program for a GPU)
 FIGURES = (("8", "double", "textbook"), ("9", "float", "textbook"),
            ("10", "double", "library"), ("11", "float", "library"))
+SCALARS = ("double", "float")
+KERNELS, REDUCED = "eyvazov_2021", "strata reduces"  # lines of a reduction
+NAMES = {REDUCED: "Strata, reduction", "strata": "Strata, solution",
+         KERNELS: "the thesis's kernels", "textbook": "the thesis's CPU program",
+         "lapack": "LAPACK gesv", "cusolver": "cuSOLVER getrf + getrs"}
 
 
 def sizes_of(run):
-    """n of ours and the library, and the largest n for one thread of a host."""
+    """n of all, and the largest n for one thread of a host."""
     if run.quick:
         return (64, 128, 256), 256
     if run.on_gpu:
@@ -23,85 +28,146 @@ def sizes_of(run):
     return (128, 256, 512, 1024, 2048), 1024
 
 
-def measure(run, scalar):
-    """{algorithm: {n: microseconds}} and {algorithm: largest backward error}"""
-    sizes, one_thread = sizes_of(run)
-    rows = run.rows("gauss_jordan",
-                    ["--sizes", ",".join(map(str, sizes)), "--tasks", "solve",
-                     "--matrices", "positive", "--scalar", scalar,
-                     "--textbook-limit", str(one_thread)],
-                    table="solve_" + scalar)
-    lines, errors = {}, {}
+def measure(run, table, sizes, task, matrix, algorithms, scalar, flags=()):
+    return run.rows("gauss_jordan",
+                    ["--sizes", ",".join(map(str, sizes)), "--tasks", task,
+                     "--matrices", matrix, "--algorithms", ",".join(algorithms),
+                     "--scalar", scalar, *flags], table="%s_%s" % (table, scalar))
+
+
+def take(lines, rows, column, times=1.0, reduction=False):
+    """Adds the rows to {line: {n: value}}, and returns it."""
     for row in rows:
         name = row["algorithm"]
-        lines.setdefault(name, {})[int(row["n"])] = 1e3 * float(row["ms"])
-        errors[name] = max(errors.get(name, 0), float(row["backward error"]))
-    return lines, errors
+        name = REDUCED if reduction and name == "strata" else name
+        lines.setdefault(name, {})[int(row["n"])] = times * float(row[column])
+    return lines
 
 
-def largest_ratio(lines, peer):
-    """(n, peer's time over ours) at the largest n that both have."""
-    both = sorted(set(lines["strata"]) & set(lines.get(peer, {})))
+def times_of(run, scalar, library):
+    """{line: {n: microseconds}} of dominant matrices."""
+    sizes, one_thread = sizes_of(run)
+    reductions = measure(run, "reduce", sizes, "augmented", "dominant",
+                         ("strata", KERNELS, "textbook"), scalar,
+                         ("--textbook-limit", str(one_thread)))
+    solutions = measure(run, "solve", sizes, "solve", "dominant",
+                        dict.fromkeys(("strata", library, "lapack")), scalar,
+                        ("--host-limit", str(max(sizes))))
+    lines = take({}, reductions, "ms", 1e3, reduction=True)
+    return take(lines, solutions, "ms", 1e3)
+
+
+def figure(page, number, scalar, lines, shown):
+    """Of the thesis's program and its peer, and of Strata's answers to both."""
+    peer = shown[1]
+    page.section("Figure %s: %s, beside %s" % (number, scalar, NAMES[peer]))
+    page.figure("figure_" + number, [
+        Panel("reduction, or solution, %s" % scalar,
+              {NAMES[line]: lines.get(line, {}) for line in shown}, x="n", y="time",
+              unit="us", dashed=tuple(NAMES[line] for line in shown[1:]
+                                      if line in ("lapack", "cusolver", "textbook")))],
+        "Time against n. Figure %s of the thesis." % number)
+    kernels = lines.get(KERNELS, {})
+    page.table(["n", *(NAMES[line] + ", ms" for line in shown),
+                NAMES[peer] + " over " + NAMES[KERNELS],
+                NAMES[peer] + " over " + NAMES[REDUCED]],
+               [[n, *(1e-3 * lines[line][n] if n in lines.get(line, {}) else None
+                      for line in shown),
+                 ratio(lines.get(peer, {}).get(n), kernels.get(n)),
+                 ratio(lines.get(peer, {}).get(n), us)]
+                for n, us in sorted(lines[REDUCED].items())])
+
+
+def largest_ratio(lines, of, to):
+    """(n, time of `of` over time of `to`) at the largest n that both have."""
+    both = sorted(set(lines.get(of, {})) & set(lines.get(to, {})))
     if not both:
         return None, None
-    n = both[-1]
-    return n, ratio(lines[peer][n], lines["strata"][n])
+    return both[-1], ratio(lines[of][both[-1]], lines[to][both[-1]])
+
+
+def without_dominance(run, page, library):
+    sizes = sizes_of(run)[0]
+    page.section("Entries from 1 to 1000 alone")
+    page.text("""The thesis draws its test values from 1 to 1000 and does not pivot. Without
+      a dominant diagonal its kernels lose digits; a dash marks an answer that does not
+      pass its check. Backward errors are |A x - b| over |A| |x| + |b|.""")
+    rows = []
+    for scalar in SCALARS:
+        lines = take({}, measure(run, "positive", sizes[:4], "augmented", "positive",
+                                 ("strata", KERNELS), scalar, ["--once"]),
+                     "backward error", reduction=True)
+        solved = measure(run, "positive_solve", sizes, "solve", "positive",
+                         ("strata", library), scalar)
+        take(lines, solved, "backward error")
+        time = take({}, solved, "ms")
+        rows += [[n, scalar, *(lines.get(line, {}).get(n)
+                               for line in (KERNELS, REDUCED, "strata", library)),
+                  ms, time.get(library, {}).get(n)]
+                 for n, ms in sorted(time["strata"].items())]
+    page.table(["n", "scalar", *("error of " + NAMES[line] for line in (
+        KERNELS, REDUCED, "strata", library)), NAMES["strata"] + ", ms",
+        NAMES[library] + ", ms"], rows, left=2)
 
 
 def reproduce(run, page):
     library = "cusolver" if run.on_gpu else "lapack"
-    names = {"strata": "Strata", "textbook": "textbook's program on one thread",
-             "lapack": "LAPACK gesv", "cusolver": "cuSOLVER getrf + getrs"}
-    page.text("""The thesis solves dense systems with entries from 1 to 1000 and one
-      right-hand side. It draws times against n and states no number. A is n x n with
-      entries that are uniform in [1, 1000), and b is uniform in [-1, 1).""")
-    results = {scalar: measure(run, scalar) for scalar in ("double", "float")}
+    page.text("""The thesis brings [A | b] to its reduced row echelon form in stripes of 32
+      rows and tiles of 32 x 32 numbers, without pivoting. `the thesis's kernels` are its
+      Listings 10 to 38, rewritten as Kokkos teams with scratch memory
+      (`perf_test/detail/Strata_PerfEyvazov.hpp`). `Strata, reduction` is
+      `GaussJordan::reduce` of the same n x (n + 1) numbers, `Strata, solution` is
+      `GaussJordan::solve`. LAPACK and cuSOLVER have no reduction. The reduced form of a
+      matrix that has an inverse is [I | x], so their solution stands beside it. Off the
+      diagonal A is uniform in [1, 1000); on the diagonal it is 1000 n. b is uniform in
+      [-1, 1).""")
+    page.sizes("the text names no n: all are ours")
+    results = {scalar: times_of(run, scalar, library) for scalar in SCALARS}
     claims = []
-    for figure, scalar, against in FIGURES:
-        lines, errors = results[scalar]
-        peer = library if against == "library" else "textbook"
-        page.section("Figure %s: %s, beside the %s" % (figure, scalar, names[peer])
-                     if peer == "textbook" else
-                     "Figure %s: %s, beside %s" % (figure, scalar, names[peer]))
-        shown = {names[a]: lines.get(a, {}) for a in ("strata", peer)}
-        page.figure("figure_" + figure, [
-            Panel("solve, entries in [1, 1000), %s" % scalar, shown, x="n",
-                  y="time", unit="us", dashed=(names[peer],))],
-            "Time of a solve against n. Figure %s of the thesis." % figure)
-        page.table(["n", "ours, ms", names[peer] + ", ms", "its time over ours"],
-                   [[n, 1e-3 * us, 1e-3 * lines[peer][n] if n in lines.get(peer, {})
-                     else None, ratio(lines.get(peer, {}).get(n), us)]
-                    for n, us in sorted(lines["strata"].items())])
-        n, times = largest_ratio(lines, peer)
-        claims.append((
-            "Figure %s, %s: time of %s over ours" % (figure, scalar,
-                                                     names[peer]),
-            "above 1" if against == "textbook" else "below 1 (cuSOLVER)", times,
-            "n = %s" % n))
+    for number, scalar, against in FIGURES:
+        lines = results[scalar]
+        shown = [KERNELS, library if against == "library" else "textbook", REDUCED]
+        shown += ["strata"] if against == "library" else ["lapack"]
+        figure(page, number, scalar, lines, shown)
+        for line in (KERNELS, REDUCED):
+            n, times = largest_ratio(lines, shown[1], line)
+            claims.append((
+                "Figure %s, %s: time of %s over the GPU program's" % (
+                    number, scalar, NAMES[shown[1]]),
+                "above 1" if against == "textbook" else "below 1 (cuSOLVER)", times,
+                "%s, n = %s" % (NAMES[line], n)))
+    for scalar in SCALARS:
+        n, times = largest_ratio(results[scalar], KERNELS, REDUCED)
+        claims.append(("%s over %s, %s" % (NAMES[KERNELS], NAMES[REDUCED], scalar), None,
+                       times, "n = %s" % n))
+    without_dominance(run, page, library)
     page.section("The claims beside ours")
     page.beside(claims)
-    page.text("""Backward errors, |A x - b| over |A| |x| + |b|, the largest of a
-      scalar type:""")
-    page.table(["algorithm", "double", "float"],
-               [[names[a], results["double"][1].get(a), results["float"][1].get(a)]
-                for a in ("strata", "textbook", library)
-                if a in results["double"][1]])
     page.differs([
-        "The thesis's text has no numbers of its graphs, so the sizes n are ours.",
-        "The thesis does not pivot, and names it as possible improvement. Ours pivots "
-        "partially, and so does the textbook's program here: without it answers of random "
-        "matrices lose digits.",
-        "The textbook's program is that of the thesis (its Listing 5) in one sweep that "
-        "eliminates above and below the pivot, on one thread.",
-        "Ours eliminates below in stripes by matrix products, and then above for the "
-        "right-hand side alone; the thesis updates each row in kernels of its own and "
-        "sweeps over the whole matrix twice.",
-        "Times of ours and of cuSOLVER are of data on the device. The thesis does not say "
-        "whether its times have the copies."])
-    if run.on_gpu:
-        page.differs(["Strata's products of stripes are cuBLAS's where Kokkos Kernels has it "
-                      "(KokkosKernels_ENABLE_TPL_CUBLAS), and its own elsewhere, which is "
-                      "slower."])
+        "The text has no numbers of the thesis's graphs and names no n. Its GPU is a "
+        "GeForce RTX 2080 Ti.",
+        "The thesis draws all of A from 1 to 1000. Its kernels do not pivot, so here the "
+        "diagonal dominates, which does not change their times.",
+        "The thesis launches the kernels of each stripe on a CUDA stream of its own. Here "
+        "the stripes are teams of one launch, which is fewer launches.",
+        "The thesis replaces a row by the pivot's row less a_pp / a_ip times it. Rows "
+        "grow by that, and those of a dominant matrix overflow after some hundred "
+        "steps. Here rows keep their scale, as in its Listing 7; a number costs one "
+        "multiplication and one subtraction in both.",
+        "The thesis takes numbers below 1e-6 for zero. Here a multiplier is skipped only "
+        "if it is zero.",
+        "The thesis's program for a CPU (its Listing 5) runs here in one sweep that "
+        "eliminates above and below the pivot, on one thread, with partial pivoting.",
+        "Strata pivots, works in stripes of up to 256 columns, eliminates below the pivots "
+        "by matrix products, and above them for b alone.",
+        "Times on the GPU are of data on the device, with a copy of [A | b], which the "
+        "elimination overwrites. The thesis does not say whether its times have the "
+        "transfers.",
+        "The thesis measures cuBLAS nowhere: it expects the products of Carcenac's "
+        "algorithm by cuBLAS to cost too many copies. Strata keeps everything by columns "
+        "on the device and makes those products by cuBLAS if Kokkos Kernels has it "
+        "(`--cublas`), else by kernels of its own, which are slower; the table at the top "
+        "says which."])
     if not run.on_gpu:
-        page.differs(["Without a GPU, LAPACK's gesv on the same cores stands for cuSOLVER, "
-                      "which factorises as it does."])
+        page.differs(["Without a GPU, the thesis's kernels run on the cores of the host, "
+                      "and LAPACK's gesv stands for cuSOLVER, which factorises as it does."])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block back substitution: section 4.4 of Nibbeling (2016)."""
-from common import Document, ratio
-from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SOLVE, VECTORS,
-                               find_matrices, pair, where_to_get)
+from common import Document, ratio, text_of
+from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SAME_PATTERN, SOLVE,
+                               VECTORS, find_matrices, name_in_thesis, pair, shown,
+                               where_to_get)
 from nibbeling_totals import HEADER, as_the_thesis, compare, table, total_us
 from page import Panel
 
@@ -24,15 +25,15 @@ def sources(run):
     """(flags that name the matrices, {name: file}, names that are missing)"""
     found, missing = find_matrices(run.matrices)
     flags = [word for path in found.values() for word in ("--matrix", path)]
-    for spec in made_matrices(run):
+    if run.quick:  # so that there is something if no matrix of the thesis is at hand
+        made = ["grid2d:60", "circuit:2000"]
+    else:
+        made = [spec for spec, name in SAME_PATTERN.items() if name in missing]
+        missing = [name for name in missing if name not in SAME_PATTERN.values()]
+        made += ["grid2d:700", "circuit:100000", "triangulated:257x129"]
+    for spec in made:
         flags += ["--gallery", spec]
     return flags, found, missing
-
-
-def made_matrices(run):
-    """So that a page has something where no matrix of the thesis is at hand."""
-    return ("grid2d:60", "circuit:2000") if run.quick else (
-        "grid2d:700", "circuit:100000", "triangulated:257x129")
 
 
 def vectors_of(run):
@@ -48,7 +49,8 @@ def products(run, flags, found):
     size = {row["matrix"]: int(row["rows"]) for row in rows}
     for name, count in size.items():
         # Rows of very many entries: each row would take as much.
-        longest = MATRICES[name][3] if name in MATRICES else 10
+        known = MATRICES.get(name_in_thesis(name))
+        longest = known[3] if known else 10
         if name.startswith("circuit:") or count * longest > MOST_SLOTS:
             continue
         source = ["--matrix", found[name]] if name in found else ["--gallery", name]
@@ -71,10 +73,10 @@ def section_4_4_1(run, page, flags, found):
                    default=None)
         blocks, ell = times.get("strata_blocks"), times.get("strata_columns")
         thesis, cusparse = pair(MULTIPLY, name, vectors)
-        rows.append([name, vectors, blocks, ell, times.get("strata"), peer,
+        rows.append([shown(name), vectors, blocks, ell, times.get("strata"), peer,
                      ratio(peer, blocks), thesis, cusparse,
                      ratio(thesis, ell)])
-        lines.setdefault(name, {})[vectors] = ratio(peer, blocks)
+        lines.setdefault(shown(name), {})[vectors] = ratio(peer, blocks)
     page.text("""y = U x, milliseconds. `blocks` is the ELL storage of the algorithm
       `blocks`, a thread a row; `ELL` is one ELL of the whole matrix, the thesis's
       storage, where each row takes as much as the longest; `SELL` is the library's own
@@ -87,7 +89,24 @@ def section_4_4_1(run, page, flags, found):
                                    x="vectors", y="ratio", levels={"": 1})],
                 "Products of ELL blocks beside the peer's; above the dotted line they "
                 "are faster.")
-    return rows
+    weakest(page, lines)
+    return {name_in_thesis(name) for name, _ in by} & set(MULTIPLY)
+
+
+def weakest(page, lines):
+    """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
+    slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
+                                 for k, r in points.items() if r), default=(0, "", 0))
+    if slower > 1:
+        worst = max(MATRICES, key=lambda m: MATRICES[m][3])
+        ratios = [ratio(*pair(MULTIPLY, worst, k)) for k in VECTORS]
+        page.note("Products by blocks are weakest on %s with %d %s: %s times the peer's "
+                  "time. In a product one thread does all of a row. The thesis says the same of "
+                  "its kernel: on %s, which has the longest rows, it takes %s to %s times "
+                  "cuSPARSE's time." % (
+                      name, vectors, "vector" if vectors == 1 else "vectors",
+                      text_of(slower), worst, text_of(min(ratios)),
+                      text_of(max(ratios))))
 
 
 def section_4_4_2(run, page, flags):
@@ -96,7 +115,7 @@ def section_4_4_2(run, page, flags):
     results = {k: run.rows("sptrsv", [*flags, *FACTOR, "--rhs", str(k),
                                       "--algorithms", "blocks," + peers],
                            table="solves_%d" % k) for k in vectors_of(run)}
-    page.text("""x = U^-1 b for so many vectors at once, with the analysis. The peer is
+    page.text("""x = U^-1 b for all vectors at once, with the analysis. The peer is
       %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
         "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
         "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis"))
@@ -104,7 +123,7 @@ def section_4_4_2(run, page, flags):
     lines = {}
     for name, vectors, ours, peer, _ in compare(results, "blocks"):
         if ours and peer:
-            lines.setdefault(name, {})[vectors] = total_us(peer) / total_us(ours)
+            lines.setdefault(shown(name), {})[vectors] = total_us(peer) / total_us(ours)
     page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
                                  y="ratio", levels={"": 1})],
                 "Totals of analysis and solves; above the dotted line ours are smaller.")
@@ -115,9 +134,9 @@ def section_4_4_3(page, results):
     page.section("Section 4.4.3: analysis")
     rows = []
     for name, _, ours, peer, _ in compare({1: results[1]}, "blocks"):
-        thesis, cusparse = (ANALYSIS.get(name) or (None, None))[:2]
+        thesis, cusparse = (ANALYSIS.get(name_in_thesis(name)) or (None, None))[:2]
         mine = 1e-3 * float(ours["analysis_us"]) if ours else None
-        rows.append([name, mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
+        rows.append([shown(name), mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
                      thesis, cusparse, ratio(thesis, mine)])
     page.text("""Milliseconds. The thesis finds its blocks on the host; ours are found on
       the device, and the storage is filled as well.""")
@@ -133,17 +152,18 @@ def reproduce(run, page):
         page.note("Matrices of the thesis that were not measured: %s. Put NAME.mtx or "
                   "NAME.mtx.gz into a folder and name it with `--matrices`." % ", ".join(
                       "[%s](%s)" % (name, where_to_get(name)) for name in missing))
-    section_4_4_1(run, page, flags, found)
+    multiplied = section_4_4_1(run, page, flags, found)
     results = section_4_4_2(run, page, flags)
     section_4_4_3(page, results)
 
     page.section("Table 4.1 beside ours")
     page.text("""The thesis's order of level sets, where each block is a level set, is ours
       where the number of rows and of level sets agrees.""")
-    rows = [[name, MATRICES[name][1], int(ours["rows"]), MATRICES[name][2],
-             int(ours["levels"]), "yes" if as_the_thesis(ours) else "no"]
-            for name, _, ours, _, _ in compare({1: results[1]}, "blocks")
-            if ours and name in MATRICES]
+    known = {name: ours for name, _, ours, _, _ in compare({1: results[1]}, "blocks")
+             if ours and name_in_thesis(name) in MATRICES}
+    rows = [[shown(name), MATRICES[name_in_thesis(name)][1], int(ours["rows"]),
+             MATRICES[name_in_thesis(name)][2], int(ours["levels"]),
+             "yes" if as_the_thesis(ours) else "no"] for name, ours in known.items()]
     if rows:
         page.table(["matrix", "rows, thesis", "rows", "blocks, thesis", "level sets",
                     "the same"], rows)
@@ -156,21 +176,31 @@ def reproduce(run, page):
     page.section("The claims beside ours")
     thesis_wins = [name for name in SOLVE
                    if pair(SOLVE, name, most)[0] < pair(SOLVE, name, most)[1]]
+    of_thesis = [(name, r) for name, r in wins if name in known]
     page.beside([
         ("matrices with %d vectors whose total is smaller than the peer's" % most,
          "%d of %d" % (len(thesis_wins), len(SOLVE)),
          "%d of %d" % (sum(r > 1 for _, r in wins), len(wins)),
          ", ".join(thesis_wins) + " in the thesis"),
+        ("the same, of the thesis's matrices",
+         "%d of %d" % (sum(name_in_thesis(name) in thesis_wins
+                           for name, _ in of_thesis), len(of_thesis)),
+         "%d of %d" % (sum(r > 1 for _, r in of_thesis), len(of_thesis)),
+         "those that are measured here"),
         ("analysis faster than the peer's",
          "%d of %d" % (sum(a[0] < a[1] for a in ANALYSIS.values()), len(ANALYSIS)),
          "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
                            for _, _, o, p, _ in compare({1: results[1]}, "blocks")
                            if o and p), len(wins)))])
+    page.sizes("%d of the thesis's %d matrices, of which section 4.4.1 has %d of %d; the "
+               "others are made by the gallery" % (
+                   len(known), len(MATRICES), len(multiplied), len(MULTIPLY)))
     page.differs([
         "The thesis solves its vectors in CUDA streams of their own. Ours are solved in one "
         "launch for each run of blocks.",
-        "The thesis pads each block to its longest row. Ours stores rows that are far longer "
-        "than the mean of their block apart.",
+        "The thesis pads all rows to the longest one of the matrix, as the column ELL does. "
+        "`blocks` pads those of a block to its longest one, and stores rows that are far "
+        "longer than the mean of their block apart.",
         "Narrow blocks that follow each other share a launch here. The thesis launches two "
         "kernels a block.",
         "The thesis adds the analysis on the host to solves on the device and leaves the "

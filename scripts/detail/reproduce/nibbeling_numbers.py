@@ -17,6 +17,8 @@ MATRICES = {
     "ASIC_320ks": ("Sandia", 312671, 35, 190),
 }
 VECTORS = (1, 5, 50, 100)
+# Matrices of the gallery with the pattern of one of these.
+SAME_PATTERN = {"diagonal:46772": "bcsstm39"}
 
 # Tables of sections 4.4.1 and 4.4.2, {vectors: (the thesis's and cuSPARSE's on a GTX
 # 980 Ti, the same on a GTX 480)}. Solves include the analysis.
@@ -151,6 +153,15 @@ def find_matrices(folder):
     return found, [name for name in MATRICES if name not in found]
 
 
+def name_in_thesis(matrix):
+    return SAME_PATTERN.get(matrix, matrix)
+
+
+def shown(matrix):
+    return "%s (`%s`)" % (SAME_PATTERN[matrix], matrix) if matrix in SAME_PATTERN \
+        else matrix
+
+
 def where_to_get(name):
     return "https://sparse.tamu.edu/%s/%s" % (MATRICES[name][0], name)
 
@@ -158,5 +169,5 @@ def where_to_get(name):
 def pair(table, name, vectors, gpu=0):
     """(the thesis's, cuSPARSE's) milliseconds; gpu 0: GTX 980 Ti, 1: GTX 480. None
     where the table has none."""
-    numbers = table.get(name, {}).get(vectors)
+    numbers = table.get(name_in_thesis(name), {}).get(vectors)
     return numbers[2 * gpu:2 * gpu + 2] if numbers else (None, None)

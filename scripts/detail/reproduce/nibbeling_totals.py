@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Totals of analysis and solves, as section 4.4.2 of Nibbeling (2016) has them."""
 from common import ratio
-from nibbeling_numbers import MATRICES, SOLVE, pair
+from nibbeling_numbers import MATRICES, SOLVE, name_in_thesis, pair, shown
 
 HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
           "total, ms", "peer", "its total, ms", "it over ours",
@@ -38,12 +38,12 @@ def table(results, algorithm):
     """Rows under HEADER; without a right answer of ours they say so."""
     for name, vectors, ours, peer, serial in compare(results, algorithm):
         if not ours:
-            yield [name, None, None, vectors, "no right answer"] + [None] * 9
+            yield [shown(name), None, None, vectors, "no right answer"] + [None] * 9
             continue
         thesis, cusparse = pair(SOLVE, name, vectors)
         mine = 1e-3 * total_us(ours)
         theirs = 1e-3 * total_us(peer) if peer else None
-        yield [name, int(ours["rows"]), int(ours["levels"]), vectors,
+        yield [shown(name), int(ours["rows"]), int(ours["levels"]), vectors,
                float(ours["analysis_us"]), float(ours["solve_us"]), mine,
                peer["algorithm"] if peer else None, theirs,
                ratio(theirs, mine), 1e-3 * total_us(serial) if serial else None,
@@ -53,7 +53,7 @@ def table(results, algorithm):
 def as_the_thesis(row):
     """Whether rows and level sets of a matrix by this name are those of Table 4.1;
     None where it is not in there."""
-    known = MATRICES.get(row["matrix"])
+    known = MATRICES.get(name_in_thesis(row["matrix"]))
     if not known:
         return None
     return int(row["rows"]) == known[1] and int(row["levels"]) == known[2]

@@ -122,18 +122,6 @@ def _cuda_version():
     return ""
 
 
-def _commit():
-    """The commit of the sources, with a mark where they were changed."""
-    try:
-        done = subprocess.run(["git", "-C", ROOT, "describe", "--always",
-                               "--dirty", "--abbrev=12"], check=False,
-                              stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.DEVNULL)
-    except OSError:
-        return ""
-    return done.stdout.strip()
-
-
 def _strata_version():
     with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
         return re.search(r"project\(Strata VERSION ([0-9.]+)",
@@ -149,9 +137,11 @@ def _kokkos_version(number):
 class Page:
     """See common.py."""
 
-    def __init__(self, document, folder, backend, quick):
+    def __init__(self, document, folder, backend, quick, command, commit):
+        """@param command of scripts/reproduce, as a user would repeat it"""
         self.document, self.folder = document, folder
         self.backend, self.quick = backend, quick
+        self._command, self._commit, self._sizes = command, commit, ""
         self._parts, self._commands, self._warnings = [], [], []
         self._machines, self._differences, self._figures = {}, [], []
         self._load = os.getloadavg()[0]
@@ -206,6 +196,9 @@ class Page:
         self._parts.append("![%s](%s.png)\n\n%s" % (
             panels[0].title, name, _filled(caption)))
 
+    def sizes(self, text):
+        self._sizes = " ".join(text.split())
+
     def differs(self, sentences):
         self._differences += sentences
 
@@ -227,10 +220,10 @@ class Page:
 
     def _machine_rows(self):
         rows = [["date", now().strftime("%Y-%m-%d %H:%M UTC")],
-                ["Strata", "%s, commit %s" % (_strata_version(),
-                                              _commit() or "unknown")],
+                ["command", "`%s`" % self._command],
+                ["Strata", "%s, commit %s" % (_strata_version(), self._commit)],
                 ["sizes", "small ones (`--quick`)" if self.quick
-                 else "those of the document"],
+                 else self._sizes],
                 ["load average before", "%.1f on %d cores" % (
                     self._load, os.cpu_count())]]
         for backend, (build, context) in self._machines.items():
@@ -245,8 +238,10 @@ class Page:
             if "kokkos_version" in context:
                 rows.append(["Kokkos",
                              _kokkos_version(context["kokkos_version"])])
-            if "lapack" in context:
-                rows.append(["LAPACK", context["lapack"]])
+            for key, name in (("lapack", "LAPACK"),
+                              ("product", "products of dense matrices")):
+                if key in context:
+                    rows.append([name, context[key]])
             if backend == "cuda":
                 rows.append(["CUDA", _cuda_version() or "unknown"])
             rows.append(["compiler", _compiler(build)])
@@ -260,8 +255,9 @@ class Page:
         """page.md; its path."""
         if not self._machines:
             raise ReproduceError("nothing was measured")
-        if not self._differences:
-            raise ReproduceError("the page does not say what differs")
+        if not self._differences or not self._sizes:
+            raise ReproduceError("the page does not say what differs, or which "
+                                 "sizes it has")
         document = self.document
         out = ["# %s %d: %s" % (document.short_authors, document.year,
                                 document.title),
@@ -279,9 +275,7 @@ class Page:
             out.append("\n".join(_filled(w, "- ", "  ")
                                  for w in dict.fromkeys(self._warnings)))
         out.append("## Commands")
-        out.append("`scripts/reproduce %s --backend %s%s` has run" %
-                   (document.number, self.backend,
-                    " --quick" if self.quick else ""))
+        out.append("`%s` ran these programs for this page:" % self._command)
         out.append("\n".join("    " + line for line in self._commands))
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:

@@ -79,7 +79,7 @@ class Reproduce(unittest.TestCase):
                 ("001", "spmv", r"^(poisson:16,strata_columns,.*,)1$", r"\g<1>0"),
                 ("002", "band", r"^(100,.*,strata,.*?)(\d\.\de-\d+)", r"\1WRONG"),
                 ("000", "spmv", r"^(grid2d:60,strata_blocks,.*,)1$", r"\g<1>0"),
-                ("004", "sptrsv", r"^(block_diagonal:16x250:0\.001,subgraphs,.*,)"
+                ("004", "sptrsv", r"^(block_diagonal:16x250:0\.001,automatic,.*,)"
                  r"right(,)", r"\1wrong\2")):
             with self.subTest(right):
                 build = spoil("wrong", program, right, wrong)

@@ -28,54 +28,56 @@ def sizes_of(run):
     return (128, 256, 512, 1024, 2048), 1024
 
 
-def measure(run, table, sizes, task, matrix, algorithms, scalar, flags=()):
+def measure(run, table, sizes, task, matrix, scalar, flags):
     return run.rows("gauss_jordan",
                     ["--sizes", ",".join(map(str, sizes)), "--tasks", task,
-                     "--matrices", matrix, "--algorithms", ",".join(algorithms),
-                     "--scalar", scalar, *flags], table="%s_%s" % (table, scalar))
+                     "--matrices", matrix, "--scalar", scalar, *flags],
+                    table="%s_%s" % (table, scalar))
 
 
-def take(lines, rows, column, times=1.0, reduction=False):
+def solutions(run, table, matrix, scalar, most_on_host):
+    """By all that the build has: it may lack LAPACK."""
+    return measure(run, table, sizes_of(run)[0], "solve", matrix, scalar,
+                   ["--textbook-limit", "0", "--host-limit", str(most_on_host)])
+
+
+def take(lines, rows, column, reduction=False):
     """Adds the rows to {line: {n: value}}, and returns it."""
     for row in rows:
         name = row["algorithm"]
         name = REDUCED if reduction and name == "strata" else name
-        lines.setdefault(name, {})[int(row["n"])] = times * float(row[column])
+        lines.setdefault(name, {})[int(row["n"])] = float(row[column])
     return lines
 
 
-def times_of(run, scalar, library):
-    """{line: {n: microseconds}} of dominant matrices."""
+def times_of(run, scalar):
+    """{line: {n: milliseconds}} of dominant matrices."""
     sizes, one_thread = sizes_of(run)
-    reductions = measure(run, "reduce", sizes, "augmented", "dominant",
-                         ("strata", KERNELS, "textbook"), scalar,
-                         ("--textbook-limit", str(one_thread)))
-    solutions = measure(run, "solve", sizes, "solve", "dominant",
-                        dict.fromkeys(("strata", library, "lapack")), scalar,
-                        ("--host-limit", str(max(sizes))))
-    lines = take({}, reductions, "ms", 1e3, reduction=True)
-    return take(lines, solutions, "ms", 1e3)
+    reductions = measure(run, "reduce", sizes, "augmented", "dominant", scalar,
+                         ["--algorithms", "strata,%s,textbook" % KERNELS,
+                          "--textbook-limit", str(one_thread)])
+    return take(take({}, reductions, "ms", reduction=True),
+                solutions(run, "solve", "dominant", scalar, max(sizes)), "ms")
 
 
 def figure(page, number, scalar, lines, shown):
     """Of the thesis's program and its peer, and of Strata's answers to both."""
     peer = shown[1]
+    dashed = tuple(NAMES[line] for line in ("textbook", "lapack", "cusolver"))
     page.section("Figure %s: %s, beside %s" % (number, scalar, NAMES[peer]))
     page.figure("figure_" + number, [
         Panel("reduction, or solution, %s" % scalar,
-              {NAMES[line]: lines.get(line, {}) for line in shown}, x="n", y="time",
-              unit="us", dashed=tuple(NAMES[line] for line in shown[1:]
-                                      if line in ("lapack", "cusolver", "textbook")))],
+              {NAMES[line]: {n: 1e3 * ms for n, ms in lines.get(line, {}).items()}
+               for line in shown}, x="n", y="time", unit="us", dashed=dashed)],
         "Time against n. Figure %s of the thesis." % number)
     kernels = lines.get(KERNELS, {})
     page.table(["n", *(NAMES[line] + ", ms" for line in shown),
                 NAMES[peer] + " over " + NAMES[KERNELS],
                 NAMES[peer] + " over " + NAMES[REDUCED]],
-               [[n, *(1e-3 * lines[line][n] if n in lines.get(line, {}) else None
-                      for line in shown),
+               [[n, *(lines.get(line, {}).get(n) for line in shown),
                  ratio(lines.get(peer, {}).get(n), kernels.get(n)),
-                 ratio(lines.get(peer, {}).get(n), us)]
-                for n, us in sorted(lines[REDUCED].items())])
+                 ratio(lines.get(peer, {}).get(n), ms)]
+                for n, ms in sorted(lines[REDUCED].items())])
 
 
 def largest_ratio(lines, of, to):
@@ -92,22 +94,26 @@ def without_dominance(run, page, library):
     page.text("""The thesis draws its test values from 1 to 1000 and does not pivot. Without
       a dominant diagonal its kernels lose digits; a dash marks an answer that does not
       pass its check. Backward errors are |A x - b| over |A| |x| + |b|.""")
-    rows = []
+    errors, times = [], []
     for scalar in SCALARS:
-        lines = take({}, measure(run, "positive", sizes[:4], "augmented", "positive",
-                                 ("strata", KERNELS), scalar, ["--once"]),
-                     "backward error", reduction=True)
-        solved = measure(run, "positive_solve", sizes, "solve", "positive",
-                         ("strata", library), scalar)
-        take(lines, solved, "backward error")
+        reduced = measure(run, "positive", sizes[:4], "augmented", "positive", scalar,
+                          ["--once", "--algorithms", "strata," + KERNELS])
+        solved = solutions(run, "positive_solve", "positive", scalar,
+                           0 if run.on_gpu else max(sizes))
+        lines = take(take({}, reduced, "backward error", reduction=True), solved,
+                     "backward error")
+        errors += [[n, scalar, *(lines.get(line, {}).get(n)
+                                 for line in (KERNELS, REDUCED, "strata", library))]
+                   for n in sorted(lines[REDUCED])]
         time = take({}, solved, "ms")
-        rows += [[n, scalar, *(lines.get(line, {}).get(n)
-                               for line in (KERNELS, REDUCED, "strata", library)),
-                  ms, time.get(library, {}).get(n)]
-                 for n, ms in sorted(time["strata"].items())]
-    page.table(["n", "scalar", *("error of " + NAMES[line] for line in (
-        KERNELS, REDUCED, "strata", library)), NAMES["strata"] + ", ms",
-        NAMES[library] + ", ms"], rows, left=2)
+        times += [[n, scalar, ms, time.get(library, {}).get(n),
+                   ratio(time.get(library, {}).get(n), ms)]
+                  for n, ms in sorted(time["strata"].items())]
+    page.table(["n", "scalar", *(NAMES[line] for line in (
+        KERNELS, REDUCED, "strata", library))], errors, left=2)
+    page.text("Times of solutions of these matrices, which exchange rows:")
+    page.table(["n", "scalar", NAMES["strata"] + ", ms", NAMES[library] + ", ms",
+                "its time over ours"], times, left=2)
 
 
 def reproduce(run, page):
@@ -122,7 +128,7 @@ def reproduce(run, page):
       diagonal A is uniform in [1, 1000); on the diagonal it is 1000 n. b is uniform in
       [-1, 1).""")
     page.sizes("the text names no n: all are ours")
-    results = {scalar: times_of(run, scalar, library) for scalar in SCALARS}
+    results = {scalar: times_of(run, scalar) for scalar in SCALARS}
     claims = []
     for number, scalar, against in FIGURES:
         lines = results[scalar]

@@ -7,6 +7,7 @@
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_MatrixMarketArray.hpp>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "BandMatrix.hpp"
@@ -60,13 +61,21 @@ void expect_row(std::int64_t row, const F& f) {
   }
 }
 
-TEST(BandSolver, RefusesBandsWiderThanTheMatrixAndNegativeOnes) {
-  const View ab("ab", 5, 2);
-  EXPECT_THROW(Solver(Space(), ab, 2, 2), BandwidthError);
-  EXPECT_THROW(Solver(Space(), View("ab", 3, 2), 2, 0), BandwidthError);
-  EXPECT_THROW(Solver(Space(), View("ab", 3, 2), 0, 2), BandwidthError);
-  EXPECT_THROW(Solver(Space(), View("ab", 1, 2), -1, 1), BandwidthError);
-  EXPECT_THROW(Solver(Space(), View("ab", 2, 0), 1, 0), BandwidthError);
+TEST(BandSolver, RefusesNegativeNumbersOfDiagonals) {
+  for (const int n : {0, 2}) {
+    EXPECT_THROW(Solver(Space(), View("ab", 1, n), -1, 1), BandwidthError);
+    EXPECT_THROW(Solver(Space(), View("ab", 1, n), 1, -1), BandwidthError);
+  }
+}
+
+TEST(BandSolver, RefusesNumbersOfDiagonalsThatStorageDoesNotHave) {
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t k : {std::int64_t{3}, largest / 2, largest})
+    for (const int n : {0, 2}) {
+      EXPECT_THROW(Solver(Space(), View("ab", 3, n), k, k), SizeMismatchError);
+      EXPECT_THROW(Solver(Space(), View("ab", 3, n), k, 0), SizeMismatchError);
+      EXPECT_THROW(Solver(Space(), View("ab", 3, n), 0, k), SizeMismatchError);
+    }
 }
 
 TEST(BandSolver, RefusesStorageThatIsNotOfTheBand) {
@@ -96,9 +105,12 @@ TEST(BandSolver, RefusesOptionsThatCantBeHonoured) {
 
 TEST(BandSolver, AcceptsEmptyMatricesAndNoRightHandSides) {
   const Space exec;
-  const Solver solver(exec, View("ab", 1, 0), 0, 0);
   const View x("x", 0, 3);
-  solver.solve(exec, x, x);
+  for (const int k : {0, 1, 4}) {
+    const Solver solver(exec, View("ab", 2 * k + 1, 0), k, k);
+    solver.solve(exec, x, x);
+    EXPECT_EQ(solver.report().lower, 0);
+  }
   const Solver other = make(second_difference(3));
   const View none("none", 3, 0);
   other.solve(exec, none, none);

@@ -24,11 +24,13 @@ TYPED_TEST_SUITE(BandSolverTest, Scalars);
 struct Shape {
   int n, kl, ku;
 };
-/// Sizes about those of tiles, bands of no, few, a tile's and more diagonals.
+/// Sizes about those of tiles, bands of no, few, a tile's and more diagonals,
+/// and some that are wider than the matrix.
 const Shape shapes[] = {
-    {1, 0, 0},     {2, 1, 1},    {5, 0, 4},     {7, 6, 0},
-    {32, 1, 31},   {65, 64, 64}, {99, 7, 0},    {129, 0, 33},
-    {150, 70, 40}, {257, 20, 3}, {700, 40, 50}, {611, 3, 70},
+    {1, 0, 0},     {2, 1, 1},    {5, 0, 4},    {7, 6, 0},     {32, 1, 31},
+    {65, 64, 64},  {99, 7, 0},   {129, 0, 33}, {150, 70, 40}, {257, 20, 3},
+    {700, 40, 50}, {611, 3, 70}, {1, 1, 1},    {1, 0, 3},     {2, 3, 0},
+    {3, 1, 9},     {40, 70, 40}, {70, 2, 200},
 };
 
 struct Variant {
@@ -90,6 +92,60 @@ TYPED_TEST(BandSolverTest, SolvesEveryShapeByEveryMethod) {
         }
       }
     }
+}
+
+TYPED_TEST(BandSolverTest, DiagonalsOutsideOfTheMatrixAreNotRead) {
+  using Scalar = TypeParam;
+  using Band = HostBand<Scalar>;
+  std::mt19937 random(random_seed());
+  const Space exec;
+  const auto solve = [&](const BandSolver<Scalar, Space>& solver, int n) {
+    const Kokkos::View<Scalar***, Kokkos::LayoutLeft, Space> x("x", n, 2, 3);
+    Kokkos::deep_copy(x, Scalar(1));
+    solver.solve(exec, x, x);
+    const auto host =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+    return std::vector<Scalar>(host.data(), host.data() + host.size());
+  };
+  const Shape wide_shapes[] = {{1, 1, 1}, {1, 4, 0},   {2, 2, 1},   {2, 0, 9},
+                               {5, 5, 3}, {33, 1, 33}, {40, 64, 80}};
+  for (const Shape& s : wide_shapes) {
+    const int kl = std::min(s.kl, s.n - 1), ku = std::min(s.ku, s.n - 1);
+    std::vector<Band> wide, narrow, others;
+    for (int system = 0; system < 3; ++system) {
+      wide.push_back(
+          Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random));
+      narrow.emplace_back(s.n, kl, ku);
+      for (int i = 0; i < s.n; ++i)
+        for (int j = std::max(0, i - kl); j <= std::min(s.n - 1, i + ku); ++j)
+          narrow.back()(i, j) = wide.back().at(i, j);
+      others.push_back(
+          Band::random(s.n, s.kl, s.ku, Band::Dominance::rows, random));
+    }
+    for (const auto& v : variants({s.n, kl, ku})) {
+      SCOPED_TRACE(std::to_string(s.n) + " rows, " + std::to_string(s.kl) +
+                   " and " + std::to_string(s.ku) + " diagonals, " +
+                   to_string(v.method) + " " + std::to_string(v.tile));
+      BandOptions options = SolverTest::band_options();
+      options.method = v.method;
+      options.tile = v.tile;
+      const auto narrow_ab = to_band_views<Scalar, Space>(narrow);
+      const BandSolver<Scalar, Space> expected(exec, narrow_ab, kl, ku,
+                                               options);
+      for (const int extra : {0, s.kl}) {
+        const auto ab = to_band_views<Scalar, Space>(wide, extra);
+        BandSolver<Scalar, Space> solver(exec, ab, s.kl, s.ku, options);
+        EXPECT_EQ(solve(solver, s.n), solve(expected, s.n));
+        EXPECT_EQ(solver.report().lower, kl);
+        EXPECT_EQ(solver.report().upper, ku);
+        EXPECT_EQ(solver.report().bytes, expected.report().bytes);
+        solver.update_values(exec, to_band_views<Scalar, Space>(others, extra));
+        solver.update_values(exec, ab);
+        EXPECT_EQ(solve(solver, s.n), solve(expected, s.n));
+        EXPECT_THROW(solver.update_values(exec, narrow_ab), SizeMismatchError);
+      }
+    }
+  }
 }
 
 TYPED_TEST(BandSolverTest, PassesRepeatsAndSolvesInPlaceGiveTheSameBits) {

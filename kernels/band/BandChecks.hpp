@@ -20,54 +20,48 @@ struct TypeOf {
   using type = T;
 };
 
-/// Bounds on kl and ku in a matrix of `size` rows. @throws BandwidthError
-inline void check_bandwidth(std::int64_t size, std::int64_t kl,
-                            std::int64_t ku) {
-  const auto check = [&](const char* name, std::int64_t k) {
-    if (k < 0)
-      throw BandwidthError(name, "is " + std::to_string(k),
-                           "a number of diagonals is at least 0");
-    if (k > 0 && k >= size)
-      throw BandwidthError(name,
-                           "is " + std::to_string(k) + ", but a matrix of " +
-                               std::to_string(size) + " rows has at most " +
-                               std::to_string(size > 0 ? size - 1 : 0) +
-                               " diagonals on a side",
-                           "pass the diagonals that the matrix has");
-  };
-  check("kl", kl);
-  check("ku", ku);
+/// @throws BandwidthError
+inline void check_bandwidth(const char* name, std::int64_t k) {
+  if (k < 0)
+    throw BandwidthError(name, "is " + std::to_string(k),
+                         "a number of diagonals is at least 0");
 }
 
-/// A view of bands, of rank 2 or 3, with its sizes checked.
+/// A view of bands, of rank 2 or 3, with its sizes checked. Diagonals outside
+/// of the matrix are left out.
 /// @throws BandwidthError, SizeMismatchError, IndexOverflowError
 template <class Scalar>
 BandRef<Scalar> checked_band(const StridedBlock& ab, std::int64_t kl,
                              std::int64_t ku) {
   BandRef<Scalar> A;
   A.size = ab.extent[1];
-  check_bandwidth(A.size, kl, ku);
+  check_bandwidth("kl", kl);
+  check_bandwidth("ku", ku);
   if (A.size > std::int64_t{1} << 30)
     throw IndexOverflowError("ab", std::to_string(A.size) + " columns",
                              "at most 2^30 are supported");
   const std::int64_t rows = ab.extent[0];
-  const bool room_for_fill = rows == 2 * kl + ku + 1;
-  if (rows != kl + ku + 1 && !room_for_fill)
+  // Sums of larger numbers could overflow.
+  const bool are_smaller = kl < rows && ku < rows;
+  const bool room_for_fill = are_smaller && rows == 2 * kl + ku + 1;
+  if (!room_for_fill && !(are_smaller && rows == kl + ku + 1))
     throw SizeMismatchError(
         "ab",
-        "has " + std::to_string(rows) + " rows, the band " +
-            std::to_string(kl + ku + 1) + " diagonals",
+        "has " + std::to_string(rows) + " rows for kl = " + std::to_string(kl) +
+            " and ku = " + std::to_string(ku),
         "pass kl + ku + 1 rows, or 2 kl + ku + 1 with room for fill first");
   if (ab.extent[2] > 1 << 24)
     throw IndexOverflowError("ab", std::to_string(ab.extent[2]) + " systems",
                              "split the batch");
-  A.lower = kl, A.upper = ku;
+  const std::int64_t widest = std::max<std::int64_t>(A.size - 1, 0);
+  A.lower = std::min(kl, widest), A.upper = std::min(ku, widest);
   A.row_stride = ab.stride[0];
   A.column_stride = ab.stride[1];
   A.system_stride = ab.stride[2];
   A.batch = static_cast<int>(ab.extent[2]);
   A.data = reinterpret_cast<const Scalar*>(ab.first);
-  if (room_for_fill && A.data) A.data += kl * A.row_stride;
+  if (A.data)
+    A.data += ((room_for_fill ? kl : 0) + ku - A.upper) * A.row_stride;
   return A;
 }
 

@@ -26,9 +26,10 @@ class BandSolverState {
   using Memory = typename ExecutionSpace::memory_space;
 
   /// Without factors yet.
+  /// @param kl, ku  of the storage
   BandSolverState(const ExecutionSpace& exec, const BandRef<Scalar>& A,
-                  const BandOptions& options)
-      : options_(options) {
+                  std::int64_t kl, std::int64_t ku, const BandOptions& options)
+      : kl_(kl), ku_(ku), options_(options) {
     check_band_options(options_, A);
     report_.rows = A.size;
     report_.lower = A.lower;
@@ -63,6 +64,19 @@ class BandSolverState {
   }
 
   const BandReport& report() const { return report_; }
+  /// Other bands in the same storage. @throws SizeMismatchError
+  BandRef<Scalar> checked(const StridedBlock& ab) const {
+    const auto A = checked_band<Scalar>(ab, kl_, ku_);
+    if (A.size != report_.rows || A.batch != report_.systems)
+      throw SizeMismatchError(
+          "ab",
+          "holds " + std::to_string(A.batch) + " systems of " +
+              std::to_string(A.size) + " rows, the solver " +
+              std::to_string(report_.systems) + " of " +
+              std::to_string(report_.rows),
+          "pass bands of the solver's size, or make a new solver");
+    return A;
+  }
 
   void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A) {
     const ProfilingRegion region("Strata::BandSolver::factor");
@@ -159,6 +173,7 @@ class BandSolverState {
            scale_.extent(0) * sizeof(Real);
   }
 
+  std::int64_t kl_, ku_;
   BandOptions options_;
   BandReport report_;
   std::unique_ptr<Algorithm> algorithm_;
@@ -183,7 +198,7 @@ void BandSolver<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
                                               const BandOptions& options) {
   Detail::with_memory_errors("the factors of a band", [&] {
     const auto A = Detail::checked_band<Scalar>(ab, kl, ku);
-    auto made = std::make_shared<State>(exec, A, options);
+    auto made = std::make_shared<State>(exec, A, kl, ku, options);
     made->factor(exec, A);
     state_ = std::move(made);
   });
@@ -193,16 +208,7 @@ template <class Scalar, class ExecutionSpace>
 void BandSolver<Scalar, ExecutionSpace>::update(
     const ExecutionSpace& exec, const Detail::StridedBlock& ab) {
   State& state = made_state();
-  const BandReport& report = state.report();
-  const auto A = Detail::checked_band<Scalar>(ab, report.lower, report.upper);
-  if (A.size != report.rows || A.batch != report.systems)
-    throw SizeMismatchError(
-        "ab",
-        "holds " + std::to_string(A.batch) + " systems of " +
-            std::to_string(A.size) + " rows, the solver " +
-            std::to_string(report.systems) + " of " +
-            std::to_string(report.rows),
-        "pass bands of the solver's size, or make a new solver");
+  const auto A = state.checked(ab);
   Detail::with_memory_errors("the factors of a band",
                              [&] { state.factor(exec, A); });
 }

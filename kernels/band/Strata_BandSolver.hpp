@@ -51,7 +51,8 @@ class BandSolver {
   ///
   /// @param ab the band: (kl + ku + 1) x n, or x n x batch for a batch; any
   ///           layout
-  /// @param kl, ku diagonals below and above the main one, each < n (or 0)
+  /// @param kl, ku diagonals below and above the main one. Those outside of the
+  ///           matrix, from the n-th on, are not read and cost nothing
   /// @throws BandwidthError, SizeMismatchError, OptionError,
   ///   IndexOverflowError, MemoryError; DominanceError, FactorizationError with
   ///   the row

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg as sla
 import scipy.sparse as sp
 from conftest import DTYPES, LAYOUTS, in_layout, random_array, tolerance
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import strata_solvers as strata
@@ -22,14 +22,15 @@ def band(rng, n, lower, upper, dtype, dominant=True):
 
 def dense(l_and_u, ab):
     (lower, upper), n = l_and_u, ab.shape[1]
-    return sp.dia_array((ab, range(upper, -lower - 1, -1)), shape=(n, n)).toarray()
+    inside = [k for k in range(upper, -lower - 1, -1) if abs(k) < n]
+    return sp.dia_array((ab[[upper - k for k in inside]], inside), shape=(n, n)).toarray()
 
 
 @st.composite
 def bands(draw, dominant=True):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(1, 90))
-    lower, upper = (draw(st.integers(0, min(n - 1, 5))) for _ in range(2))
+    n = draw(st.integers(1, 90) | st.integers(1, 5))
+    lower, upper = (draw(st.integers(0, 6)) for _ in range(2))
     dtype = draw(st.sampled_from(DTYPES))
     ab = in_layout(band(rng, n, lower, upper, dtype, dominant), draw(st.sampled_from(LAYOUTS)))
     k = draw(st.sampled_from([None, 1, 3, 20]))
@@ -101,6 +102,37 @@ def test_solve_banded_takes_what_scipy_takes():
         strata.solve_banded((1, 1), np.zeros((3, 3)), [1, 2, 3])
 
 
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 5), st.integers(0, 8), st.integers(0, 8),
+       st.sampled_from([None, 0, 1, 3]), st.sampled_from(DTYPES), st.booleans())
+def test_solve_banded_has_scipys_answers(seed, n, lower, upper, k, dtype, dominant):
+    """Also of bands that are wider than the matrix, and of nothing."""
+    rng = np.random.default_rng(seed)
+    ab = band(rng, n, lower, upper, dtype, dominant)
+    b = random_array(rng, n if k is None else (n, k), dtype)
+    condition = np.linalg.cond(dense((lower, upper), ab)) if n > 0 else 1
+    assume(condition < 1e3)
+    x = strata.solve_banded((lower, upper), ab, b)
+    wanted = sla.solve_banded((lower, upper), ab, b)
+    assert x.shape == wanted.shape and x.dtype == wanted.dtype
+    np.testing.assert_allclose(x, wanted, rtol=0,
+                               atol=100 * condition * np.finfo(dtype).eps * (1 + abs(wanted).max(
+                                   initial=0)))
+    if dominant:
+        solver = strata.BandSolver((lower, upper), ab)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(solver)).solve(b),
+                                      solver.solve(b))
+        solver.update(2 * ab)
+        assert solver.report().lower == min(lower, max(n - 1, 0))
+
+
+def test_wide_bands():
+    solve = strata.solve_banded
+    np.testing.assert_array_equal(solve((1, 1), [[0], [1.0], [0]], [[1, 2, 3]]), [[1, 2, 3]])
+    np.testing.assert_array_equal(solve((3, 0), [[2, 4], [1, 0], [0, 0], [0, 0]], [2, 5]), [1, 1])
+    assert solve((1, 1), np.zeros((3, 0)), np.zeros(0)).shape == (0,)
+
+
 def test_band_refuses(rng):
     ab = band(rng, 20, 2, 1, "float64")
     solver = strata.BandSolver((2, 1), ab)
@@ -108,7 +140,7 @@ def test_band_refuses(rng):
     assert solver.report().lower == 2 and "method" in str(solver.report())
     for arguments, error in ((((2, 2), ab), strata.SizeMismatchError),
                              (((-1, 4), ab), strata.BandwidthError),
-                             (((25, 0), np.ones((26, 20))), strata.BandwidthError),
+                             (((25, 0), np.ones((25, 20))), strata.SizeMismatchError),
                              ((3, ab), strata.OptionError),
                              (((2, 1), ab[0]), strata.SizeMismatchError),
                              (((2, 1), ab.astype("longdouble")), strata.TypeMismatchError)):

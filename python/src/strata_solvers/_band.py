@@ -46,7 +46,8 @@ class BandSolver:
         Diagonals below and above the main one.
     ab : array, (l + u + 1) x n
         The band in the layout of ``scipy.linalg.solve_banded``: a_ij is
-        ``ab[u + i - j, j]``.  Any strides; it is not copied, and not changed.
+        ``ab[u + i - j, j]``.  Any strides; it is not copied, and not changed.  Elements
+        outside of the matrix are not read, whole diagonals included (l or u of n or more).
     method : str
         'automatic', 'tiles', 'nested_dissection' or 'cyclic_reduction', which exchange
         no rows and take diagonally dominant matrices, or 'partial_pivoting' for any.

@@ -131,7 +131,7 @@ class SizeMismatchError(Error, ValueError):
 
 
 class BandwidthError(Error, ValueError):
-    """A band that is wider than its matrix, or a number of diagonals below zero."""
+    """A number of diagonals below zero."""
 
 
 class AliasError(Error, ValueError):

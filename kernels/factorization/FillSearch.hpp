@@ -4,6 +4,7 @@
 
 #include <core/device/Launch.hpp>
 #include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/FindColumn.hpp>
 #include <kernels/factorization/FillTable.hpp>
 
 namespace Strata {
@@ -69,7 +70,10 @@ struct FillSearchRows {
 /// @tparam Result  what is done with a row, by all lanes of a warp:
 ///   copied(row, lane), the row of A has no fill;
 ///   found(row, table, count, lane);
-///   failed(row, lane), where there are more vertices than the table takes
+///   failed(row, lane), where there are more vertices than the table takes.
+///   The first two return entries that they have counted, which
+///   goes_on(counted, lane) is told now and then: whether there is a use for
+///   more.
 template <class ExecutionSpace, class Result>
 struct FillSearch {
   static constexpr int width = lane_width<ExecutionSpace>;
@@ -96,7 +100,8 @@ struct FillSearch {
     const FillTable<ExecutionSpace> table(memory, rows.shape);
     table.clear(lane);
     lane_barrier();
-    for (;;) {
+    FillCount counted;
+    while (result.goes_on(counted, lane)) {
       int drawn_here = 0;
       if (lane == 0)
         drawn_here = static_cast<int>(Kokkos::atomic_fetch_add(rows.drawn, 1u));
@@ -106,20 +111,25 @@ struct FillSearch {
           rows.rows_of_draw;
       if (first >= rows.num_rows) return;
       for (std::int64_t at = first;
-           at < first + rows.rows_of_draw && at < rows.num_rows; ++at)
-        search(rows.row ? rows.row[at] : static_cast<int>(at), table, lane);
+           at < first + rows.rows_of_draw && at < rows.num_rows; ++at) {
+        const auto found =
+            search(rows.row ? rows.row[at] : static_cast<int>(at), table, lane);
+        counted.lower += found.lower;
+        counted.upper += found.upper;
+        if (counted.sum() >= many && !result.goes_on(counted, lane)) return;
+      }
     }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void search(int row,
-                                     const FillTable<ExecutionSpace>& table,
-                                     int lane) const {
+  /// Entries that a team counts before it tells of them within a draw.
+  static constexpr std::int64_t many = 4096;
+
+  KOKKOS_INLINE_FUNCTION FillCount
+  search(int row, const FillTable<ExecutionSpace>& table, int lane) const {
     // Rows are sorted and store their diagonal.
-    if (most_edges == 1 || entries(row_map(row)) == row) {
-      result.copied(row, lane);
-      return;
-    }
+    if (most_edges == 1 || entries(row_map(row)) == row)
+      return result.copied(row, lane);
     relax_edges(row, row, -1, false, table, lane, width);
     lane_barrier();
     for (int edges = 2; edges <= most_edges && !table.overflowed(); ++edges) {
@@ -133,18 +143,23 @@ struct FillSearch {
                       edges == most_edges, table, lane % lanes, lanes);
       lane_barrier();
     }
+    FillCount counted;
     if (table.overflowed()) {
       result.failed(row, lane);
       lane_barrier();
       table.clear(lane);
     } else {
       const std::int64_t count = table.count();
-      result.found(row, table, count, lane);
+      counted = result.found(row, table, count, lane);
       lane_barrier();
       table.forget(count, lane);
     }
     lane_barrier();
+    return counted;
   }
+
+  /// From as many entries on, a search is quicker than a look at all.
+  static constexpr std::int64_t long_row = 64;
 
   /// Relaxes the edges from `vertex`, to which a walk leads whose largest
   /// vertex is `largest`.
@@ -152,7 +167,11 @@ struct FillSearch {
       int row, int vertex, int largest, bool last,
       const FillTable<ExecutionSpace>& table, int lane, int of) const {
     const std::int64_t end = row_map(vertex + 1);
-    for (std::int64_t k = row_map(vertex) + lane; k < end; k += of) {
+    std::int64_t begin = row_map(vertex);
+    // Smaller vertices are of no use at the end.
+    if (last && end - begin > long_row)
+      begin = first_entry_from(*this, vertex, largest);
+    for (std::int64_t k = begin + lane; k < end; k += of) {
       const int to = static_cast<int>(entries(k));
       if (to == row) continue;
       const int larger = to > row || largest < to ? to : largest;
@@ -161,26 +180,56 @@ struct FillSearch {
   }
 };
 
-/// Counts the entries of rows, and lists those whose search has failed.
+/// What teams have in common, in device memory.
+struct FillState {
+  unsigned drawn = 0, failed = 0;  // tickets, and rows of this launch
+  FillCount counted;
+};
+
+/// Counts the entries of rows until there are too many, and lists rows whose
+/// search has failed.
 template <class ExecutionSpace>
 struct CountFill {
-  IndexArray row_map;
+  IndexArray row_map, entries;
   int* length;  // by row
   int* failed_rows;
-  unsigned* num_failed;
+  FillState* state;
+  FillCount most;
+  std::int64_t most_in_all;
 
-  KOKKOS_INLINE_FUNCTION void copied(int row, int lane) const {
-    if (lane == 0)
-      length[row] = static_cast<int>(row_map(row + 1) - row_map(row));
+  KOKKOS_INLINE_FUNCTION FillCount copied(int row, int lane) const {
+    const std::int64_t begin = row_map(row), end = row_map(row + 1);
+    if (lane == 0) length[row] = static_cast<int>(end - begin);
+    const std::int64_t diagonal = first_entry_from(*this, row, row);
+    return {diagonal - begin, end - diagonal - 1};
   }
-  KOKKOS_INLINE_FUNCTION void found(int row,
-                                    const FillTable<ExecutionSpace>& table,
-                                    std::int64_t count, int lane) const {
-    const int kept = table.count_kept(count, lane) + 1;  // and the diagonal
-    if (lane == 0) length[row] = kept;
+  KOKKOS_INLINE_FUNCTION FillCount found(int row,
+                                         const FillTable<ExecutionSpace>& table,
+                                         std::int64_t count, int lane) const {
+    const FillCount kept = table.count_kept(count, row, lane);
+    // And the diagonal.
+    if (lane == 0) length[row] = static_cast<int>(kept.sum()) + 1;
+    return kept;
   }
   KOKKOS_INLINE_FUNCTION void failed(int row, int lane) const {
-    if (lane == 0) failed_rows[Kokkos::atomic_fetch_add(num_failed, 1u)] = row;
+    if (lane == 0)
+      failed_rows[Kokkos::atomic_fetch_add(&state->failed, 1u)] = row;
+  }
+  KOKKOS_INLINE_FUNCTION bool goes_on(FillCount& counted, int lane) const {
+    if (counted.sum() == 0) return true;
+    int goes_on = 1;
+    if (lane == 0) {
+      const std::int64_t lower =
+          counted.lower +
+          Kokkos::atomic_fetch_add(&state->counted.lower, counted.lower);
+      const std::int64_t upper =
+          counted.upper +
+          Kokkos::atomic_fetch_add(&state->counted.upper, counted.upper);
+      goes_on = lower <= most.lower && upper <= most.upper &&
+                lower + upper <= most_in_all;
+    }
+    counted = {};
+    return lane_broadcast(goes_on, 0) != 0;
   }
 };
 
@@ -191,17 +240,18 @@ struct StoreFill {
   IndexOutput row_map, entries;
   Scalar* values;
 
-  KOKKOS_INLINE_FUNCTION void copied(int row, int lane) const {
+  KOKKOS_INLINE_FUNCTION FillCount copied(int row, int lane) const {
     const std::int64_t from = A.row_map(row), to = row_map(row);
     const std::int64_t length = A.row_map(row + 1) - from;
     for (std::int64_t k = lane; k < length; k += lane_width<ExecutionSpace>) {
       entries.set(to + k, A.entries(from + k));
       values[to + k] = A.values[from + k];
     }
+    return {};
   }
-  KOKKOS_INLINE_FUNCTION void found(int row,
-                                    const FillTable<ExecutionSpace>& table,
-                                    std::int64_t count, int lane) const {
+  KOKKOS_INLINE_FUNCTION FillCount found(int row,
+                                         const FillTable<ExecutionSpace>& table,
+                                         std::int64_t count, int lane) const {
     int size = 0;
     const int* const column = table.sort_kept(count, row, lane, size);
     const std::int64_t to = row_map(row);
@@ -209,22 +259,19 @@ struct StoreFill {
       entries.set(to + k, column[k]);
       values[to + k] = value(row, column[k]);
     }
+    return {};
   }
   /// It is stored by a launch with larger tables.
   KOKKOS_INLINE_FUNCTION void failed(int, int) const {}
+  KOKKOS_INLINE_FUNCTION bool goes_on(const FillCount&, int) const {
+    return true;
+  }
 
  private:
   KOKKOS_INLINE_FUNCTION Scalar value(int row, int column) const {
-    std::int64_t low = A.row_map(row), high = A.row_map(row + 1);
-    const std::int64_t end = high;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (A.entries(middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < end && A.entries(low) == column ? A.values[low] : Scalar(0);
+    const std::int64_t at = first_entry_from(A, row, column);
+    return at < A.row_map(row + 1) && A.entries(at) == column ? A.values[at]
+                                                              : Scalar(0);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <core/device/Warp.hpp>
 #include <cstdint>
+#include <kernels/factorization/FillLimit.hpp>
 #include <limits>
 
 namespace Strata {
@@ -120,17 +121,27 @@ class FillTable {
   /// As it was when the step began.
   KOKKOS_INLINE_FUNCTION int largest(std::int64_t p) const { return ~sent_[p]; }
 
-  /// How many of the vertices have a walk on which they are the largest, added
-  /// up over the lanes.
-  KOKKOS_INLINE_FUNCTION int count_kept(std::int64_t count, int lane) const {
-    int sum = 0;
-    for (std::int64_t p = lane; p < count; p += width) sum += keeps(p);
-    return lane_group_sum(sum, width);
+  /// How many of the vertices have a walk on which they are the largest: those
+  /// smaller than `row` and the others, added up over the lanes.
+  KOKKOS_INLINE_FUNCTION FillCount count_kept(std::int64_t count, int row,
+                                              int lane) const {
+    int lower = 0, upper = 0;
+    for (std::int64_t p = lane; p < count; p += width) {
+      if (!keeps(p)) continue;
+      if (vertex_[slot_[p]] < row)
+        ++lower;
+      else
+        ++upper;
+    }
+    return {lane_group_sum(lower, width), lane_group_sum(upper, width)};
   }
   /// These vertices and `row`, sorted, and how many they are. Ends the search:
   /// they take the place of what begin_step has noted.
   KOKKOS_INLINE_FUNCTION const int* sort_kept(std::int64_t count, int row,
                                               int lane, int& size) const {
+    // Slots are in the order of vertices, and there are few more of them.
+    if (shape_.holds_all() && shape_.capacity / 8 < count)
+      return list_in_order(row, lane, size);
     for (std::int64_t p = lane; p < count; p += width)
       if (keeps(p)) sent_[next(kept)] = vertex_[slot_[p]];
     lane_barrier();
@@ -185,6 +196,22 @@ class FillTable {
     } else {
       Kokkos::atomic_fetch_min(largest_ + slot, value);
     }
+  }
+
+  KOKKOS_INLINE_FUNCTION const int* list_in_order(int row, int lane,
+                                                  int& size) const {
+    size = 0;
+    for (std::int64_t first = 0; first < shape_.capacity; first += width) {
+      const auto slot = static_cast<int>(first) + lane;
+      const unsigned kept_lanes = lane_ballot(
+          slot < shape_.capacity &&
+          (slot == row || (vertex_[slot] == slot && largest_[slot] == slot)));
+      const unsigned before = kept_lanes & ((1u << lane) - 1);
+      if (kept_lanes >> lane & 1u) sent_[size + count_bits(before)] = slot;
+      size += count_bits(kept_lanes);
+    }
+    lane_barrier();
+    return sent_;
   }
 
   KOKKOS_INLINE_FUNCTION void put_in_order(std::int64_t low,

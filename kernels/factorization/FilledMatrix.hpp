@@ -42,13 +42,15 @@ class FilledMatrix {
   using Matrix = CrsArrays<Scalar>;
 
   /// @param level  of fill; 0: there is none, and nothing is kept
-  /// @throws what incomplete_pattern() throws. Waits for `exec`.
-  FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level) {
+  /// @throws what incomplete_pattern() and `limit` throw. Waits for `exec`.
+  FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level,
+               const FillLimit& limit) {
     using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     if (level == 0) return;
     filled_.emplace(A, true);
-    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_);
+    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_,
+                                                     limit);
     const Matrix& filled = filled_->arrays();
     // A may have more, which are of no row.
     const std::int64_t entries =

@@ -18,6 +18,7 @@
 #include <kernels/factorization/FilledMatrix.hpp>
 #include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
+#include <kernels/factorization/PlanLimit.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
 
 namespace Strata {
@@ -68,13 +69,16 @@ class IncompleteFactorizationState {
       : options_(checked_options<Scalar, ExecutionSpace>(options)),
         hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance)),
         factorised_(first_matrix(exec, A)),
-        filled_(exec, factorised_, options.fill_level),
+        filled_(exec, factorised_, options.fill_level,
+                PlanLimitOf(options, A.rows()).of_fill()),
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
         factors_(exec, with_index_memory(filled_.with_fill(exec, factorised_)),
                  lower_, upper_, replacement(), &graph_of_l) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
+    PlanLimitOf(options, rows())
+        .check({lower_entries() - rows(), upper_entries() - rows()});
     if (options_.enqueue_updates)
       enqueued_ = std::make_unique<Enqueued>(
           exec, A, is_cholesky() ? &hermitian_ : nullptr, filled_, factors_,
@@ -203,6 +207,7 @@ class IncompleteFactorizationState {
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Reports = FactorTriangleReports;
   using Enqueued = EnqueuedFactors<Scalar, ExecutionSpace>;
+  using PlanLimitOf = PlanLimit<Scalar, ExecutionSpace>;
 
   bool is_cholesky() const {
     return options_.kind == Factorization::incomplete_cholesky;
@@ -262,11 +267,14 @@ class IncompleteFactorizationState {
     made.U = upper_.arrays(made.upper);
     return made;
   }
-  /// Of both factors.
-  std::int64_t num_values() const {
-    return static_cast<std::int64_t>(lower_.arrays().num_values +
-                                     upper_.arrays().num_values);
+  std::int64_t lower_entries() const {
+    return static_cast<std::int64_t>(lower_.arrays().num_values);
   }
+  std::int64_t upper_entries() const {
+    return static_cast<std::int64_t>(upper_.arrays().num_values);
+  }
+  /// Of both factors.
+  std::int64_t num_values() const { return lower_entries() + upper_entries(); }
 
   /// One pass over the pattern and the diagonal, which the host waits for. A
   /// pattern of the same fingerprint is read through as the one that was
@@ -345,14 +353,13 @@ class IncompleteFactorizationState {
   }
 
   Report report_of(const Reports& solvers) const {
-    const Matrix &L = lower_.arrays(), &U = upper_.arrays();
     Report report;
     report.kind = options_.kind;
     report.rows = rows();
     report.entries = entries_;
     report.fill_entries = filled_.fill_entries();
-    report.lower_entries = static_cast<std::int64_t>(L.num_values);
-    report.upper_entries = static_cast<std::int64_t>(U.num_values);
+    report.lower_entries = lower_entries();
+    report.upper_entries = upper_entries();
     report.factor_bytes = lower_.index_bytes() + upper_.index_bytes() +
                           solves_.value_bytes() +
                           new_values_.extent(0) * sizeof(Scalar);

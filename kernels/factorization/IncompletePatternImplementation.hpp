@@ -4,6 +4,7 @@
 
 #include <Strata_IncompletePattern.hpp>
 #include <algorithm>
+#include <core/device/MemoryBytes.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -44,11 +45,15 @@ class FillRounds {
         most_edges_(static_cast<int>(std::min<std::int64_t>(level, rows - 1)) +
                     1),
         slots_(slots),
-        state_(make_unfilled<Kokkos::View<unsigned*, Memory>>(
-            "Strata::IncompletePattern::state", 2)) {}
+        state_(make_unfilled<Kokkos::View<FillState*, Memory>>(
+            "Strata::IncompletePattern::state", 1)) {}
 
-  /// The entries of each row. Waits for `exec`.
-  Kokkos::View<int*, Memory> count() {
+  /// The entries of each row, unless these are more than `most` or
+  /// `most_in_all` beside the diagonal. Waits for `exec`.
+  /// @param counted  gets how many they are, or a number above the limit
+  Kokkos::View<int*, Memory> count(const FillCount& most,
+                                   std::int64_t most_in_all,
+                                   FillCount& counted) {
     const auto length = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::IncompletePattern::length", rows_);
     Round round{{}, rows_, FillTableShape::of(slots_, rows_)};
@@ -59,24 +64,23 @@ class FillRounds {
         failed = make_unfilled<decltype(failed)>(
             "Strata::IncompletePattern::failed", round.num_rows);
       run("Strata::IncompletePattern::count", rounds_.size() == 1, round,
-          CountFill<ExecutionSpace>{row_map_, length.data(), failed.data(),
-                                    state_.data() + 1});
-      unsigned state[2];
-      Kokkos::deep_copy(
-          exec_,
-          Kokkos::View<unsigned*, Kokkos::HostSpace,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(state, 2),
-          state_);
+          CountFill<ExecutionSpace>{row_map_, entries_, length.data(),
+                                    failed.data(), state_.data(), most,
+                                    most_in_all});
+      Kokkos::deep_copy(exec_, here(), state_);
       exec_.fence();
-      if (state[1] == 0) return length;
+      counted = last_.counted;
+      if (last_.failed == 0 || counted.lower > most.lower ||
+          counted.upper > most.upper || counted.sum() > most_in_all)
+        return length;
       slots *= 8;
-      round = {failed, state[1], FillTableShape::of(slots, rows_)};
+      round = {failed, last_.failed, FillTableShape::of(slots, rows_)};
     }
   }
 
   /// Stores all rows, after count(). Waits for `exec`.
   template <class Scalar>
-  void store(const StoreFill<Scalar, ExecutionSpace>& result) const {
+  void store(const StoreFill<Scalar, ExecutionSpace>& result) {
     bool first = true;
     for (const Round& round : rounds_) {
       run("Strata::IncompletePattern::store", first, round, result);
@@ -95,7 +99,7 @@ class FillRounds {
 
   template <class Result>
   void run(const char* label, bool in_scratch, const Round& round,
-           const Result& result) const {
+           const Result& result) {
     using Search = FillSearch<ExecutionSpace, Result>;
     const std::size_t bytes = Search::scratch_bytes(round.shape);
     std::int64_t teams = num_multiprocessors(exec_);
@@ -107,7 +111,7 @@ class FillRounds {
     rows.num_rows = round.num_rows;
     rows.rows_of_draw = static_cast<int>(
         std::clamp<std::int64_t>(round.num_rows / (8 * teams), 1, 64));
-    rows.drawn = state_.data();
+    rows.drawn = &state_.data()->drawn;
     rows.shape = round.shape;
     teams = std::min(teams, (round.num_rows - 1) / rows.rows_of_draw + 1);
     Kokkos::View<int*, Memory> tables;
@@ -119,7 +123,8 @@ class FillRounds {
           "Strata::IncompletePattern::tables", teams * round.shape.words());
       rows.tables = tables.data();
     }
-    Kokkos::deep_copy(exec_, state_, 0u);
+    last_.drawn = last_.failed = 0;
+    Kokkos::deep_copy(exec_, state_, here());
     const int lanes = lanes_for_rows(
         rows_, static_cast<std::int64_t>(entries_.extent(0)), Search::width);
     run_teams<Search::most_teams_per_multiprocessor, Search::width>(
@@ -129,12 +134,17 @@ class FillRounds {
     exec_.fence();
   }
 
+  using Here = Kokkos::View<FillState*, Kokkos::HostSpace,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Here here() { return Here(&last_, 1); }
+
   ExecutionSpace exec_;
   IndexArray row_map_, entries_;
   std::int64_t rows_;
   int most_edges_;
   std::int64_t slots_;
-  Kokkos::View<unsigned*, Memory> state_;  // tickets drawn, rows failed
+  Kokkos::View<FillState*, Memory> state_;  // one
+  FillState last_;                          // after the last count
   std::vector<Round> rounds_;
 };
 
@@ -146,10 +156,53 @@ struct CountedLength {
   }
 };
 
+/// The most entries that a new matrix may have: as many as its offsets count,
+/// and as its device has memory for.
+template <class Scalar, class MemorySpace>
+class MostEntries {
+ public:
+  MostEntries(const NewMatrix<Scalar>& made, int level, std::size_t entry_bytes)
+      : level_(level),
+        entry_bytes_(std::max(entry_bytes, sizeof(Scalar) + sizeof(int))),
+        bytes_(memory_bytes<MemorySpace>()),
+        by_type_(made.largest_offset),
+        by_memory_(bytes_ == 0
+                       ? FillLimit::none
+                       : static_cast<std::int64_t>(bytes_ / entry_bytes_)) {}
+
+  std::int64_t get() const { return std::min(by_type_, by_memory_); }
+  /// @param counted  of as many entries as have been counted, with the diagonal
+  /// @throws IndexOverflowError, MemoryError
+  void check(std::int64_t counted) const {
+    const std::string so_far = "the fill of level " + std::to_string(level_) +
+                               " has at least " + std::to_string(counted) +
+                               " entries, and counting ended there: ";
+    if (counted > by_type_)
+      throw IndexOverflowError(
+          "A",
+          so_far + "the offset type of the matrix counts " +
+              std::to_string(by_type_),
+          "use a wider offset type, or a lower level of fill");
+    if (counted <= by_memory_) return;
+    const std::size_t needed = static_cast<std::size_t>(counted) * entry_bytes_;
+    throw MemoryError(
+        "memory",
+        so_far + "they take " + std::to_string(needed) + " bytes, and " +
+            MemorySpace::name() + " has " + std::to_string(bytes_),
+        "choose a lower level of fill, or order rows with many entries last",
+        needed, memory_info<MemorySpace>().free, bytes_);
+  }
+
+ private:
+  int level_;
+  std::size_t entry_bytes_, bytes_;
+  std::int64_t by_type_, by_memory_;
+};
+
 template <class Scalar, class ExecutionSpace>
 void IncompletePattern<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A, int level,
-    NewMatrix<Scalar>& made) const {
+    NewMatrix<Scalar>& made, const FillLimit& limit) const {
   if (level < 0)
     throw OptionError("level", std::to_string(level) + " is negative",
                       "pass a level of fill of 0 or more");
@@ -160,8 +213,13 @@ void IncompletePattern<Scalar, ExecutionSpace>::make(
     using Rounds = FillRounds<ExecutionSpace>;
     Rounds rounds(exec, A.row_map, A.entries, rows, level,
                   scratch_slots_ > 0 ? scratch_slots_ : Rounds::usual_slots);
-    Kokkos::View<int*, typename ExecutionSpace::memory_space> length;
-    if (rows > 0) length = rounds.count();
+    using Memory = typename ExecutionSpace::memory_space;
+    const MostEntries<Scalar, Memory> most(made, level, limit.entry_bytes);
+    Kokkos::View<int*, Memory> length;
+    FillCount counted;
+    if (rows > 0) length = rounds.count(limit.most, most.get() - rows, counted);
+    most.check(counted.sum() + rows);
+    if (limit.check) limit.check(counted);
     const IndexOutput row_map =
         made.make_row_map("Strata::IncompletePattern::row_map", rows);
     const std::int64_t stored =

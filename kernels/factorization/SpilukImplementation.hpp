@@ -84,8 +84,9 @@ class SpilukFactors {
       Scalar, int, DeviceOf<ExecutionSpace>, void, std::int64_t>>;
 
  public:
+  /// @param limit  of the caller's memory for the factors
   SpilukFactors(const ExecutionSpace& exec, const IndexArray& row_map,
-                const IndexArray& entries, int level)
+                const IndexArray& entries, int level, const FillLimit& limit)
       : level_(level) {
     using ExpectPattern =
         ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
@@ -102,7 +103,7 @@ class SpilukFactors {
     check_factor_input(exec, A);
     fingerprint_ = pattern_fingerprint(exec, row_map, entries);
     num_entries_ = A.num_values;
-    if (level > 0) fill(exec, A);
+    if (level > 0) fill(exec, A, limit);
     lower_.emplace(filled_ ? filled_arrays_ : A);
     upper_.emplace(filled_ ? filled_arrays_ : A);
     factors_.emplace(exec, filled_ ? filled_arrays_ : A, *lower_, *upper_);
@@ -162,9 +163,11 @@ class SpilukFactors {
 
  private:
   /// The filled matrix, unless it is A.
-  void fill(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
+  void fill(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+            const FillLimit& limit) {
     auto filled = std::make_shared<Filled>();
-    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level_, *filled);
+    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level_, *filled,
+                                                     limit);
     const auto matrix = filled->matrix("Strata::Spiluk::filled");
     if (matrix.values.extent(0) == A.num_values) return;
     filled_ = std::move(filled);
@@ -275,27 +278,32 @@ void SPILUKHandle<Scalar, ExecutionSpace>::analyse(
   check_offsets(U.row_map_name, U.row_map.extent(0));
   const Detail::ProfilingRegion region("Strata::spiluk_symbolic");
   Detail::with_memory_errors(Detail::spiluk_factors, [&] {
-    const auto made = std::make_shared<const Factors>(
-        exec, row_map, entries,
-        static_cast<int>(std::min<std::int64_t>(
-            fill_level, std::numeric_limits<int>::max())));
-    const auto check = [](const Detail::SpilukPattern& to,
-                          const Detail::CrsArrays<Scalar>& factor) {
-      if (static_cast<double>(factor.num_values) > to.largest_offset)
+    const auto check = [](const Detail::SpilukPattern& to, std::size_t stored) {
+      if (static_cast<double>(stored) > to.largest_offset)
         throw IndexOverflowError(
             to.row_map_name,
-            "its type does not count " + std::to_string(factor.num_values) +
-                " entries",
+            "its type does not count " + std::to_string(stored) + " entries",
             "use a handle with 64-bit offsets, or a lower level of fill");
-      if (to.entries.extent(0) < factor.num_values)
+      if (to.entries.extent(0) < stored)
         throw SizeMismatchError(
             to.entries_name,
             "has " + std::to_string(to.entries.extent(0)) +
-                " elements, the factor " + std::to_string(factor.num_values),
+                " elements, the factor " + std::to_string(stored),
             "allocate as many, and resize to get_nnzL() or get_nnzU() later");
     };
-    check(L, made->lower());
-    check(U, made->upper());
+    // All are counted, so that the error says how many there are.
+    Detail::FillLimit limit;
+    limit.check = [&](const Detail::FillCount& counted) {
+      check(L, static_cast<std::size_t>(counted.lower) + nrows_);
+      check(U, static_cast<std::size_t>(counted.upper) + nrows_);
+    };
+    const auto made = std::make_shared<const Factors>(
+        exec, row_map, entries,
+        static_cast<int>(std::min<std::int64_t>(
+            fill_level, std::numeric_limits<int>::max())),
+        limit);
+    check(L, made->lower().num_values);
+    check(U, made->upper().num_values);
     const auto store = [&](const Detail::SpilukPattern& to,
                            const Detail::CrsArrays<Scalar>& factor) {
       Detail::copy_indices(exec, factor.row_map, to.row_map);

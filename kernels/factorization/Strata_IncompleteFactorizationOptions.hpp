@@ -40,7 +40,8 @@ struct IncompleteFactorizationOptions {
   Factorization kind = Factorization::incomplete_lu;
   /// Of the triangular solvers: among them the right-hand sides that memory is
   /// taken for (max_right_hand_sides). `op` stays none: it is an argument of
-  /// apply. Limits of memory hold for each solver by itself.
+  /// apply. Limits of memory hold for each solver by itself; a factor whose
+  /// entries alone exceed them is refused before elimination.
   TriangularOptions triangular;
   /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
   /// costs the analyses and plans of two more triangular solvers.
@@ -68,7 +69,9 @@ struct IncompleteFactorizationOptions {
   /// epsilon is usual. docs/accuracy.md has the error bound.
   double small_pivot_threshold = 0;
   /// The k of ILU(k) or IC(k), from 0 on: the factors have the fill entries
-  /// that incomplete_pattern() adds to the matrix.
+  /// that incomplete_pattern() adds to the matrix. Counting ends, with
+  /// PlanMemoryError or MemoryError, once a factor has more than
+  /// `max_plan_bytes` or the device's memory allow.
   int fill_level = 0;
   /// Of incomplete Cholesky: a_ij and conj(a_ji) may differ by this times the
   /// largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|), where the modulus is that

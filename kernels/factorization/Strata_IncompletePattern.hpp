@@ -6,6 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
+#include <kernels/factorization/FillLimit.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -27,7 +28,7 @@ class IncompletePattern {
 
   /// Checks A, makes the matrix in `made` and waits for `exec`.
   void make(const ExecutionSpace& exec, const CrsArrays<Scalar>& A, int level,
-            NewMatrix<Scalar>& made) const;
+            NewMatrix<Scalar>& made, const FillLimit& limit = {}) const;
 
  private:
   int scratch_slots_ = 0;  // 0: as many as are usual
@@ -62,7 +63,9 @@ class IncompletePattern {
 /// Raises OptionError for a negative level, NotSquareError, SizeMismatchError,
 /// RowMapError, ColumnRangeError, UnsortedRowError, DuplicateEntryError,
 /// MissingDiagonalError, IndexOverflowError for more than 2^31 - 2 rows or more
-/// entries than the offset type counts, and MemoryError.
+/// entries than the offset type counts, and MemoryError. The last two come as
+/// soon as as many entries have been counted, and before any is stored: more
+/// than the offset type counts, or than the execution space has memory for.
 template <class CrsMatrix>
 OwningCrsMatrix<CrsMatrix> incomplete_pattern(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,

@@ -326,8 +326,9 @@ def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner
     A : sparse matrix, n x n, in CSR format
         As for :func:`ilu0`.
     fill_level : int
-        From 0 on: how many entries that others lead to, and those to others, the factors
-        have beyond those of A.  More: fewer iterations, and more memory and time for each.
+        Keep fill entries of this level at most, from 0 on.  A higher level takes fewer
+        iterations, and more memory and time for each.  Set `max_plan_bytes` if you don't
+        know how much fill there is: it is refused while it is counted.
     **options
         As for :func:`ilu0`; the order of rows is the natural one where there is fill.
 
@@ -339,8 +340,10 @@ def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner
 
     Raises
     ------
-    MatrixError, OptionError, TypeMismatchError, MemoryError, IndexOverflowError
+    MatrixError, OptionError, TypeMismatchError
         As for :func:`ilu0`.
+    PlanMemoryError, MemoryError
+        The fill exceeds `max_plan_bytes`, or the memory of the host or the GPU.
 
     Examples
     --------

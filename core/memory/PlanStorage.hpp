@@ -27,7 +27,9 @@ class PlanStorage {
   template <class View>
   void take(View& view, std::int64_t count) {
     using Value = typename View::value_type;
-    const std::size_t step = alignof(Value);
+    // Kernels access 16 bytes at once, and complex numbers may be aligned as
+    // their parts (Kokkos_ENABLE_COMPLEX_ALIGN=OFF).
+    const std::size_t step = sizeof(Value) == 16 ? 16 : alignof(Value);
     offset_ = (offset_ + step - 1) / step * step;
     if (base_)
       view = View(reinterpret_cast<Value*>(base_ + offset_),

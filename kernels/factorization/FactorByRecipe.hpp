@@ -76,8 +76,7 @@ struct FactorByRecipe {
   SmallPivots<Scalar> pivots;
 
   /// Kokkos aligns scratch to 8 bytes, which is not enough for all scalars.
-  static constexpr std::size_t slack = alignof(Scalar) > 8 ? alignof(Scalar)
-                                                           : 0;
+  static constexpr std::size_t slack = sizeof(Scalar) > 8 ? sizeof(Scalar) : 0;
   static KOKKOS_INLINE_FUNCTION std::size_t bytes_for(int values) {
     return values > 0
                ? sizeof(Scalar) * static_cast<std::size_t>(values) + slack

@@ -52,7 +52,7 @@ SolveFeatures features(const LevelSizes& sizes, double cache,
   std::int64_t edges = 0;
   for (const std::int64_t e : sizes.edges) edges += e;
   return {PerformanceParameters(), edges, sizes, sizeof(double), 132, 32,
-          right_hand_sides,        {},    cache};
+          right_hand_sides,        cache};
 }
 
 /// Calls `look` for many systems, in a cache and beyond it.

@@ -28,16 +28,6 @@ struct BlockCosts {
   double single_team() const {
     return f.p.block * std::max(1., f.columns / (4. * f.processors));
   }
-  /// Of a host, whose threads share right-hand sides or rows. `alone`: one
-  /// right-hand side by one thread in the order of a CRS matrix, which reads
-  /// entries one after the other: columns of a block take 1.6 to 2.3 times as
-  /// long for a single team, three times and more for all threads.
-  double single_team_on_host(double alone) const {
-    return 2 * alone * ((f.columns + f.processors - 1) / f.processors);
-  }
-  double multi_team_on_host(double alone) const {
-    return 3.2 * alone * f.columns / f.processors;
-  }
 };
 
 /// A single-team block takes as long as another one until it fills the team;
@@ -50,18 +40,6 @@ double predict_blocks(const SolveFeatures& f, const Runs& runs,
                       std::int64_t slots) {
   const auto& p = f.p;
   const BlockCosts block{f};
-  if (f.width == 1) {
-    double total = 0;
-    for (const auto& run : runs) {
-      const double alone =
-          f.rows > 0 ? run.rows / f.rows * f.substitution_on_host() : 0.;
-      total += run.wide
-                   ? p.alpha * run.blocks() + block.multi_team_on_host(alone)
-                   : block.single_team_on_host(alone);
-    }
-    // A thread reads the longest row alone.
-    return total + 1.5 * p.serial_entry * f.longest_row();
-  }
   const double padding =
       (double(slots) - f.edges) * (f.scalar + 4) / p.bytes_per_us;
   double total =
@@ -80,17 +58,6 @@ double predict_blocks(const SolveFeatures& f, const Runs& runs,
 inline double blocks_at_least(const SolveFeatures& f) {
   const auto& p = f.p;
   const BlockCosts block{f};
-  if (f.width == 1) {
-    double total = 0;
-    const double longer = f.substitution_on_host() / f.serial(f.rows, f.edges);
-    for (int l = 0; l < f.sizes.num_levels; ++l) {
-      const double alone =
-          longer * f.serial(f.sizes.rows(l), double(f.sizes.edges[l]));
-      total += std::min(block.single_team_on_host(alone),
-                        p.alpha + block.multi_team_on_host(alone));
-    }
-    return total;
-  }
   return p.alpha + f.bytes_us + f.more_vectors(4) +
          f.sizes.least_blocks *
              std::min(block.single_team(), block.multi_team());

@@ -20,8 +20,6 @@ inline double predict_shared_row(const PerformanceParameters& p, int threads,
 /// By `threads` of a host, which share level sets.
 inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
   const auto& p = f.p;
-  const double wrong = f.host_rows.unforeseen * p.narrow_level;
-  const double alone_row = 3 * p.serial_row + wrong;
   double waits = 0, work = 0;
   bool alone = true;
   for (int l = 0; l < f.sizes.num_levels; ++l) {
@@ -29,16 +27,17 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
     const int parts = LevelShares::parts(rows, entries, threads);
     if (parts == 1) {
       waits += 0.7 * p.narrow_level;
-      work += rows * alone_row + 1.5 * entries * p.serial_entry;
+      work += 3 * rows * p.serial_row + 1.5 * entries * p.serial_entry;
     } else {
       waits += p.handover;
-      work += rows / parts *
-              (predict_shared_row(p, threads, entries / rows) + wrong);
+      work += rows / parts * predict_shared_row(p, threads, entries / rows);
       alone = false;
     }
   }
   // Alone, a thread comes back to a line of b or x after a whole level set.
-  if (alone && !f.is_in_own_cache()) work += f.rows * p.narrow_level;
+  constexpr double own_cache = 2 * 1024 * 1024;
+  if (alone && f.bytes_us * p.bytes_per_us > own_cache)
+    work += f.rows * p.narrow_level;
   // One thread is the caller's. A team's slowest thread counts, whatever slowed
   // it down.
   return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
@@ -55,20 +54,14 @@ inline TileCosts tile_costs(const SolveFeatures& f) {
   constexpr double ns = 1000;
   const double many = SolveFeatures::side_by_side(f.columns);
   TileCosts costs;
-  // A processor remembers the lengths of the rows of one thread of several, as
-  // they are fewer, better than those of all rows.
-  const auto row = [&](double waits) {
-    return ns * many * (1.6 * p.serial_row + waits * p.narrow_level);
-  };
-  costs.row = row(0.3 * f.host_rows.unforeseen);
-  costs.row_alone = row(1.2 * f.host_rows.unforeseen);
+  costs.row = costs.row_alone = ns * many * 1.6 * p.serial_row;
   // A thread then fetches b and x of a block's rows from memory, or from a
   // cache that cores share, at more places than it can fetch ahead.
   costs.row_beyond = ns * many * 0.3 * p.narrow_level;
   costs.bytes = f.bytes_us * p.bytes_per_us;
   costs.step = ns * many * p.narrow_level;
   costs.entry = ns * many * 1.9 * p.serial_entry;
-  costs.handover = std::max(100., ns * 0.6 * p.handover);
+  costs.handover = ns * 0.6 * p.handover;
   costs.line = 0.08 * costs.handover * f.columns;
   costs.launch = ns * p.alpha;
   return costs;

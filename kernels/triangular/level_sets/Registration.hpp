@@ -6,6 +6,7 @@
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/level_sets/Prediction.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <kernels/triangular/selection/HostRule.hpp>
 #include <memory>
 #include <string>
 
@@ -29,14 +30,15 @@ class LevelSetsRegistration
            (sizes.levels + 1) * 4;
   }
 
-  /// Of a host with several threads, for the choice between parts of level sets
-  /// and tiles.
-  bool needs_parameters(const Selection& selection) const override {
-    return !is_gpu<ExecutionSpace> && Solve::team_warps(selection.exec) > 1;
-  }
-
   void consider(Selection& selection) override {
     const SolveFeatures features = selection.features();
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      if (!HostRule::why_not_level_sets(
+               features.rows, features.edges, features.sizes.num_levels,
+               features.columns, Solve::team_warps(selection.exec))
+               .empty())
+        return;
+    }
     selection.consider(*this,
                        predict_level_sets(features, Solve::narrow_chunks,
                                           Solve::team_warps(selection.exec)));
@@ -58,7 +60,7 @@ class LevelSetsRegistration
     const auto& options = selection.options;
     if (options.max_plan_bytes > 0 || options.max_plan_ratio > 0)
       features.columns = 1;
-    if (needs_parameters(selection) &&
+    if (Solve::team_warps(selection.exec) > 1 &&
         find_tiles(selection, features,
                    predict_level_sets(features, Solve::narrow_chunks,
                                       Solve::team_warps(selection.exec))))

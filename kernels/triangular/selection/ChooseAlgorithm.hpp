@@ -6,7 +6,6 @@
 #include <cmath>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryPool.hpp>
-#include <kernels/triangular/selection/HostRows.hpp>
 #include <kernels/triangular/selection/MeasureParameters.hpp>
 #include <kernels/triangular/selection/Registry.hpp>
 #include <kernels/triangular/selection/Selection.hpp>
@@ -179,7 +178,8 @@ class AlgorithmChoice {
   void consider_given_up() {
     if (!selection_.is_automatic()) return;
     for (const auto& other : registrations_)
-      if (other->supports(selection_.options))
+      if (may_be_chosen(other->algorithm()) &&
+          other->supports(selection_.options))
         other->consider_given_up(selection_);
   }
   void consider_named(Registration& named) {
@@ -189,12 +189,18 @@ class AlgorithmChoice {
   }
   void consider_all() {
     selection_.parameters = performance_parameters<Scalar>(selection_.exec);
-    if constexpr (!is_gpu<ExecutionSpace>) {
-      selection_.host_rows = sample_host_rows(selection_.analysis.graph);
-    }
     for (const auto& registration : registrations_)
-      if (registration->supports(selection_.options))
+      if (may_be_chosen(registration->algorithm()) &&
+          registration->supports(selection_.options))
         registration->consider(selection_);
+  }
+  /// Whether the automatic choice considers an algorithm: on a host, HostRule
+  /// decides between two of the library's. Those of the program are considered
+  /// by their predictions.
+  static bool may_be_chosen(Algorithm algorithm) {
+    return is_gpu<ExecutionSpace> || algorithm == Algorithm::substitution ||
+           algorithm == Algorithm::level_sets ||
+           static_cast<std::size_t>(algorithm) >= num_enumerators<Algorithm>();
   }
 
   /// The plan; nothing, and the candidate ruled out, where it takes too much.
@@ -225,7 +231,8 @@ class AlgorithmChoice {
     registration.consider_smaller(selection_, candidate);
     if (selection_.is_automatic())
       for (const auto& other : registrations_)
-        if (other->supports(selection_.options))
+        if (may_be_chosen(other->algorithm()) &&
+            other->supports(selection_.options))
           other->consider_left_out(selection_);
     return nullptr;
   }

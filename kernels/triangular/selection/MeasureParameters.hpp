@@ -9,7 +9,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/blocks/BlocksOfGraph.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
-#include <kernels/triangular/level_sets/Prediction.hpp>
+#include <kernels/triangular/selection/HostRule.hpp>
 #include <kernels/triangular/subgraphs/SubgraphSolve.hpp>
 #include <kernels/triangular/substitution/SubstitutionSolve.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
@@ -22,18 +22,16 @@
 namespace Strata {
 namespace Detail {
 
-/// Measures the parameters of the performance model with the kernels
+/// Measures the parameters of the performance model with the kernels of a GPU
 /// themselves on small made-up systems. A few dozen milliseconds, and no more
-/// than the budget: where threads share cores with other programs, each launch
-/// may take as long as those are given a core, and what is measured means
-/// little.
+/// than the budget. Nothing is measured for hosts: see HostRule.
 template <class Scalar, class ExecutionSpace>
 class ParameterMeasurement {
+  static_assert(is_gpu<ExecutionSpace>, "hosts have host_parameters");
+
  public:
   /// @param budget seconds, from now on
-  explicit ParameterMeasurement(const ExecutionSpace& exec,
-                                double budget = is_gpu<ExecutionSpace> ? 5
-                                                                       : 0.25)
+  explicit ParameterMeasurement(const ExecutionSpace& exec, double budget = 5)
       : exec_(exec),
         deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(budget))) {}
@@ -57,11 +55,8 @@ class ParameterMeasurement {
 
   std::optional<PerformanceParameters> measure() const {
     PerformanceParameters p;
-    // A host takes less for a thousand rows than its launches differ by: as
-    // many as a sub-graph may have.
-    constexpr bool on_host = !is_gpu<ExecutionSpace>;
     const int most = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_);
-    const int n = on_host ? std::min(8192, most) : 1024;
+    const int n = 1024;
     bool sound = true;
     const auto one = band(1, 1), chain = band(n, 1);
     const auto positive = [&sound](double us) {
@@ -73,9 +68,8 @@ class ParameterMeasurement {
     using Packed = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
     using Substitution = SubstitutionSolve<Scalar, ExecutionSpace>;
     p.alpha = positive(time(LevelSetsOf(exec_, one), 1));
-    // A host's one thread is the caller's: there is no launch.
-    p.narrow_level = positive(
-        (time(LevelSetsOf(exec_, chain), n) - (on_host ? 0. : p.alpha)) / n);
+    p.narrow_level =
+        positive((time(LevelSetsOf(exec_, chain), n) - p.alpha) / n);
     auto in_one = Packed::make_builder(exec_, chain.graph, nullptr, n, 1, {});
     // Without room for sub-graphs in scratch there are none to choose either.
     if (in_one.possible())
@@ -84,51 +78,37 @@ class ParameterMeasurement {
     p.block = positive((time(make_block_chain(chain), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
-    // Slots of many edges. Hosts have a prediction without this parameter.
-    if (!on_host) {
-      const int half = std::min(1024, most / 2), dependencies = 16;
-      const double wide = time_subgraphs(two_levels(half, dependencies),
-                                         std::vector<int>(2 * half, 0)) -
-                          p.alpha - dependencies * p.tau;
-      p.tau_edge = positive(wide / (double(half) * dependencies));
-    }
+    // Slots of many edges.
+    const int half = std::min(1024, most / 2), of_row = 16;
+    const double of_slots = time_subgraphs(two_levels(half, of_row),
+                                           std::vector<int>(2 * half, 0)) -
+                            p.alpha - of_row * p.tau;
+    p.tau_edge = positive(of_slots / (double(half) * of_row));
     // One row that needs many of another sub-graph: a slot for each.
     const auto time_star = [this](int dependencies) {
       std::vector<int> apart(dependencies + 1, 0);
       apart.back() = 1;
       return time_subgraphs(star(dependencies), apart);
     };
-    const int dependencies = on_host ? std::min(8192, most) : 255;
-    p.tau_external = positive(
-        (time_star(dependencies) - (on_host ? time_star(1) : 2 * p.alpha)) /
-        dependencies);
-    // On a host, rows that need nothing recent: what they cost, not how long
-    // they wait. A device's single thread does wait.
-    const int rows = 1024, apart_by = on_host ? 256 : 0;
-    const double narrow =
-        time(Substitution(exec_, band(rows, 1, apart_by)), rows);
-    const double wide =
-        time(Substitution(exec_, band(rows, 17, apart_by)), rows);
-    p.serial_entry = positive((wide - narrow) / (16. * (rows - apart_by)));
-    p.serial_row = positive(narrow / rows - p.serial_entry);
-    // On a host `level_sets` has this in place of a dependency's latency.
-    const int threads = on_host ? LevelSetsOf::team_warps(exec_) : 1;
-    p.handover =
-        threads > 1
-            ? positive(time_shared_level(threads, p))
-            : positive((time(SyncFree(exec_, chain, 1), n) - p.alpha) / n);
+    const int dependencies = 255;
+    p.tau_external =
+        positive((time_star(dependencies) - 2 * p.alpha) / dependencies);
+    const double narrow = time(Substitution(exec_, chain), n);
+    const double wide = time(Substitution(exec_, band(n, 17)), n);
+    p.serial_entry = positive((wide - narrow) / (16. * n));
+    p.serial_row = positive(narrow / n - p.serial_entry);
+    p.handover = positive((time(SyncFree(exec_, chain, 1), n) - p.alpha) / n);
     p.bytes_per_us = bandwidth();
     if (!sound) return std::nullopt;
     return p;
   }
 
-  /// Row i needs the `half` rows that lie `gap` before it; unit diagonal.
-  Analysis band(int n, int half, int gap = 0) const {
+  /// Row i needs the `half` rows before it; unit diagonal.
+  Analysis band(int n, int half) const {
     std::vector<std::int64_t> row_map(1, 0);
     std::vector<int> entries;
     for (int i = 0; i < n; ++i) {
-      for (int j = std::max(0, i - gap - half); j < i - gap; ++j)
-        entries.push_back(j);
+      for (int j = std::max(0, i - half); j < i; ++j) entries.push_back(j);
       row_map.push_back(static_cast<std::int64_t>(entries.size()));
     }
     return analysis(row_map, entries);
@@ -174,32 +154,6 @@ class ParameterMeasurement {
     return result;
   }
 
-  /// How much longer a level set that the threads of a host share takes than
-  /// its rows (see predict_shared_level_sets). The level sets have as few rows
-  /// as all threads share, and each row needs one that another thread has
-  /// solved.
-  double time_shared_level(int threads, const PerformanceParameters& p) const {
-    const int levels = 64;
-    const int part = static_cast<int>(
-        std::ceil(std::max(LevelShares::least_part(threads),
-                           LevelShares::least_shared / threads) /
-                  LevelShares::work(1, 1)));
-    const int rows = part * threads, n = levels * rows;
-    std::vector<std::int64_t> row_map(1, 0);
-    std::vector<int> entries;
-    for (int i = 0; i < n; ++i) {
-      if (i >= rows)
-        entries.push_back((i / rows - 1) * rows + (i + part) % rows);
-      row_map.push_back(static_cast<std::int64_t>(entries.size()));
-    }
-    const auto system = analysis(row_map, entries);
-    const double us =
-        (time(LevelSetSolve<Scalar, ExecutionSpace>(exec_, system), n, 1) -
-         p.alpha) /
-        levels;
-    return std::max(us - part * predict_shared_row(p, threads, 1), us / 4);
-  }
-
   BlockSubstitution<Scalar, ExecutionSpace> make_block_chain(
       const Analysis& system) const {
     const auto blocks = find_graph_blocks<Scalar>(exec_, system);
@@ -216,15 +170,13 @@ class ParameterMeasurement {
     const auto subgraphs = subgraphs_from_map(system.host().graph, subgraph_of);
     return time(SubgraphSolve<Scalar, ExecutionSpace>(
                     exec_, system, subgraphs,
-                    make_schedule(system.host().graph, subgraphs),
-                    is_gpu<ExecutionSpace> ? 256 : 1),
+                    make_schedule(system.host().graph, subgraphs), 256),
                 system.graph.num_vertices);
   }
 
   /// Time of a solve, in microseconds, in the fastest of some batches without a
   /// wait in between, as other programs may use the machine. Small values keep
-  /// every solution finite. Throws TimeIsOver; on a host, where a solve is over
-  /// when it returns, the time is checked after each solve.
+  /// every solution finite. Throws TimeIsOver.
   /// @param row_values  most values in a row of the system's matrix
   template <class Solve>
   double time(Solve&& solve, int n, int row_values = 64) const {
@@ -240,15 +192,11 @@ class ParameterMeasurement {
     const MultiVectorRef<Scalar> to{x.data(), 1, n};
     const int batch = 8;
     double best = 1e300;
-    const auto solve_in_time = [&] {
-      if (!is_gpu<ExecutionSpace> && time_is_over()) throw TimeIsOver();
-      solve.solve(exec_, from, to, 1);
-    };
-    for (int warm = 0; warm < 2; ++warm) solve_in_time();
+    for (int warm = 0; warm < 2; ++warm) solve.solve(exec_, from, to, 1);
     for (int repeat = 0; repeat < 7; ++repeat) {
       exec_.fence();
       Kokkos::Timer timer;
-      for (int i = 0; i < batch; ++i) solve_in_time();
+      for (int i = 0; i < batch; ++i) solve.solve(exec_, from, to, 1);
       exec_.fence();
       if (time_is_over()) throw TimeIsOver();
       best = std::min(best, timer.seconds() * 1e6 / batch);
@@ -258,8 +206,7 @@ class ParameterMeasurement {
 
   /// Bytes read and written a microsecond by a large copy.
   double bandwidth() const {
-    const std::int64_t count = std::int64_t{is_gpu<ExecutionSpace> ? 8 : 1}
-                               << 20;
+    const std::int64_t count = std::int64_t{8} << 20;
     using Words = Kokkos::View<double*, Memory>;
     const auto from =
         make_zeroed<Words>("Strata::MeasureParameters::from", count);
@@ -279,47 +226,36 @@ class ParameterMeasurement {
   Clock::time_point deadline_;
 };
 
-/// The parameters where they can't be measured: the defaults, or those of a
-/// server's cores.
-template <class ExecutionSpace>
-PerformanceParameters unmeasured_parameters() {
-  PerformanceParameters p;
-  if (is_gpu<ExecutionSpace>) return p;
-  p.alpha = 4;
-  p.tau = p.tau_external = 0.006;
-  p.narrow_level = p.block = 0.005;
-  p.handover = 0.4;
-  p.pass = 0.01;
-  p.bytes_per_us = 1e5;
-  p.serial_row = 0.0008;
-  p.serial_entry = 0.0004;
-  return p;
-}
-
 /// The parameters for this device and scalar: from this process, else from the
-/// cache file, else measured now and kept in both, else the unmeasured ones,
-/// which this process keeps: another may find the machine less busy.
+/// cache file, else measured now and kept in both, else the defaults, which
+/// this process keeps: another may find the machine less busy. Those of a host
+/// are written down.
 template <class Scalar, class ExecutionSpace>
 PerformanceParameters performance_parameters(const ExecutionSpace& exec) {
-  static std::mutex mutex;
-  static std::map<std::string, PerformanceParameters> known;
-  const std::string key =
-      performance_key(device_name(exec), typeid(Scalar).name());
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = known.find(key);
-  if (found != known.end()) return found->second;
-  auto cached = read_performance_cache(key);
-  if (!cached) {
-    const ParameterMeasurement<Scalar, ExecutionSpace> measurement(exec);
-    for (int attempt = 0; attempt < 3 && !cached && !measurement.time_is_over();
-         ++attempt)
-      cached = measurement.run();
-    if (cached)
-      write_performance_cache(key, *cached);
-    else
-      cached = unmeasured_parameters<ExecutionSpace>();
+  if constexpr (is_gpu<ExecutionSpace>) {
+    static std::mutex mutex;
+    static std::map<std::string, PerformanceParameters> known;
+    const std::string key =
+        performance_key(device_name(exec), typeid(Scalar).name());
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+    auto cached = read_performance_cache(key);
+    if (!cached) {
+      const ParameterMeasurement<Scalar, ExecutionSpace> measurement(exec);
+      for (int attempt = 0;
+           attempt < 3 && !cached && !measurement.time_is_over(); ++attempt)
+        cached = measurement.run();
+      if (cached)
+        write_performance_cache(key, *cached);
+      else
+        cached = PerformanceParameters();
+    }
+    return known[key] = *cached;
+  } else {
+    (void)exec;
+    return host_parameters();
   }
-  return known[key] = *cached;
 }
 
 }  // namespace Detail

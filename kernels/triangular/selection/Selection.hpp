@@ -67,7 +67,6 @@ class Selection {
   const MemoryBudget budget;
   PlanSizes sizes{};
   PerformanceParameters parameters;  ///< see needs_parameters
-  HostRows host_rows;
   NeighbourShares neighbours;  ///< from `sync_free`'s sample, where it has one
   /// Whether `sync_free` does better with merged level sets, if memory is no
   /// matter and the values allow it.
@@ -92,7 +91,6 @@ class Selection {
             num_multiprocessors(exec),
             lane_width<ExecutionSpace>,
             options.max_right_hand_sides,
-            host_rows,
             double(cache_bytes(exec))};
   }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/packing/RowChunk.hpp>
-#include <kernels/triangular/selection/HostRows.hpp>
 #include <limits>
 
 namespace Strata {
@@ -17,21 +16,19 @@ namespace Detail {
 constexpr double solves_of_a_plan = 1000;
 
 /// What predictions of a solve of some right-hand sides are made from: features
-/// of the pattern, measured parameters, and terms that several predictions
-/// share. Times are in microseconds. Each algorithm's folder has its prediction
-/// (Prediction.hpp). The factors that are not parameters were fitted on an H200
-/// and on hosts of two and sixteen cores; docs/benchmarks.md says how well
-/// they do.
+/// of the pattern, parameters, and terms that several predictions share. Times
+/// are in microseconds. Each algorithm's folder has its prediction
+/// (Prediction.hpp), for a GPU, and those that HostRule chooses from for a
+/// host. The factors that are not parameters were fitted on an H200 and on
+/// hosts of two and sixteen cores; docs/benchmarks.md says how well they do.
 struct SolveFeatures {
   /// `level_sizes` are referred to as long as predictions are made.
   /// @param num_processors  multiprocessors of a device, cores of a host
   /// @param lanes  lane_width: more than 1 on a GPU with warps
-  /// @param rows_of_host  of a host, for the automatic choice
   /// @param shared_cache  bytes of the cache that all multiprocessors share
   SolveFeatures(const PerformanceParameters& parameters, std::int64_t num_edges,
                 const LevelSizes& level_sizes, std::size_t scalar_bytes,
                 int num_processors, int lanes, int right_hand_sides,
-                const HostRows& rows_of_host = {},
                 double shared_cache = std::numeric_limits<double>::infinity())
       : p(parameters),
         sizes(level_sizes),
@@ -41,7 +38,6 @@ struct SolveFeatures {
         processors(num_processors),
         width(lanes),
         columns(right_hand_sides),
-        host_rows(rows_of_host),
         cache(shared_cache) {
     bytes_us =
         (edges * (scalar + 4) + rows * (4 * scalar + 8)) / p.bytes_per_us;
@@ -51,7 +47,6 @@ struct SolveFeatures {
   const LevelSizes& sizes;
   double rows, edges, scalar;  ///< counts, and bytes of a scalar
   int processors, width, columns;
-  HostRows host_rows;
   double cache;  ///< bytes
   /// Packed entries and rows through memory: values, columns, b, x and two
   /// copies of x.
@@ -101,30 +96,6 @@ struct SolveFeatures {
   /// relative to that of one.
   static double side_by_side(int right_hand_sides) {
     return right_hand_sides / 4 * 2.2 + right_hand_sides % 4;
-  }
-  /// Time of so many of the system's rows and entries by one thread of a host,
-  /// which finds them in its caches.
-  double one_thread(double num_rows, double entries) const {
-    const double apart = serial(num_rows, entries);
-    if (num_rows == 0) return apart;
-    // A row of a chain takes as long as it waits for the row before; to recover
-    // from a mispredicted branch takes longer.
-    const double longer = 0.8 * host_rows.in_chains *
-                              std::max(0., p.narrow_level - apart / num_rows) +
-                          1.2 * host_rows.unforeseen * p.narrow_level;
-    return apart + num_rows * longer;
-  }
-  /// Whether a cache that a host's core has to itself holds the packed system.
-  bool is_in_own_cache() const {
-    return bytes_us * p.bytes_per_us <= 2 * 1024 * 1024;
-  }
-  /// One right-hand side by one thread of a host, in the order of the rows.
-  double substitution_on_host() const {
-    // Through memory, or a cache that cores share, one thread has its share of
-    // the bandwidth.
-    const double through_memory =
-        is_in_own_cache() ? 0. : bytes_us * std::min(processors, 16);
-    return std::max(one_thread(rows, edges), through_memory);
   }
 };
 

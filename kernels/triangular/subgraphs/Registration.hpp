@@ -50,32 +50,23 @@ class SubgraphsRegistration
     const PartitionOptions allowed = limits(selection);
     const std::int64_t rows = selection.analysis.graph.num_vertices;
     if (rows == 0 || sizes.level_map[1] * allowed.max_rows < rows) return;
-    // One thread of a host runs no sub-graphs side by side.
-    if (!is_gpu<ExecutionSpace> && allowed.concurrency < 2) return;
-    const bool in_one = is_gpu<ExecutionSpace> && rows <= allowed.max_rows &&
+    const bool in_one = rows <= allowed.max_rows &&
                         !selection.best_of(Algorithm::sync_free_subgraphs);
     if (!in_one && sizes.level_map[1] < 2) return;
-    // Several right-hand sides are teams of their own on a GPU, which read all
-    // edges again.
-    if (!in_one && is_gpu<ExecutionSpace> && selection.features().columns > 1)
-      return;
+    // Several right-hand sides are teams of their own, which read all edges
+    // again.
+    if (!in_one && selection.features().columns > 1) return;
     const double best = selection.best()->predicted_us;
-    const double of_partition =
-        in_one || !is_gpu<ExecutionSpace> ? 0. : partition_us_a_solve(rows);
+    const double of_partition = in_one ? 0. : partition_us_a_solve(rows);
     if (!(subgraphs_at_least(selection.features()) + of_partition < best) ||
         !selection.may_fit(*this))
       return;
     std::string note;
     if (!in_one) {
-      int most = allowed.max_rows;
-      if (!is_gpu<ExecutionSpace>)
-        most = static_cast<int>(std::min<double>(
-            most, largest_component_within(selection.features(), best)));
-      const ComponentSizes components =
-          find_component_sizes(selection.exec, selection.analysis.graph, most,
-                               selection.analysis.work(selection.exec));
-      if (components.count < 2 || components.largest > most) return;
-      if (is_gpu<ExecutionSpace> &&
+      const ComponentSizes components = find_component_sizes(
+          selection.exec, selection.analysis.graph, allowed.max_rows,
+          selection.analysis.work(selection.exec));
+      if (components.count < 2 || components.largest > allowed.max_rows ||
           !(subgraphs_at_least(selection.features(), components.largest) +
                 of_partition <
             best))
@@ -86,12 +77,6 @@ class SubgraphsRegistration
     selection.consider(*this, predict(selection, *found_), note);
   }
   void forget(Selection&) override { found_.reset(); }
-  void consider_named(Selection& selection) override {
-    if constexpr (!is_gpu<ExecutionSpace>) {
-      selection.host_rows = sample_host_rows(selection.analysis.graph);
-    }
-    selection.add(*this);
-  }
 
   Pointer make(Selection& selection, const Candidate&) override {
     const auto& options = selection.options;
@@ -111,7 +96,7 @@ class SubgraphsRegistration
     report.internal_slots = schedule.internal.num_slots();
     report.external_slots = schedule.external.num_slots();
     report.max_subgraph_rows = allowed.max_rows;
-    if (chosen.predicted_us > 0)
+    if (is_gpu<ExecutionSpace> && chosen.predicted_us > 0)
       report.predicted_solve_us = predict(selection, best);
     report.partition = chosen.name;
     const int team_size = !is_gpu<ExecutionSpace> ? 1
@@ -140,10 +125,6 @@ class SubgraphsRegistration
     return result;
   }
   static double predict(const Selection& selection, const Partition& made) {
-    if constexpr (!is_gpu<ExecutionSpace>) {
-      return predict_subgraphs_on_host(selection.features(), made.subgraphs,
-                                       made.slots);
-    }
     return predict_subgraphs(selection.features(),
                              made.candidates[made.chosen].predicted_us);
   }

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_SUBSTITUTION_PREDICTION_HPP
 
 #include <algorithm>
+#include <kernels/triangular/selection/HostRule.hpp>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
 namespace Strata {
@@ -13,9 +14,12 @@ inline double predict_substitution(const SolveFeatures& f) {
   if (f.width > 1)
     return f.serial(f.rows, f.edges) *
            std::max(1., f.columns / (32. * f.processors));
-  return f.substitution_on_host() *
-         SolveFeatures::side_by_side((f.columns + f.processors - 1) /
-                                     f.processors);
+  const int threads =
+      HostRule::shares_columns(f.columns, f.processors, f.rows, f.edges)
+          ? f.processors
+          : 1;
+  return HostRule::one_thread_us(f.rows, f.edges) *
+         SolveFeatures::side_by_side((f.columns + threads - 1) / threads);
 }
 
 }  // namespace Detail

@@ -6,6 +6,7 @@
 #include <kernels/triangular/substitution/Prediction.hpp>
 #include <kernels/triangular/substitution/SubstitutionSolve.hpp>
 #include <memory>
+#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -27,7 +28,15 @@ class SubstitutionRegistration
   bool least_bytes_are_exact() const override { return true; }
 
   void consider(Selection& selection) override {
-    selection.consider(*this, predict_substitution(selection.features()));
+    const SolveFeatures features = selection.features();
+    std::string why;
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      why = HostRule::why_not_level_sets(
+          features.rows, features.edges, features.sizes.num_levels,
+          features.columns, max_host_team(selection.exec));
+      if (!why.empty()) why = "level_sets is left out: " + why;
+    }
+    selection.consider(*this, predict_substitution(features), why);
   }
   Pointer make(Selection& selection, const Candidate&) override {
     return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(

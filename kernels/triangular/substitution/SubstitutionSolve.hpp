@@ -6,6 +6,7 @@
 #include <core/device/Profiling.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/selection/HostRule.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -176,14 +177,13 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         b,        x,           reversed_, this->divide_};
     const char* const label = "Strata::Triangular::solve::substitution";
     if constexpr (runs_at_once<ExecutionSpace>) {
-      // Everything enqueued on `exec` is done, and waking its threads would
-      // cost a small system more than the solve.
-      const std::int64_t threads = exec.concurrency();
-      const bool alone =
-          columns == 1 || threads == 1 ||
-          columns * (dependency_.extent(0) + this->row_.extent(0)) <
-              least_shared_work;
-      const std::int64_t items = alone ? 1 : std::min(columns, threads);
+      // Everything enqueued on `exec` is done, so that its threads may sleep.
+      const int threads = exec.concurrency();
+      const bool alone = !HostRule::shares_columns(
+          columns, threads, double(this->row_.extent(0)),
+          double(dependency_.extent(0)));
+      const std::int64_t items =
+          alone ? 1 : std::min<std::int64_t>(columns, threads);
       const SubstituteBlocks<Scalar, ExecutionSpace> solve{
           kernel, columns, static_cast<int>((columns + items - 1) / items)};
       if (alone) {
@@ -205,10 +205,6 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
-  /// Entries and rows, of all right-hand sides together, below which a host's
-  /// other threads are left asleep: some ten microseconds.
-  static constexpr std::int64_t least_shared_work = 20000;
-
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
     gather_values(exec, value_index_, values, value_, this->conjugated_);
   }

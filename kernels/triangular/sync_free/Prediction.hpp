@@ -16,9 +16,6 @@ namespace Detail {
 inline double predict_sync_free(const SolveFeatures& f, bool in_blocks,
                                 const NeighbourShares& neighbours = {}) {
   const auto& p = f.p;
-  if (f.width == 1)
-    return 2 * p.alpha +
-           4 * std::max(1., 0.5 * f.columns) * f.substitution_on_host();
   // The latency of a dependency is longer for a tile of right-hand sides.
   const double of_block = f.columns > 1 ? 0.75 : 0.;
   double waits = 0;

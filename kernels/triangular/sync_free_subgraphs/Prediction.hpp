@@ -143,8 +143,6 @@ inline double predict_sync_free_subgraphs(const SolveFeatures& f,
                                           const PackedFeatures& packed,
                                           int teams) {
   const auto& p = f.p;
-  if (f.width == 1)
-    return 2 * p.alpha + 4. * f.columns * f.substitution_on_host();
   const bool one_vector = f.columns == 1;
   // Teams begin with a ticket, their part of b, and outside values; merged rows
   // with a sum over b.

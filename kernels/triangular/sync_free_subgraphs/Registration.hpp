@@ -168,11 +168,10 @@ class SyncFreeSubgraphsRegistration
     looked_ = false;
     too_long_for_us_ = most_us;
   }
-  /// See sync_free_subgraphs_suit. A host has no lanes that could fetch while
-  /// others solve. Where the values ask for fewer merged rows of `sync_free`,
-  /// which is slower, there is no second look unless it can't merge any.
+  /// See sync_free_subgraphs_suit. Where the values ask for fewer merged rows
+  /// of `sync_free`, which is slower, there is no second look unless it can't
+  /// merge any.
   static bool suit(Selection& selection) {
-    if (!is_gpu<ExecutionSpace>) return false;
     const Candidate* const best = selection.best_that_may_fit();
     return sync_free_subgraphs_suit(
         selection.features(), rows_are_near(selection), selection.merging_pays,
@@ -198,7 +197,7 @@ class SyncFreeSubgraphsRegistration
                           selection.merging_pays && !rows_are_near(selection);
     const auto& longest = analysis.order.sizes.longest_row;
     const SolveFeatures features = selection.features();
-    if (is_gpu<ExecutionSpace> && most_us < no_limit)
+    if (most_us < no_limit)
       wanted.most_steps = most_steps_within(
           features, wanted.num_bands(selection.report.levels) > 1,
           wanted.latency, most_teams, most_us);
@@ -211,14 +210,16 @@ class SyncFreeSubgraphsRegistration
         wanted, analysis.pool, analysis.order.vertex.data());
     if (!packed.possible()) return !packed.too_long();
     selection.plans_begin_at(selection.mark());
-    const double predicted_us = predict_sync_free_subgraphs(
-        features, packed_features(packed, wanted.latency),
-        packed.team() == 0 ? teams_of<0> : teams_of<1>);
+    // There is no prediction for a host, where only its name leads to it.
+    const double predicted_us =
+        is_gpu<ExecutionSpace>
+            ? std::max(predict_sync_free_subgraphs(
+                           features, packed_features(packed, wanted.latency),
+                           packed.team() == 0 ? teams_of<0> : teams_of<1>),
+                       sync_free_subgraphs_not_below(features))
+            : 0.;
     selection.consider(
-        *this,
-        std::max(predicted_us, is_gpu<ExecutionSpace>
-                                   ? sync_free_subgraphs_not_below(features)
-                                   : 0.),
+        *this, predicted_us,
         std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
             std::to_string(packed.max_rows()) + " rows in " +
             (packed.num_bands() > 1

@@ -6,23 +6,20 @@
 
 namespace {
 
-using Space = Kokkos::DefaultExecutionSpace;
-using Measurement = Strata::Detail::ParameterMeasurement<double, Space>;
+using Measurement = Strata::Detail::ParameterMeasurement<double, Kokkos::Cuda>;
 
 TEST(MeasureParameters, NothingIsMeasuredOnceTheTimeIsOver) {
-  const Measurement measurement(Space(), 0);
+  const Measurement measurement(Kokkos::Cuda(), 0);
   EXPECT_TRUE(measurement.time_is_over());
   EXPECT_FALSE(measurement.run().has_value());
 }
 
 TEST(MeasureParameters, WhatIsMeasuredIsPositive) {
   // Seconds for many tries on a machine that others use.
-  const Measurement measurement(Space(),
-                                Strata::Detail::is_gpu<Space> ? 10 : 3);
+  const Measurement measurement(Kokkos::Cuda(), 10);
   std::optional<Strata::PerformanceParameters> found;
   while (!found && !measurement.time_is_over()) found = measurement.run();
-  const auto p =
-      found ? *found : Strata::Detail::unmeasured_parameters<Space>();
+  const auto p = found ? *found : Strata::PerformanceParameters();
   for (const double time :
        {p.alpha, p.tau, p.tau_external, p.narrow_level, p.block, p.handover,
         p.pass, p.serial_row, p.serial_entry, p.bytes_per_us})

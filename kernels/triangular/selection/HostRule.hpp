@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
+
+#include <Strata_PerformanceModel.hpp>
+#include <cstdint>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// The rule by which a host's solves are left to one thread or shared by
+/// several. It reads sizes only and times nothing: times that a constructor
+/// measures on a busy machine mean nothing for the solves after it, and a
+/// choice from them has been 14 times slower than substitution.
+///
+/// Other programs are to be expected on a host's cores. A thread that has lost
+/// its core gets it back after a slice of the scheduler's time, 3 ms and more
+/// on Linux, and all threads that meet at the end of a solve wait for it. So a
+/// solve is shared only if one thread would take longer than a slice. Level
+/// sets are shared only if there are more threads than programs take cores from
+/// as a rule, and rows enough for all of them between two waits.
+struct HostRule {
+  /// Of level sets. With fewer threads, the gain is less than one lost core
+  /// costs.
+  static constexpr int least_threads = 8;
+  static constexpr double least_us = 4000;
+  /// Of a level set, in the mean, for each thread.
+  static constexpr double least_rows = 16;
+
+  /// One right-hand side by one thread: about what a server's core takes for
+  /// systems beyond its cache, from 0.6 to 2 times (12 systems of 0.9 to 10
+  /// ms).
+  static double one_thread_us(double rows, double entries) {
+    return 0.004 * rows + 0.002 * entries;
+  }
+  /// Whether threads share right-hand sides.
+  static bool shares_columns(std::int64_t columns, int threads, double rows,
+                             double entries) {
+    return columns > 1 && threads > 1 &&
+           double(columns) * one_thread_us(rows, entries) >= least_us;
+  }
+  /// Why the level sets of a triangle are not shared; empty: they are.
+  static std::string why_not_level_sets(double rows, double entries, int levels,
+                                        std::int64_t columns, int threads) {
+    if (threads < least_threads)
+      return "fewer than " + std::to_string(least_threads) + " threads";
+    if (one_thread_us(rows, entries) < least_us)
+      return "less than 4 ms by one thread";
+    if (rows < least_rows * levels * threads)
+      return "level sets too narrow for " + std::to_string(threads) +
+             " threads";
+    // The threads share these, and meet once.
+    if (4 * columns > threads) return "right-hand sides for all threads";
+    return "";
+  }
+};
+
+/// What predictions and schedules on a host are made from: the numbers of a
+/// server's cores, the same on every host.
+inline PerformanceParameters host_parameters() {
+  PerformanceParameters p;
+  p.alpha = 4;
+  p.tau = p.tau_external = 0.006;
+  p.narrow_level = p.block = 0.005;
+  p.handover = 0.4;
+  p.pass = 0.01;
+  p.bytes_per_us = 1e5;
+  p.serial_row = 0.0008;
+  p.serial_entry = 0.0004;
+  return p;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -74,11 +74,10 @@ class CusparseTriangle : public Algorithm<Scalar> {
     return workspace_.data();
   }
 
-  /// The problem's values, in the matrix's form.
-  Scalar* refreshed_values() {
-    if (!sliced_) return problem_.matrix.values.data();
-    sliced_->fill(exec_);
-    return sliced_->value.data();
+  bool is_sliced() const { return sliced_ != nullptr; }
+  /// Takes the problem's values in the matrix's form.
+  void refresh_values() {
+    if (sliced_) sliced_->fill(exec_);
   }
 
   const Problem<Scalar>& problem_;
@@ -140,16 +139,20 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
                                          plan_, this->workspace(bytes)),
                    "cusparseSpSV_analysis");
   }
+  /// Sliced ELL is analysed anew: after SpSV_updateMatrix, its solves read
+  /// illegal addresses on some matrices.
   void update() override {
 #if CUSPARSE_VERSION >= 12200
-    check_cusparse(
-        cusparseSpSV_updateMatrix(handle_, plan_, this->refreshed_values(),
-                                  CUSPARSE_SPSV_UPDATE_GENERAL),
-        "cusparseSpSV_updateMatrix");
-#else
-    this->refreshed_values();
-    analyse();
+    if (!this->is_sliced()) {
+      check_cusparse(cusparseSpSV_updateMatrix(handle_, plan_,
+                                               problem_.matrix.values.data(),
+                                               CUSPARSE_SPSV_UPDATE_GENERAL),
+                     "cusparseSpSV_updateMatrix");
+      return;
+    }
 #endif
+    this->refresh_values();
+    analyse();
   }
   void solve() override {
     for (std::size_t column = 0; column < b_.size(); ++column)

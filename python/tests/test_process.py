@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package within a process: threads, exit, modules that are not there."""
 
+import builtins
 import subprocess
 import sys
 import threading
@@ -131,6 +132,18 @@ def test_other_threads_run_during_a_solve(rng):
         sys.setswitchinterval(switch)
     inside = [tick for tick in ticks if begin < tick < end]
     assert len(inside) >= 2, f"{len(inside)} ticks in {end - begin} s"
+
+
+def test_a_star_hides_nothing_of_pythons():
+    names = {}
+    exec("from strata_solvers import *", names)
+    assert not set(names) & set(dir(builtins))
+    assert {"TriangularSolver", "Error", "PlanMemoryError", "cg"} <= set(names)
+    # They are there by name.
+    for name in strata._errors.__all__:
+        assert issubclass(getattr(strata, name), strata.Error)
+    assert issubclass(strata.MemoryError, MemoryError)
+    assert strata.MemoryError is not MemoryError
 
 
 def test_version():

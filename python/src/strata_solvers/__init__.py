@@ -14,6 +14,7 @@ derivatives.
 """
 
 import atexit as _atexit
+import builtins as _builtins
 
 try:
     from . import _core
@@ -50,6 +51,7 @@ __version__: str = _core.version
 #: Whether this build takes arrays of a GPU.
 has_cuda: bool = _core.has_cuda
 
+# `from strata_solvers import *` hides nothing of Python's: strata.MemoryError has to be named.
 __all__ = [
     "BandReport",
     "BandSolver",
@@ -80,5 +82,5 @@ __all__ = [
     "show",
     "solve_banded",
     "spsolve_triangular",
-    *_error_names,
+    *(name for name in _error_names if not hasattr(_builtins, name)),
 ]

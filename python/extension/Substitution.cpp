@@ -11,8 +11,8 @@ namespace {
 
 /// A triangle that is solved with once, on the calling thread: as much work as
 /// two passes over its entries, less than any plan costs. Rows need not be
-/// sorted, and entries named twice add up. By columns where `by_columns` is
-/// set: the arrays are CSC's then.
+/// sorted, entries named twice add up, and those of the other triangle are
+/// zero. By columns where `by_columns` is set: the arrays are CSC's then.
 template <class Scalar, class Index>
 class Substitution {
  public:
@@ -56,10 +56,12 @@ class Substitution {
         if (j == i) {
           has_diagonal = true;
           diagonal += values_[k];
-        } else if ((j < i) != earlier_are_solved()) {
+        } else if (!is_strict(i, j) && values_[k] != Scalar(0)) {
           throw Strata::WrongTriangleError(
               "A",
-              at("an entry lies on the other side of the diagonal in", name, i),
+              at("an entry that is not zero lies on the other side of the "
+                 "diagonal in",
+                 name, i),
               "pass a triangle: scipy.sparse.tril or triu takes one", i,
               std::to_string(j));
         }
@@ -91,15 +93,15 @@ class Substitution {
           divide(x_i, columns, stride, diagonal);
         }
         for (auto k = begin; k < end; ++k)
-          if (others_[k] != i)
+          if (is_strict(i, others_[k]))
             subtract(x + others_[k] * row_stride, values_[k], x_i, columns,
                      stride);
       } else {
         for (auto k = begin; k < end; ++k) {
-          if (others_[k] != i)
+          if (is_strict(i, others_[k]))
             subtract(x_i, values_[k], x + others_[k] * row_stride, columns,
                      stride);
-          else if (!unit_)
+          else if (!unit_ && others_[k] == i)
             diagonal += values_[k];
         }
         if (!unit_) divide(x_i, columns, stride, diagonal);
@@ -111,8 +113,11 @@ class Substitution {
   static std::string at(const char* what, const char* name, std::int64_t i) {
     return std::string(what) + " " + name + " " + std::to_string(i);
   }
-  /// Whether the indices of a row, or column, are below its own.
-  bool earlier_are_solved() const { return lower_ != by_columns_; }
+  /// Whether index j of row (or column) i is of the triangle, and not on its
+  /// diagonal.
+  bool is_strict(std::int64_t i, std::int64_t j) const {
+    return lower_ != by_columns_ ? j < i : j > i;
+  }
 
   static void divide(Scalar* x, std::int64_t columns, std::int64_t stride,
                      Scalar by) {

@@ -58,6 +58,21 @@ def random_triangle(rng, n, entries, dtype, form="csr", lower=True, index="int32
     return with_indices(A, index)
 
 
+def with_zeros_outside(rng, A, lower):
+    """A with stored zeros in the other triangle, some of them -0.0, and where `data` has
+    them."""
+    n = A.shape[0]
+    row, column = (rng.integers(0, n, n) for _ in range(2))
+    outside = (row < column) if lower else (row > column)
+    marks = sp.coo_array((np.full(outside.sum(), 100.0), (row[outside], column[outside])),
+                         shape=A.shape)
+    made = (A + marks.astype(A.dtype)).asformat(A.format).astype(A.dtype)
+    made.sort_indices()
+    places = np.flatnonzero(abs(made.data) > 50)
+    made.data[places] = rng.choice([0.0, -0.0], places.size)
+    return with_indices(made, A.indices.dtype), places
+
+
 def laplacian(k, dtype="float64"):
     T = sp.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(k, k))
     A = (sp.kron(T, sp.eye_array(k)) + sp.kron(sp.eye_array(k), T)).tocsr()

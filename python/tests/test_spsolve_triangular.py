@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from conftest import (
     DTYPES, LAYOUTS, blocks, in_layout, random_array, random_triangle, tolerance, triangles,
+    with_zeros_outside,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +80,37 @@ def test_adds_up_duplicates_and_takes_rows_that_are_not_sorted(rng):
     C = sp.csc_array((values[order], columns[order], indptr), shape=(30, 30))
     np.testing.assert_allclose(A.T @ strata.spsolve_triangular(C, b, lower=False), b,
                                atol=1e-12)
+
+
+@given(triangles(), st.booleans())
+def test_zeros_in_the_other_triangle(triangle, unit):
+    A, lower, rng = triangle
+    B, places = with_zeros_outside(rng, A, lower)
+    b = random_array(rng, (A.shape[0], 2), A.dtype)
+    # Nothing is multiplied by them.
+    b[rng.integers(A.shape[0]), 0] = np.inf
+    np.testing.assert_array_equal(
+        strata.spsolve_triangular(B, b, lower, unit_diagonal=unit),
+        strata.spsolve_triangular(A, b, lower, unit_diagonal=unit))
+    if places.size:
+        place = rng.choice(places)
+        for value in (1e-30, np.nan):
+            B.data[place] = value
+            with pytest.raises(strata.WrongTriangleError) as caught:
+                strata.spsolve_triangular(B, b, lower, unit_diagonal=unit)
+            assert caught.value.row == np.searchsorted(B.indptr, place, side="right") - 1
+
+
+def test_a_zero_in_the_other_triangle():
+    A = sp.csr_array(([2.0, 0.0, 1.0, 4.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    b = np.array([2.0, 5.0])
+    for of in (A, A.tocsc()):
+        np.testing.assert_array_equal(strata.spsolve_triangular(of, b), [1, 1])
+        np.testing.assert_array_equal(spla.spsolve_triangular(of, b), [1, 1])
+    # Two that add up to zero are not zero each.
+    twice = sp.csr_array(([2.0, 3.0, -3.0, 1.0, 4.0], [0, 1, 1, 0, 1], [0, 3, 5]), shape=(2, 2))
+    with pytest.raises(strata.WrongTriangleError):
+        strata.spsolve_triangular(twice, b)
 
 
 def test_converts_other_formats_with_scipys_warning(rng):

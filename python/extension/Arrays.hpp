@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -16,6 +17,7 @@
 #include <Strata_Error.hpp>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -95,6 +97,10 @@ template <class Scalar, class Space>
 using Written =
     nb::ndarray<InterfaceOf<Scalar>, typename SpaceFacts<Space>::Memory>;
 
+/// Where an object of Python keeps a copy of its values, if anywhere.
+template <class Scalar, class Space>
+using Kept = std::optional<Written<Scalar, Space>>;
+
 /// Contiguous and of one dimension, of a host or a GPU: to be written.
 template <class Element>
 using Filled = nb::ndarray<Element, nb::ndim<1>, nb::c_contig>;
@@ -167,6 +173,20 @@ auto strided_vector(const char* argument, const Array& array) {
         "pass an array of one dimension");
   return Kokkos::subview(strided_view<Scalar, Space>(argument, array),
                          Kokkos::ALL(), 0);
+}
+
+/// Copies values that an update has taken to where they are kept: enqueued on
+/// `exec`, and allowed in a stream that is captured.
+template <class Scalar, class Space, class View>
+void keep(const Space& exec, const Kept<Scalar, Space>& to, const View& from) {
+  if (!to) return;
+  if constexpr (View::rank == 1)
+    Kokkos::deep_copy(exec,
+                      BorrowedArray<Scalar, Space>(
+                          reinterpret_cast<Scalar*>(to->data()), to->size()),
+                      from);
+  else
+    Kokkos::deep_copy(exec, strided_view<Scalar, Space>("keep", *to), from);
 }
 
 /// Whether an array has int64, and not int32. @throws OptionError

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Strata_BandSolver.hpp>
+#include <algorithm>
 
 #include "Arrays.hpp"
 #include "Bindings.hpp"
@@ -25,16 +26,19 @@ class Band : public Held<Strata::BandSolver<Scalar, Space>> {
         option(given, "smallest_pivot", options.smallest_pivot);
     options.tile = option(given, "tile", options.tile);
     const auto band = strided_view<Scalar, Space>("ab", ab);
+    most_columns_ = options.max_right_hand_sides;
     const Work work;
     this->object = Strata::BandSolver<Scalar, Space>(this->on(stream), band,
                                                      lower, upper, options);
   }
 
-  void update(const Read<Scalar, Space>& ab, std::uintptr_t stream) {
+  void update(const Read<Scalar, Space>& ab, const Kept<Scalar, Space>& kept,
+              std::uintptr_t stream) {
     const auto band = strided_view<Scalar, Space>("ab", ab);
     const Work work;
     const auto exec = this->on(stream);
     this->object.update_values(exec, band);
+    keep<Scalar>(exec, kept, band);
     exec.fence();
   }
 
@@ -42,11 +46,23 @@ class Band : public Held<Strata::BandSolver<Scalar, Space>> {
              std::uintptr_t stream) const {
     const auto from = strided_view<Scalar, Space>("b", b);
     const auto to = strided_view<Scalar, Space>("out", x);
+    const auto columns = static_cast<std::int64_t>(to.extent(1));
     const Work work;
+    if (columns > most_columns_)
+      expect_no_capture(
+          stream,
+          "the first solve for so many right-hand sides makes a workspace",
+          "solve for as many before the capture begins, or make the solver "
+          "with max_right_hand_sides");
     this->object.solve(this->on(stream), from, to);
+    most_columns_ = std::max(most_columns_, columns);
   }
 
   Strata::BandReport report() const { return this->object.report(); }
+
+ private:
+  /// That there is a workspace for.
+  mutable std::int64_t most_columns_ = 0;
 };
 
 template <class Scalar, class Space>
@@ -60,7 +76,7 @@ struct BindBand {
              nb::arg("ab").noconvert(), nb::arg("lower"), nb::arg("upper"),
              nb::arg("options"), nb::arg("stream"))
         .def("update", &Class::update, nb::arg("ab").noconvert(),
-             nb::arg("stream"))
+             nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("solve", &Class::solve, nb::arg("b").noconvert(),
              nb::arg("out").noconvert(), nb::arg("stream"))
         .def("report", &Class::report);

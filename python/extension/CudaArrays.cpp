@@ -96,6 +96,20 @@ void wait_for(std::uintptr_t stream) {
   const Work work;
   SpaceFacts<Kokkos::Cuda>::on_stream(stream).fence();
 }
+
+/// Elements of a GPU, contiguous, as an array of a host. Waits for the stream.
+void copy_to_host(const nb::ndarray<nb::c_contig, nb::device::cpu>& to,
+                  const nb::ndarray<nb::ro, nb::c_contig, nb::device::cuda>& of,
+                  std::uintptr_t stream) {
+  const Work work;
+  const auto exec = SpaceFacts<Kokkos::Cuda>::on_stream(stream);
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<char*, Kokkos::HostSpace, Borrowed>(
+                        static_cast<char*>(to.data()), to.nbytes()),
+                    BorrowedArray<const char, Kokkos::Cuda>(
+                        static_cast<const char*>(of.data()), of.nbytes()));
+  exec.fence();
+}
 #endif
 
 }  // namespace
@@ -120,6 +134,24 @@ void bind_cuda_arrays(nb::module_& module) {
              "The GPU whose memory an address is of; -1: of none.");
   module.def("wait_for", &wait_for, nb::arg("stream"),
              "Waits for what is enqueued on a stream.");
+  module.def(
+      "wait_for_all",
+      [] {
+        const Work work;
+        change_stream(0);
+      },
+      "Waits for the GPU.");
+  module.def("copy_to_host", &copy_to_host, nb::arg("to").noconvert(),
+             nb::arg("of").noconvert(), nb::arg("stream"),
+             "Copies an array of a GPU to one of a host, and waits.");
+  module.def(
+      "expect_no_capture",
+      [](std::uintptr_t stream, const std::string& why,
+         const std::string& remedy) {
+        expect_no_capture(stream, why.c_str(), remedy.c_str());
+      },
+      nb::arg("stream"), nb::arg("why"), nb::arg("remedy"),
+      "Raises HandleError where a stream is captured.");
 #endif
 }
 

@@ -25,7 +25,8 @@ struct BindFactors {
         .def("update", &Class::update, nb::arg("L").noconvert(),
              nb::arg("U").noconvert(), nb::arg("perm_r").none(),
              nb::arg("perm_c").none(), nb::arg("row_scale").none(),
-             nb::arg("col_scale").none(), nb::arg("stream"))
+             nb::arg("col_scale").none(), nb::arg("keep_L").noconvert().none(),
+             nb::arg("keep_U").noconvert().none(), nb::arg("stream"))
         .def("apply", &Class::apply, nb::arg("b").noconvert(),
              nb::arg("out").noconvert(), nb::arg("op"), nb::arg("stream"))
         .def("apply_at", &Class::apply_at, nb::arg("b"), nb::arg("out"),

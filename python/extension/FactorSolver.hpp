@@ -2,8 +2,6 @@
 #ifndef STRATA_PYTHON_FACTOR_SOLVER_HPP
 #define STRATA_PYTHON_FACTOR_SOLVER_HPP
 
-#include <nanobind/stl/optional.h>
-
 #include <Strata_FactorSolver.hpp>
 #include <optional>
 #include <string>
@@ -76,7 +74,9 @@ class Factors : public Held<Strata::FactorSolver<Scalar, Space>> {
 
   void update(const Triangle& L, const Triangle& U, const Permutation& rows,
               const Permutation& columns, const Scaling& row_scaling,
-              const Scaling& column_scaling, std::uintptr_t stream) {
+              const Scaling& column_scaling,
+              const Kept<Scalar, Space>& kept_lower,
+              const Kept<Scalar, Space>& kept_upper, std::uintptr_t stream) {
     const Transformation<Scalar, Space> from{rows, columns, row_scaling,
                                              column_scaling};
     const Work work;
@@ -84,6 +84,8 @@ class Factors : public Held<Strata::FactorSolver<Scalar, Space>> {
     with_matrices(L, U, [&](const auto& lower, const auto& upper) {
       this->object.update_values(exec, lower, upper, from.made());
     });
+    keep<Scalar>(exec, kept_lower, view_of<Scalar, Space>(std::get<2>(L)));
+    keep<Scalar>(exec, kept_upper, view_of<Scalar, Space>(std::get<2>(U)));
     exec.fence();
   }
 

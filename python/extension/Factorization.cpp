@@ -44,13 +44,14 @@ struct BindFactorization {
              nb::arg("data").noconvert(), nb::arg("options"), nb::arg("stream"))
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-             nb::arg("stream"))
+             nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("apply", &Class::apply, nb::arg("r").noconvert(),
              nb::arg("out").noconvert(), nb::arg("op"), nb::arg("stream"))
         .def("apply_at", &Class::apply_at, nb::arg("r"), nb::arg("out"),
              nb::arg("stream"))
         .def("enqueue_values", &Class::enqueue_values,
-             nb::arg("data").noconvert(), nb::arg("stream"))
+             nb::arg("data").noconvert(), nb::arg("keep").noconvert().none(),
+             nb::arg("stream"))
         .def("status", &Class::status, nb::arg("stream"))
         .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);

@@ -37,14 +37,16 @@ class Factorization
   }
 
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
-              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+              const Values<Scalar, Space>& values,
+              const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
     const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
       this->object.update_values(
-          exec, borrowed_matrix<Scalar, Space>(offsets, columns,
-                                               view_of<Scalar, Space>(values)));
+          exec, borrowed_matrix<Scalar, Space>(offsets, columns, from));
     });
+    keep<Scalar>(exec, kept, from);
     exec.fence();
   }
 
@@ -66,10 +68,12 @@ class Factorization
   }
 
   void enqueue_values(const Values<Scalar, Space>& values,
-                      std::uintptr_t stream) {
+                      const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
-    this->object.enqueue_update_values(this->on(stream),
-                                       view_of<Scalar, Space>(values));
+    const auto exec = this->on(stream);
+    this->object.enqueue_update_values(exec, from);
+    keep<Scalar>(exec, kept, from);
   }
   FoundStatus status(std::uintptr_t stream) const {
     const Work work;

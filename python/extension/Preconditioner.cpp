@@ -22,7 +22,7 @@ struct BindPreconditioner {
              nb::arg("options"), nb::arg("stream"))
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-             nb::arg("stream"))
+             nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("apply", &Class::apply, nb::arg("r").noconvert(),
              nb::arg("out").noconvert(), nb::arg("stream"))
         .def("order", &Class::order)

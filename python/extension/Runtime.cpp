@@ -144,12 +144,22 @@ void expect_success(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   throw Strata::HandleError(
       "stream", std::string(call) + ": " + cudaGetErrorString(status),
-      "pass arrays of a stream that is alive");
+      "pass arrays of a stream that is alive, and end captures of other "
+      "streams before a solver changes its stream");
 }
 
 cudaStream_t handle_of(std::uintptr_t stream) {
   return stream == 0 ? cudaStreamLegacy
                      : reinterpret_cast<cudaStream_t>(stream);
+}
+
+/// The legacy default stream never is, and must not be asked.
+bool is_captured(std::uintptr_t stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (stream > 1)
+    expect_success(cudaStreamIsCapturing(handle_of(stream), &capture),
+                   "cudaStreamIsCapturing");
+  return capture != cudaStreamCaptureStatusNone;
 }
 
 }  // namespace
@@ -182,6 +192,8 @@ Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
   static Instances& instances = *new Instances;
   const auto found = instances.of.find(stream);
   if (found != instances.of.end()) return found->second;
+  expect_no_capture(stream, "the library's first work on it allocates",
+                    "solve once on that stream before the capture begins");
   // Kokkos asks for the context of the stream, which for the default streams is
   // the one that is current in this thread.
   expect_success(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
@@ -191,19 +203,24 @@ Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
 }
 
 void change_stream(std::uintptr_t now) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (now != 0)
-    expect_success(cudaStreamIsCapturing(handle_of(now), &capture),
-                   "cudaStreamIsCapturing");
   // Which stream was used before may no longer exist: the device does.
-  if (capture == cudaStreamCaptureStatusNone)
+  if (!is_captured(now))
     expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+void expect_no_capture(std::uintptr_t stream, const char* why,
+                       const char* remedy) {
+  if (is_captured(stream))
+    throw Strata::HandleError(
+        "stream", std::string("is being captured into a graph, and ") + why,
+        remedy);
 }
 #else
 KeptDevice::KeptDevice() = default;
 KeptDevice::~KeptDevice() = default;
 std::string missing_device() { return {}; }
 void change_stream(std::uintptr_t) {}
+void expect_no_capture(std::uintptr_t, const char*, const char*) {}
 #endif
 
 }  // namespace StrataPython

@@ -88,6 +88,13 @@ std::string missing_device();
 /// device, unless `now` is being captured into a graph.
 void change_stream(std::uintptr_t now);
 
+/// Before work that can't be captured into a graph, and would spoil the
+/// capture.
+/// @param why  what is wrong with that, for the message
+/// @throws HandleError if `stream` is being captured
+void expect_no_capture(std::uintptr_t stream, const char* why,
+                       const char* remedy);
+
 /// What holds memory of Kokkos, and has to let go of it before Kokkos ends.
 /// Python may keep such an object for longer, empty.
 class Holder {
@@ -113,9 +120,10 @@ class Held<Of<Scalar, Space>> : public Holder {
   /// The space on a caller's stream, for work of this object. Its workspace
   /// serves one stream at a time: on another one than before, it waits.
   Space on(std::uintptr_t stream) const {
+    const Space space = SpaceFacts<Space>::on_stream(stream);
     if (stream_ != stream && stream_ != unused) change_stream(stream);
     stream_ = stream;
-    return SpaceFacts<Space>::on_stream(stream);
+    return space;
   }
 
  private:

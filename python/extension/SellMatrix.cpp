@@ -21,10 +21,11 @@ struct BindSellMatrix {
              nb::arg("data").noconvert(), nb::arg("columns"),
              nb::arg("options"), nb::arg("stream"))
         .def("update_values", &Matrix::update_values,
-             nb::arg("data").noconvert(), nb::arg("stream"))
+             nb::arg("data").noconvert(), nb::arg("keep").noconvert().none(),
+             nb::arg("stream"))
         .def("update", &Matrix::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-             nb::arg("stream"))
+             nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("apply", &Matrix::apply, nb::arg("x").noconvert(),
              nb::arg("out").noconvert(), nb::arg("alpha") = In(1),
              nb::arg("beta") = In(0), nb::arg("stream") = 0)

@@ -33,20 +33,24 @@ class Sell : public Held<Strata::SellMatrix<Scalar, Space>> {
   }
 
   void update_values(const Values<Scalar, Space>& values,
-                     std::uintptr_t stream) {
+                     const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
     const auto exec = this->on(stream);
-    this->object.update_values(exec, view_of<Scalar, Space>(values));
+    this->object.update_values(exec, from);
+    keep<Scalar>(exec, kept, from);
     exec.fence();
   }
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
-              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+              const Values<Scalar, Space>& values,
+              const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
     const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
-      this->object.update_values(exec, offsets, columns,
-                                 view_of<Scalar, Space>(values));
+      this->object.update_values(exec, offsets, columns, from);
     });
+    keep<Scalar>(exec, kept, from);
     exec.fence();
   }
 

@@ -53,18 +53,23 @@ struct BindTriangular {
              nb::arg("unit_diagonal"), nb::arg("options"), nb::arg("stream"))
         .def("solve", &Class::solve, nb::arg("b").noconvert(),
              nb::arg("out").noconvert(), nb::arg("stream"))
+        .def("solve_conjugated", &Class::solve_conjugated,
+             nb::arg("b").noconvert(), nb::arg("out").noconvert(),
+             nb::arg("stream"))
         .def("update_values", &Class::update_values,
-             nb::arg("data").noconvert(), nb::arg("stream"))
+             nb::arg("data").noconvert(), nb::arg("keep").noconvert().none(),
+             nb::arg("stream"))
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
-             nb::arg("stream"))
+             nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("solve_at", &Class::solve_at, nb::arg("b"), nb::arg("out"),
              nb::arg("stream"))
         .def("seconds_of_solve", &Class::seconds_of_solve,
              nb::arg("b").noconvert(), nb::arg("out").noconvert(),
              nb::arg("times"), nb::arg("stream"))
         .def("enqueue_values", &Class::enqueue_values,
-             nb::arg("data").noconvert(), nb::arg("stream"))
+             nb::arg("data").noconvert(), nb::arg("keep").noconvert().none(),
+             nb::arg("stream"))
         .def("status", &Class::status, nb::arg("stream"))
         .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);

@@ -4,6 +4,8 @@
 
 #include <Strata_TriangularSolver.hpp>
 #include <chrono>
+#include <core/matrix/PackValues.hpp>
+#include <core/matrix/VectorChecks.hpp>
 #include <string>
 
 #include "Arrays.hpp"
@@ -12,6 +14,25 @@
 #include "UpdateStatus.hpp"
 
 namespace StrataPython {
+
+template <class From, class To>
+struct Conjugate {
+  From from;
+  To to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    for (std::size_t c = 0; c < to.extent(1); ++c)
+      to(i, c) = Strata::Detail::conjugate(from(i, c));
+  }
+};
+/// to = conj(from), which may be `to`; enqueued.
+template <class Space, class From, class To>
+void conjugate(const Space& exec, const From& from, const To& to) {
+  Kokkos::parallel_for(
+      "Strata::Python::conjugate",
+      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, static_cast<std::int64_t>(to.extent(0))),
+      Conjugate<From, To>{from, to});
+}
 
 template <class Scalar, class Space>
 class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
@@ -36,6 +57,20 @@ class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
     const auto to = strided_view<Scalar, Space>("out", x);
     const Work work;
     this->object.solve(this->on(stream), from, to);
+  }
+
+  /// x = conj(op(A))^-1 b.
+  void solve_conjugated(const Read<Scalar, Space>& b,
+                        const Written<Scalar, Space>& x,
+                        std::uintptr_t stream) const {
+    const auto from = strided_view<Scalar, Space>("b", b);
+    const auto to = strided_view<Scalar, Space>("out", x);
+    const Work work;
+    const auto exec = this->on(stream);
+    Strata::Detail::check_vectors(this->object.report().rows, from, to);
+    conjugate(exec, from, to);
+    this->object.solve(exec, to, to);
+    conjugate(exec, to, to);
   }
 
   void solve_at(const PlaceTuple& b, const PlaceTuple& x,
@@ -65,29 +100,35 @@ class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
   }
 
   void update_values(const Values<Scalar, Space>& values,
-                     std::uintptr_t stream) {
+                     const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
     const auto exec = this->on(stream);
-    this->object.update_values(exec, view_of<Scalar, Space>(values));
+    this->object.update_values(exec, from);
+    keep<Scalar>(exec, kept, from);
     // The array may be freed once we return.
     exec.fence();
   }
   void update(const Indices<Space>& row_map, const Indices<Space>& entries,
-              const Values<Scalar, Space>& values, std::uintptr_t stream) {
+              const Values<Scalar, Space>& values,
+              const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
     const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
-      this->object.update_values(exec, offsets, columns,
-                                 view_of<Scalar, Space>(values));
+      this->object.update_values(exec, offsets, columns, from);
     });
+    keep<Scalar>(exec, kept, from);
     exec.fence();
   }
 
   void enqueue_values(const Values<Scalar, Space>& values,
-                      std::uintptr_t stream) {
+                      const Kept<Scalar, Space>& kept, std::uintptr_t stream) {
+    const auto from = view_of<Scalar, Space>(values);
     const Work work;
-    this->object.enqueue_update_values(this->on(stream),
-                                       view_of<Scalar, Space>(values));
+    const auto exec = this->on(stream);
+    this->object.enqueue_update_values(exec, from);
+    keep<Scalar>(exec, kept, from);
   }
   FoundStatus status(std::uintptr_t stream) const {
     const Work work;

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is read of the CUDA Array Interface, which needs no GPU."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from conftest import laplacian
@@ -54,6 +57,31 @@ def test_refuses(facts):
         _arrays.taken(Stated(**facts), "b")
 
 
+@pytest.mark.parametrize("part, first, shape", [
+    (slice(2), 0, (2,)), (slice(9), 0, (5,)), (slice(-1, None), 4, (1,)), (slice(1, 3), 1, (2,))])
+@pytest.mark.parametrize("stride", [1, 3])
+def test_parts(part, first, shape, stride):
+    array = _arrays.taken(Stated((5,), "int32", strides=(4 * stride,), stream=0x55), "b")[part]
+    assert array.shape == shape and array.dtype == "int32" and array.strides == (stride,)
+    assert array.pointer == 0x7f0000000000 + 4 * stride * first and array.stream == 0x55
+
+
+@pytest.mark.parametrize("call", [_arrays.copy_of, copy.deepcopy])
+def test_are_copied_in_their_own_memory(call, monkeypatch):
+    made = []
+
+    def new_array(shape, dtype, pointer, stream, from_host):
+        made.append(strata._core.array_at(0x1000, shape, [1], dtype, 0, None))
+        return made[-1]
+
+    monkeypatch.setattr(strata._core, "new_array", new_array, raising=False)
+    array = _arrays.taken(Stated((5,)), "b")
+    again = call(array)
+    assert again.pointer == 0x1000 and again.shape == (5,) and len(made) == 1
+    with pytest.raises(strata.TypeMismatchError, match="pickled"):
+        pickle.dumps(array)
+
+
 def test_others_are_left_alone():
     for array in (np.ones(3), [1, 2], None, "text"):
         assert _arrays.taken(array, "b") is array
@@ -97,6 +125,8 @@ class Cupy:
     """As much of CuPy's array as its place is made of."""
 
     class ndarray:
+        __module__ = "cupy"
+
         def __init__(self, array, device=0):
             self.dtype, self.shape, self.strides = array.dtype, array.shape, array.strides
             self.data = type("data", (), {"ptr": array.ctypes.data, "device_id": device})
@@ -110,6 +140,18 @@ class Cupy:
     def empty_like(array):
         made = Cupy.ndarray(np.empty(array.shape, array.dtype))
         return made
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
+def test_are_handed_over_by_address(dtype):
+    """Not by CuPy's export, which the capture of a graph does not survive: there is none."""
+    b = np.zeros((12, 9), dtype)
+    for of in (b, b[::2, 1::3], b[3], b[:0], np.asfortranarray(b)):
+        array = _arrays.handed(Cupy.ndarray(of, 0))
+        assert strata._core.address_of(array) == of.ctypes.data or not of.size
+        assert tuple(map(int, array.__dlpack_device__())) == (2, 0)
+    for own in (b, [1, 2], None, _arrays.taken(Stated(), "b")):
+        assert _arrays.handed(own) is own
 
 
 def test_places(monkeypatch):

@@ -18,6 +18,7 @@ from conftest import (
     random_triangle,
     tolerance,
     with_indices,
+    with_zeros_outside,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +103,31 @@ def test_factors_in_one_matrix(rng):
     solver = strata.FactorSolver(both, both, take_triangle=True)
     b = rng.random(30)
     np.testing.assert_allclose(solver.apply(b), M.apply(b), rtol=1e-12)
+
+
+def test_zeros_in_the_other_triangles(rng):
+    L, U = (random_triangle(rng, 30, 90, "float64", lower=lower) for lower in (True, False))
+    longer = [with_zeros_outside(rng, of, lower) for of, lower in ((L, True), (U, False))]
+    (M, of_L), (V, of_U) = longer
+    b = rng.random((30, 2))
+    plain = strata.FactorSolver(L, U, unit_lower=False, algorithm="level_sets")
+    wanted = plain.apply(b)
+    for factors in ((M, V), (M, U), (L, V), (M.tocsc(), V.tocsc())):
+        F = strata.FactorSolver(*factors, unit_lower=False, algorithm="level_sets")
+        np.testing.assert_array_equal(F.apply(b), wanted)
+        F.update(*factors)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(F)).apply(b), wanted)
+    F = strata.FactorSolver(M, V, unit_lower=False)
+    for which, places in enumerate((of_L, of_U)):
+        factors = [M.copy(), V.copy()]
+        factors[which].data[places[-1]] = 1e-30
+        row = np.searchsorted(factors[which].indptr, places[-1], side="right") - 1
+        for call in (strata.FactorSolver, F.update, F.share_plan().update):
+            with pytest.raises(strata.WrongTriangleError) as caught:
+                call(*factors)
+            assert caught.value.row == row and caught.value.argument == "LU"[which]
+        np.testing.assert_array_equal(F.apply(b), strata.FactorSolver(
+            M, V, unit_lower=False).apply(b))
 
 
 def test_factor_solver_refuses(rng):

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
+import gc
+import pickle
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import random_array, random_triangle, tolerance
 
 import strata_solvers as strata
@@ -98,6 +103,50 @@ def test_takes_bcsr(rng, called):
     np.testing.assert_allclose(A @ np.asarray(x), np.ones(6), atol=1e-12)
     x = strata.TriangularSolver(of).solve(jax.numpy.ones(6))
     np.testing.assert_allclose(A @ np.asarray(x), np.ones(6), atol=1e-12)
+
+
+def test_padded_matrices(rng, called):
+    """Of BCSR with more room than entries; as many values as that has room for."""
+    from jax.experimental.sparse import BCSR
+
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 6, 12, "float64")
+    of = BCSR((jax.numpy.append(A.data, jax.numpy.array([9.0, 9.0])),
+               jax.numpy.append(A.indices, jax.numpy.array([6, 6], "int32")),
+               jax.numpy.asarray(A.indptr)), shape=A.shape)
+    b = np.ones(6)
+    solve, wanted = TriangularSolve(of), TriangularSolve(A)
+    for values in (of.data, A.data):
+        np.testing.assert_array_equal(solve(values, b), wanted(A.data, b))
+    gradient = jax.grad(lambda v: solve(v, b).sum())(of.data)
+    np.testing.assert_allclose(gradient[:-2], jax.grad(lambda v: wanted(v, b).sum())(
+        jax.numpy.asarray(A.data)), atol=1e-12)
+    assert (gradient[-2:] == 0).all()
+    solver = strata.TriangularSolver(of)
+    for values in (2 * of.data, 2 * jax.numpy.asarray(A.data), 2 * A.data):
+        solver.update(values)
+        for made in (solver, copy.copy(solver), copy.deepcopy(solver),
+                     pickle.loads(pickle.dumps(solver))):
+            np.testing.assert_allclose(2 * (A @ np.asarray(made.solve(b))), b, atol=1e-12)
+    # No one looks at the values of a compiled program, so there is no place for zeros.
+    zeros = sp.csr_array(([2.0, 0.0, 1.0, 4.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    with pytest.raises(strata.WrongTriangleError):
+        TriangularSolve(zeros)
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy,
+                                 lambda made: pickle.loads(pickle.dumps(made))])
+def test_copies_outlive_their_object(rng, called, way):
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 6, 12, "float64", lower=False)
+    solve = TriangularSolve(A, trans="T", lower=False)
+    again = way(solve)
+    del solve
+    gc.collect()
+    x = jax.jit(again)(A.data, np.ones(6))
+    np.testing.assert_allclose(A.T @ np.asarray(x), np.ones(6), atol=1e-12)
 
 
 def test_refuses(rng):

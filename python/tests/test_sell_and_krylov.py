@@ -58,6 +58,10 @@ def test_sell_refuses(rng):
         with pytest.raises(strata.Error):
             S.apply(x, out, **options)
     assert (out == 7).all()
+    for wrong in (dict(alpha="much"), dict(beta=None), dict(alpha=[1, 2])):
+        with pytest.raises(strata.TypeMismatchError, match="pass a number"):
+            S.apply(np.ones(20), out, **wrong)
+    np.testing.assert_array_equal(S.apply(np.ones(20), alpha=np.float32(2)), 2 * (S @ np.ones(20)))
     with pytest.raises(strata.OptionError):
         S.apply(np.ones(20), beta=1)
     with pytest.raises(strata.OptionError):

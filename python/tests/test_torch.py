@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
+
 import numpy as np
 import pytest
-from conftest import random_triangle
+from conftest import laplacian, random_triangle
 
 import strata_solvers as strata
 
@@ -82,6 +84,53 @@ def test_solver_takes_tensors(rng):
     solver = strata.TriangularSolver(tensor(A))
     x = solver.solve(torch.ones(9, dtype=torch.float64))
     np.testing.assert_allclose(A @ np.asarray(x), np.ones(9), atol=1e-12)
+
+
+def test_values_of_every_kind_of_tensor(rng):
+    """With a gradient, with a conjugation still to be done; and not those with gaps."""
+    A = random_triangle(rng, 9, 20, "complex128", index="int64")
+    b = rng.random(9) + 0j
+    values = torch.from_numpy(A.data.copy())
+    needs_gradient = values.clone().requires_grad_()
+    conjugated = values.conj()
+    assert conjugated.is_conj()
+    lazy = torch.sparse_csr_tensor(torch.from_numpy(A.indptr), torch.from_numpy(A.indices),
+                                   conjugated, A.shape)
+    for solver in (strata.TriangularSolver(tensor(A)), strata.TriangularSolver(A)):
+        for given, op in ((needs_gradient, A), (conjugated, A.conj()), (lazy, A.conj())):
+            solver.update(given)
+            for made in (solver, copy.deepcopy(solver)):
+                np.testing.assert_allclose(op @ made.solve(b), b, atol=1e-12)
+        x = solver.solve(b)
+        with pytest.raises(strata.OptionError, match="contiguous"):
+            solver.update(torch.stack([values, values], dim=1)[:, 0])
+        np.testing.assert_array_equal(solver.solve(b), x)
+    S = strata.SellMatrix(tensor(A))
+    S.update(needs_gradient)
+    with torch.no_grad():
+        needs_gradient *= 0
+        values *= 0
+    np.testing.assert_allclose(copy.deepcopy(S) @ b, A @ b, atol=1e-12)
+
+
+def test_factors_of_tensors_are_tensors():
+    A = laplacian(5)
+    M = strata.ilu0(tensor(A))
+    assert M.lower.layout == M.upper.layout == torch.sparse_csr
+    product = (M.lower.to_dense() @ M.upper.to_dense()).numpy()
+    np.testing.assert_allclose(product[A.toarray() != 0], A.toarray()[A.toarray() != 0])
+
+
+def test_a_module_is_copied(rng):
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 9, 20, "float64", index="int64")
+    solve, b = TriangularSolve(tensor(A)), torch.ones(9, dtype=torch.float64)
+    values = torch.from_numpy(A.data)
+    again = copy.deepcopy(solve)
+    x = solve(2 * values, b)
+    torch.testing.assert_close(again(values, b), 2 * x)
+    torch.testing.assert_close(solve(2 * values, b), x)
 
 
 def test_refuses(rng):

@@ -15,8 +15,17 @@ from ._errors import (
     SizeMismatchError,
     TypeMismatchError,
 )
-
-scalars = ("float32", "float64", "complex64", "complex128")
+from ._gpu import (  # noqa: F401 - for the other modules
+    CudaArray,
+    dtype_name,
+    framework_of,
+    handed,
+    on_gpu,
+    places,
+    scalars,
+    space_of,
+    taken,
+)
 
 
 class Crs(NamedTuple):
@@ -30,122 +39,16 @@ class Crs(NamedTuple):
     transposed: bool
     #: "host" or "cuda": where the arrays are.
     space: str
+    #: Elements of the caller's `data` past indptr[-1], which are no entries.
+    spare: int = 0
 
     @property
     def dtype(self) -> str:
         return dtype_name(self.data)
 
-
-_dtype_names: dict[Any, str] = {}
-
-
-def dtype_name(array: Any) -> str:
-    """"float64", of an array of any framework."""
-    name = _dtype_names.get(array.dtype)
-    if name is None:
-        name = _dtype_names[array.dtype] = str(array.dtype).rpartition(".")[2]
-    return name
-
-
-def framework_of(array: Any) -> str:
-    """"numpy", "cupy", "torch", "jax": the package whose an array is."""
-    name = type(array).__module__.partition(".")[0]
-    return "jax" if name == "jaxlib" else name
-
-
-def space_of(array: Any) -> str:
-    """"host" or "cuda": where the elements of an array are."""
-    if isinstance(array, np.ndarray):
-        return "host"
-    device = getattr(array, "__dlpack_device__", None)
-    if device is None:
-        return "cuda" if hasattr(array, "__cuda_array_interface__") else "host"
-    # DLPack's numbers: 2 is CUDA, 13 CUDA's managed memory.
-    kind, number = device()
-    if int(kind) not in (2, 13):
-        return "host"
-    if _core.has_cuda and int(number) != _core.cuda_device:
-        raise TypeMismatchError(
-            "arrays", f"are on GPU {int(number)}, and the library works on GPU "
-            f"{_core.cuda_device}", "copy them there, or set CUDA_VISIBLE_DEVICES before the "
-            "import",
-        )
-    return "cuda"
-
-
-class CudaArray:
-    """An array of a GPU that has the CUDA Array Interface and no DLPack (Numba's), or that
-    is in managed memory, with DLPack."""
-
-    def __init__(self, of: Any, argument: str = "array"):
-        facts = of.__cuda_array_interface__
-        if facts.get("mask") is not None:
-            raise TypeMismatchError(argument, "has a mask", "pass an array without one")
-        self.of = of
-        self.dtype = np.dtype(facts["typestr"])
-        self.shape = tuple(int(n) for n in facts["shape"])
-        self.ndim = len(self.shape)
-        self.pointer, self.read_only = int(facts["data"][0]), bool(facts["data"][1])
-        # Of version 3: 1 is the legacy default stream, which is 0 everywhere else.
-        stream = facts.get("stream")
-        self.stream = 0 if stream in (None, 1) else int(stream)
-        strides = facts.get("strides")
-        size = self.dtype.itemsize
-        if strides is None:
-            strides = [size * int(np.prod(self.shape[d + 1:])) for d in range(self.ndim)]
-        if self.dtype.name not in (*scalars, "int32", "int64") or not self.dtype.isnative or any(
-                step % size for step in strides):
-            raise TypeMismatchError(
-                argument, f"is {self.dtype} with strides of {tuple(strides)} bytes",
-                "convert it to float32, float64, complex64, complex128, int32 or int64")
-        self.strides = tuple(int(step) // size for step in strides)
-        self._array = _core.array_at(self.pointer, list(self.shape), list(self.strides),
-                                     self.dtype.name, self._device(), of)
-
-    def _device(self) -> int:
-        if not _core.has_cuda or 0 in self.shape:
-            return max(0, _core.cuda_device)
-        return _core.device_of(self.pointer)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self._array.__dlpack_device__()
-
-    def copy(self) -> Any:
-        return CudaArray(_Owned(self.shape, self.dtype, self.pointer, self.stream))
-
-    def __reduce__(self) -> Any:
-        raise TypeMismatchError("array", f"is a {type(self.of).__name__}, which is not pickled",
-                                "make the object of CuPy's arrays, or of a host's")
-
-
-class _Owned:
-    """A copy of an array in memory of the library on a GPU."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, pointer: int, stream: int,
-                 from_host: bool = False):
-        self._array = _core.new_array(list(shape), dtype.name, pointer, stream, from_host)
-        self.__cuda_array_interface__ = {
-            "shape": shape, "typestr": dtype.str, "strides": None, "version": 3,
-            "data": (_core.address_of(self._array), False), "stream": stream or None}
-
-
-def on_gpu(array: np.ndarray) -> CudaArray:
-    """A copy of an array of a host on the library's GPU."""
-    array = np.ascontiguousarray(array)
-    return CudaArray(_Owned(array.shape, array.dtype, array.ctypes.data, 0, True))
-
-
-def taken(array: Any, argument: str) -> Any:
-    """The array itself, or one that the extension can take in its place."""
-    if isinstance(array, (np.ndarray, CudaArray)):
-        return array
-    device = getattr(array, "__dlpack_device__", None)
-    if device is not None and int(device()[0]) != 13:
-        return array
-    return CudaArray(array, argument) if hasattr(array, "__cuda_array_interface__") else array
+    def handed(self) -> tuple[Any, Any, Any]:
+        """The three arrays as the extension takes them."""
+        return handed(self.indptr), handed(self.indices), handed(self.data)
 
 
 def stream_of(array: Any) -> int:
@@ -166,6 +69,24 @@ def stream_of(array: Any) -> int:
         # Its streams are its own.
         array.block_until_ready()
     return 0
+
+
+def waiting_stream(array: Any) -> int:
+    """The same, for a call that waits.  @raises HandleError where that stream is captured"""
+    stream = stream_of(array)
+    if stream:
+        _core.expect_no_capture(stream, "this call waits for the GPU",
+                                "call it before the capture begins, or after its end")
+    return stream
+
+
+def on_host(array: Any) -> np.ndarray:
+    """A copy of an array of a GPU, for which it waits, or an array of a host itself."""
+    if space_of(array) == "host":
+        return np.asarray(array)
+    made = np.empty(tuple(array.shape), dtype_name(array))
+    _core.copy_to_host(made, handed(array), waiting_stream(array))
+    return made
 
 
 def core(name: str, dtype: str, space: str = "host") -> Any:
@@ -191,11 +112,13 @@ def _is_torch(A: Any) -> bool:
     return torch is not None and isinstance(A, torch.Tensor)
 
 
-def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -> Crs:
+def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True,
+        entries: int | None = None) -> Crs:
     """The arrays of a matrix in CSR or, where that will do, CSC format.
 
     SciPy's and CuPy's matrices and arrays, sparse CSR and CSC tensors of PyTorch, and
-    BCSR of JAX.
+    BCSR of JAX.  Elements of `indices` and `data` past the `entries`, by default those that
+    indptr[-1] counts, are left out.
     """
     form = getattr(A, "format", None)
     if _is_torch(A):
@@ -205,8 +128,6 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -
             arrays = A.crow_indices(), A.col_indices(), A.values()
         elif form == "csc":
             arrays = A.ccol_indices(), A.row_indices(), A.values()
-        if form in ("csr", "csc"):
-            arrays = tuple(array.detach() for array in arrays)
     elif form in ("csr", "csc") or type(A).__name__ == "BCSR":
         form = form if form in ("csr", "csc") else "csr"
         arrays = A.indptr, A.indices, A.data
@@ -228,7 +149,7 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -
             "pass a matrix with as many columns as rows",
         )
     indptr, indices, data = (
-        taken(array, f"{argument}.{name}")
+        taken(plain(array), f"{argument}.{name}")
         for name, array in zip(("indptr", "indices", "data"), arrays))
     rows = shape[1] if form == "csc" else shape[0]
     if indptr.shape[0] != rows + 1:
@@ -237,16 +158,36 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True) -
             "pass one more than there are rows",
         )
     _check_values(data, f"{argument}.data")
-    made = Crs(index_array(indptr, f"{argument}.indptr"),
-               index_array(indices, f"{argument}.indices"),
-               data, shape, form == "csc", space_of(data))
-    if dtype_name(made.indptr) != dtype_name(made.indices):
+    space = space_of(data)
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        index_array(array, f"{argument}.{name}")
+        same_space(array, space, f"{argument}.{name}")
+    if dtype_name(indptr) != dtype_name(indices):
         raise TypeMismatchError(
             f"{argument}.indices",
-            f"is {dtype_name(made.indices)} and {argument}.indptr {dtype_name(made.indptr)}",
+            f"is {dtype_name(indices)} and {argument}.indptr {dtype_name(indptr)}",
             "convert one to the type of the other",
         )
-    return made
+    if entries is None:
+        entries = _entries(indptr, data.shape[0])
+    spare = max(0, data.shape[0] - entries)
+    return Crs(indptr, _first(indices, entries), _first(data, entries), shape, form == "csc",
+               space, spare)
+
+
+def _first(array: Any, elements: int) -> Any:
+    return array[:elements] if array.shape[0] > elements else array
+
+
+def _entries(indptr: Any, stored: int) -> int:
+    """How many of the elements that a matrix stores are entries.  A GPU is waited for."""
+    if indptr.shape[0] < 2:
+        return stored
+    # A slice of JAX's would be compiled.
+    whole = space_of(indptr) == "host" or framework_of(indptr) == "jax"
+    last = int(on_host(indptr if whole else indptr[-1:])[-1])
+    # Where offsets are at fault, the library says which.
+    return last if 0 <= last < stored and on_host(indptr).max() == last else stored
 
 
 def index_array(array: Any, argument: str) -> Any:
@@ -259,18 +200,32 @@ def index_array(array: Any, argument: str) -> Any:
     return array
 
 
+def plain(array: Any) -> Any:
+    """A tensor of PyTorch without what its export refuses: a gradient, a conjugation that is
+    still to be done.  Other arrays as they are."""
+    return array.detach().resolve_conj().resolve_neg() if _is_torch(array) else array
+
+
+def _is_contiguous(array: Any) -> bool:
+    if isinstance(array, CudaArray):
+        return array.shape[0] < 2 or array.strides == (1,)
+    if _is_torch(array):
+        return array.is_contiguous()
+    flags = getattr(array, "flags", None)
+    return flags is None or bool(flags.c_contiguous)
+
+
 def _check_flat(array: Any, argument: str) -> None:
     if array.ndim != 1:
         raise SizeMismatchError(
             argument, f"has {array.ndim} dimensions", "pass an array of one dimension"
         )
-    if isinstance(array, np.ndarray):
-        if not (array.flags.c_contiguous and array.flags.aligned and
-                array.dtype.isnative):
-            raise OptionError(
-                argument, "is not contiguous, aligned and in the byte order of the machine",
-                "pass np.array(...) of it",
-            )
+    if not _is_contiguous(array) or isinstance(array, np.ndarray) and not (
+            array.flags.aligned and array.dtype.isnative):
+        raise OptionError(
+            argument, "is not contiguous, aligned and in the byte order of the machine",
+            "pass a contiguous copy of it, such as np.array(...)",
+        )
 
 
 def _check_values(array: Any, argument: str) -> None:
@@ -285,19 +240,20 @@ def _check_values(array: Any, argument: str) -> None:
 
 def new_values(values: Any, like: Crs, argument: str = "values") -> Any:
     """Values on the pattern of `like`, in the order of its `data`."""
-    values = taken(values, argument)
+    values = taken(plain(values), argument)
     if not hasattr(values, "dtype") or not hasattr(values, "ndim"):
         raise TypeMismatchError(argument, f"is a {type(values).__name__}",
                                 "pass an array, or a sparse matrix")
     _check_values(values, argument)
     same_dtype(values, like.dtype, argument)
-    if values.shape[0] != like.data.shape[0]:
+    entries = like.data.shape[0]
+    if values.shape[0] not in (entries, entries + like.spare):
         raise SizeMismatchError(
-            argument, f"has {values.shape[0]} elements, the matrix {like.data.shape[0]}",
+            argument, f"has {values.shape[0]} elements, the matrix {entries} entries",
             "pass a value for every entry, in the order of the matrix's data",
         )
     same_space(values, like.space, argument)
-    return values
+    return _first(values, entries)
 
 
 def same_dtype(array: Any, dtype: str, argument: str) -> None:
@@ -317,13 +273,21 @@ def same_space(array: Any, space: str, argument: str) -> None:
         )
 
 
-def updated(given: Any, of: Crs, argument: str = "values") -> tuple[Crs, bool]:
+def updated(given: Any, of: Crs, wait: bool = True,
+            argument: str = "values") -> tuple[Crs, bool]:
     """What `update` was given, and whether that has a pattern to be compared."""
-    if getattr(given, "format", None) is None and not (
+    # (Of an array of JAX it is no text.)
+    if not isinstance(getattr(given, "format", None), str) and not (
             _is_torch(given) and "sparse" in str(given.layout)) and (
             type(given).__name__ != "BCSR"):
         return of._replace(data=new_values(given, of, argument)), False
-    matrix = crs(given, argument, square=False)
+    # Offsets on a GPU take a wait; where there is one, the pattern is compared.
+    entries = of.data.shape[0]
+    matrix = crs(given, argument, square=False, entries=None if of.space == "host" else entries)
+    if not wait and matrix.space == "cuda" and matrix.spare not in (0, of.spare):
+        raise SizeMismatchError(
+            f"{argument}.data", f"has {entries + matrix.spare} elements, the solver's matrix "
+            f"{entries} entries", "pass a matrix with the pattern of the solver's")
     if matrix.transposed != of.transposed:
         was, is_ = ("csc", "csr") if of.transposed else ("csr", "csc")
         raise TypeMismatchError(
@@ -386,18 +350,22 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
     if space == "host" and not isinstance(b, np.ndarray):
         if space_of(b) != "host":
             same_space(b, space, argument)
-        if hasattr(b, "detach"):
-            b = b.detach()
         try:
-            b = np.asarray(b)
+            b = np.asarray(plain(b))
         except Exception as error:
             raise TypeMismatchError(argument, f"is no array ({error})",
                                     "pass an array of NumPy") from error
     elif space != "host":
         same_space(b, space, argument)
         same_dtype(b, dtype, argument)
-        if _is_torch(b):
-            b = b.detach().resolve_conj().resolve_neg()
+        if _is_backward(b) or _is_torch(b) and (b.is_conj() or b.is_neg()):
+            # The graph would read the copy's memory when that is no longer its own.
+            stream = stream_of(b)
+            if stream:
+                _core.expect_no_capture(stream, f"{argument} has to be copied",
+                                        "pass an array without negative strides and without "
+                                        "a conjugation that is still to be done")
+        b = plain(b)
     if b.ndim not in (1, 2):
         raise SizeMismatchError(
             argument, f"has {b.ndim} dimensions",
@@ -528,94 +496,6 @@ def new_array(like: Any, shape: Any, dtype_of: Any = None) -> Any:
 
 def copy_of(array: Any) -> Any:
     return array.copy() if hasattr(array, "copy") else array.clone()
-
-
-# --- The shortest way to a GPU -----------------------------------------------
-
-
-def places(b: Any, out: Any, rows: int, dtype: np.dtype) -> Any:
-    """(place of b, place of out, out, stream) where both are of CuPy or of PyTorch, on the
-    library's GPU, of that type and one shape with `rows` rows; else None.
-
-    A place is what DLPack would say, in a tenth of the time: pointer, shape, strides.
-    """
-    kind = type(b)
-    cupy = sys.modules.get("cupy")
-    if cupy is not None and kind is cupy.ndarray:
-        if b.dtype != dtype:
-            return None
-        if out is None:
-            out = cupy.empty_like(b)
-        elif type(out) is not kind or out.dtype != dtype:
-            return None
-        device = _core.cuda_device
-        if b.data.device_id != device or out.data.device_id != device:
-            return None
-        size = dtype.itemsize
-        from_ = _place(b.data.ptr, b.shape, b.strides, size, rows)
-        to = _place(out.data.ptr, out.shape, out.strides, size, rows)
-        if from_ is None or to is None or b.shape != out.shape:
-            return None
-        return from_, to, out, cupy.cuda.get_current_stream(device).ptr
-    torch = sys.modules.get("torch")
-    if torch is not None and kind is torch.Tensor:
-        if not b.is_cuda or dtype_name(b) != dtype.name:
-            return None
-        if out is None:
-            out = torch.empty_like(b)
-        elif type(out) is not kind or not out.is_cuda or out.dtype != b.dtype:
-            return None
-        device = _core.cuda_device
-        for array in (b, out):
-            if (array.get_device() != device or array.requires_grad or array.is_conj() or
-                    array.is_neg() or array.layout != torch.strided):
-                return None
-        from_ = _place(b.data_ptr(), b.shape, b.stride(), 1, rows)
-        to = _place(out.data_ptr(), out.shape, out.stride(), 1, rows)
-        if from_ is None or to is None or b.shape != out.shape:
-            return None
-        return from_, to, out, torch.cuda.current_stream(device).cuda_stream
-    return None
-
-
-def _place(pointer: int, shape: Any, strides: Any, size: int, rows: int) -> Any:
-    """Strides are in `size` parts of an element."""
-    if len(shape) == 1:
-        n, k, row, column = shape[0], 1, strides[0], 0
-    elif len(shape) == 2:
-        n, k, row, column = *shape, *strides
-    else:
-        return None
-    if n != rows or row < 0 or column < 0 or row % size or column % size:
-        return None
-    # A stride along one element is of no use, and may be any number.
-    return pointer, n, k, row // size if n > 1 else 1, column // size if k > 1 else 1
-
-
-# --- Results as matrices -----------------------------------------------------
-
-
-def csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
-    """indptr, indices, data as a CSR matrix of the framework of `like`."""
-    indptr, indices, data = arrays
-    framework = framework_of(like)
-    if framework == "torch":
-        return sys.modules["torch"].sparse_csr_tensor(indptr, indices, data, shape)
-    if framework == "cupy":
-        from cupyx.scipy.sparse import csr_matrix
-
-        return csr_matrix((data, indices, indptr), shape=shape)
-    from scipy.sparse import csr_array
-
-    return csr_array((data, indices, indptr), shape=shape)
-
-
-def row_numbers(indptr: Any, entries: int) -> Any:
-    """The row of each entry of a matrix without empty rows, in indptr's framework."""
-    begins = new_array(indptr, entries)
-    begins[...] = 0
-    begins[indptr[1:-1]] = 1
-    return begins.cumsum(0)
 
 
 def is_real(dtype: str) -> bool:

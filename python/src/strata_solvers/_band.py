@@ -7,18 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
-from ._errors import DominanceError, OptionError, SizeMismatchError, TypeMismatchError
+from . import _arrays, _core, _kept
+from ._errors import (
+    DominanceError,
+    FactorizationError,
+    HandleError,
+    OptionError,
+    SizeMismatchError,
+    TypeMismatchError,
+)
 
 
 def _dense(array: Any, argument: str, shape: str) -> Any:
     """A matrix of two dimensions that the extension takes."""
     array = _arrays.taken(array, argument)
     if _arrays.space_of(array) == "host" and not isinstance(array, np.ndarray):
-        if hasattr(array, "detach"):
-            array = array.detach()
         try:
-            array = np.asarray(array)
+            array = np.asarray(_arrays.plain(array))
         except Exception as error:
             raise TypeMismatchError(argument, f"is no array ({error})",
                                     "pass an array of NumPy") from error
@@ -46,8 +51,9 @@ class BandSolver:
         Diagonals below and above the main one.
     ab : array, (l + u + 1) x n
         The band in the layout of ``scipy.linalg.solve_banded``: a_ij is
-        ``ab[u + i - j, j]``.  Any strides; it is not copied, and not changed.  Elements
-        outside of the matrix are not read, whole diagonals included (l or u of n or more).
+        ``ab[u + i - j, j]``.  Any strides; it is not changed.  Elements outside of the
+        matrix are not read, whole diagonals included (l or u of n or more).  The solver
+        keeps a copy, for pickling and copies: it does not see what you change in ab later.
     method : str
         'automatic', 'tiles', 'nested_dissection' or 'cyclic_reduction', which exchange
         no rows and take diagonally dominant matrices, or 'partial_pivoting' for any.
@@ -76,15 +82,17 @@ class BandSolver:
         options = dict(method=method, max_right_hand_sides=max_right_hand_sides,
                        require_dominance=require_dominance, smallest_pivot=smallest_pivot,
                        tile=tile)
-        self._make((lower, upper), _dense(ab, "ab", "(l + u + 1) x n"), options)
+        ab = _dense(ab, "ab", "(l + u + 1) x n")
+        _arrays.waiting_stream(ab)
+        self._make((lower, upper), _arrays.copy_of(ab), options)
 
     def _make(self, l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> None:
         self._l_and_u, self._options = l_and_u, options
         self._space, self._dtype = _arrays.space_of(ab), _arrays.dtype_name(ab)
         self._check(ab)
         self._core = _arrays.core("BandSolver", self._dtype, self._space)(
-            ab, *l_and_u, options, _arrays.stream_of(ab))
-        self._ab = ab
+            _arrays.handed(ab), *l_and_u, options, _arrays.waiting_stream(ab))
+        self._ab, self._has_factors = ab, True
 
     def _check(self, ab: Any) -> None:
         wanted = sum(self._l_and_u) + 1
@@ -116,11 +124,11 @@ class BandSolver:
         b = _arrays.right_hand_side(b, self.shape[0], self._dtype, self._space)
         target = _arrays.Target(out, b, self._dtype, self._space)
         stream = _arrays.stream_of(b)
-        self._core.solve(b, target.array, stream)
+        self._core.solve(_arrays.handed(b), _arrays.handed(target.array), stream)
         return target.done(stream)
 
     def update(self, ab: Any) -> None:
-        """Factorises a matrix of the same sizes with other values.
+        """Factorises a matrix of the same sizes with other values, which are copied.
 
         After a DominanceError, FactorizationError or MemoryError the solver has no
         factors, and solves raise HandleError until an update succeeds.
@@ -132,14 +140,23 @@ class BandSolver:
             raise SizeMismatchError(
                 "ab", f"has the shape {tuple(ab.shape)}, the solver's band "
                 f"{tuple(self._ab.shape)}", "make a new solver of it")
-        self._core.update(ab, _arrays.stream_of(ab))
-        self._ab = ab
+        stream = _arrays.waiting_stream(ab)
+        try:
+            self._core.update(_arrays.handed(ab), _kept.room(self._ab), stream)
+        except (DominanceError, FactorizationError, MemoryError):
+            self._has_factors = False
+            raise
+        self._ab, self._has_factors = _kept.renewed(self._ab, ab), True
 
     def report(self) -> _core.BandReport:
         """What was made of the matrix."""
         return self._core.report()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if not self._has_factors:
+            raise HandleError("solver", "has no factors: its last update was refused",
+                              "update it with good values before you copy or pickle it")
+        _kept.wait_for_values(self, self._ab, False)
         return _restore, (self._l_and_u, self._ab, self._options)
 
     def __repr__(self) -> str:
@@ -149,7 +166,8 @@ class BandSolver:
 
 def _restore(l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> BandSolver:
     made = BandSolver.__new__(BandSolver)
-    made._make(l_and_u, ab, options)
+    # Copied: copy.copy() passes another solver's.
+    made._make(l_and_u, _arrays.copy_of(ab), options)
     return made
 
 
@@ -250,6 +268,7 @@ def rref(A: Any, tolerance: float | None = None, pivot_columns: int | None = Non
     if _arrays.framework_of(A) == "jax":
         raise TypeMismatchError("A", "is of JAX, whose arrays can't be written",
                                 "pass an array of NumPy, CuPy or PyTorch")
+    stream = _arrays.waiting_stream(A)
     if not in_place:
         A = _arrays.copy_of(A)
     if tolerance is not None and not tolerance >= 0:
@@ -258,6 +277,6 @@ def rref(A: Any, tolerance: float | None = None, pivot_columns: int | None = Non
         raise OptionError("pivot_columns", f"is {pivot_columns}",
                           "pass a number that is not negative")
     form = _arrays.core("reduce", _arrays.dtype_name(A), _arrays.space_of(A))(
-        A, -1.0 if tolerance is None else float(tolerance),
-        -1 if pivot_columns is None else int(pivot_columns), _arrays.stream_of(A))
+        _arrays.handed(A), -1.0 if tolerance is None else float(tolerance),
+        -1 if pivot_columns is None else int(pivot_columns), stream)
     return ReducedRowEchelonForm(A, form.rank, list(form.pivot_columns), form.tolerance)

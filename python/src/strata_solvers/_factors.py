@@ -8,21 +8,25 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core
-from ._errors import OptionError, SizeMismatchError, TypeMismatchError
+from . import _arrays, _core, _kept
+from ._errors import OptionError, SizeMismatchError, TypeMismatchError, WrongTriangleError
 from ._operator import Applied, initialise, operator_class
 from ._triangular import TriangularSolver
 
 
-def _triangle(A: Any, argument: str) -> _arrays.Crs:
-    """A factor by rows: SuperLU's are by columns."""
+def _triangle(A: Any, argument: str, like: _arrays.Crs | None = None) -> _arrays.Crs:
+    """A factor by rows: SuperLU's are by columns.  On a GPU with as many entries as `like`
+    has, which the pattern is compared with later."""
     if getattr(A, "format", None) == "csc":
         A = A.tocsr()
-    return _arrays.crs(A, argument, csc=False)
+    entries = like.data.shape[0] if like is not None and like.space == "cuda" else None
+    return _arrays.crs(A, argument, csc=False, entries=entries)
 
 
-def _array_of(matrix: _arrays.Crs) -> tuple[Any, Any, Any]:
-    return matrix.indptr, matrix.indices, matrix.data
+def _own_triangle(A: Any, argument: str) -> _arrays.Crs:
+    """The same in arrays that are no one else's."""
+    matrix = _triangle(A, argument)
+    return matrix if getattr(A, "format", None) == "csc" else _kept.owned(matrix)
 
 
 class _Factored(Applied):
@@ -41,20 +45,34 @@ class _Factored(Applied):
                                   "use " + ", ".join(sorted(known)))
         options = {**options, "unit_lower": bool(unit_lower), "unit_upper": bool(unit_upper),
                    "transpose": bool(transpose), "precision": precision}
-        lower, upper = _triangle(L, "L"), _triangle(U, "U")
+        lower, upper = _own_triangle(L, "L"), _own_triangle(U, "U")
         self._make(lower, upper, self._transformation(
             lower, perm_r, perm_c, row_scale, col_scale), options)
 
     def _make(self, lower: _arrays.Crs, upper: _arrays.Crs, transformation: tuple[Any, ...],
               options: dict[str, Any]) -> None:
+        """All arrays are the solver's own."""
         initialise(self, lower.dtype, lower.shape)
         self._check(upper, lower)
-        self._factors, self._transformation_, self._options = (
-            (lower, upper), transformation, options)
+        self._options = options
         self._set(lower.shape[0], lower.dtype, lower.space)
-        self._core = _arrays.core("FactorSolver", lower.dtype, lower.space)(
-            _array_of(lower), _array_of(upper), *transformation, options,
-            _arrays.stream_of(lower.data))
+        made = _arrays.core("FactorSolver", lower.dtype, lower.space)
+        arguments = lower.handed(), upper.handed(), *map(_arrays.handed, transformation)
+        stream, outside = _arrays.waiting_stream(lower.data), None
+        try:
+            self._core = made(*arguments, options, stream)
+        except WrongTriangleError:
+            outside = _kept.places_outside(lower, True), _kept.places_outside(upper, False)
+            for factor, places, name in zip((lower, upper), outside, "LU"):
+                _kept.require_zeros(factor, places, name)
+            self._core = made(*arguments, {**options, "take_triangle": True}, stream)
+        #: Those of the last update, and where the factors have entries in other triangles.
+        self._shared = _kept.Shared(factors=(lower, upper), transformation=transformation,
+                                    outside=outside)
+
+    @property
+    def _factors(self) -> tuple[_arrays.Crs, _arrays.Crs]:
+        return self._shared.factors
 
     @staticmethod
     def _check(matrix: _arrays.Crs, like: _arrays.Crs, argument: str = "U") -> None:
@@ -68,11 +86,11 @@ class _Factored(Applied):
 
     @staticmethod
     def _transformation(lower: _arrays.Crs, *given: Any) -> tuple[Any, ...]:
-        """Permutations and scalings as the extension takes them."""
+        """Permutations and scalings as the extension takes them, in copies."""
         made = []
         for name, array in zip(("perm_r", "perm_c", "row_scale", "col_scale"), given):
             if array is not None:
-                array = _arrays.taken(array, name)
+                array = _arrays.taken(_arrays.plain(array), name)
                 if lower.space == "host" and not isinstance(array, np.ndarray):
                     array = np.asarray(array)
                 if name.startswith("perm"):
@@ -93,6 +111,7 @@ class _Factored(Applied):
                         name, f"has the shape {tuple(array.shape)}, L {lower.shape}",
                         f"pass {lower.shape[0]} elements")
                 _arrays.same_space(array, lower.space, name)
+                array = _arrays.copy_of(array)
             made.append(array)
         return tuple(made)
 
@@ -103,27 +122,38 @@ class _Factored(Applied):
         Parameters
         ----------
         L, U : sparse matrices, n x n
-            As for the constructor.
+            As for the constructor; copied, as are the others.
         perm_r, perm_c, row_scale, col_scale : arrays of n, optional
             Another transformation in place of the one before; without any of them, that
             stays.
 
         Raises
         ------
-        PatternMismatchError, ZeroDiagonalError, PrecisionError, PermutationError,
-        NotFiniteError, SizeMismatchError, TypeMismatchError, MemoryError
+        PatternMismatchError, ZeroDiagonalError, WrongTriangleError, PrecisionError,
+        PermutationError, NotFiniteError, SizeMismatchError, TypeMismatchError, MemoryError
             The old factors stay.
         """
-        lower, upper = _triangle(L, "L"), _triangle(U, "U")
-        self._check(lower, self._factors[0], "L")
-        self._check(upper, lower)
+        shared = self._shared
+        old = shared.factors
+        new = tuple(_triangle(of, name, kept)
+                    for of, name, kept in zip((L, U), "LU", old))
+        self._check(new[0], old[0], "L")
+        self._check(new[1], new[0])
+        stream = _arrays.waiting_stream(new[0].data)
         given = perm_r, perm_c, row_scale, col_scale
-        transformation = self._transformation_
+        transformation = shared.transformation
         if any(array is not None for array in given):
-            transformation = self._transformation(lower, *given)
-        self._core.update(_array_of(lower), _array_of(upper), *transformation,
-                          _arrays.stream_of(lower.data))
-        self._factors, self._transformation_ = (lower, upper), transformation
+            transformation = self._transformation(new[0], *given)
+        if shared.outside is not None:
+            for kept, factor, places, name in zip(old, new, shared.outside, "LU"):
+                _kept.require_zeros(kept._replace(data=factor.data), places, name)
+        self._core.update(new[0].handed(), new[1].handed(),
+                          *map(_arrays.handed, transformation),
+                          *(_kept.room(kept.data) for kept in old), stream)
+        shared.factors = tuple(
+            kept._replace(data=_kept.renewed(kept.data, factor.data))
+            for kept, factor in zip(old, new))
+        shared.transformation = transformation
 
     def share_plan(self) -> Any:
         """A solver with these factors and plans, and workspaces of its own.
@@ -133,7 +163,7 @@ class _Factored(Applied):
         """
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made._core = self._core.share_plan(_arrays.stream_of(self._factors[0].data))
+        made._core = self._core.share_plan(_arrays.waiting_stream(self._factors[0].data))
         return made
 
     def report(self) -> _core.FactorSolverReport:
@@ -144,8 +174,9 @@ class _Factored(Applied):
         return f"<FactorSolver, {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        _kept.wait_for_values(self, self._factors[0].data, False)
         return _restore, (*(tuple(factor) for factor in self._factors),
-                          self._transformation_, self._options)
+                          self._shared.transformation, self._options)
 
 
 class FactorSolver(_Factored, LinearOperator):
@@ -159,7 +190,9 @@ class FactorSolver(_Factored, LinearOperator):
     Parameters
     ----------
     L, U : sparse matrices, n x n
-        Lower and upper triangular, in CSR format (CSC is converted), of one type.
+        Lower and upper triangular, in CSR format (CSC is converted), of one type.  The
+        solver keeps copies, for pickling and copies of it.  Entries of the other triangle
+        have to be zero, as for :class:`TriangularSolver`.
     perm_r, perm_c : arrays of n integers, optional
         As SciPy's ``splu`` has them: row i of A is row perm_r[i] of Pr A, and column i of A
         is column perm_c[i] of A Pc.
@@ -205,8 +238,11 @@ class FactorSolver(_Factored, LinearOperator):
         return made
 
 
-def _restore(lower: tuple[Any, ...], upper: tuple[Any, ...], *rest: Any) -> Any:
-    factors = _arrays.Crs(*lower), _arrays.Crs(*upper)
+def _restore(lower: tuple[Any, ...], upper: tuple[Any, ...], transformation: tuple[Any, ...],
+             options: dict[str, Any]) -> Any:
+    # Copied: copy.copy() passes another solver's.
+    factors = [_kept.owned(_arrays.Crs(*factor)) for factor in (lower, upper)]
     made = object.__new__(operator_class(FactorSolver, factors[0].data))
-    made._make(*factors, *rest)
+    made._make(*factors, tuple(None if array is None else _arrays.copy_of(array)
+                               for array in transformation), options)
     return made

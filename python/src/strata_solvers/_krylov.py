@@ -182,12 +182,13 @@ def _vector(of: Any, n: int, matrix: _arrays.Crs, name: str) -> Any:
 def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: float,
            dtol: float, maxiter: int | None, M: Any, progress: Any,
            more: dict[str, Any]) -> Any:
-    sell = A if isinstance(A, SellMatrix) else SellMatrix(A)
+    sell = A if isinstance(A, SellMatrix) else SellMatrix._of(A)
     matrix = sell._matrix
     if matrix.shape[0] != matrix.shape[1]:
         raise NotSquareError("A", f"has the shape {matrix.shape}", "pass a square matrix")
     n = matrix.shape[0]
     b = _vector(b, n, matrix, "b")
+    stream = _arrays.waiting_stream(b)
     start: Any = _vector(x0, n, matrix, "x0") if x0 is not None else (
         sys.modules["jax"].numpy.zeros_like(b) if _arrays.framework_of(b) == "jax" else 0)
     target = _arrays.Target(None, b, matrix.dtype, matrix.space, start=start)
@@ -201,13 +202,12 @@ def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: f
         max_iterations=min(10 * n, 10**8) if maxiter is None else int(maxiter), **more)
     if progress is not None:
         options["progress"] = progress
-    stream = _arrays.stream_of(b)
+    b, x = _arrays.handed(b), _arrays.handed(x)
     solver = _arrays.core(method, matrix.dtype, matrix.space)(n, options, stream)
     if M is None:
         result = solver.solve(sell._core, b, x, stream)
     elif isinstance(M, str) and M == "jacobi":
-        result = solver.solve_jacobi(sell._core, matrix.indptr, matrix.indices, matrix.data,
-                                     b, x, stream)
+        result = solver.solve_jacobi(sell._core, *matrix.handed(), b, x, stream)
     elif isinstance(M, Applied):
         if M._type.name != matrix.dtype:
             raise TypeMismatchError("M", f"is {M._type.name}, A {matrix.dtype}",

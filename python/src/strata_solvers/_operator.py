@@ -70,7 +70,7 @@ class Applied:
         r = _arrays.right_hand_side(r, self._rows, dtype, self._space, "r")
         target = _arrays.Target(out, r, dtype, self._space)
         stream = _arrays.stream_of(r)
-        self._run(r, target.array, op, stream)
+        self._run(_arrays.handed(r), _arrays.handed(target.array), op, stream)
         return target.done(stream)
 
     def solve(self, rhs: Any) -> Any:

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core
+from . import _arrays, _core, _kept
 from ._errors import OptionError
 from ._operator import Applied, initialise, operator_class
-from ._triangular import Shared, TriangularSolver, UpdateStatus
+from ._triangular import TriangularSolver, UpdateStatus
 
 _kinds = {"ilu": "incomplete_lu", "ic": "incomplete_cholesky"}
 
@@ -37,9 +38,9 @@ class _Incomplete(Applied):
     def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
                  options: dict[str, Any]):
         initialise(self, matrix.dtype, matrix.shape)
-        self._kind, self._order, self._options = kind, order, options
-        # Adjoints and pickles are of these values, whatever becomes of A's.
-        self._shared = Shared(matrix._replace(data=_arrays.copy_of(matrix.data)))
+        self._kind, self._options = kind, options
+        # Adjoints and copies are of this matrix, whatever becomes of A.
+        self._shared = _kept.Shared(matrix=_kept.owned(matrix))
         self._has_transposes = transpose
         self._reordered = False
         self._factors: tuple[Any, Any] | None = None
@@ -48,8 +49,8 @@ class _Incomplete(Applied):
                 order == "automatic" and kind == "ic" and matrix.space == "cuda" and
                 not _for_natural_order(options) and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
-                matrix.indptr, matrix.indices, self._matrix.data, _kinds[kind], order,
-                options, _arrays.stream_of(matrix.data))
+                *self._matrix.handed(), _kinds[kind], order, options,
+                _arrays.waiting_stream(matrix.data))
             # 'automatic' is the natural order where rows are too long.
             self._reordered = self._core.order() in _other_orders
         if not self._reordered:
@@ -63,9 +64,9 @@ class _Incomplete(Applied):
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
         return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
-            matrix.indptr, matrix.indices, matrix.data,
+            *matrix.handed(),
             {**self._options, "kind": _kinds[self._kind], "transpose": transpose},
-            _arrays.stream_of(matrix.data))
+            _arrays.waiting_stream(matrix.data))
 
     def _natural(self) -> Any:
         if self._reordered:
@@ -96,12 +97,12 @@ class _Incomplete(Applied):
         Parameters
         ----------
         values : sparse matrix in CSR format, or array of as many elements as A stores
-            In the order of ``A.data``.
+            In the order of ``A.data``, and copied.
         wait : bool
             Without it, with the option ``enqueue_updates=True``, the host does not wait,
             and a matrix's pattern is not looked at: :meth:`update_status` says what was
             found, and :meth:`apply` gives NaN until there are good values.  Do not change
-            the values before that.
+            the values before that.  A CUDA graph may record such an update.
 
         Raises
         ------
@@ -111,20 +112,23 @@ class _Incomplete(Applied):
         OptionError
             `wait` is not set, and `enqueue_updates` was not.
         """
-        matrix, _ = _arrays.updated(values, self._matrix)
-        stream = _arrays.stream_of(matrix.data)
+        kept = self._matrix
+        given, _ = _arrays.updated(values, kept, wait)
+        room = _kept.room(kept.data)
         if wait:
-            self._core.update(matrix.indptr, matrix.indices, matrix.data, stream)
+            self._core.update(*given.handed(), room, _arrays.waiting_stream(given.data))
         else:
-            self._natural().enqueue_values(matrix.data, stream)
-            _arrays.settle(matrix.data, stream)
-        self._shared.matrix = matrix._replace(data=_arrays.copy_of(matrix.data))
+            stream = _arrays.stream_of(given.data)
+            self._natural().enqueue_values(_arrays.handed(given.data), room, stream)
+            _arrays.settle(given.data, stream)
+        self._shared.matrix = kept._replace(data=_kept.renewed(kept.data, given.data))
         self._factors = None
 
     def update_status(self) -> UpdateStatus:
         """What the last update has found, with the option ``enqueue_updates=True``.  Waits
         for it."""
-        return UpdateStatus._of(self._natural().status(_arrays.stream_of(self._matrix.data)))
+        return UpdateStatus._of(
+            self._natural().status(_arrays.waiting_stream(self._matrix.data)))
 
     def share_plan(self) -> Any:
         """A preconditioner with these factors and plans, and workspaces of its own.
@@ -134,7 +138,7 @@ class _Incomplete(Applied):
         Adjoints then need the option ``transpose=True``, and orders other than the
         natural one have no such thing.
         """
-        core = self._natural().share_plan(_arrays.stream_of(self._matrix.data))
+        core = self._natural().share_plan(_arrays.waiting_stream(self._matrix.data))
         made = object.__new__(type(self))
         self._shared.by_several = True
         made.__dict__.update(self.__dict__)
@@ -175,11 +179,12 @@ class _Incomplete(Applied):
             indptr = _arrays.new_array(like, matrix.shape[0] + 1, matrix.indices)
             indices = _arrays.new_array(like, entries, matrix.indices)
             data = _arrays.new_array(like, entries)
-            core.copy_factor(lower, indptr, indices, data, _arrays.stream_of(like))
+            core.copy_factor(lower, *map(_arrays.handed, (indptr, indices, data)),
+                             _arrays.waiting_stream(like))
             made.append((indptr, indices, data))
         if self._kind == "ic":
             _split_diagonal(*made, matrix.dtype)
-        self._factors = tuple(_arrays.csr_like(like, arrays, matrix.shape) for arrays in made)
+        self._factors = tuple(_csr_like(like, arrays, matrix.shape) for arrays in made)
         return self._factors
 
     @property
@@ -191,7 +196,11 @@ class _Incomplete(Applied):
                 f"{self.shape[1]} matrix, {self.dtype}>")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (tuple(self._matrix), self._kind, self._order, self._has_transposes,
+        _kept.wait_for_values(self, self._matrix.data,
+                              bool(self._options.get("enqueue_updates")))
+        # That which was chosen: a copy has the same factors.
+        order = self._core.order() if self._reordered else "natural"
+        return _restore, (tuple(self._matrix), self._kind, order, self._has_transposes,
                           self._options)
 
 
@@ -209,13 +218,36 @@ class IncompletePreconditioner(_Incomplete, LinearOperator):
         return object.__new__(cls)
 
 
+def _csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
+    """indptr, indices, data as a CSR matrix of the framework of `like`."""
+    indptr, indices, data = arrays
+    framework = _arrays.framework_of(like)
+    if framework == "torch":
+        return sys.modules["torch"].sparse_csr_tensor(indptr, indices, data, shape)
+    if framework == "cupy":
+        from cupyx.scipy.sparse import csr_matrix
+
+        return csr_matrix((data, indices, indptr), shape=shape)
+    from scipy.sparse import csr_array
+
+    return csr_array((data, indices, indptr), shape=shape)
+
+
+def _row_numbers(indptr: Any, entries: int) -> Any:
+    """The row of each entry of a matrix without empty rows, in indptr's framework."""
+    begins = _arrays.new_array(indptr, entries)
+    begins[...] = 0
+    begins[indptr[1:-1]] = 1
+    return begins.cumsum(0)
+
+
 def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
     """Makes C, C^H of L, U = D L^H in place: arrays of rows whose diagonal is the last
     entry in L and the first in U."""
     indptr, _, data = upper
     diagonal = data[indptr[:-1]]
     root = (diagonal if _arrays.is_real(dtype) else diagonal.real) ** 0.5
-    upper_row, lower_column = _arrays.row_numbers(indptr, len(data)), lower[1]
+    upper_row, lower_column = _row_numbers(indptr, len(data)), lower[1]
     data /= root[upper_row]
     values = lower[2]
     values *= root[lower_column]

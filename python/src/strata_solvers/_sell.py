@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _kept
 from ._errors import OptionError, TypeMismatchError
 
 
@@ -17,8 +17,8 @@ class SellMatrix:
     Parameters
     ----------
     A : sparse matrix, m x n, in CSR format
-        Rows need not be sorted, and entries named twice add up.  Its arrays are not
-        copied; the matrix keeps references to them, for :meth:`update` and pickling.
+        Rows need not be sorted, and entries named twice add up.  The object keeps a copy
+        of A, for pickling and copies: it does not see what you change in A later.
     chunk_rows, sigma, lanes_per_row, long_row : int
         The shape; 0 leaves the choice to the library.
     use_diagonals : bool
@@ -38,13 +38,19 @@ class SellMatrix:
                  lanes_per_row: int = 0, long_row: int = 0, use_diagonals: bool = True):
         options = dict(chunk_rows=chunk_rows, sigma=sigma, lanes_per_row=lanes_per_row,
                        long_row=long_row, use_diagonals=use_diagonals)
-        self._make(_arrays.crs(A, square=False, csc=False), options)
+        self._make(_kept.owned(_arrays.crs(A, square=False, csc=False)), options)
+
+    @classmethod
+    def _of(cls, A: Any) -> SellMatrix:
+        """For one call, in which no one changes A: without a copy."""
+        made = cls.__new__(cls)
+        made._make(_arrays.crs(A, square=False, csc=False), {})
+        return made
 
     def _make(self, matrix: _arrays.Crs, options: dict[str, Any]) -> None:
         self._matrix, self._options = matrix, options
         self._core = _arrays.core("SellMatrix", matrix.dtype, matrix.space)(
-            matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], options,
-            _arrays.stream_of(matrix.data))
+            *matrix.handed(), matrix.shape[1], options, _arrays.waiting_stream(matrix.data))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,31 +85,38 @@ class SellMatrix:
         target = _arrays.Target(out, x, matrix.dtype, matrix.space,
                                 None if shape == tuple(x.shape) else shape)
         for name, factor in (("alpha", alpha), ("beta", beta)):
-            if _arrays.is_real(matrix.dtype) and isinstance(factor, complex) and factor.imag:
+            try:
+                imaginary = complex(factor).imag
+            except (TypeError, ValueError) as error:
+                raise TypeMismatchError(name, f"is {factor!r}", "pass a number") from error
+            if imaginary and _arrays.is_real(matrix.dtype):
                 raise TypeMismatchError(name, f"is {factor}, and the matrix is real",
                                         "pass a real number")
+        alpha, beta = complex(alpha), complex(beta)
         if _arrays.is_real(matrix.dtype):
-            alpha, beta = float(np.real(alpha)), float(np.real(beta))
+            alpha, beta = alpha.real, beta.real
         stream = _arrays.stream_of(x)
-        self._core.apply(x, target.array, alpha, beta, stream)
+        self._core.apply(_arrays.handed(x), _arrays.handed(target.array), alpha, beta, stream)
         return target.done(stream)
 
     def update(self, values: Any) -> None:
-        """Takes new values on the same pattern: a CSR matrix, or its values alone in
-        the order of ``A.data``."""
-        matrix, compare = _arrays.updated(values, self._matrix)
-        stream = _arrays.stream_of(matrix.data)
+        """Takes new values on the same pattern, which are copied: a CSR matrix, or its values
+        alone in the order of ``A.data``."""
+        kept = self._matrix
+        given, compare = _arrays.updated(values, kept)
+        room, stream = _kept.room(kept.data), _arrays.waiting_stream(given.data)
         if compare:
-            self._core.update(matrix.indptr, matrix.indices, matrix.data, stream)
+            self._core.update(*given.handed(), room, stream)
         else:
-            self._core.update_values(matrix.data, stream)
-        self._matrix = matrix
+            self._core.update_values(_arrays.handed(given.data), room, stream)
+        self._matrix = kept._replace(data=_kept.renewed(kept.data, given.data))
 
     def report(self) -> _core.SellReport:
         """Shape, padding and sizes."""
         return self._core.report()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        _kept.wait_for_values(self, self._matrix.data, False)
         return _restore, (tuple(self._matrix), self._options)
 
     def __repr__(self) -> str:
@@ -112,5 +125,6 @@ class SellMatrix:
 
 def _restore(matrix: tuple[Any, ...], options: dict[str, Any]) -> SellMatrix:
     made = SellMatrix.__new__(SellMatrix)
-    made._make(_arrays.Crs(*matrix), options)
+    # Copied: copy.copy() passes another object's.
+    made._make(_kept.owned(_arrays.Crs(*matrix)), options)
     return made

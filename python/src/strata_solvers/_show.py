@@ -16,7 +16,7 @@ def level_sets(solver: TriangularSolver) -> np.ndarray:
     """Rows of each level set of a solver's triangle, in the order of the solve.
 
     A row of level l depends on rows of levels below l alone, and on one of level l - 1.
-    Found on the host, in O(n + entries), from the matrix that the solver refers to.
+    Found on the host, in O(n + entries), from the matrix that the solver keeps.
     """
     if not isinstance(solver, TriangularSolver):
         raise TypeMismatchError("solver", f"is a {type(solver).__name__}",
@@ -27,7 +27,8 @@ def level_sets(solver: TriangularSolver) -> np.ndarray:
                           "show one of the same matrix on the host")
     sizes = getattr(_core, f"level_set_sizes_{matrix.dtype}_host")(
         matrix.indptr, matrix.indices, matrix.data, solver._core_lower,
-        solver._unit_diagonal, solver._core_op, solver._options["take_triangle"])
+        solver._unit_diagonal, solver._core_op,
+        solver._options["take_triangle"] or solver._shared.outside is not None)
     return np.asarray(sizes, dtype=np.int64)
 
 

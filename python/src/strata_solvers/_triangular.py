@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _kept
 from ._errors import (
     NotSquareError,
     OptionError,
     SizeMismatchError,
     TypeMismatchError,
+    WrongTriangleError,
 )
 
 _ops: dict[str | int, str] = {
@@ -28,16 +29,6 @@ def op_of(trans: Any) -> str:
     if not isinstance(key, (str, int)) or key not in _ops:
         raise OptionError("trans", f"{trans!r} is unknown", "use 'N', 'T' or 'H'")
     return _ops[key]
-
-
-class Shared:
-    """What solvers that share a plan have in common."""
-
-    def __init__(self, matrix: _arrays.Crs):
-        #: The matrix of the last update.
-        self.matrix = matrix
-        #: Whether there is more than one of them.
-        self.by_several = False
 
 
 class UpdateStatus(NamedTuple):
@@ -61,8 +52,8 @@ class TriangularSolver:
     """Solves op(A) x = b for one sparse triangle A, n x n, and many b.
 
     The constructor checks A, analyses its pattern and packs its values; solves then
-    reuse that plan.  The arrays of A are not copied.  The solver keeps references to
-    them, for :meth:`update`, pickling and :func:`show`.
+    reuse that plan.  The solver keeps a copy of A, for pickling, copies of the solver and
+    :func:`show`: if you change A later, neither the solver nor a copy of it sees that.
 
     Parameters
     ----------
@@ -70,13 +61,15 @@ class TriangularSolver:
         In CSR or CSC format: of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
         float32, float64, complex64 or complex128, with indices of 32 or 64 bits.
     lower : bool
-        Whether A is a lower or an upper triangle.
+        Whether A is a lower or an upper triangle.  Entries of the other triangle have to
+        be zero, in updates, too.  (Where there are any, an update on a GPU copies the
+        values to the host; with `enqueue_updates` they are refused.)
     unit_diagonal : bool
         The diagonal is taken to be one, and stored diagonal entries are ignored.
     trans : {'N', 'T', 'H'}
         Solve with A, its transpose, or its conjugate transpose ('C' is 'H', too).
     take_triangle : bool
-        Use the stated triangle of a full matrix instead of refusing other entries.
+        Use the stated triangle of a full matrix, and ignore its other entries.
     sort_rows : bool
         Sort rows in a private copy instead of refusing those that are not sorted.
     algorithm : str
@@ -137,11 +130,12 @@ class TriangularSolver:
             name: value for name, value in locals().items()
             if name not in ("self", "A", "lower", "unit_diagonal", "trans", "op")
         }
-        self._make(_arrays.crs(A), bool(lower), bool(unit_diagonal), op, options)
+        self._make(_kept.owned(_arrays.crs(A)), bool(lower), bool(unit_diagonal), op, options)
 
     def _make(self, matrix: _arrays.Crs, lower: bool, unit_diagonal: bool, op: str,
-              options: dict[str, Any]) -> None:
-        self._shared = Shared(matrix)
+              options: dict[str, Any], *, zeros: bool = True) -> None:
+        """`matrix` is the solver's own; whether it may have `zeros` in the other triangle,
+        which updates then have to check."""
         self._lower, self._unit_diagonal = lower, unit_diagonal
         self._op, self._options = op, options
         # CSC's arrays are the transposed matrix by rows.
@@ -150,10 +144,19 @@ class TriangularSolver:
             lower = not lower
             self._conjugate = op == "conjugate_transpose" and not _arrays.is_real(matrix.dtype)
             op = "transpose" if op == "none" else "none"
-        self._core = _arrays.core("TriangularSolver", matrix.dtype, matrix.space)(
-            matrix.indptr, matrix.indices, matrix.data, lower, unit_diagonal,
-            {**options, "op": op}, _arrays.stream_of(matrix.data),
-        )
+        made = _arrays.core("TriangularSolver", matrix.dtype, matrix.space)
+        arguments = *matrix.handed(), lower, unit_diagonal
+        stream, outside = _arrays.waiting_stream(matrix.data), None
+        try:
+            self._core = made(*arguments, {**options, "op": op}, stream)
+        except WrongTriangleError:
+            if not zeros or options["enqueue_updates"]:
+                raise
+            outside = _kept.places_outside(matrix, lower)
+            _kept.require_zeros(matrix, outside, "A")
+            self._core = made(*arguments, {**options, "op": op, "take_triangle": True}, stream)
+        #: The matrix of the last update, and where it has entries in the other triangle.
+        self._shared = _kept.Shared(matrix=matrix, outside=outside)
         self._core_lower, self._core_op = lower, op
         self._rows, self._dtype = matrix.shape[0], np.dtype(matrix.dtype)
         self._on_host = matrix.space == "host" and not self._conjugate
@@ -213,17 +216,8 @@ class TriangularSolver:
         b = _arrays.right_hand_side(b, matrix.shape[0], dtype, matrix.space)
         target = _arrays.Target(out, b, dtype, matrix.space)
         stream = _arrays.stream_of(b)
-        if self._conjugate:
-            if matrix.space == "cuda" and _arrays.framework_of(b) not in ("cupy", "torch"):
-                raise TypeMismatchError(
-                    "b", f"is a {type(b).__name__}, which can't be conjugated here",
-                    "make the solver of a matrix in CSR format")
-            # conj(M) x = b is M conj(x) = conj(b).
-            from_ = b.conj() if _arrays.framework_of(b) != "torch" else b.conj().resolve_conj()
-            self._core.solve(from_, from_, stream)
-            target.array[...] = from_.conj()
-        else:
-            self._core.solve(b, target.array, stream)
+        solve = self._core.solve_conjugated if self._conjugate else self._core.solve
+        solve(_arrays.handed(b), _arrays.handed(target.array), stream)
         return target.done(stream)
 
     def _solve_halves(self, b: np.ndarray, out: Any) -> np.ndarray:
@@ -246,37 +240,50 @@ class TriangularSolver:
         Parameters
         ----------
         values : sparse matrix, or array of as many elements as the matrix stores
-            In the order of ``A.data``.  (A matrix's pattern is compared, for the price of
-            a pass over it, where `wait` is set.)
+            In the order of ``A.data``, and copied: changes of the array that come later
+            are not seen.  (A matrix's pattern is compared, for the price of a pass over
+            it, if `wait` is set.)
         wait : bool
             Without it, for a solver made with ``enqueue_updates=True``, the host does not
             wait for the values to be checked: :meth:`update_status` says what was found,
             and solves give NaN until there are good values.  Do not change the values
-            before that.
+            before that.  A CUDA graph may record such an update, and solves with it.
 
         Raises
         ------
-        PatternMismatchError, ZeroDiagonalError, ScalingError, SizeMismatchError,
-        TypeMismatchError, MemoryError
+        PatternMismatchError, ZeroDiagonalError, WrongTriangleError, ScalingError,
+        SizeMismatchError, TypeMismatchError, MemoryError
             The solver then still has its old values.
         OptionError
             `wait` is not set, and `enqueue_updates` was not.
         """
-        matrix, compare = _arrays.updated(values, self._matrix)
-        stream = _arrays.stream_of(matrix.data)
+        self._update(values, wait, True)
+
+    def _update(self, values: Any, wait: bool, keep: bool) -> None:
+        shared = self._shared
+        given, compare = _arrays.updated(values, shared.matrix, wait)
+        room = _kept.room(shared.matrix.data) if keep else None
         if not wait:
-            self._core.enqueue_values(matrix.data, stream)
-            _arrays.settle(matrix.data, stream)
-        elif compare:
-            self._core.update(matrix.indptr, matrix.indices, matrix.data, stream)
+            stream = _arrays.stream_of(given.data)
+            self._core.enqueue_values(_arrays.handed(given.data), room, stream)
+            _arrays.settle(given.data, stream)
         else:
-            self._core.update_values(matrix.data, stream)
-        self._shared.matrix = matrix
+            stream = _arrays.waiting_stream(given.data)
+            if shared.outside is not None:
+                _kept.require_zeros(shared.matrix._replace(data=given.data), shared.outside,
+                                    "values")
+            if compare:
+                self._core.update(*given.handed(), room, stream)
+            else:
+                self._core.update_values(_arrays.handed(given.data), room, stream)
+        if keep:
+            shared.matrix = shared.matrix._replace(
+                data=_kept.renewed(shared.matrix.data, given.data))
 
     def update_status(self) -> UpdateStatus:
         """What the last update has found, for a solver made with ``enqueue_updates=True``.
         Waits for it."""
-        return UpdateStatus._of(self._core.status(_arrays.stream_of(self._matrix.data)))
+        return UpdateStatus._of(self._core.status(_arrays.waiting_stream(self._matrix.data)))
 
     def share_plan(self) -> TriangularSolver:
         """A solver with this one's plan and values, and a workspace of its own.
@@ -287,7 +294,7 @@ class TriangularSolver:
         """
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made._core = self._core.share_plan(_arrays.stream_of(self._matrix.data))
+        made._core = self._core.share_plan(_arrays.waiting_stream(self._matrix.data))
         return made
 
     def report(self) -> _core.TriangularReport:
@@ -295,6 +302,7 @@ class TriangularSolver:
         return self._core.report()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        _kept.wait_for_values(self, self._matrix.data, self._options["enqueue_updates"])
         return _restore, (type(self), tuple(self._matrix), self._lower,
                           self._unit_diagonal, self._op, self._options)
 
@@ -307,7 +315,8 @@ class TriangularSolver:
 def _restore(kind: type[TriangularSolver], matrix: tuple[Any, ...],
              *rest: Any) -> TriangularSolver:
     solver = kind.__new__(kind)
-    solver._make(_arrays.Crs(*matrix), *rest)
+    # Copied: copy.copy() passes another solver's.
+    solver._make(_kept.owned(_arrays.Crs(*matrix)), *rest)
     return solver
 
 
@@ -328,7 +337,7 @@ def spsolve_triangular(
     ----------
     A : sparse matrix, n x n
         In CSR or CSC format; others are converted, with SciPy's warning.  Entries
-        named twice add up.
+        named twice add up, and those of the other triangle have to be zero.
     b : array_like, n or n x k
     lower : bool
         Whether A is a lower or an upper triangle.
@@ -348,8 +357,8 @@ def spsolve_triangular(
     Raises
     ------
     LinAlgError
-        A is not triangular, or has a zero or no entry on its diagonal: as
-        WrongTriangleError, ZeroDiagonalError or MissingDiagonalError with ``row``.
+        The other triangle of A has a value that is not zero, or the diagonal of A a zero
+        or no entry: as WrongTriangleError, ZeroDiagonalError or MissingDiagonalError with ``row``.
     ValueError
         The shapes of A and b do not fit.
 

@@ -12,12 +12,14 @@ of Python, on the host; arrays on a GPU then travel there and back.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.sparse import csr_array
 
 from . import _arrays, _core
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError
@@ -113,9 +115,17 @@ class TriangularSolve:
         lower = bool(options.pop("lower", True))
         unit = bool(options.pop("unit_diagonal", False))
         space = _arrays.space_of(arrays[2])
+        # No one looks at the values of each solve, so none may have to be zero.
         solver._make(_arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
-                     {"N": "none", "T": "transpose"}[op], options)
+                     {"N": "none", "T": "transpose"}[op], options, zeros=False)
         return solver
+
+    def __reduce__(self) -> Any:
+        # Not as it is: numbers of solvers are those of one process, and of one object.
+        matrix = self._matrix
+        A = csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        return functools.partial(type(self), trans=self._trans, platform=self.platform,
+                                 **self._options), (A,)
 
     # --- Called by XLA ---
 
@@ -178,6 +188,8 @@ class TriangularSolve:
             raise TypeMismatchError(
                 "values, b", f"are {values.dtype} and {b.dtype}",
                 "pass both as float32, float64, complex64 or complex128")
+        if values.shape == (len(self._col) + self._matrix.spare,):
+            values = values[:len(self._col)]
         if values.shape != self._col.shape:
             raise SizeMismatchError(
                 "values", f"has the shape {values.shape} for {len(self._col)} entries",

@@ -68,7 +68,7 @@ class TriangularSolve(torch.nn.Module):
         solver = self._plans.get(key)
         if solver is not None:
             # Always: a write by way of `.data` leaves no trace on a tensor.
-            solver.update(values)
+            solver._update(values, wait=True, keep=False)
             return solver
         A = torch.sparse_csr_tensor(self.crow, self.col, values, (self.n, self.n),
                                     check_invariants=False)

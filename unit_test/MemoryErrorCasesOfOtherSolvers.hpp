@@ -25,6 +25,7 @@
 #include <Strata_Triangle.hpp>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -123,6 +124,20 @@ std::vector<double> applied(const Preconditioner& M, std::int64_t n) {
   return host_copy(z);
 }
 
+inline HostMatrix<double> upper_triangle(const HostMatrix<double>& A) {
+  HostMatrix<double> upper;
+  upper.rows = upper.columns = A.rows;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      if (A.entries[k] >= i) {
+        upper.entries.push_back(A.entries[k]);
+        upper.values.push_back(A.values[k]);
+      }
+    upper.row_map.push_back(static_cast<std::int64_t>(upper.entries.size()));
+  }
+  return upper;
+}
+
 /// New values for which the solver with U, the second one, has to be made anew.
 template <class Failing, class Space>
 void expect_memory_errors_of_factorisations(
@@ -135,14 +150,22 @@ void expect_memory_errors_of_factorisations(
   auto changed = scaled(A, 3.);
   changed.at(0, 0) = 1e300;
   changed.at(0, 1) = 1e-20;
-  const auto old_matrix = A.template to_device<Matrix>();
-  enum class Update { plain, other_solvers, enqueued };
-  for (const auto update :
-       {Update::plain, Update::other_solvers, Update::enqueued}) {
-    const bool other_solvers = update == Update::other_solvers;
-    const auto new_matrix =
-        (other_solvers ? changed : scaled(A, 3.)).template to_device<Matrix>();
+  enum class Update { plain, other_solvers, enqueued, of_upper_triangle };
+  for (const auto update : {Update::plain, Update::other_solvers,
+                            Update::enqueued, Update::of_upper_triangle}) {
+    const bool other_solvers = update == Update::other_solvers,
+               of_upper_triangle = update == Update::of_upper_triangle;
+    const auto given = [&](const HostMatrix<double>& from) {
+      return (of_upper_triangle ? upper_triangle(from) : from)
+          .template to_device<Matrix>();
+    };
+    const auto old_matrix = given(A),
+               new_matrix = given(other_solvers ? changed : scaled(A, 3.));
     IncompleteFactorizationOptions options;
+    if (of_upper_triangle) {
+      options.kind = Factorization::incomplete_cholesky;
+      options.symmetry_tolerance = std::numeric_limits<double>::infinity();
+    }
     options.enqueue_updates = update == Update::enqueued;
     options.triangular.algorithm = Algorithm::sync_free_subgraphs;
     options.transpose = !other_solvers;
@@ -173,6 +196,7 @@ void expect_memory_errors_of_factorisations(
         other_solvers);
     const std::string name = other_solvers             ? ", other solvers"
                              : options.enqueue_updates ? ", enqueued updates"
+                             : of_upper_triangle       ? ", upper triangle"
                                                        : "";
     if (!other_solvers)
       errors.expect("IncompleteFactorization" + name, [&] {

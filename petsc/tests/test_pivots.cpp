@@ -305,6 +305,26 @@ PetscErrorCode test_bad_pivots(MatType matrix, Random& random) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// No shift mends a value that is not a number.
+PetscErrorCode test_not_finite(MatType matrix, Random& random) {
+  Rows rows = random_rows(60, random, false, 1.0);
+  MatFactorError error;
+
+  PetscFunctionBeginUser;
+  rows.at(17, 17) = std::numeric_limits<PetscReal>::quiet_NaN();
+  for (const MatFactorShiftType shift :
+       {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE}) {
+    Made strata;
+    PetscCall(
+        start(strata, rows, matrix, MATSOLVERSTRATA, MAT_FACTOR_ILU, shift));
+    PetscCall(MatFactorGetError(strata.F, &error));
+    CHECK(error == MAT_FACTOR_OTHER, "error %d", (int)error);
+    PetscCall(expect_counts(strata.F, 1, 1));
+    PetscCall(end(strata));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // A first factorisation that fails, and diagonal entries that are missing.
 PetscErrorCode test_missing(MatType matrix, Random& random) {
   const Rows good = random_rows(60, random, false, 1.0);
@@ -360,6 +380,7 @@ PetscErrorCode test(MatType matrix, Random& random) {
   PetscCall(test_upper_triangle(matrix, random));
   PetscCall(test_views(matrix, random));
   PetscCall(test_bad_pivots(matrix, random));
+  PetscCall(test_not_finite(matrix, random));
   PetscCall(test_missing(matrix, random));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

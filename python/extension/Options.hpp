@@ -14,6 +14,13 @@ namespace StrataPython {
 
 namespace nb = nanobind;
 
+/// The int that a float is equal to, or the float itself.
+inline nb::object whole_number(nb::handle number) {
+  return nb::cast<bool>(number.attr("is_integer")())
+             ? nb::object(number.attr("__int__")())
+             : nb::borrow(number);
+}
+
 /// The option `name` of a dictionary, or `otherwise`. @throws OptionError where
 /// it is not of the type
 template <class Value>
@@ -22,6 +29,10 @@ Value option(const nb::dict& options, const char* name, Value otherwise) {
   const nb::handle given = options[name];
   Value value{};
   if (nb::try_cast<Value>(given, value)) return value;
+  // Such as 1e9.
+  if (PyFloat_Check(given.ptr()) &&
+      nb::try_cast<Value>(whole_number(given), value))
+    return value;
   const bool is_text = std::is_same<Value, std::string>::value;
   throw Strata::OptionError(
       name, nb::cast<std::string>(nb::repr(given)) + " can't be taken",

@@ -231,6 +231,21 @@ def test_order_of_level_sets_has_the_natural_factors(rng):
     np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["ilu", "ic"])
+def test_fill_is_refused_while_it_is_counted(kind):
+    """A dense first row and column: all of the 9 million entries would fill in."""
+    n = 3000
+    A = sp.diags_array(np.full(n, 2.0 * n)).tolil()
+    A[0, 1:] = 1
+    A[1:, 0] = 1
+    with pytest.raises(strata.PlanMemoryError, match="fill of level 1") as caught:
+        getattr(strata, kind)(A.tocsr(), 1, max_plan_bytes=1e6)
+    assert caught.value.argument == "max_plan_bytes"
+    assert caught.value.allowed == 10**6 < caught.value.needed < 3 * 10**6
+    with pytest.raises(strata.OptionError, match="max_plan_bytes"):
+        getattr(strata, kind)(A.tocsr(), 1, max_plan_bytes=1e6 + 0.5)
+
+
 @pytest.mark.parametrize("order", ["natural", "level_sets", "coloured"])
 def test_reads_the_upper_triangle(rng, order):
     A = laplacian(6)

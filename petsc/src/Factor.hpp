@@ -319,7 +319,7 @@ class Factor : public FactorBase {
         static_cast<double>(rules.positive ? real_part(pivot)
                                            : magnitude(pivot)),
         static_cast<double>(rules.tolerance),
-        rules.relative ? " times the row's other entries" : "");
+        rules.relative ? " times the sum of the row's other entries" : "");
     outcome = failed(MAT_FACTOR_NUMERIC_ZEROPIVOT, row, reason);
     outcome.pivot = magnitude(pivot);
     return outcome;

@@ -10,13 +10,17 @@
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_Gmres.hpp>
 #include <cmath>
+#include <core/scalar/Wide.hpp>
 #include <limits>
+#include <sstream>
 
 #include "HermitianMatrix.hpp"
 #include "LateStatus.hpp"
 
 namespace {
 
+using Strata::CgStatus;
+using Strata::KrylovStatus;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 template <class Scalar>
 constexpr bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
@@ -54,20 +58,31 @@ Vector<Scalar> on_device(const std::vector<Scalar>& of) {
   return v;
 }
 
-/// ||b - A x||: squares of all numbers of double fit.
+/// ||b - A x||, and what rounding may make of it. Squares of all numbers of
+/// double fit.
+struct Residual {
+  double norm, rounding;
+};
 template <class Scalar>
-long double residual_norm(const HostMatrix<Scalar>& A,
-                          const std::vector<Scalar>& b,
-                          const std::vector<Scalar>& x) {
+Residual residual_of(const HostMatrix<Scalar>& A, const std::vector<Scalar>& b,
+                     const std::vector<Scalar>& x) {
   using Number = std::complex<long double>;
-  long double squares = 0;
+  long double squares = 0, squared_sizes = 0;
   for (std::int64_t i = 0; i < A.rows; ++i) {
     Number sum(wide(b[i]));
-    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      sum -= Number(wide(A.values[k])) * Number(wide(x[A.entries[k]]));
+    long double size = std::abs(sum);
+    for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
+      const Number product =
+          Number(wide(A.values[k])) * Number(wide(x[A.entries[k]]));
+      sum -= product;
+      size += std::abs(product);
+    }
     squares += std::norm(sum);
+    squared_sizes += size * size;
   }
-  return std::sqrt(squares);
+  return {static_cast<double>(std::sqrt(squares)),
+          static_cast<double>(8 * Strata::Detail::spacing_of<Scalar> *
+                              std::sqrt(squared_sizes))};
 }
 
 template <template <class, class> class SolverOf, class OptionsOf>
@@ -113,47 +128,50 @@ struct Solve {
   }
 };
 
-/// That the status says what has become of x. Returns it.
+/// That the status says what has become of x. Returns the result.
 template <class Method, class Scalar>
-std::string expect_honest(Solve<Method, Scalar>& solve) {
-  const double noise = single<Scalar> ? 1e-4 : 1e-9;
-  const double first = residual_norm(solve.A, solve.b, solve.x);
-  const double of_b = residual_norm(
-      solve.A, solve.b, std::vector<Scalar>(solve.x.size(), Scalar(0)));
+auto expect_honest(Solve<Method, Scalar>& solve) {
+  const double first = residual_of(solve.A, solve.b, solve.x).norm;
+  const std::vector<Scalar> zero(solve.x.size(), Scalar(0));
+  const double of_b = residual_of(solve.A, solve.b, zero).norm;
   const auto before = solve.x;
   const auto result = solve();
   using Status = decltype(result.status);
-  const double last = residual_norm(solve.A, solve.b, solve.x);
-  SCOPED_TRACE(std::string(to_string(result.status)) + ' ' +
-               std::to_string(result.iterations) + ' ' + std::to_string(first) +
-               ' ' + std::to_string(last));
+  const auto [last, rounding] = residual_of(solve.A, solve.b, solve.x);
+  std::ostringstream text;
+  text << to_string(result.status) << ' ' << result.iterations << ": from "
+       << first << " to " << last << " and rounding of " << rounding;
+  SCOPED_TRACE(text.str());
   if (result.status == Status::not_finite) {
     EXPECT_TRUE(result.iterations > 0 || solve.x == before);
-  } else {
-    EXPECT_NEAR(result.residual_norm, last, 1e-2 * last + noise * first);
-    EXPECT_NEAR(result.rhs_norm, of_b, 1e-5 * of_b);
+    return result;
   }
+  EXPECT_NEAR(result.residual_norm, last, 1e-5 * last + rounding);
+  EXPECT_NEAR(result.rhs_norm, of_b, 1e-5 * of_b);
   const double limit = std::max(solve.options.relative_tolerance * of_b,
                                 solve.options.absolute_tolerance);
-  double most = 0;
-  for (const double norm : result.history) most = std::max(most, norm);
-  switch (result.status) {
-    case Status::converged:
-      EXPECT_LE(last, 2.1 * limit + noise * limit);
-      break;
-    case Status::diverged:
-      EXPECT_TRUE(last > (1 - noise) * first ||
-                  most > solve.options.divergence_tolerance * of_b);
-      break;
-    default:
-      if (result.status == Status::max_iterations ||
-          result.status == Status::stagnated ||
-          to_string(result.status) == std::string("breakdown"))
-        EXPECT_LE(last, (1.001 + noise) * first) << "worse, without a word";
+  const double most = solve.options.divergence_tolerance *
+                      std::max(result.rhs_norm, result.history[0]);
+  const bool grew = result.history.back() > most;
+  for (std::size_t i = 0; i + 1 < result.history.size(); ++i) {
+    EXPECT_LE(result.history[i], most) << "went on at " << i;
   }
-  if (result.status == Status::max_iterations)
+  if (grew) {
+    EXPECT_EQ(result.status, Status::diverged);
+  }
+  if (result.status == Status::diverged) {
+    EXPECT_TRUE(grew || last + rounding > first);
+  } else if (result.converged()) {
+    EXPECT_LE(last, 2.0001 * limit + rounding);
+  } else if (result.status == Status::max_iterations ||
+             result.status == Status::stagnated ||
+             to_string(result.status) == std::string("breakdown")) {
+    EXPECT_LE(last, 1.0011 * first + rounding) << "worse, without a word";
+  }
+  if (result.status == Status::max_iterations) {
     EXPECT_EQ(result.iterations, solve.options.max_iterations);
-  return to_string(result.status);
+  }
+  return result;
 }
 
 /// The second difference of n points, without a boundary: of no solution.
@@ -177,8 +195,11 @@ TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
       for (const double tolerance : {1e5, infinity, 3.0}) {
         SCOPED_TRACE(launches);
         SCOPED_TRACE(tolerance);
+        // A constant b is an eigenvector: Jacobi alone hides that.
+        auto b = std::vector<Scalar>(100, Scalar(1));
+        if (with == With::none) b[7] = Scalar(3);
         Solve<Cg, Scalar> solve{neumann<Scalar>(100),
-                                std::vector<Scalar>(100, Scalar(1)),
+                                b,
                                 std::vector<Scalar>(100, Scalar(0)),
                                 {},
                                 with};
@@ -187,13 +208,16 @@ TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
         solve.options.launches = launches;
         solve.options.max_iterations = with == With::lu ? 3 : 1000;
         solve.options.divergence_tolerance = tolerance;
-        const auto status = expect_honest(solve);
-        if (with == With::lu || tolerance == infinity) continue;
-        EXPECT_TRUE(status == "diverged" || status == "indefinite_matrix")
-            << status;
-        if (!single<Scalar>) {
-          EXPECT_EQ(status, "diverged");
-        }
+        const auto result = expect_honest(solve);
+        if (with == With::lu) continue;
+        // On what rounding makes of the matrix: with other sums, as on a GPU, a
+        // search direction may show that it is singular first.
+        if ((single<Scalar> || Strata::Detail::is_gpu<Device>)&&result.status ==
+            CgStatus::indefinite_matrix)
+          continue;
+        EXPECT_EQ(result.status, CgStatus::diverged)
+            << to_string(result.status);
+        EXPECT_EQ(result.iterations < 1000, tolerance < infinity);
       }
 }
 
@@ -211,18 +235,20 @@ void bicgstab_diverges() {
   dense[5] = dense[10] = number(-.13627952880333782, two_pi);
   dense[12] = number(.1112795288033368);
   dense[15] = number(-.16127952880333785);
-  for (const double tolerance : {1e5, infinity}) {
-    Solve<BiCgStab, Scalar> solve{{4, 4, dense},
-                                  std::vector<Scalar>(4, Scalar(1)),
-                                  std::vector<Scalar>(4, Scalar(0)),
-                                  {}};
-    solve.options.max_iterations = 40;
-    solve.options.divergence_tolerance = tolerance;
-    const auto status = expect_honest(solve);
-    if (!single<Scalar>) {
-      EXPECT_EQ(status, "diverged");
-    }
-  }
+  // Rounding alone keeps it from being singular: where the residual grows, and
+  // how far, differs from machine to machine.
+  for (const double tolerance : {1e5, 10.0, infinity})
+    for (const double relative : {1e-5, 1e-8, 0.0})
+      for (const int most : {1, 2, 3, 4, 5, 7, 10, 20, 40, 400}) {
+        Solve<BiCgStab, Scalar> solve{{4, 4, dense},
+                                      std::vector<Scalar>(4, Scalar(1)),
+                                      std::vector<Scalar>(4, Scalar(0)),
+                                      {}};
+        solve.options.max_iterations = most;
+        solve.options.relative_tolerance = relative;
+        solve.options.divergence_tolerance = tolerance;
+        expect_honest(solve);
+      }
 }
 TEST(KrylovRange, BiCgStabTellsThatItDiverges) {
   bicgstab_diverges<Kokkos::complex<double>>();
@@ -231,12 +257,12 @@ TEST(KrylovRange, BiCgStabTellsThatItDiverges) {
 
 /// Systems of all kinds, most of which nothing solves in a few iterations.
 template <class Method, class Scalar>
-void tell_what_has_become_of_x(bool is_cg) {
+void tell_what_has_become_of_x() {
   const auto whole = [](int least, int most) {
     return std::uniform_int_distribution<int>(least, most)(generator());
   };
-  int diverged = 0;
-  for (int time = 0; time < 150; ++time) {
+  int worse = 0, grew = 0;
+  for (int time = 0; time < 100; ++time) {
     SCOPED_TRACE(time);
     const std::vector<std::string> specs{"grid2d:7", "grid3d:4", "circuit:80",
                                          "chain:50"};
@@ -264,21 +290,25 @@ void tell_what_has_become_of_x(bool is_cg) {
     auto& options = solve.options;
     options.max_iterations = whole(0, 1) ? whole(0, 4) : whole(5, 300);
     options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-9;
-    if (whole(0, 3) == 0) options.divergence_tolerance = infinity;
+    options.divergence_tolerance = std::vector<double>{
+        1e5, infinity, 1.5}[static_cast<std::size_t>(whole(0, 2))];
     if constexpr (std::is_same<Method, Cg>::value)
       options.launches = whole(0, 3);
     if constexpr (std::is_same<Method, Gmres>::value)
       options.restart = whole(1, 12);
-    diverged += expect_honest(solve) == "diverged";
+    const auto result = expect_honest(solve);
+    if (result.status != decltype(result.status)::diverged) continue;
+    ++(result.iterations < options.max_iterations ? grew : worse);
   }
-  if (is_cg) {
-    EXPECT_GT(diverged, 0) << "nothing was worse than the x given";
-  }
+  // The residual of Gmres does not grow.
+  const bool shrinks = std::is_same<Method, Gmres>::value;
+  EXPECT_EQ(grew > 0, !shrinks);
+  EXPECT_EQ(worse > 0, !shrinks);
 }
 TYPED_TEST(KrylovRange, NoXIsWorseWithoutAWord) {
-  tell_what_has_become_of_x<Cg, TypeParam>(true);
-  tell_what_has_become_of_x<Gmres, TypeParam>(false);
-  tell_what_has_become_of_x<BiCgStab, TypeParam>(false);
+  tell_what_has_become_of_x<Cg, TypeParam>();
+  tell_what_has_become_of_x<Gmres, TypeParam>();
+  tell_what_has_become_of_x<BiCgStab, TypeParam>();
 }
 
 /// An operator whose products change from time to time.
@@ -305,8 +335,8 @@ TEST(KrylovRange, GmresTellsThatAnOperatorWhichChangesMadeXWorse) {
   const Vector<double> x("x", host.rows);
   const auto result = Strata::Gmres<double, Device>(exec, host.rows, options)
                           .solve(exec, A, b, x);
-  EXPECT_NE(result.status, Strata::KrylovStatus::converged);
-  if (result.status != Strata::KrylovStatus::diverged) {
+  EXPECT_NE(result.status, KrylovStatus::converged);
+  if (result.status != KrylovStatus::diverged) {
     EXPECT_LE(result.residual_norm, 1.001 * result.history[0]);
   }
 }
@@ -397,7 +427,7 @@ void scale_A() {
   const auto host = hermitian<Scalar>("grid2d:17", 1.05);
   const auto b = on_host(random_vector<Scalar>(host.rows));
   const std::vector<Scalar> zero(host.rows, Scalar(0));
-  std::uniform_int_distribution<int> any(-900, 900);
+  std::uniform_int_distribution<int> any(-830, 830);
   for (const auto with : {With::none, With::jacobi, With::cholesky, With::lu})
     for (const int of_A :
          single<Scalar>
@@ -411,7 +441,7 @@ void scale_A() {
         Solve<Method, Scalar> solve{
             times(host, of_A), times(b, of_b), zero, {}, with};
         solve.options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-10;
-        EXPECT_EQ(expect_honest(solve), "converged");
+        EXPECT_TRUE(expect_honest(solve).converged());
       }
   if (single<Scalar>) return;
   const Strata::SellMatrix sell(exec, host.template to_device<Crs<Scalar>>());
@@ -437,7 +467,6 @@ TYPED_TEST(KrylovRange, ScalesOfAAreNoReasonToFail) {
 /// Callbacks, absolute tolerances and statuses are of the system given.
 template <class Method>
 void keep_to_units(double factor) {
-  const Device exec;
   const auto host = hermitian<double>("grid2d:15");
   const std::int64_t n = host.rows;
   auto b = on_host(random_vector<double>(n));
@@ -453,7 +482,7 @@ void keep_to_units(double factor) {
   };
   options.relative_tolerance = 0;
   options.absolute_tolerance = 1e-3 * factor;
-  EXPECT_EQ(expect_honest(solve), "converged");
+  EXPECT_TRUE(expect_honest(solve).converged());
   ASSERT_GT(told.size(), 2u);
   EXPECT_GT(told[1], 1e-3 * factor);
   EXPECT_LE(told.back(), 1e-3 * factor);
@@ -469,10 +498,12 @@ void keep_to_units(double factor) {
   solve.options = {};
   solve.options.max_iterations = 2;
   solve.x = zero;
-  EXPECT_EQ(expect_honest(solve), "max_iterations");
+  const auto few = expect_honest(solve);
+  EXPECT_EQ(few.status, decltype(few.status)::max_iterations);
   solve.options = {};
   solve.options.progress = [](int iteration, double) { return iteration < 1; };
-  EXPECT_EQ(expect_honest(solve), "stopped");
+  const auto stopped = expect_honest(solve);
+  EXPECT_EQ(stopped.status, decltype(stopped.status)::stopped);
   // Nothing helps these: x stays.
   solve.options = {};
   for (const double bad : {infinity, std::nan("")}) {
@@ -488,11 +519,10 @@ void keep_to_units(double factor) {
     EXPECT_TRUE(std::isnan(result.residual_norm));
     EXPECT_EQ(broken.x, guess);
   }
-  // b = 0 has x = 0, of any A.
+  // b = 0 has x = 0.
   auto none = solve;
   none.b = zero;
   none.x = guess;
-  none.A = times(host, factor > 1 ? 600 : -600);
   EXPECT_TRUE(none().converged());
   EXPECT_EQ(none.x, zero);
   // A solution beyond the numbers of double, or below.

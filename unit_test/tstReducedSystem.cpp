@@ -256,7 +256,7 @@ TEST(ReducedSystems, StatusTellsHowASolveEnded) {
   options = CgOptions();
   EXPECT_EQ(solve(options, b).iterations, 0);
   // NaN and infinities leave x alone.
-  for (const double bad : {nan, 1e200}) {
+  for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
     Kokkos::deep_copy(x, 2.0);
     const Vector<double> wrong("wrong", host.rows);
     Kokkos::deep_copy(Kokkos::subview(wrong, host.rows / 2), bad);

@@ -40,8 +40,8 @@ struct CgScalars {
   KOKKOS_INLINE_FUNCTION void take_curvature(double p_a_p) {
     if (!is_finite(p_a_p)) return end(CgStatus::not_finite);
     if (!(p_a_p > 0)) return end(CgStatus::indefinite_matrix);
-    // Less has no more all its digits.
-    if (p_a_p < 1e-290 || (iterations == 0 && product_out_of_range(p_a_p)))
+    // Less loses digits, and what is left in the first iteration gets smaller.
+    if (p_a_p < (iterations == 0 ? 1e-270 : 1e-290))
       return end(CgStatus::not_finite);
     alpha = rho / p_a_p;
     if (!is_finite(alpha)) end(CgStatus::not_finite);

@@ -21,11 +21,11 @@ KOKKOS_INLINE_FUNCTION bool out_of_range(double squared_b) {
   return !(squared_b == 0 || (squared_b >= 1 / most && squared_b <= most));
 }
 
-/// The same of a product that is A's, in the first iteration. 0 is in range, as
-/// A may be singular.
-KOKKOS_INLINE_FUNCTION bool product_out_of_range(double product) {
+/// The same of the squared norm of a product with A M^-1, in the first
+/// iteration. 0 is in range, as A may be singular.
+KOKKOS_INLINE_FUNCTION bool product_out_of_range(double squared) {
   constexpr double most = 1e250;
-  return product > 0 && !(product >= 1 / most && product <= most);
+  return squared > 0 && !(squared >= 1 / most && squared <= most);
 }
 
 /// |v|^2 in double, but more than 0 for a v that is not 0: what is not zero

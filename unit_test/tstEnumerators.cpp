@@ -191,10 +191,10 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(FactorPrecision::single), "single");
   EXPECT_STREQ(to_string(CgStatus::max_iterations), "max_iterations");
   EXPECT_STREQ(to_string(CgStatus::stopped), "stopped");
-  EXPECT_STREQ(to_string(static_cast<CgStatus>(7)), "unknown");
+  EXPECT_STREQ(to_string(static_cast<CgStatus>(8)), "unknown");
   EXPECT_STREQ(to_string(KrylovStatus::breakdown), "breakdown");
   EXPECT_STREQ(to_string(KrylovStatus::stopped), "stopped");
-  EXPECT_STREQ(to_string(static_cast<KrylovStatus>(6)), "unknown");
+  EXPECT_STREQ(to_string(static_cast<KrylovStatus>(7)), "unknown");
   EXPECT_STREQ(to_string(static_cast<Uplo>(7)), "unknown");
   EXPECT_EQ(Detail::enumerator_names<Uplo>(), "lower or upper");
   EXPECT_EQ(Detail::enumerator_names<Op>(),

@@ -90,7 +90,8 @@ struct GmresProblem {
     const double image = sqrt(whole);
     if (image > found.largest) found.largest = image;
     if (!is_finite(whole) || !is_finite(left) ||
-        product_out_of_range(found.largest * found.largest)) {
+        (found.iterations == 0 &&
+         product_out_of_range(found.largest * found.largest))) {
       found.end(KrylovStatus::not_finite);
     } else {
       add_column(found, j, sqrt(left), iteration, max_iterations);

@@ -89,6 +89,10 @@ inline int exponent_of(double v) {
   return exponent;
 }
 
+/// Numbers of up to 2^this, and of 2^-this and more, are no reason to scale:
+/// their squares, and products of these, are normal numbers.
+constexpr int ordinary_exponent = 300;
+
 /// Of the size of A M^-1, as b shows it; 0 of one that needs no scaling, or
 /// that no scaling helps. Waits for `exec`.
 /// @param work, image vectors to work with
@@ -99,8 +103,6 @@ int operator_exponent(
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& b,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& work,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& image) {
-  // Their squares, and products of these, are normal numbers.
-  constexpr int ordinary = 300;
   if (M.diagonal)
     scale_vector<Scalar>(exec, strided_block(b), strided_block(work), 0,
                          M.inverse_diagonal);
@@ -110,7 +112,7 @@ int operator_exponent(
   const double size = largest_part<Scalar>(exec, strided_block(image));
   if (!(size > 0) || !is_finite(size)) return 0;
   const int exponent = exponent_of(size);
-  return -ordinary <= exponent && exponent <= ordinary ? 0 : exponent;
+  return std::abs(exponent) <= ordinary_exponent ? 0 : exponent;
 }
 
 /// Returns solve(options, A, b, x), or, where that fails before it has changed
@@ -119,8 +121,9 @@ int operator_exponent(
 /// changed may be out of range: x is left alone then, and the status is
 /// not_finite.
 ///
-/// Cost: nothing where a solve does not fail at once, as ordinary numbers don't
-/// have it fail. Else three vectors and the time of that second solve.
+/// Cost: nothing unless a solve breaks down before it has changed x. Then three
+/// vectors, a product, and the time of a second solve if numbers are not
+/// ordinary or the first solve has done no iteration.
 template <class Scalar, class ExecutionSpace, class Options, class Solve>
 auto solve_in_range(const ExecutionSpace& exec, const Options& options,
                     const KrylovOperator<Scalar, ExecutionSpace>& A,
@@ -135,7 +138,8 @@ auto solve_in_range(const ExecutionSpace& exec, const Options& options,
     return result.iterations == 0 || result.residual_norm == result.history[0];
   };
   if (result.converged() || result.status == Status::max_iterations ||
-      result.status == Status::stopped || !left_x_alone())
+      result.status == Status::stopped || result.status == Status::stagnated ||
+      !left_x_alone())
     return result;
   const double size = largest_part<Scalar>(exec, b);
   if (!(size > 0) || !is_finite(size)) return result;
@@ -149,14 +153,17 @@ auto solve_in_range(const ExecutionSpace& exec, const Options& options,
   const int by_b = exponent_of(size);
   scale_vector<Scalar>(exec, b, of_b, -by_b);
   const int by_A = operator_exponent(exec, A, M, scaled_b, scaled_x, image);
+  // Then scale is not what the solve broke down for.
+  if (result.iterations > 0 && by_A == 0 && std::abs(by_b) <= ordinary_exponent)
+    return result;
   const ScaledOperator<Scalar, ExecutionSpace> scaled_A{A, -by_A};
   scale_vector<Scalar>(exec, x, of_x, by_A - by_b);
   Options scaled = options;
   scaled.absolute_tolerance = std::ldexp(options.absolute_tolerance, -by_b);
-  const bool told_of_start = is_finite(result.history[0]);
+  const int told = is_finite(result.history[0]) ? result.iterations : -1;
   if (options.progress)
     scaled.progress = [&](int iteration, double norm) {
-      return (iteration == 0 && told_of_start) ||
+      return iteration <= told ||
              options.progress(iteration, std::ldexp(norm, by_b));
     };
   result = solve(

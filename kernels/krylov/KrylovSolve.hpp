@@ -185,6 +185,9 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
     }
     corrected = corrected || wrong;
     if (wrong) verified = state.squared_r;
+    // The x given is gone, and this one is better.
+    if (wrong && context.holds_back_x())
+      given = std::numeric_limits<double>::infinity();
     ++result.restarts;
     context.restart(state);
   }

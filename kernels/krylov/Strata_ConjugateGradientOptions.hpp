@@ -25,7 +25,8 @@ enum class CgStatus {
   indefinite_preconditioner,
   /// A NaN or an infinity in A, b or x; an x given whose residual is beyond
   /// 1e150 ||b||; or a solution, or numbers on the way to it, that the scalar
-  /// can't hold. The scale of b, or of A and M, is no reason.
+  /// can't hold. The scale of b is no reason, nor that of A and M
+  /// within the limits of docs/algorithms/krylov.md.
   not_finite,
   /// The residual followed through the iterations is small enough, b - A x is
   /// not, and starting anew from x gains less than a factor of two.

@@ -75,7 +75,7 @@ struct FindFailedPivot {
   }
 };
 
-/// The largest of sum_j |a_ij| - 2 max(0, Re a_ii) over the rows: what has to
+/// The largest of sum_j |a_ij| - |a_ii| - Re a_ii over the rows: what has to
 /// be added to the diagonal to make A diagonally dominant, with positive
 /// diagonal.
 template <class Exec>

@@ -21,12 +21,21 @@ namespace {
 using Raised = std::shared_ptr<std::exception_ptr>;
 
 struct Progress {
-  nb::object callback;
+  /// Copies of options share it, with or without the interpreter's lock.
+  std::shared_ptr<nb::object> callback;
   Raised raised;
+
+  Progress(nb::object called, Raised into)
+      : callback(new nb::object(std::move(called)),
+                 [](nb::object* object) {
+                   const nb::gil_scoped_acquire acquire;
+                   delete object;
+                 }),
+        raised(std::move(into)) {}
   bool operator()(int iteration, double residual_norm) const {
     const nb::gil_scoped_acquire acquire;
     try {
-      const nb::object answer = callback(iteration, residual_norm);
+      const nb::object answer = (*callback)(iteration, residual_norm);
       return answer.is_none() || nb::cast<bool>(nb::bool_(answer));
     } catch (...) {
       *raised = std::current_exception();

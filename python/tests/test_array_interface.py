@@ -97,6 +97,25 @@ def test_hosts_refuse_them():
             call()
 
 
+class StatedMatrix:
+    format, shape = "csr", (16, 16)
+
+    def __init__(self):
+        self.indptr, self.indices = Stated((17,), "int32"), Stated((64,), "int32")
+        self.data = Stated((64,))
+
+
+@pytest.mark.skipif(strata.has_cuda, reason="for builds without CUDA")
+@pytest.mark.parametrize("door", [
+    lambda A: strata.TriangularSolver(A), lambda A: strata.SellMatrix(A),
+    lambda A: strata.ilu0(A), lambda A: strata.ic(A), lambda A: strata.cg(A, np.ones(16)),
+    lambda A: strata.FactorSolver(A, A),
+    lambda A: strata.BandSolver((1, 1), Stated((3, 16))), lambda A: strata.rref(Stated((4, 4)))])
+def test_builds_without_cuda_say_so(door):
+    with pytest.raises(strata.TypeMismatchError, match="GPU"):
+        door(StatedMatrix())
+
+
 def test_a_read_only_array_is_no_output():
     with pytest.raises(strata.OptionError, match="read-only"):
         _arrays.output(Stated(data=(0x7f0000000000, True)), (16,), "float64", "cuda")

@@ -140,6 +140,23 @@ def test_divergence_is_told():
         strata.bicgstab(sp.csr_array(A), np.ones(4, complex), dtol=0.5)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
+def test_callbacks_hear_of_each_iteration_once(scale):
+    told = []
+    # GMRES stagnates on a cyclic shift, whatever the scale.
+    shift = sp.csr_array((np.ones(12), (np.arange(12), np.roll(np.arange(12), 1))))
+    b = np.zeros(12)
+    b[0] = scale
+    x, info = strata.gmres(shift, b, restart=5, maxiter=20,
+                           progress=lambda iteration, norm: told.append((iteration, norm)))
+    assert info != 0 and [iteration for iteration, norm in told] == list(range(len(told)))
+    assert all(norm == scale for iteration, norm in told)
+    told.clear()
+    x, info = strata.cg(laplacian(8), scale * np.ones(64),
+                        progress=lambda iteration, norm: told.append((iteration, norm)))
+    assert info == 0 and [iteration for iteration, norm in told] == list(range(len(told)))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
 @pytest.mark.parametrize("M", [None, "jacobi", "ic0"])

@@ -89,13 +89,18 @@ def on_host(array: Any) -> np.ndarray:
     return made
 
 
-def core(name: str, dtype: str, space: str = "host") -> Any:
-    """The extension's class or function for a scalar and a space."""
+def expect_space(space: str) -> None:
+    """Raises an error if this build can't work there."""
     if space == "cuda" and not _core.has_cuda:
         raise TypeMismatchError(
             "arrays", "are in the memory of a GPU, and this build has no CUDA",
             "copy them to the host, or install the build with CUDA",
         )
+
+
+def core(name: str, dtype: str, space: str = "host") -> Any:
+    """The extension's class or function for a scalar and a space."""
+    expect_space(space)
     if dtype in scalars and dtype not in _core.scalars:
         raise TypeMismatchError(
             "arrays", f"are {dtype}, and this build has {', '.join(_core.scalars)} alone",
@@ -159,6 +164,7 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True,
         )
     _check_values(data, f"{argument}.data")
     space = space_of(data)
+    expect_space(space)
     for name, array in (("indptr", indptr), ("indices", indices)):
         index_array(array, f"{argument}.{name}")
         same_space(array, space, f"{argument}.{name}")

@@ -27,6 +27,7 @@ def _dense(array: Any, argument: str, shape: str) -> Any:
         except Exception as error:
             raise TypeMismatchError(argument, f"is no array ({error})",
                                     "pass an array of NumPy") from error
+    _arrays.expect_space(_arrays.space_of(array))
     if array.ndim != 2:
         raise SizeMismatchError(argument, f"has {array.ndim} dimensions",
                                 f"pass an array of the shape {shape}")

@@ -52,7 +52,7 @@ def wait_for_values(solver: Any, kept: Any, enqueued: bool) -> None:
         status = solver.update_status()
         if status.fault is not None:
             raise HandleError("solver", f"has bad values: {status.fault} in row {status.row}",
-                              "update it with good ones before you copy or pickle it")
+                              "update it with good ones first")
     if _arrays.space_of(kept) == "cuda":
         _arrays.waiting_stream(kept)
         _core.wait_for_all()

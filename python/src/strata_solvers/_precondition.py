@@ -84,6 +84,8 @@ class _Incomplete(Applied):
             if self._shared.by_several:
                 raise OptionError("trans", "needs factors that the shared plan has not",
                                   "pass transpose=True when you make the preconditioner")
+            _kept.wait_for_values(self, self._matrix.data,
+                                  bool(self._options.get("enqueue_updates")))
             self._core = self._factorize(True)
             self._has_transposes = True
         self._core.apply(r, out, op, stream)

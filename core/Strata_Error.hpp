@@ -133,7 +133,7 @@ struct PatternMismatchError : MatrixError {
 struct SizeMismatchError : Error {
   using Error::Error;
 };
-/// A band that is wider than its matrix, or a number of diagonals below zero.
+/// A number of diagonals below zero.
 struct BandwidthError : Error {
   using Error::Error;
 };

@@ -74,6 +74,7 @@ struct BandOptions {
 /// What was made of a matrix, in numbers.
 struct BandReport {
   BandMethod method = BandMethod::automatic;
+  /// Rows, and diagonals below and above the main one that are in the matrix.
   std::int64_t rows = 0, lower = 0, upper = 0;
   int systems = 1;
   /// Rows and columns of a tile, or columns of a panel.

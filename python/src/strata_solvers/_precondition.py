@@ -271,10 +271,11 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
         With sorted rows and a complete, non-zero diagonal (zeros are taken where small
         pivots are replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
     order : {'natural', 'automatic', 'coloured', 'level_sets'}
-        'coloured' factorises colour by colour and takes a Hermitian A: more iterations,
-        faster solves on a GPU.  'level_sets' permutes the rows to the order of level sets:
-        the natural factors, permuted.  Both have no `lower` and `upper`, no adjoint and
-        none of the options below.
+        'coloured' factorises colour by colour and takes a Hermitian A, up to
+        `symmetry_tolerance` as in :func:`ic0`: more iterations, faster solves on a GPU.
+        'level_sets' permutes the rows to the order of level sets: the natural factors,
+        permuted.  Both have no `lower` and `upper`, no adjoint and none of the options
+        below.
     transpose : bool
         Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
         Without it the first of these does so.

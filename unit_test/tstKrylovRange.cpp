@@ -263,7 +263,12 @@ void tell_what_has_become_of_x() {
     return std::uniform_int_distribution<int>(least, most)(generator());
   };
   int worse = 0, grew = 0;
-  for (int time = 0; time < 100; ++time) {
+  // The residual of Gmres does not grow. Both ends of the others are rare.
+  const bool shrinks = std::is_same<Method, Gmres>::value;
+  const auto goes_on = [&](int time) {
+    return time < 100 || (time < 3000 && !shrinks && (worse == 0 || grew == 0));
+  };
+  for (int time = 0; goes_on(time); ++time) {
     SCOPED_TRACE(time);
     const std::vector<std::string> specs{"grid2d:7", "grid3d:4", "circuit:80",
                                          "chain:50"};
@@ -293,16 +298,16 @@ void tell_what_has_become_of_x() {
     options.relative_tolerance = single<Scalar> ? 1e-4 : 1e-9;
     options.divergence_tolerance = std::vector<double>{
         1e5, infinity, 1.5}[static_cast<std::size_t>(whole(0, 2))];
-    if constexpr (std::is_same<Method, Cg>::value)
+    if constexpr (std::is_same<Method, Cg>::value) {
       options.launches = whole(0, 3);
-    if constexpr (std::is_same<Method, Gmres>::value)
+    }
+    if constexpr (std::is_same<Method, Gmres>::value) {
       options.restart = whole(1, 12);
+    }
     const auto result = expect_honest(solve);
     if (result.status != decltype(result.status)::diverged) continue;
     ++(result.iterations < options.max_iterations ? grew : worse);
   }
-  // The residual of Gmres does not grow.
-  const bool shrinks = std::is_same<Method, Gmres>::value;
   EXPECT_EQ(grew > 0, !shrinks);
   EXPECT_EQ(worse > 0, !shrinks);
 }

@@ -44,7 +44,7 @@ struct BiCgStabScalars : KrylovScalars {
   }
   KOKKOS_INLINE_FUNCTION void take_q_v(const W& q_v, double squared_v) {
     if (!is_finite(q_v) || !is_finite(squared_v) ||
-        (iterations == 0 && product_out_of_range(squared_v)))
+        (iterations == 0 && product_out_of_range(squared_v, q_v)))
       return end(KrylovStatus::not_finite);
     if (vanishes(q_v, squared_q, squared_v))
       return end(KrylovStatus::breakdown);

@@ -91,7 +91,8 @@ struct GmresProblem {
     if (image > found.largest) found.largest = image;
     if (!is_finite(whole) || !is_finite(left) ||
         (found.iterations == 0 &&
-         product_out_of_range(found.largest * found.largest))) {
+         product_out_of_range(found.largest * found.largest,
+                              first_dots()[0]))) {
       found.end(KrylovStatus::not_finite);
     } else {
       add_column(found, j, sqrt(left), iteration, max_iterations);

@@ -22,10 +22,13 @@ KOKKOS_INLINE_FUNCTION bool out_of_range(double squared_b) {
 }
 
 /// The same of the squared norm of a product with A M^-1, in the first
-/// iteration. 0 is in range, as A may be singular.
-KOKKOS_INLINE_FUNCTION bool product_out_of_range(double squared) {
+/// iteration. A product that is 0 is in range: A may be singular.
+/// @param dot  of the product and another vector: the square alone may be 0
+template <class W>
+KOKKOS_INLINE_FUNCTION bool product_out_of_range(double squared, const W& dot) {
   constexpr double most = 1e250;
-  return squared > 0 && !(squared >= 1 / most && squared <= most);
+  return !(squared >= 1 / most && squared <= most) &&
+         !(squared == 0 && dot == W(0));
 }
 
 /// |v|^2 in double, but more than 0 for a v that is not 0: what is not zero

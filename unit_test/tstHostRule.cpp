@@ -71,7 +71,8 @@ TEST(HostRule, SharesRightHandSidesOfLongSolves) {
   EXPECT_FALSE(HostRule::shares_columns(100, 1, 1e8, 1e9));
   EXPECT_FALSE(HostRule::shares_columns(8, 16, 2700, 8000));
   EXPECT_TRUE(HostRule::shares_columns(1000, 16, 2700, 8000));
-  EXPECT_TRUE(HostRule::shares_columns(16, 2, 64000, 190000));
+  EXPECT_FALSE(HostRule::shares_columns(8, 2, 64000, 190000));
+  EXPECT_TRUE(HostRule::shares_columns(40, 2, 64000, 190000));
 }
 
 /// A folder for the measured parameters of this process, which stays empty.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <kernels/triangular/level_sets/LevelTasks.hpp>
 #include <kernels/triangular/level_sets/LevelTiles.hpp>
+#include <kernels/triangular/selection/HostRule.hpp>
 #include <kernels/triangular/selection/SolveFeatures.hpp>
 
 namespace Strata {
@@ -40,7 +41,7 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
     work += f.rows * p.narrow_level;
   // One thread is the caller's. A team's slowest thread counts, whatever slowed
   // it down.
-  return 1.1 * (std::max(waits + SolveFeatures::side_by_side(f.columns) * work,
+  return 1.1 * (std::max(waits + HostRule::side_by_side(f.columns) * work,
                          f.bytes_us + f.more_vectors(4)) +
                 (alone ? 0. : 1 + 0.1 * threads) * p.alpha);
 }
@@ -52,7 +53,7 @@ inline double predict_shared_level_sets(const SolveFeatures& f, int threads) {
 inline TileCosts tile_costs(const SolveFeatures& f) {
   const auto& p = f.p;
   constexpr double ns = 1000;
-  const double many = SolveFeatures::side_by_side(f.columns);
+  const double many = HostRule::side_by_side(f.columns);
   TileCosts costs;
   costs.row = costs.row_alone = ns * many * 1.6 * p.serial_row;
   // A thread then fetches b and x of a block's rows from memory, or from a

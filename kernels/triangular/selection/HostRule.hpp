@@ -17,35 +17,40 @@ namespace Detail {
 /// Other programs are to be expected on a host's cores. A thread that has lost
 /// its core gets it back after a slice of the scheduler's time, 3 ms and more
 /// on Linux, and all threads that meet at the end of a solve wait for it. So a
-/// solve is shared only if one thread would take longer than a slice. Level
-/// sets are shared only if there are more threads than programs take cores from
-/// as a rule, and rows enough for all of them between two waits.
+/// solve is shared only if one thread would take longer than a slice, and than
+/// two of them if there may be two threads only. Level sets are shared only if
+/// there are more threads than programs take cores from as a rule, and rows
+/// enough for all of them between two waits.
 struct HostRule {
   /// Of level sets. With fewer threads, the gain is less than one lost core
   /// costs.
   static constexpr int least_threads = 8;
-  static constexpr double least_us = 4000;
+  static constexpr double slice_us = 4000;
   /// Of a level set, in the mean, for each thread.
   static constexpr double least_rows = 16;
 
-  /// One right-hand side by one thread: about what a server's core takes for
-  /// systems beyond its cache, from 0.6 to 2 times (12 systems of 0.9 to 10
-  /// ms).
+  /// One right-hand side by one thread of a server: grids beyond a core's cache
+  /// take that long, long rows and what a cache holds down to a third of it.
   static double one_thread_us(double rows, double entries) {
     return 0.004 * rows + 0.002 * entries;
+  }
+  /// Time of right-hand sides that a thread takes in groups of four, relative
+  /// to that of one.
+  static double side_by_side(std::int64_t columns) {
+    return double(columns / 4) * 2.2 + double(columns % 4);
   }
   /// Whether threads share right-hand sides.
   static bool shares_columns(std::int64_t columns, int threads, double rows,
                              double entries) {
     return columns > 1 && threads > 1 &&
-           double(columns) * one_thread_us(rows, entries) >= least_us;
+           side_by_side(columns) * one_thread_us(rows, entries) >= 2 * slice_us;
   }
   /// Why the level sets of a triangle are not shared; empty: they are.
   static std::string why_not_level_sets(double rows, double entries, int levels,
                                         std::int64_t columns, int threads) {
     if (threads < least_threads)
       return "fewer than " + std::to_string(least_threads) + " threads";
-    if (one_thread_us(rows, entries) < least_us)
+    if (one_thread_us(rows, entries) < slice_us)
       return "less than 4 ms by one thread";
     if (rows < least_rows * levels * threads)
       return "level sets too narrow for " + std::to_string(threads) +

@@ -92,11 +92,6 @@ struct SolveFeatures {
       longest = std::max(longest, row);
     return double(longest);
   }
-  /// Time of right-hand sides that a host's thread takes in groups of four,
-  /// relative to that of one.
-  static double side_by_side(int right_hand_sides) {
-    return right_hand_sides / 4 * 2.2 + right_hand_sides % 4;
-  }
 };
 
 }  // namespace Detail

@@ -19,7 +19,7 @@ inline double predict_substitution(const SolveFeatures& f) {
           ? f.processors
           : 1;
   return HostRule::one_thread_us(f.rows, f.edges) *
-         SolveFeatures::side_by_side((f.columns + threads - 1) / threads);
+         HostRule::side_by_side((f.columns + threads - 1) / threads);
 }
 
 }  // namespace Detail

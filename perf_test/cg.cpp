@@ -27,9 +27,8 @@ using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
   static const std::vector<std::string> names{
-      "strata",        "strata_columns",     "strata_jacobi",
-      "strata_ic0",    "strata_ic0_natural", "strata_ic0_level_sets",
-      "kokkos_kernels"};
+      "strata",     "strata_columns",     "strata_jacobi",
+      "strata_ic0", "strata_ic0_natural", "kokkos_kernels"};
   return names;
 }
 
@@ -37,12 +36,10 @@ std::string usage() {
   return R"(strata_perf_cg: times conjugate gradients on the 7-point Poisson cube.
 
   --sizes LIST       points along an edge, comma separated (default 32,64)
-  --algorithms LIST  comma separated; default all but strata_columns and
-                     strata_ic0_level_sets:
+  --algorithms LIST  comma separated; default all but strata_columns:
                      strata, strata_columns (no diagonals), strata_jacobi,
                      strata_ic0 (incomplete Cholesky, two colours),
-                     strata_ic0_natural, strata_ic0_level_sets (rows in the
-                     order of level sets), kokkos_kernels
+                     strata_ic0_natural, kokkos_kernels
   --scalar S         float | double (default) | complex_float | complex_double
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --max-iterations N stop there (default 100000); the status says so, and the

@@ -86,8 +86,7 @@ std::vector<Entry<Matrix>> all_entries() {
                      [=](const Matrix& A) { incomplete_pattern(exec, A, 1); }});
   entries.push_back(
       {"colour_rows", [=](const Matrix& A) { colour_rows(exec, A); }});
-  for (const auto order :
-       {FactorOrder::natural, FactorOrder::coloured, FactorOrder::level_sets})
+  for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
     entries.push_back(
         {std::string("IncompletePreconditioner, ") + to_string(order),
          [=](const Matrix& A) {

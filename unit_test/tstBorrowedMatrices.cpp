@@ -121,20 +121,16 @@ TYPED_TEST(BorrowedMatrices, TakeAnotherOrderAndColours) {
 TYPED_TEST(BorrowedMatrices, ArePreconditionersInEveryOrder) {
   using Strata::Factorization;
   using Strata::FactorOrder;
-  // Two colours, and more.
-  for (const auto* spec : {"grid2d:17", "triangulated:20x15"}) {
-    this->make(spec);
-    for (const auto order :
-         {FactorOrder::natural, FactorOrder::coloured, FactorOrder::level_sets})
-      this->expect_same_map([&](const auto& A) {
-        auto M = std::make_shared<Strata::IncompletePreconditioner<
-            typename TestFixture::Scalar, Device>>(
-            Device(), A, Factorization::incomplete_cholesky,
-            Strata::TriangularOptions(), order);
-        M->update_values(Device(), A);
-        return [M](const auto& b, const auto& x) { M->apply(Device(), b, x); };
-      });
-  }
+  this->make("grid2d:17");
+  for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
+    this->expect_same_map([&](const auto& A) {
+      auto M = std::make_shared<Strata::IncompletePreconditioner<
+          typename TestFixture::Scalar, Device>>(
+          Device(), A, Factorization::incomplete_cholesky,
+          Strata::TriangularOptions(), order);
+      M->update_values(Device(), A);
+      return [M](const auto& b, const auto& x) { M->apply(Device(), b, x); };
+    });
   const Strata::JacobiPreconditioner jacobi(Device(), *this->borrowed_);
   EXPECT_EQ(jacobi.rows(), 300);
 }

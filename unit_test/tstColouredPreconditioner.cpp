@@ -4,9 +4,9 @@
 // Some releases of Kokkos Kernels need this first.
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
+#include <Strata_Preconditioner.hpp>
 #include <cmath>
-#include <kernels/krylov/ColouredSolves.hpp>
-#include <kernels/krylov/ColouredSweeps.hpp>
+#include <kernels/krylov/TwoColourBlocks.hpp>
 #include <map>
 
 #include "HermitianMatrix.hpp"
@@ -83,52 +83,26 @@ std::vector<std::complex<double>> reference(const HostMatrix<Scalar>& A,
   return given;
 }
 
-/// Hands the sum on, or says that nothing is to be done.
-struct KeepSum {
-  static constexpr bool wanted = true;
-  double* kept;
-  bool runs;
-  KOKKOS_INLINE_FUNCTION bool running() const { return runs; }
-  KOKKOS_INLINE_FUNCTION void take(double part, bool first, bool) const {
-    *kept = first ? part : *kept + part;
-  }
-};
-
-/// Adds what was left to be added up to `to`.
-struct AddUp {
-  Strata::Detail::LateSums left;
-  double* to;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    double sum[1] = {0};
-    left.grid_sum.add_up(team, left.blocks, sum, left.used_extra);
-    if (team.team_rank() == 0) *to += sum[0];
-  }
-};
-void add_up(const Strata::Detail::LateSums& left, double* to) {
-  if (left.blocks > 0 || left.used_extra > 0)
-    Strata::Detail::run_teams<1>("add_up", Device(), 1, AddUp{left, to});
-}
-
 template <class Scalar>
 class ColouredFactors : public testing::Test {};
 TYPED_TEST_SUITE(ColouredFactors, Scalars);
 
-/// @param make          preconditioner of a ColouredFactor
-/// @param apply_summing apply(M, r, z, sum), which adds r^H z to a sum of 0
-template <class Scalar, class Make, class ApplySumming>
-void expect_plain_elimination(const std::vector<std::string>& specs,
-                              const Make& make,
-                              const ApplySumming& apply_summing) {
-  using Factor = Strata::Detail::ColouredFactor<Crs<Scalar>>;
+TYPED_TEST(ColouredFactors, AgreeWithPlainElimination) {
+  using Scalar = TypeParam;
+  using Factor = Strata::Detail::TwoColourFactor<Crs<Scalar>>;
   const Device exec;
   const double tolerance =
       sizeof(Strata::Detail::RealOf<Scalar>) == 4 ? 1e-4 : 1e-12;
-  for (const auto& spec : specs) {
+  // The last has a colour of one row, which is long.
+  for (const std::string spec : {"grid3d:9", "grid2d:31", "diagonal:50",
+                                 "chain:1", "chain:999", "arrow:3000"}) {
+    SCOPED_TRACE(spec);
     auto host = hermitian<Scalar>(spec);
     const auto A = host.template to_device<Crs<Scalar>>();
     const auto colouring = Strata::colour_rows(exec, A);
-    auto M = make(Factor(exec, A, colouring, true));
+    Strata::Detail::TwoColourBlocks<Scalar, Device> M(
+        exec, Factor(exec, A, colouring, true));
+    EXPECT_EQ(M.colours(), colouring.num_colours());
     const auto old_row = on_host(colouring.permutation.old_row);
     const auto r = random_vector<Scalar>(host.rows);
     const auto expect = [&](const auto& z) {
@@ -138,131 +112,57 @@ void expect_plain_elimination(const std::vector<std::string>& specs,
       for (const auto& v : wanted) largest = std::max(largest, std::abs(v));
       for (std::int64_t i = 0; i < host.rows; ++i)
         ASSERT_LE(std::abs(wide(found[i]) - wanted[i]), tolerance * largest)
-            << spec << " row " << i;
+            << "row " << i;
+    };
+    const auto apply = [&](const auto& from, const auto& to) {
+      M.apply(exec, Strata::Detail::strided_block(from),
+              Strata::Detail::strided_block(to));
+      exec.fence();
     };
     const Vector<Scalar> z("z", host.rows);
-    M.apply(exec, r, z);
-    exec.fence();
+    apply(r, z);
     expect(z);
     {  // Strided and in place: the same bits.
       const Kokkos::View<Scalar**, Kokkos::LayoutRight, Device> block(
           "block", host.rows, 3);
       const auto column = Kokkos::subview(block, Kokkos::ALL(), 1);
       Kokkos::deep_copy(column, r);
-      M.apply(exec, column, column);
-      exec.fence();
-      EXPECT_EQ(on_host(column), on_host(z)) << spec;
-    }
-    {  // With r^H z: the same vector, and the same bits of the sum.
-      const Kokkos::View<double*, Device> sum("sum", 1);
-      const Vector<Scalar> with("with", host.rows);
-      const auto wanted = on_host(z), given = on_host(r);
-      double product = 0, size = 0;
-      for (std::int64_t i = 0; i < host.rows; ++i) {
-        product += Strata::Detail::real_product(given[i], wanted[i]);
-        size += std::abs(wide(given[i])) * std::abs(wide(wanted[i]));
-      }
-      double first = 0;
-      for (int turn = 0; turn < 3; ++turn) {
-        Kokkos::deep_copy(sum, 0.0);
-        apply_summing(M, r, with, KeepSum{sum.data(), true});
-        exec.fence();
-        EXPECT_EQ(on_host(with), wanted) << spec;
-        const double found = on_host(sum)[0];
-        if (turn == 0) first = found;
-        EXPECT_EQ(found, first) << spec << ": not the same bits";
-        EXPECT_NEAR(found, product, 1e-13 * size) << spec;
-      }
+      apply(column, column);
+      EXPECT_EQ(on_host(column), on_host(z));
     }
     for (std::int64_t i = 0; i < host.rows; ++i) host.at(i, i) *= Scalar(1.5);
     M.update_values(exec, Factor(exec, host.template to_device<Crs<Scalar>>(),
                                  colouring, true));
-    M.apply(exec, r, z);
-    exec.fence();
+    apply(r, z);
     expect(z);
   }
 }
 
-Strata::Detail::GridSum<Device::memory_space> make_sum() {
-  return {Strata::Detail::resident_blocks(Device(),
-                                          Strata::Detail::most_blocks_at_once) *
-              Strata::Detail::uneven_blocks,
-          0};
-}
-
-TYPED_TEST(ColouredFactors, SweepsAgreeWithPlainElimination) {
-  const auto first = make_sum(), second = make_sum();
-  expect_plain_elimination<TypeParam>(
-      {"grid3d:9", "triangulated:17x12", "circuit:700", "diagonal:50",
-       "chain:1", "grid3d27:5"},
-      [](const auto& factor) {
-        return Strata::Detail::ColouredSweeps<TypeParam, Device>(Device(),
-                                                                 factor);
-      },
-      [&](const auto& M, const auto& r, const auto& z, const KeepSum& sum) {
-        if (M.colours() > 2) return M.apply(Device(), r, z, sum, first);
-        for (const auto& left :
-             M.apply_leaving_sums(Device(), r, z, sum, first, second))
-          add_up(left, sum.kept);
-      });
-}
-
-TYPED_TEST(ColouredFactors, SolvesAgreeWithPlainElimination) {
-  for (const int merged_levels : {0, 1, 3})
-    expect_plain_elimination<TypeParam>(
-        {"grid3d:9", "triangulated:17x12", "circuit:700", "diagonal:50",
-         "chain:1", "grid3d27:5", "arrow:3000"},
-        [&](const auto& factor) {
-          return Strata::Detail::ColouredSolves<TypeParam, Device>(
-              Device(), factor, merged_levels);
-        },
-        [](const auto& M, const auto& r, const auto& z, const KeepSum& sum) {
-          add_up(M.apply(Device(), r, z, sum), sum.kept);
-        });
-}
-
-TEST(ColouredFactor, SumsOfManyPartsAreTheSame) {
+TEST(ColouredFactors, OfMoreThanTwoColoursAreRefused) {
+  using Strata::FactorOrder;
   const Device exec;
-  const auto A = hermitian<double>("grid2d:400").to_device<Crs<double>>();
-  const Strata::Detail::ColouredSolves<double, Device> M(
-      exec, Strata::Detail::ColouredFactor<Crs<double>>(
-                exec, A, Strata::colour_rows(exec, A), true));
-  const auto r = random_vector<double>(A.numRows());
-  const Vector<double> z("z", A.numRows()), with("with", A.numRows());
-  const Kokkos::View<double*, Device> sum("sum", 1);
-  M.apply(exec, r, z);
-  const auto left = M.apply(exec, r, with, KeepSum{sum.data(), true});
-  exec.fence();
-  EXPECT_EQ(left.used_extra, 0);
-  const auto given = on_host(r), made = on_host(z);
-  EXPECT_EQ(on_host(with), made);
-  double product = 0, size = 0;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    product += given[i] * made[i];
-    size += std::abs(given[i] * made[i]);
-  }
-  EXPECT_NEAR(on_host(sum)[0], product, 1e-12 * size);
-}
-
-TYPED_TEST(ColouredFactors, SolvesThatAreNotToRunLeaveAllAsItIs) {
-  using Scalar = TypeParam;
-  const Device exec;
-  const auto A =
-      hermitian<Scalar>("circuit:2000").template to_device<Crs<Scalar>>();
-  const Strata::Detail::ColouredSolves<Scalar, Device> M(
-      exec, Strata::Detail::ColouredFactor<Crs<Scalar>>(
-                exec, A, Strata::colour_rows(exec, A), true));
-  const auto r = random_vector<Scalar>(A.numRows());
-  const Vector<Scalar> z("z", A.numRows()), again("again", A.numRows());
-  const Kokkos::View<double*, Device> sum("sum", 1);
-  Kokkos::deep_copy(sum, -3.0);
-  M.apply(exec, r, z);
-  M.apply(exec, r, again, KeepSum{sum.data(), false});
-  exec.fence();
-  EXPECT_EQ(on_host(sum)[0], -3.0);
-  M.apply(exec, r, again);
-  exec.fence();
-  EXPECT_EQ(on_host(again), on_host(z));
+  for (const auto kind : {Strata::Factorization::incomplete_cholesky,
+                          Strata::Factorization::incomplete_lu})
+    for (const std::string spec : {"grid3d27:5", "triangulated:17x12"}) {
+      const auto A = hermitian<double>(spec).to_device<Crs<double>>();
+      const auto colours = Strata::colour_rows(exec, A);
+      const auto row = on_host(
+          colours.permutation
+              .old_row)[static_cast<std::size_t>(colours.colour_map[2])];
+      try {
+        const Strata::IncompletePreconditioner M(exec, A, kind, {},
+                                                 FactorOrder::coloured);
+        ADD_FAILURE() << "accepted: " << spec;
+      } catch (const Strata::OptionError& error) {
+        EXPECT_EQ(error.argument(), "order");
+        EXPECT_NE(error.problem().find("row " + std::to_string(row) + " of A"),
+                  std::string::npos)
+            << error.what();
+        EXPECT_NE(error.remedy().find("natural"), std::string::npos);
+      }
+      const Strata::IncompletePreconditioner automatic(exec, A, kind);
+      EXPECT_EQ(automatic.order(), FactorOrder::natural);
+    }
 }
 
 }  // namespace

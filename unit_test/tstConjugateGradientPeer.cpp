@@ -255,10 +255,6 @@ TEST(IncompletePreconditionerOptions, AreHonouredOrRefused) {
       EXPECT_EQ(made.lower_report().algorithm, algorithm);
       EXPECT_EQ(made.upper_report().algorithm, algorithm);
     }
-    const M by_level(exec, crs, kind, options, FactorOrder::level_sets);
-    EXPECT_EQ(by_level.order(), FactorOrder::level_sets);
-    EXPECT_EQ(by_level.lower_report().algorithm, algorithm);
-    EXPECT_EQ(by_level.upper_report().algorithm, algorithm);
     refused(options, FactorOrder::coloured, "options");
   }
   TriangularOptions options;
@@ -267,8 +263,8 @@ TEST(IncompletePreconditionerOptions, AreHonouredOrRefused) {
   refused(options, FactorOrder::coloured, "options");
   options = {};
   options.op = Op::transpose;
-  for (const auto order : {FactorOrder::automatic, FactorOrder::natural,
-                           FactorOrder::coloured, FactorOrder::level_sets})
+  for (const auto order :
+       {FactorOrder::automatic, FactorOrder::natural, FactorOrder::coloured})
     refused(options, order, "op");
   EXPECT_EQ(M(exec, crs, kind, {}, FactorOrder::coloured).order(),
             FactorOrder::coloured);

@@ -187,7 +187,6 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");
   EXPECT_STREQ(to_string(BandMethod::partial_pivoting), "partial_pivoting");
   EXPECT_STREQ(to_string(FactorOrder::coloured), "coloured");
-  EXPECT_STREQ(to_string(FactorOrder::level_sets), "level_sets");
   EXPECT_STREQ(to_string(FactorPrecision::single), "single");
   EXPECT_STREQ(to_string(CgStatus::max_iterations), "max_iterations");
   EXPECT_STREQ(to_string(CgStatus::stopped), "stopped");

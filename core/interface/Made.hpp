@@ -42,11 +42,6 @@ class Made {
 
 /// Gives the library's own kernels access to private members of public classes.
 struct Internals {
-  /// Null unless the algorithm is `sync_free`.
-  template <class Solver>
-  static auto sync_free(const Solver& solver) {
-    return solver.sync_free();
-  }
   /// The arguments that TriangularSolver's interface passes on: a matrix as
   /// CrsArrays, vectors as StridedBlock.
   template <class Solver, class... Arguments>
@@ -74,15 +69,6 @@ struct Internals {
   template <class Matrix>
   static const auto& storage(const Matrix& matrix) {
     return matrix.storage();
-  }
-  /// In the coloured order, one of these two is not null.
-  template <class Preconditioner>
-  static auto sweeps(const Preconditioner& preconditioner) {
-    return preconditioner.sweeps();
-  }
-  template <class Preconditioner>
-  static auto solves(const Preconditioner& preconditioner) {
-    return preconditioner.solves();
   }
   /// Of two colours and incomplete Cholesky; null elsewhere, and where there
   /// was no memory for it.

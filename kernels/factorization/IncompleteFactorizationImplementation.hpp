@@ -163,12 +163,10 @@ class IncompleteFactorizationState {
   auto update_status() const { return enqueued_factors().status(); }
 
   /// @param solves  those of share(), null: the state's own
-  /// @param place   null, or which row of the factors each row of b and x is
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op, Solves* solves, const int* place) {
+             const StridedBlock& x, Op op, Solves* solves) {
     const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    const typename Solves::Map map{place};
-    (solves ? *solves : solves_).apply(exec, b, x, op, map, map);
+    (solves ? *solves : solves_).apply(exec, b, x, op);
   }
   std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
     const ProfilingRegion region("Strata::IncompleteFactorization::share_plan");
@@ -440,10 +438,10 @@ auto IncompleteFactorization<Scalar, ExecutionSpace>::update_status() const
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
-    const Detail::StridedBlock& x, Op op, const int* place) const {
+    const Detail::StridedBlock& x, Op op) const {
   State& state = made_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state.apply(exec, b, x, op, solves_.get(), place);
+    state.apply(exec, b, x, op, solves_.get());
   });
 }
 

@@ -251,11 +251,8 @@ class IncompleteFactorization {
                       const Detail::CrsArrays<Scalar>& A);
   void enqueue_update(const ExecutionSpace& exec, const Scalar* values,
                       std::size_t num_values);
-  /// @param place  null, or which row of the factors each row of b and x is, in
-  ///               device memory
   void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
-                     const Detail::StridedBlock& x, Op op,
-                     const int* place = nullptr) const;
+                     const Detail::StridedBlock& x, Op op) const;
   void copy_factor(const ExecutionSpace& exec, Uplo uplo,
                    Detail::NewMatrix<Scalar>& made) const;
 

@@ -182,7 +182,7 @@ struct CgProduct {
     if (curvature)
       state.take_curvature(sum[0]);
     else
-      state.part = sum[0];
+      state.next_rho = sum[0];
     shared.store(state, shared.state);
   }
 };
@@ -268,7 +268,7 @@ struct CgSellProduct {
   }
 };
 
-/// t = F p of a ReducedSystem.
+/// t = F p of TwoColourBlocks.
 template <class Scalar>
 struct CgReducedFirst {
   static constexpr int block = 1;

@@ -161,7 +161,7 @@ struct ResidentVectors {
   unsigned sums = 0, norms = 0;  ///< sums of its threads; norms of residuals
   unsigned r = 0, w = 0, p = 0, x = 0;  ///< its rows of these
   unsigned inverse_diagonal = 0;        ///< the same, where there is one
-  unsigned diagonal = 0, t = 0;         ///< of a ReducedSystem
+  unsigned diagonal = 0, t = 0;         ///< of TwoColourBlocks
 };
 
 /// How a launch shares out rows and scratch.
@@ -234,7 +234,7 @@ struct ResidentDirection {
 /// others read it before the first sum of iteration i + 1, and between these
 /// and iteration i + 2 lies the second sum of i + 1.
 ///
-/// @tparam reduced the operator is D2 - G F (ReducedSystem): the rows of F give
+/// @tparam reduced the operator is D2 - G F (TwoColourBlocks): the rows of F give
 ///   t = F p, and a barrier lies between them and the rows of G
 template <class Scalar, class ExecutionSpace, bool reduced>
 struct CgResident {
@@ -376,7 +376,7 @@ struct CgResident {
       if (leads) {
         CgTakeResidual residual;
         residual.mode = CgTakeResidual::residual;
-        residual.rho = CgTakeResidual::second_sum;
+        residual.sums_rho = true;
         residual.iteration = it;
         residual.max_iterations = max_iterations;
         residual.take(*state, value);

@@ -15,9 +15,9 @@ namespace Detail {
 /// The scalars of a solve, on the device. With a status other than running,
 /// kernels still to come do nothing.
 struct CgScalars {
-  double rho = 0;    // r^H z
-  double part = 0;   // of the next r^H z, as far as it has been added up
-  double alpha = 0;  // rho / p^H A p
+  double rho = 0;       // r^H z
+  double next_rho = 0;  // the next one, of a preconditioner that is no diagonal
+  double alpha = 0;     // rho / p^H A p
   double beta = 0;
   double squared_limit = 0, squared_most = 0;  // see KrylovLimits
   double squared_b = 0;
@@ -104,17 +104,15 @@ struct CgTakeResidual {
   /// nothing: beta is known. first: r^H z is, and there is no direction yet.
   enum Mode { nothing, first, residual };
   Mode mode = nothing;
-  /// Where r^H z is: the second sum, `part` of the scalars, or what launches of
-  /// the preconditioner have left.
-  enum Place { second_sum, part, left };
-  Place rho = part;
+  /// r^H z is the second sum, else next_rho of the scalars.
+  bool sums_rho = false;
   int iteration = 0, max_iterations = 0;
-  LateSums sums, rho_sum, other_rho_sum;
+  LateSums sums;
 
   KOKKOS_INLINE_FUNCTION void take(CgScalars& scalars,
                                    const double (&sum)[2]) const {
     if (scalars.status != krylov_running || mode == nothing) return;
-    const double found = rho == part ? scalars.part : sum[1];
+    const double found = sums_rho ? sum[1] : scalars.next_rho;
     if (mode == first) return scalars.take_rho(found, true);
     scalars.squared_r = sum[0];
     scalars.iterations = iteration;
@@ -127,15 +125,6 @@ struct CgTakeResidual {
     scalars.take_rho(found, false);
   }
 
-  /// 0 where nothing is left.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION static double add_up(const Team& team,
-                                              const LateSums& from) {
-    double sum[1] = {0};
-    if (from.blocks > 0 || from.used_extra > 0)
-      from.grid_sum.add_up(team, from.blocks, sum, from.used_extra);
-    return sum[0];
-  }
   /// All threads of a block call it. @return the scalars as far as kernels need
   /// them: beta, status, and alpha and iterations as they were or became
   /// @param was_running whether the solve went on before
@@ -146,12 +135,10 @@ struct CgTakeResidual {
     double sum[2] = {0, 0};
     if (mode == residual)
       sums.grid_sum.add_up(team, sums.blocks, sum, sums.used_extra);
-    if (mode != nothing && rho == left)
-      sum[1] = add_up(team, rho_sum) + add_up(team, other_rho_sum);
     CgScalars own;
     own.status = shared.state->status;
     own.rho = shared.state->rho;
-    own.part = shared.state->part;
+    own.next_rho = shared.state->next_rho;
     own.alpha = shared.state->alpha;
     own.beta = shared.state->beta;
     own.squared_limit = shared.state->squared_limit;
@@ -166,18 +153,6 @@ struct CgTakeResidual {
       shared.store(all, shared.next);
     }
     return own;
-  }
-};
-
-/// r^H z from the launches of a preconditioner, for CgTakeResidual.
-struct CgSweepSum {
-  static constexpr bool wanted = true;
-  CgScalars* state;
-  KOKKOS_INLINE_FUNCTION bool running() const {
-    return state->status == krylov_running;
-  }
-  KOKKOS_INLINE_FUNCTION void take(double part, bool first, bool) const {
-    state->part = first ? part : state->part + part;
   }
 };
 

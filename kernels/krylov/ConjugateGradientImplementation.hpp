@@ -10,10 +10,8 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/CgKernels.hpp>
 #include <kernels/krylov/CgResident.hpp>
-#include <kernels/krylov/ColouredSolves.hpp>
-#include <kernels/krylov/ColouredSweeps.hpp>
 #include <kernels/krylov/KrylovSolve.hpp>
-#include <kernels/krylov/ReducedSystem.hpp>
+#include <kernels/krylov/TwoColourBlocks.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -60,7 +58,7 @@ class ConjugateGradientState {
  private:
   using Vector = Kokkos::View<Scalar*, Memory>;
   using Sum = GridSum<Memory>;
-  using Reduced = ReducedSystem<Scalar, ExecutionSpace>;
+  using Reduced = TwoColourBlocks<Scalar, ExecutionSpace>;
 
   /// The kernels of a solve.
   struct SolveContext {
@@ -269,7 +267,7 @@ class ConjugateGradientState {
       const auto curvature = take_curvature();
       cg.not_ready_ = {};
       cg.not_ready_.mode = CgTakeResidual::residual;
-      if (knows_z()) cg.not_ready_.rho = CgTakeResidual::second_sum;
+      cg.not_ready_.sums_rho = knows_z();
       cg.not_ready_.iteration = it;
       cg.not_ready_.max_iterations = options.max_iterations;
       cg.not_ready_.sums =
@@ -361,30 +359,12 @@ class ConjugateGradientState {
       if (!merged()) return direction(true);
       for (const Vector& p : cg.p_) Kokkos::deep_copy(exec, p, Scalar(0));
     }
-    /// z, and r^H z for who takes the residual's sums.
+    /// z and r^H z.
     void precondition() const {
       if (knows_z()) return;
-      if (M.incomplete) {
-        const CgSweepSum sum{shared().state};
-        if (const auto* sweeps = Internals::sweeps(*M.incomplete)) {
-          const auto left = sweeps->apply_leaving_sums(
-              exec, cg.r_, cg.z_, sum, cg.vector_sum_, cg.second_sum_);
-          return leave(left[0], left[1]);
-        }
-        if (const auto* solves = Internals::solves(*M.incomplete)) {
-          const auto left = solves->apply(exec, cg.r_, cg.z_, sum);
-          if (left.used_extra > 0) leave(left, {});
-          return;
-        }
-      }
       M.apply(exec, cg.r_, cg.z_);
       run("Strata::ConjugateGradient::precondition",
           CgProduct<Scalar>{shared(), cg.r_.data(), cg.z_.data(), false});
-    }
-    void leave(const LateSums& first, const LateSums& second) const {
-      cg.not_ready_.rho = CgTakeResidual::left;
-      cg.not_ready_.rho_sum = first;
-      cg.not_ready_.other_rho_sum = second;
     }
   };
 
@@ -403,7 +383,6 @@ class ConjugateGradientState {
             : options.iterations_ahead);
     residual_sum_ = make_grid_sum(exec, 0);
     vector_sum_ = make_grid_sum(exec, 0, uneven_blocks);
-    second_sum_ = make_grid_sum(exec, 0, uneven_blocks);
     exec.fence();
   }
   /// What depends on the operators.
@@ -517,7 +496,7 @@ class ConjugateGradientState {
   Kokkos::View<CgScalars*, Memory> state_;  // two, see CgShared
   int turn_ = 0;  // the set that the next kernel reads
   KrylovMonitor<ExecutionSpace> monitor_;
-  Sum vector_sum_, second_sum_, residual_sum_, product_sum_, reduced_sum_;
+  Sum vector_sum_, residual_sum_, product_sum_, reduced_sum_;
   ResidentSum<Memory> resident_sum_;
   bool merges_ = false;  // unless the options say so, small systems
   Kokkos::View<double*, Memory> counts_;  // of rows where A and M differ

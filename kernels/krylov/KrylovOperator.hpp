@@ -64,7 +64,7 @@ struct KrylovPreconditioner {
   /// whose reciprocal this is.
   bool diagonal = false;
   const RealOf<Scalar>* inverse_diagonal = nullptr;
-  /// One that may add up r^H z on the way, or null.
+  /// One whose system may be reduced to one colour, or null.
   const IncompletePreconditioner<Scalar, ExecutionSpace>* incomplete = nullptr;
 };
 

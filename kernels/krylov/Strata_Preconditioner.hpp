@@ -21,11 +21,7 @@ namespace Strata {
 
 namespace Detail {
 template <class Scalar, class ExecutionSpace>
-class ColouredSweeps;
-template <class Scalar, class ExecutionSpace>
-class ColouredSolves;
-template <class Scalar, class ExecutionSpace>
-class ReducedSystem;
+class TwoColourBlocks;
 template <class Scalar, class ExecutionSpace>
 class IncompletePreconditionerState;
 }  // namespace Detail
@@ -90,13 +86,11 @@ JacobiPreconditioner(const ExecutionSpace&, const Matrix&)
 
 /// M = L U, incomplete factors of A without fill. On a Hermitian matrix
 /// U = D L^H, which makes L U the incomplete Cholesky factorisation L D L^H.
-/// In the natural order it is an IncompleteFactorization, in the order of level
-/// sets one of the permuted matrix. In the coloured order it has a
-/// factorisation of its own, and applies it by sweeps over two colours or, with
-/// more colours, by TriangularSolver; vectors stay in the order given. For
-/// incomplete_cholesky, two colours are kept a second time, as the blocks that
-/// conjugate gradients in the Schur complement multiply with, unless memory
-/// does not suffice. Solves with one object must not overlap in time.
+/// In the natural order it is an IncompleteFactorization. In the coloured order
+/// it has the two blocks beside the diagonals of two colours, each of which an
+/// application multiplies with once; conjugate gradients take their steps in
+/// the Schur complement that the blocks make. Vectors stay in the order given.
+/// Solves with one object must not overlap in time.
 ///
 /// Times and iterations of the orders: docs/algorithms/sell_and_cg.md. For
 /// fill, replaced pivots, factors in float, several right-hand sides and
@@ -112,41 +106,33 @@ class IncompletePreconditioner {
   IncompletePreconditioner() = default;
 
   /// From a square KokkosSparse::CrsMatrix with sorted rows.
-  /// @param options of the triangular solvers of the natural order and that of
-  ///   level sets: with FactorOrder::automatic, others than the defaults ask
-  ///   for the natural one
-  /// @param applications  how many iterations, in the natural order, the set-up
-  ///   is to serve, of all solves together: at least 1. FactorOrder::automatic
-  ///   compares the orders for as many
+  /// @param options of the triangular solvers of the natural order: with
+  ///   FactorOrder::automatic, others than the defaults ask for that order
   /// @param symmetry_tolerance  see IncompleteFactorizationOptions; it holds
-  /// for
-  ///   the coloured order of incomplete LU, too
+  ///   for the coloured order of incomplete LU, too
   /// @throws OptionError for a `kind`, an order and options that there are not,
   ///   for an `op` other than none, for `enqueue_updates`, which an
-  ///   IncompleteFactorization has, and for options other than the defaults
-  ///   with the coloured order, whose solves have none;
+  ///   IncompleteFactorization has, for options other than the defaults with
+  ///   the coloured order, whose solves have none, and for the coloured order
+  ///   of rows that have more than two colours;
   ///   what incomplete_lu() throws; for incomplete_cholesky and the
   ///   coloured order, NotHermitianError; for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive); MemoryError
-  /// Rows that errors name are those of A; in the order of level sets, a bad
-  /// pivot is the first one in that order.
+  /// Rows that errors name are those of A.
   /// Cost: natural, incomplete_lu() and the analysis of two triangles;
-  /// level_sets, level_permutation() and permute_symmetric() beside that, and a
-  /// copy of the matrix that stays; coloured, colour_rows(), some copies of the
-  /// matrix, a launch for each colour. The choice of an order, on a device:
-  /// colour_rows() and the level sets of a triangle, and where bounds on the
-  /// predictions do not tell, the set-up of more than one order. Waits for
+  /// coloured, colour_rows() and some copies of the matrix; automatic,
+  /// colour_rows() on a device, and the order that it chooses. Waits for
   /// `exec`.
   template <class Matrix>
   IncompletePreconditioner(
       const ExecutionSpace& exec, const Matrix& A,
       Factorization kind = Factorization::incomplete_cholesky,
       const TriangularOptions& options = {},
-      FactorOrder order = FactorOrder::automatic, int applications = 100,
+      FactorOrder order = FactorOrder::automatic,
       std::optional<double> symmetry_tolerance = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      make(exec, Detail::crs_arrays(A), kind, options, order, applications,
+      make(exec, Detail::crs_arrays(A), kind, options, order,
            symmetry_tolerance);
     }
   }
@@ -154,11 +140,8 @@ class IncompletePreconditioner {
   /// analysis unless the natural order's solvers can't take the values as they
   /// are planned. For that the natural order keeps what an
   /// IncompleteFactorization does.
-  /// @throws as the constructor, PatternMismatchError and HandleError. In the
-  ///   natural order and that of level sets the old values stay, see
-  ///   IncompleteFactorization::update_values; in the coloured order, too, or,
-  ///   where an exception leaves but one factor with new ones, `apply` and
-  ///   solves with it throw HandleError until an update succeeds
+  /// @throws as the constructor, PatternMismatchError and HandleError. The old
+  ///   values stay, see IncompleteFactorization::update_values
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
@@ -179,14 +162,13 @@ class IncompletePreconditioner {
 
   /// These four: @throws HandleError
   std::int64_t rows() const;
-  /// Which order was chosen, and why.
+  /// Which order it is, and why.
   const PreconditionerReport& report() const;
-  /// natural, coloured or level_sets.
+  /// natural or coloured.
   FactorOrder order() const;
-  /// Colours of the coloured order; 0 in the others.
+  /// Colours of the coloured order; 0 in the natural one.
   int colours() const;
-  /// Of the natural order and that of level sets. @throws Error in the coloured
-  /// one, HandleError
+  /// Of the natural order. @throws Error in the coloured one, HandleError
   const TriangularReport& lower_report() const;
   const TriangularReport& upper_report() const;
 
@@ -204,14 +186,11 @@ class IncompletePreconditioner {
   const State& made_state() const;
   void make(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
             Factorization kind, const TriangularOptions& options,
-            FactorOrder order, int applications,
-            std::optional<double> symmetry_tolerance);
+            FactorOrder order, std::optional<double> symmetry_tolerance);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void apply_strided(const ExecutionSpace& exec, const Detail::StridedBlock& r,
                      const Detail::StridedBlock& z) const;
-  const Detail::ColouredSweeps<Scalar, ExecutionSpace>* sweeps() const;
-  const Detail::ColouredSolves<Scalar, ExecutionSpace>* solves() const;
-  const Detail::ReducedSystem<Scalar, ExecutionSpace>* reduced() const;
+  const Detail::TwoColourBlocks<Scalar, ExecutionSpace>* reduced() const;
 
   std::shared_ptr<State> state_;
 };
@@ -220,7 +199,7 @@ template <class ExecutionSpace, class Matrix>
 IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
                          Factorization = Factorization::incomplete_cholesky,
                          const TriangularOptions& = {},
-                         FactorOrder = FactorOrder::automatic, int = 100,
+                         FactorOrder = FactorOrder::automatic,
                          std::optional<double> = {})
     -> IncompletePreconditioner<typename Detail::ScalarOf<Matrix>::type,
                                 ExecutionSpace>;

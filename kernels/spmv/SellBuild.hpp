@@ -6,8 +6,6 @@
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/spmv/SellFill.hpp>
-#include <limits>
-#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -19,8 +17,6 @@ struct SellParts {
   SellStorage<Scalar, Memory> storage;
   ValueIndex<Memory> row_begin;
   int piece_entries = 0;
-  /// Of groups: the first chunk of each, and behind the last.
-  std::vector<std::int64_t> first_chunk;
 
   /// Enqueues the packing of `values`.
   void set_values(const ExecutionSpace& exec, const Scalar* values) const {
@@ -92,43 +88,6 @@ std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
       "Strata::SellMatrix::uniform", Range(exec, 0, chunks),
       KOKKOS_LAMBDA(std::int64_t c) { chunk(c).steps = steps; });
   return diagonals;
-}
-
-/// Groups of rows that are to have chunks of their own: group g has the rows
-/// row(first[g]) to row(first[g + 1] - 1).
-template <class MemorySpace>
-struct SellGroups {
-  Kokkos::View<const int*, MemorySpace> row;
-  std::vector<std::int64_t> first;
-};
-
-/// The order of permuted rows for groups, each filled up to whole chunks with
-/// permuted rows that stand for no row (-1).
-template <class ExecutionSpace>
-Kokkos::View<int*, typename ExecutionSpace::memory_space> order_by_groups(
-    const ExecutionSpace& exec,
-    const SellGroups<typename ExecutionSpace::memory_space>& groups,
-    std::int64_t chunk_rows, std::vector<std::int64_t>& first_chunk) {
-  first_chunk.assign(1, 0);
-  for (std::size_t g = 0; g + 1 < groups.first.size(); ++g)
-    first_chunk.push_back(
-        first_chunk.back() +
-        (groups.first[g + 1] - groups.first[g] + chunk_rows - 1) / chunk_rows);
-  const auto order =
-      make_unfilled<Kokkos::View<int*, typename ExecutionSpace::memory_space>>(
-          "Strata::SellMatrix::order", first_chunk.back() * chunk_rows);
-  const auto row = groups.row;
-  for (std::size_t g = 0; g + 1 < groups.first.size(); ++g) {
-    const std::int64_t to = first_chunk[g] * chunk_rows;
-    const std::int64_t from = groups.first[g], end = groups.first[g + 1];
-    Kokkos::parallel_for(
-        "Strata::SellMatrix::order",
-        RangeOf<ExecutionSpace>(exec, 0, first_chunk[g + 1] * chunk_rows - to),
-        KOKKOS_LAMBDA(std::int64_t i) {
-          order(to + i) = from + i < end ? row(from + i) : -1;
-        });
-  }
-  return order;
 }
 
 /// Long rows, and the pieces that they are cut into.
@@ -305,15 +264,13 @@ void cut_long_rows(
       DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
 }
 
-/// Builds the form of a checked pattern with `length` entries in each row; of
-/// the rows of `groups` alone, and without long rows, where there are any.
+/// Builds the form of a checked pattern with `length` entries in each row.
 template <class Scalar, class ExecutionSpace>
 SellParts<Scalar, ExecutionSpace> build_sell(
     const ExecutionSpace& exec, const IndexArray& row_map,
     const IndexArray& entries, const Scalar* values,
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
-    bool ascending, const SellOptions& options, SellReport& report,
-    const SellGroups<typename ExecutionSpace::memory_space>* groups = nullptr) {
+    bool ascending, const SellOptions& options, SellReport& report) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range = RangeOf<ExecutionSpace>;
   constexpr int width = lane_width<ExecutionSpace>;
@@ -324,9 +281,7 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   if (rows > 0) report.longest_row = find_longest_row(exec, length, rows);
   SellShape shape = choose_sell_shape(
       exec, rows, report.entries, report.longest_row, sizeof(Scalar), options);
-  bool rows_alone = width == 1 && (shape.chunk_rows == 1 || groups);
-  if (rows_alone) shape.chunk_rows = 1;
-  if (groups) shape.long_row = std::numeric_limits<int>::max();
+  bool rows_alone = width == 1 && shape.chunk_rows == 1;
   made.piece_entries = shape.piece_entries;
   A.chunk_rows = report.chunk_rows = shape.chunk_rows;
   A.log_lanes = shape.log_lanes;
@@ -335,19 +290,15 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   if (rows == 0) return made;
 
   const auto long_rows = find_long_rows(exec, length, shape, report);
-  SellOrder<Memory> order;
   const bool may_stand_alone =
       width == 1 && options.chunk_rows == 0 && options.sigma == 0;
   const bool in_order = rows_alone && options.sigma == 0;
-  if (groups)
-    order.row =
-        order_by_groups(exec, *groups, shape.chunk_rows, made.first_chunk);
-  else
-    order = find_sell_order(exec, length, shape, report.longest_row,
-                            report.entries - long_rows.entries,
-                            may_stand_alone || in_order ? 1 : options.sigma);
+  const SellOrder<Memory> order =
+      find_sell_order(exec, length, shape, report.longest_row,
+                      report.entries - long_rows.entries,
+                      may_stand_alone || in_order ? 1 : options.sigma);
   report.sigma = order.sigma;
-  A.rows = groups ? static_cast<std::int64_t>(order.row.extent(0)) : rows;
+  A.rows = rows;
   MergeDiagonals<Memory> pattern{row_map,   entries, length,
                                  order.row, shape,   A.rows};
   if (!rows_alone) {

@@ -130,7 +130,7 @@ struct SellRun {
   SellRef<Scalar> A;
   Task task;
   GridSumRef grid_sum;
-  std::int64_t first_chunk, num_tasks;
+  std::int64_t num_tasks;
 
   /// Adds the products of a lane's slots: `left` of them, `stride` apart.
   KOKKOS_INLINE_FUNCTION void add_columns(const Scalar* value,
@@ -335,8 +335,8 @@ struct SellRun {
       std::int64_t i = static_cast<std::int64_t>(team.league_rank()) * warps +
                        team.team_rank() / width;
       for (; i < A.num_pieces; i += stride) piece(i, lane);
-      i += first_chunk - A.num_pieces;
-      const std::int64_t end = first_chunk + num_tasks - A.num_pieces;
+      i -= A.num_pieces;
+      const std::int64_t end = num_tasks - A.num_pieces;
       if constexpr (in_pairs) {
         pairs_of_chunks(i, stride, end, lane, part);
         i = end;
@@ -361,7 +361,7 @@ struct SellRun {
            p < A.num_pieces * (team_number + 1) / teams; ++p)
         piece(p, 0);
       const std::int64_t chunks = num_tasks - A.num_pieces;
-      part = host.share(first_chunk, first_chunk + chunks, team_number, teams);
+      part = host.share(0, chunks, team_number, teams);
     }
     if constexpr (Task::late) {
       const double own[1] = {part};

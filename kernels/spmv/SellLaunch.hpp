@@ -24,23 +24,16 @@ constexpr int most_blocks_at_once = 8;
 /// save the beginning of each block.
 constexpr int uneven_blocks = 4;
 
-/// Some chunks of a matrix: all of them from `first` on where there is no end.
-struct ChunkRange {
-  std::int64_t first = 0, end = -1;
-};
-
 /// run_sell() by a kernel that is chosen.
 template <class Run, class Scalar, class ExecutionSpace, class Task>
 LateSums run_sell_as(
     const char* label, const ExecutionSpace& exec,
     const SellStorage<Scalar, typename ExecutionSpace::memory_space>& A,
     const Task& task,
-    const GridSum<typename ExecutionSpace::memory_space>& grid_sum,
-    const ChunkRange& range) {
+    const GridSum<typename ExecutionSpace::memory_space>& grid_sum) {
   constexpr int width = lane_width<ExecutionSpace>;
   constexpr int warps = is_gpu<ExecutionSpace> ? 256 / width : 1;
-  const std::int64_t chunks =
-      (range.end < 0 ? A.num_chunks() : range.end) - range.first;
+  const std::int64_t chunks = A.num_chunks();
   const std::int64_t tasks =
       A.num_pieces() +
       (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
@@ -58,29 +51,27 @@ LateSums run_sell_as(
         1, std::min<std::int64_t>(blocks, grid_sum.max_blocks));
   run_teams<Run::blocks_at_once>(
       label, exec, static_cast<int>(blocks),
-      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), range.first, tasks});
+      Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), tasks});
   return {GridSumRef(grid_sum), static_cast<int>(blocks), A.num_long_rows()};
 }
 
-/// Enqueues a pass over a matrix, or over some chunks of one without long rows
-/// whose chunks fill a warp. Returns what it leaves to be added up.
+/// Enqueues a pass over a matrix. Returns what it leaves to be added up.
 template <class Scalar, class ExecutionSpace, class Task>
 LateSums run_sell(
     const char* label, const ExecutionSpace& exec,
     const SellStorage<Scalar, typename ExecutionSpace::memory_space>& A,
     const Task& task,
-    const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {},
-    const ChunkRange& range = {}) {
+    const GridSum<typename ExecutionSpace::memory_space>& grid_sum = {}) {
   if constexpr (is_gpu<ExecutionSpace> && sizeof(Scalar) == 4 &&
                 Task::block == 1 && !Task::heavy) {
     using Pairs = SellRun<Scalar, ExecutionSpace, Task, true>;
     if (A.uniform_diagonals && A.uniform_steps > 2 &&
         A.uniform_steps <= Pairs::pair_steps && A.log_lanes == 0 &&
         A.chunk_rows == lane_width<ExecutionSpace> && A.num_pieces() == 0)
-      return run_sell_as<Pairs>(label, exec, A, task, grid_sum, range);
+      return run_sell_as<Pairs>(label, exec, A, task, grid_sum);
   }
-  return run_sell_as<SellRun<Scalar, ExecutionSpace, Task>>(
-      label, exec, A, task, grid_sum, range);
+  return run_sell_as<SellRun<Scalar, ExecutionSpace, Task>>(label, exec, A,
+                                                            task, grid_sum);
 }
 
 }  // namespace Detail

@@ -21,8 +21,6 @@ namespace Detail {
 template <class ExecutionSpace>
 struct GraphWithLevels;
 template <class Scalar, class ExecutionSpace>
-class SyncFreeAlgorithm;
-template <class Scalar, class ExecutionSpace>
 class TriangularSolverState;
 template <class Scalar, class ExecutionSpace>
 struct TriangularWorkspace;
@@ -279,7 +277,6 @@ class TriangularSolver {
                       std::size_t num_values, const UpdateStatus* outside);
   void change_pattern(const ExecutionSpace& exec,
                       const Detail::CrsArrays<Scalar>& A);
-  Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>* sync_free() const;
 
   std::shared_ptr<Detail::TriangularSolverState<Scalar, ExecutionSpace>> state_;
   /// Null: the plan's own.

@@ -88,9 +88,6 @@ class TriangularSolverState {
   }
 
   const TriangularReport& report() const { return report_; }
-  TriangularAlgorithm<Scalar, ExecutionSpace>* algorithm() const {
-    return algorithm_.get();
-  }
 
   /// @param workspace  null: the plan's own
   void solve(const ExecutionSpace& exec, const StridedBlock& b,
@@ -613,13 +610,6 @@ const TriangularReport& TriangularSolver<Scalar, ExecutionSpace>::report()
 template <class Scalar, class ExecutionSpace>
 void TriangularSolver<Scalar, ExecutionSpace>::require_made() const {
   Detail::require_made(state_, "TriangularSolver", "exec, A, uplo, diag");
-}
-
-template <class Scalar, class ExecutionSpace>
-Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*
-TriangularSolver<Scalar, ExecutionSpace>::sync_free() const {
-  return dynamic_cast<Detail::SyncFreeAlgorithm<Scalar, ExecutionSpace>*>(
-      state_->algorithm());
 }
 
 }  // namespace Strata

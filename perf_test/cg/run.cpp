@@ -12,8 +12,7 @@
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
-#include <kernels/krylov/ColouredSolves.hpp>
-#include <kernels/krylov/ReducedSystem.hpp>
+#include <kernels/krylov/TwoColourBlocks.hpp>
 #include <limits>
 #include <stdexcept>
 
@@ -149,8 +148,7 @@ class Runner : public CgRunner {
     std::shared_ptr<JacobiPreconditioner<Scalar, Space>> jacobi;
     std::shared_ptr<IncompletePreconditioner<Scalar, Space>> incomplete;
     const bool coloured = name == "strata_ic0";
-    const bool by_level = name == "strata_ic0_level_sets";
-    const bool natural = name == "strata_ic0_natural" || by_level;
+    const bool natural = name == "strata_ic0_natural";
     const auto set_up = [&] {
       A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_, sell_of(name));
       if (name == "strata_jacobi")
@@ -159,9 +157,7 @@ class Runner : public CgRunner {
       if (coloured || natural)
         incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
             exec_, A_, Factorization::incomplete_cholesky, TriangularOptions(),
-            coloured   ? FactorOrder::coloured
-            : by_level ? FactorOrder::level_sets
-                       : FactorOrder::natural);
+            coloured ? FactorOrder::coloured : FactorOrder::natural);
     };
     result.setup_us =
         1e6 * (natural ? timed(set_up) : median_seconds(exec_, set_up));

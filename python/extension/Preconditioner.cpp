@@ -25,8 +25,7 @@ struct BindPreconditioner {
              nb::arg("keep").noconvert().none(), nb::arg("stream"))
         .def("apply", &Class::apply, nb::arg("r").noconvert(),
              nb::arg("out").noconvert(), nb::arg("stream"))
-        .def("order", &Class::order)
-        .def("colours", &Class::colours);
+        .def("order", &Class::order);
   }
 };
 

@@ -2,6 +2,7 @@
 #ifndef STRATA_PYTHON_PRECONDITIONER_HPP
 #define STRATA_PYTHON_PRECONDITIONER_HPP
 
+#include <Strata_Colouring.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <string>
 
@@ -11,8 +12,8 @@
 
 namespace StrataPython {
 
-/// In another order of rows than the natural one, whose factorisation is a
-/// Factorization.
+/// In the order of two colours. The natural order's factorisation is a
+/// Factorization: where `automatic` stands for that, this may be empty.
 template <class Scalar, class Space>
 class Preconditioner
     : public Held<Strata::IncompletePreconditioner<Scalar, Space>> {
@@ -26,12 +27,16 @@ class Preconditioner
     const auto tolerance =
         option(options, "symmetry_tolerance", std::optional<double>());
     const Work work;
+    const auto exec = this->on(stream);
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      const auto A = borrowed_matrix<Scalar, Space>(
+          offsets, columns, view_of<Scalar, Space>(values));
+      if (of_rows == Strata::FactorOrder::automatic &&
+          Strata::colour_rows(exec, A).num_colours() != 2)
+        return;
       this->object = Strata::IncompletePreconditioner<Scalar, Space>(
-          this->on(stream),
-          borrowed_matrix<Scalar, Space>(offsets, columns,
-                                         view_of<Scalar, Space>(values)),
-          factorization, {}, of_rows, 100, tolerance);
+          exec, A, factorization, {}, of_rows, tolerance);
+      order_ = Strata::to_string(this->object.order());
     });
   }
 
@@ -63,8 +68,10 @@ class Preconditioner
                          Kokkos::subview(to, Kokkos::ALL(), column));
   }
 
-  std::string order() const { return Strata::to_string(this->object.order()); }
-  int colours() const { return this->object.colours(); }
+  std::string order() const { return order_; }
+
+ private:
+  std::string order_ = Strata::to_string(Strata::FactorOrder::natural);
 };
 
 }  // namespace StrataPython

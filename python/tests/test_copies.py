@@ -274,7 +274,7 @@ def test_bad_values_are_not_copied(way):
 
 
 def test_a_copy_has_the_order_that_was_chosen():
-    for order in ("natural", "automatic", "coloured", "level_sets"):
+    for order in ("natural", "automatic", "coloured"):
         M = strata.ic0(laplacian(6), order=order)
         for make in COPIES.values():
             assert make(M)._reordered == M._reordered

@@ -204,10 +204,9 @@ def test_pickles(rng, kind):
     assert repr(again) == repr(M) and kind in repr(M)
 
 
-@pytest.mark.parametrize("order", ["coloured", "level_sets"])
-def test_other_orders(order, rng):
+def test_coloured_order(rng):
     A = laplacian(12)
-    M = strata.ic0(A, order=order)
+    M = strata.ic0(A, order="coloured")
     b = rng.random(144)
     x, info = spla.cg(A, b, M=M, rtol=1e-8)
     assert info == 0
@@ -218,17 +217,12 @@ def test_other_orders(order, rng):
         M.H @ b
     for options in (dict(algorithm="level_sets"), dict(shift=0.1), dict(transpose=True)):
         with pytest.raises(strata.OptionError, match="natural"):
-            strata.ic0(A, order=order, **options)
-
-
-def test_order_of_level_sets_has_the_natural_factors(rng):
-    A = laplacian(9)
-    M, natural = strata.ilu0(A, order="level_sets"), strata.ilu0(A)
-    b = rng.random(81)
-    np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
-    for P in (M, natural):
-        P.update((2 * A).tocsr())
-    np.testing.assert_allclose(M @ b, natural @ b, rtol=1e-12)
+            strata.ic0(A, order="coloured", **options)
+    three = sp.csr_array(np.array([[3.0, 1, 1], [1, 3, 1], [1, 1, 3]]))
+    with pytest.raises(strata.OptionError, match="row 2 of A.*order=natural") as caught:
+        strata.ic0(three, order="coloured")
+    assert caught.value.argument == "order"
+    assert strata.ic0(three).lower is not None
 
 
 @pytest.mark.parametrize("kind", ["ilu", "ic"])
@@ -246,7 +240,7 @@ def test_fill_is_refused_while_it_is_counted(kind):
         getattr(strata, kind)(A.tocsr(), 1, max_plan_bytes=1e6 + 0.5)
 
 
-@pytest.mark.parametrize("order", ["natural", "level_sets", "coloured"])
+@pytest.mark.parametrize("order", ["natural", "coloured"])
 def test_reads_the_upper_triangle(rng, order):
     A = laplacian(6)
     b = rng.random(36)

@@ -4,34 +4,13 @@
 
 #include <core/device/Atomics.hpp>
 #include <core/device/Gate.hpp>
-#include <core/device/GridSum.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
-#include <core/scalar/RealPart.hpp>
 #include <kernels/triangular/level_sets/RowKernels.hpp>
 
 namespace Strata {
 namespace Detail {
-
-/// A solve that adds up nothing.
-struct NoSolveSum {
-  static constexpr bool wanted = false;
-};
-
-/// A solve that adds up the real part of u^H x: with a part for each chunk, the
-/// extra parts of `grid`, as which team takes which chunks differs from solve
-/// to solve. `task` says at the start whether there is a solve at all
-/// (running()). The parts are left to a later launch to add up, or else (not
-/// `late`) `task` gets the sum at the end (take()).
-template <class Scalar, class Task>
-struct SolveSum {
-  static constexpr bool wanted = true;
-  MultiVectorRef<const Scalar> u;
-  Task task;
-  GridSumRef grid;
-  bool late;
-};
 
 /// Tickets that a SyncFreeSolve's teams draw: every one of them until it gets
 /// a ticket that there is none for, unless there is a team for each.
@@ -89,9 +68,8 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 ///                whose elements of b need no waiting; b and x must not overlap
 ///                then, and without x (a null pointer) results are left in the
 ///                value buffer
-/// @tparam Sum    NoSolveSum or a SolveSum
 template <class Scalar, class ExecutionSpace, bool divide,
-          bool coefficients = false, class Sum = NoSolveSum>
+          bool coefficients = false>
 struct SyncFreeSolve {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
@@ -117,7 +95,6 @@ struct SyncFreeSolve {
   int num_rows;
   int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
-  Sum sum_of = {};
   Gate gate = {};
 
   template <int count>
@@ -260,9 +237,8 @@ struct SyncFreeSolve {
   /// @return what finish() does, 0 in lanes without a row
   /// @tparam near  dependencies are stored as distances
   template <int count, bool near, class Turn>
-  KOKKOS_INLINE_FUNCTION double solve(const RowChunk& chunk, int lane,
-                                      const Buffers& x,
-                                      const Turn& turn) const {
+  KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,
+                                    const Buffers& x, const Turn& turn) const {
     const int stride = chunk.stride();
     const int r0 = lane >> chunk.log_lanes;
     const bool leader = r0 < chunk.rows && lane == (r0 << chunk.log_lanes);
@@ -296,26 +272,19 @@ struct SyncFreeSolve {
     }
     sum = lane_group_sum(sum, 1 << chunk.log_lanes);
     if (finishes)
-      return finish(permuted_row, row, right_hand_side - sum, diagonal, x);
-    if (leader) publish_sum(num_rows + chunk.part, sum, x);
-    return 0;
+      finish(permuted_row, row, right_hand_side - sum, diagonal, x);
+    else if (leader)
+      publish_sum(num_rows + chunk.part, sum, x);
   }
-  /// @return the row's part of the sum wanted
-  KOKKOS_INLINE_FUNCTION double finish(int permuted_row, std::int64_t row,
-                                       const Scalar& rest,
-                                       const Scalar& diagonal,
-                                       const Buffers& x) const {
+  KOKKOS_INLINE_FUNCTION void finish(int permuted_row, std::int64_t row,
+                                     const Scalar& rest, const Scalar& diagonal,
+                                     const Buffers& x) const {
     const Scalar result = divide ? rest / diagonal : rest * diagonal;
     Value::publish(x.current + permuted_row, result);
     // Rows with coefficients read other rows' elements of b, which x may be
     // instead.
     if (!coefficients || system.x.data) system.x(row, 0) = result;
     Value::reset(x.other + permuted_row);
-    if constexpr (Sum::wanted) {
-      return real_product(sum_of.u(row, 0), result);
-    } else {
-      return 0;
-    }
   }
   KOKKOS_INLINE_FUNCTION static void publish_sum(int at, const Scalar& sum,
                                                  const Buffers& x) {
@@ -324,8 +293,8 @@ struct SyncFreeSolve {
   }
   /// The row whose pieces the chunks before this one are: their sums are added
   /// in an order that depends on nothing but their number.
-  KOKKOS_INLINE_FUNCTION double add_pieces(const RowChunk& chunk, int lane,
-                                           const Buffers& x) const {
+  KOKKOS_INLINE_FUNCTION void add_pieces(const RowChunk& chunk, int lane,
+                                         const Buffers& x) const {
     const Scalar* const sums = x.current + num_rows + chunk.first_slot;
     const std::int64_t row = system.row(chunk.first_permuted_row);
     Scalar sum(0);
@@ -347,14 +316,13 @@ struct SyncFreeSolve {
       for (int u = 0; u < 4; ++u) sum += part[u];
     }
     sum = lane_group_sum(sum, width);
-    return lane == 0
-               ? finish(chunk.first_permuted_row, row, system.b(row, 0) - sum,
-                        system.diagonal(chunk.first_permuted_row), x)
-               : 0;
+    if (lane == 0)
+      finish(chunk.first_permuted_row, row, system.b(row, 0) - sum,
+             system.diagonal(chunk.first_permuted_row), x);
   }
   template <class Turn>
-  KOKKOS_INLINE_FUNCTION double take(const RowChunk& chunk, int lane,
-                                     const Buffers& x, const Turn& turn) const {
+  KOKKOS_INLINE_FUNCTION void take(const RowChunk& chunk, int lane,
+                                   const Buffers& x, const Turn& turn) const {
     if (chunk.part == RowChunk::adds_pieces) {
       turn.begin();
       turn.pass_on();
@@ -373,13 +341,8 @@ struct SyncFreeSolve {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    if constexpr (Sum::wanted) {
-      // All blocks or none: tickets are then drawn as if this had not been
-      // launched.
-      await_previous(team);
-      if (!sum_of.task.running()) return;
-    }
-    // Likewise.
+    // All blocks or none: tickets are then drawn as if this had not been
+    // launched.
     if (ends_at_gate(gate, team)) return;
     const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
     const unsigned each = draws_of_solve(num_tickets, team.league_size());
@@ -411,19 +374,9 @@ struct SyncFreeSolve {
       for (std::int64_t c = first + warp; c < end; c += warps) {
         // A copy: a reference would be read again after each wait.
         const RowChunk chunk = system.chunk(c);
-        const double part = take(chunk, lane, x, turn);
-        if constexpr (Sum::wanted) {
-          const double all = lane_group_sum(part, width);
-          if (lane == 0) store_relaxed(sum_of.grid.extra_part(c), all);
-        }
-        (void)part;
+        take(chunk, lane, x, turn);
       }
       if (!draws_on) break;
-    }
-    if constexpr (Sum::wanted) {
-      double total[1] = {0};
-      if (!sum_of.late && sum_of.grid(team, total, num_chunks) && rank == 0)
-        sum_of.task.take(total[0], true, true);
     }
   }
 };

@@ -39,43 +39,6 @@ struct ResetAndCopy {
   }
 };
 
-/// Other names for a plan's rows, and for the rows of merged rows'
-/// coefficients: these names may be far apart, so dependencies are stored
-/// whole.
-template <class MemorySpace>
-struct NameRows {
-  RowChunks<MemorySpace> chunks;
-  Kokkos::View<const int*, MemorySpace> name;
-  Kokkos::View<unsigned*, MemorySpace> row;
-  // Empty: there are no coefficients. By slot.
-  Kokkos::View<RowChunk*, MemorySpace> chunk_of;
-  Kokkos::View<int*, MemorySpace> dependency;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c) const {
-    const RowChunk chunk = chunks.chunk(c);
-    const int end = chunk.first_permuted_row + chunk.rows;
-    for (int p = chunk.first_permuted_row; p < end; ++p)
-      row(p) = static_cast<unsigned>(name(chunks.row(p)));
-    if (chunk_of.extent(0) == 0) return;
-    RowChunk whole = chunk;
-    whole.dependencies = RowChunk::whole;
-    whole.dependency_begin = static_cast<unsigned>(chunk.begin());
-    chunk_of(c) = whole;
-    const int stride = chunk.stride(),
-              num_coefficients = chunk.coefficient_steps * stride;
-    for (int i = 0; i < chunk.num_slots(); ++i) {
-      const int stored = chunk.stored(chunks.dependency.data(), i);
-      int from = chunk.dependency_of(stored);
-      if (i < num_coefficients) {
-        const int r = i % stride >> chunk.log_lanes;
-        const int coefficient = chunk.coefficient_of(
-            stored, static_cast<int>(chunks.row(chunk.first_permuted_row + r)));
-        from = coefficient < 0 ? -1 : name(coefficient);
-      }
-      whole.store(dependency.data(), i, from);
-    }
-  }
-};
-
 /// Copies the results of a solve that wrote none out of the value buffer that
 /// it published into, see SyncFreeSolve.
 template <class Scalar, class MemorySpace>
@@ -205,7 +168,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
     if (tickets_ == 0) return;
     for (std::int64_t c = 0; c < columns; ++c)
-      if (this->chunks_.num_slots == 0 && named_row_.extent(0) == 0)
+      if (this->chunks_.num_slots == 0)
         this->solve_diagonal(exec, b.from(c), x.from(c));
       else if (merged_)
         solve_merged(exec, b.from(c), x.from(c));
@@ -232,65 +195,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     return this->buffer_bytes() + (tiles_ ? tiles_->workspace_bytes() : 0);
   }
 
-  /// From here on, b and x have what belongs to row i of the matrix in row
-  /// name(i). For plans of one right-hand side. Waits for `exec`.
-  void name_rows(const ExecutionSpace& exec,
-                 const Kokkos::View<const int*, Memory>& name) {
-    const auto& chunks = this->chunks_;
-    named_row_ = make_unfilled<Kokkos::View<unsigned*, Memory>>(
-        "Strata::SyncFree::row", chunks.num_rows);
-    Kokkos::View<RowChunk*, Memory> named_chunk;
-    if (merged_) {
-      named_dependency_ = make_unfilled<Kokkos::View<int*, Memory>>(
-          "Strata::SyncFree::dependency", chunks.num_slots);
-      named_chunk = make_unfilled<Kokkos::View<RowChunk*, Memory>>(
-          "Strata::SyncFree::chunk", chunks.num_chunks());
-    }
-    Kokkos::parallel_for("Strata::SyncFree::name_rows",
-                         RangeOf<ExecutionSpace>(exec, 0, chunks.num_chunks()),
-                         NameRows<Memory>{chunks, name, named_row_, named_chunk,
-                                          named_dependency_});
-    if (merged_) {
-      auto named = chunks;
-      named.chunk = named_chunk;
-      if (rows_.num_sums > 0)
-        rows_ = split_long_rows(exec, named, width, chunks.num_rows);
-      else
-        rows_.chunk = named_chunk;
-    }
-    exec.fence();
-  }
-  /// Parts that every block of a later launch may add up for itself.
-  static constexpr std::int64_t most_late_parts = 4096;
-  /// Workspace for solve_summing.
-  GridSum<Memory> make_sum() const {
-    return GridSum<Memory>(teams_,
-                           static_cast<std::int64_t>(rows_.chunk.extent(0)));
-  }
-  /// A solve with the real part of u^H x, see SolveSum: left for a later launch
-  /// to add up, or, where there are many parts, handed to `task`, and nothing
-  /// left. The same bits each time. b, x and u are apart.
-  template <class Task>
-  LateSums solve_summing(const ExecutionSpace& exec,
-                         const MultiVectorRef<const Scalar>& b,
-                         const MultiVectorRef<Scalar>& x,
-                         const MultiVectorRef<const Scalar>& u,
-                         const Task& task,
-                         const GridSum<Memory>& grid_sum) const {
-    const auto parts = static_cast<std::int64_t>(rows_.chunk.extent(0));
-    const bool late = parts <= most_late_parts;
-    const SolveSum<Scalar, Task> sum{u, task, GridSumRef(grid_sum), late};
-    if (merged_ && this->divide_)
-      launch_one<true, true>(exec, b, x, sum);
-    else if (merged_)
-      launch_one<false, true>(exec, b, x, sum);
-    else if (this->divide_)
-      launch_one<true, false>(exec, b, x, sum);
-    else
-      launch_one<false, false>(exec, b, x, sum);
-    return late ? LateSums{sum.grid, 0, parts} : LateSums{};
-  }
-
  private:
   MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
                               int* unmerged, bool first_only) const {
@@ -301,9 +205,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                         first_only);
   }
   using NewValues = MergedValues<Scalar, ExecutionSpace>;
-  template <bool divide, bool coefficients = false, class Sum = NoSolveSum>
-  using Solve =
-      SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients, Sum>;
+  template <bool divide, bool coefficients = false>
+  using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients>;
 
   /// The rows in the plan's memory, and reset_workspace in the same launch.
   MergedRows<Memory> keep_and_reset(const ExecutionSpace& exec,
@@ -390,8 +293,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                                        this->chunks_.num_rows),
         TakeResults<Scalar, Memory>{
             this->buffers_.data(), this->counter_.data(),
-            draws_of_solve(tickets_, teams_), num_values,
-            named_row_.extent(0) > 0 ? named_row_ : this->chunks_.row, x,
+            draws_of_solve(tickets_, teams_), num_values, this->chunks_.row, x,
             this->gate_});
   }
   void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
@@ -430,15 +332,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                          this->diagonal_.data(), growth_, reciprocals);
   }
 
-  RowSystem<Scalar, ExecutionSpace> named_system(
-      const MultiVectorRef<const Scalar>& b,
-      const MultiVectorRef<Scalar>& x) const {
-    auto system = this->system(b, x);
-    if (named_row_.extent(0) > 0) system.row = named_row_;
-    if (named_dependency_.extent(0) > 0) system.dependency = named_dependency_;
-    return system;
-  }
-
   /// Few where level sets are narrow: what is far from the rows being solved
   /// would only wait. More where level sets take all of them several times.
   int teams_per_multiprocessor() const {
@@ -454,18 +347,18 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// more by that than the one or two microseconds that are to be gained.
   static constexpr int few_tickets = 4;
 
-  template <bool divide, bool coefficients, class Sum = NoSolveSum>
+  template <bool divide, bool coefficients>
   void launch_one(const ExecutionSpace& exec,
                   const MultiVectorRef<const Scalar>& b,
-                  const MultiVectorRef<Scalar>& x, const Sum& sum = {}) const {
-    using One = Solve<divide, coefficients, Sum>;
-    auto system = named_system(b, x);
+                  const MultiVectorRef<Scalar>& x) const {
+    using One = Solve<divide, coefficients>;
+    auto system = this->system(b, x);
     system.chunk = rows_.chunk;
     run_teams<One::most_teams_per_multiprocessor, One::team_size>(
         "Strata::Triangular::solve::sync_free", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,
-            static_cast<int>(this->buffers_.extent(0) / 2), tickets_, sum,
+            static_cast<int>(this->buffers_.extent(0) / 2), tickets_,
             this->gate_},
         0, tickets_ <= few_tickets * teams_);
   }
@@ -475,10 +368,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
            (rows_.num_sums > 0
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
-                : 0) +
-           (named_row_.extent(0) + named_dependency_.extent(0)) * sizeof(int) +
-           (named_dependency_.extent(0) > 0 && rows_.num_sums == 0
-                ? rows_.chunk.extent(0) * sizeof(RowChunk)
                 : 0) +
            (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0) +
            growth_.bytes_kept();
@@ -494,8 +383,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   /// What `pack_on_trial` has made and found.
   typename MemoryPool<Memory>::Pointer made_in_;
   GrowthWorkspace<Memory> growth_;
-  Kokkos::View<unsigned*, Memory> named_row_;  // see name_rows; or empty
-  Kokkos::View<int*, Memory> named_dependency_;
 };
 
 }  // namespace Detail

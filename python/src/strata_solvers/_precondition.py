@@ -23,12 +23,9 @@ _factor_options: dict[str, Any] = {
     "fill_level": 0, "shift": 0.0, "small_pivot_threshold": 0.0, "precision": "working",
     "enqueue_updates": False, "symmetry_tolerance": None}
 
-# Those whose factors are of permuted rows.
-_other_orders = ("coloured", "level_sets")
-
 
 def _for_natural_order(options: dict[str, Any]) -> list[str]:
-    """Names of options that other orders don't have."""
+    """Names of options that the coloured order doesn't have."""
     return [name for name in options if name != "symmetry_tolerance"]
 
 
@@ -45,14 +42,14 @@ class _Incomplete(Applied):
         self._reordered = False
         self._factors: tuple[Any, Any] | None = None
         self._set(matrix.shape[0], matrix.dtype, matrix.space)
-        if order in _other_orders or (
+        if order == "coloured" or (
                 order == "automatic" and kind == "ic" and matrix.space == "cuda" and
                 not _for_natural_order(options) and not transpose):
             self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
                 *self._matrix.handed(), _kinds[kind], order, options,
                 _arrays.waiting_stream(matrix.data))
-            # 'automatic' is the natural order where rows are too long.
-            self._reordered = self._core.order() in _other_orders
+            # 'automatic' is the natural order unless there are two colours.
+            self._reordered = self._core.order() == "coloured"
         if not self._reordered:
             self._core = self._factorize(transpose)
         self._has_places = not self._reordered
@@ -70,7 +67,7 @@ class _Incomplete(Applied):
 
     def _natural(self) -> Any:
         if self._reordered:
-            raise OptionError("order", f"is {self._core.order()}: the factors are of other rows",
+            raise OptionError("order", "is coloured: the factors are of other rows",
                               "ask for order='natural'")
         return self._core
 
@@ -137,8 +134,8 @@ class _Incomplete(Applied):
 
         For each stream of a GPU that works at the same time.  Both give the same bits.  An
         :meth:`update` of either is for both, and must not overlap in time with other calls.
-        Adjoints then need the option ``transpose=True``, and orders other than the
-        natural one have no such thing.
+        Adjoints then need the option ``transpose=True``, and the coloured order has no
+        such thing.
         """
         core = self._natural().share_plan(_arrays.waiting_stream(self._matrix.data))
         made = object.__new__(type(self))
@@ -201,7 +198,7 @@ class _Incomplete(Applied):
         _kept.wait_for_values(self, self._matrix.data,
                               bool(self._options.get("enqueue_updates")))
         # That which was chosen: a copy has the same factors.
-        order = self._core.order() if self._reordered else "natural"
+        order = "coloured" if self._reordered else "natural"
         return _restore, (tuple(self._matrix), self._kind, order, self._has_transposes,
                           self._options)
 
@@ -270,12 +267,11 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     A : sparse matrix, n x n, in CSR format
         With sorted rows and a complete, non-zero diagonal (zeros are taken where small
         pivots are replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
-    order : {'natural', 'automatic', 'coloured', 'level_sets'}
-        'coloured' factorises colour by colour and takes a Hermitian A, up to
-        `symmetry_tolerance` as in :func:`ic0`: more iterations, faster solves on a GPU.
-        'level_sets' permutes the rows to the order of level sets: the natural factors,
-        permuted.  Both have no `lower` and `upper`, no adjoint and none of the options
-        below.
+    order : {'natural', 'automatic', 'coloured'}
+        'coloured' factorises in the order of two colours (red-black), for a Hermitian A,
+        up to `symmetry_tolerance` as in :func:`ic0`, whose rows two colours are enough
+        for, such as 5- and 7-point stencils: more iterations, faster solves on a GPU.  It
+        has no `lower` and `upper`, no adjoint and none of the options below.
     transpose : bool
         Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
         Without it the first of these does so.
@@ -330,8 +326,9 @@ def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: flo
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
     The upper triangle of A is read.  Parameters and result are those of :func:`ilu0`, and
-    also the one below.  'automatic' is the natural order on a host and if options are
-    given, and the one with the smaller predicted time on a GPU.
+    also the one below.  'automatic' is the coloured order on a GPU if no options are
+    given and the rows have two colours, none with more than 1,024 entries; else it is the
+    natural order.
 
     Parameters
     ----------
@@ -411,17 +408,17 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
     for name in ("trans", "take_triangle", "sort_rows"):
         del defaults[name]
-    if order not in ("natural", "automatic", *_other_orders):
+    if order not in ("natural", "automatic", "coloured"):
         raise OptionError("order", f"is {order!r}",
-                          "use 'natural', 'automatic', 'coloured' or 'level_sets'")
+                          "use 'natural', 'automatic' or 'coloured'")
     for name in options:
         if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
                               "use " + ", ".join(sorted(defaults)))
     options = {name: value for name, value in options.items() if value != defaults[name]}
-    if order in _other_orders and (_for_natural_order(options) or transpose):
+    if order == "coloured" and (_for_natural_order(options) or transpose):
         raise OptionError(next(iter(_for_natural_order(options)), "transpose"),
-                          f"is none of order={order!r}", "ask for order='natural'")
+                          "is none of order='coloured'", "ask for order='natural'")
     matrix = _arrays.crs(A, csc=False)
     return operator_class(IncompletePreconditioner, matrix.data)(
         matrix, kind, order, bool(transpose), options)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_REDUCED_SYSTEM_HPP
-#define STRATA_KERNELS_KRYLOV_REDUCED_SYSTEM_HPP
+#ifndef STRATA_KERNELS_KRYLOV_TWO_COLOUR_BLOCKS_HPP
+#define STRATA_KERNELS_KRYLOV_TWO_COLOUR_BLOCKS_HPP
 
 #include <Strata_SellMatrix.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
-#include <kernels/krylov/ColouredFactor.hpp>
+#include <kernels/krylov/TwoColourFactor.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <limits>
 #include <utility>
@@ -22,9 +22,9 @@
 namespace Strata {
 namespace Detail {
 
-/// The entries beside the diagonal of some rows of a ColouredFactor of two
-/// colours: F, the columns of the second colour in rows of the first one, or
-/// G = E D1^-1, the columns of the first in rows of the second.
+/// The entries beside the diagonal of some rows of a TwoColourFactor: F, the
+/// columns of the second colour in rows of the first one, or G, the columns of
+/// the first in rows of the second.
 template <class Matrix>
 struct TakeOffDiagonalBlock {
   using Types = MatrixTypes<Matrix>;
@@ -64,21 +64,19 @@ struct TakeReducedDiagonals {
   using Scalar = typename Types::Scalar;
   using Memory = typename Types::MemorySpace;
   CrsMatrix A;
-  typename Types::Matrix LU;
-  Kokkos::View<const std::int64_t*, Memory> place;  // of LU's diagonal
+  TwoColourRows<typename Types::Matrix> rows;
   Kokkos::View<const int*, Memory> old_row;
-  std::int64_t first_rows;
   Kokkos::View<Scalar*, Memory> diagonal, inverse_diagonal;
   Kokkos::View<RealOf<Scalar>*, Memory> inverse_pivot;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const int old = old_row(row);
     diagonal(row) = A.values(first_entry_from(A.graph, old, old));
-    if (row < first_rows)
+    if (row < rows.first_rows)
       inverse_diagonal(row) = Scalar(1) / diagonal(row);
     else
-      inverse_pivot(row - first_rows) = static_cast<RealOf<Scalar>>(
-          1 / RealPart<Scalar>::real(LU.values(place(row))));
+      inverse_pivot(row - rows.first_rows) = static_cast<RealOf<Scalar>>(
+          1 / RealPart<Scalar>::real(rows.LU.values(rows.diagonal(row))));
   }
 };
 
@@ -141,20 +139,47 @@ struct CompareProducts {
   KOKKOS_INLINE_FUNCTION void finish(double found) const { *count = found; }
 };
 
+/// The first colour's part of a vector in the given order.
+template <class Scalar>
+struct FirstColourSource {
+  MultiVectorRef<const Scalar> v;
+  const int* old_row;
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
+    return v(old_row[row], 0);
+  }
+};
+
+/// z2 = D^-1 (r2 - G r1), in the given order and, for the first colour's rows
+/// to read, in the order of colours. z may be r.
+template <class Scalar>
+struct SolveSecondColour {
+  static constexpr int block = 1;
+  static constexpr bool reduces = false, late = false, heavy = true;
+  FirstColourSource<Scalar> source;  // r1
+  const int* old_row;                // of the second colour
+  const RealOf<Scalar>* inverse_pivot;
+  MultiVectorRef<Scalar> z;
+  Scalar* by_colour;
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
+                                    const Scalar (&sum)[1]) const {
+    const int old = old_row[row];
+    const Scalar value = inverse_pivot[row] * (source.v(old, 0) - sum[0]);
+    by_colour[row] = value;
+    z(old, 0) = value;
+    return 0;
+  }
+};
+
 /// b2 - G b1 and x2, of vectors in the given order.
 template <class Scalar>
 struct ReduceVectors {
   static constexpr int block = 1;
   static constexpr bool reduces = false, late = false, heavy = true;
-  /// Element `row` of the first colour's part of b.
-  struct Source {
-    MultiVectorRef<const Scalar> b;
-    const int* old_row;
-    KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
-      return b(old_row[row], 0);
-    }
-  };
-  Source source;
+  FirstColourSource<Scalar> source;  // b1
   MultiVectorRef<const Scalar> x;
   const int* old_row;  // of the second colour
   Scalar *reduced_b, *reduced_x;
@@ -164,7 +189,7 @@ struct ReduceVectors {
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
-    reduced_b[row] = source.b(old_row[row], 0) - sum[0];
+    reduced_b[row] = source.v(old_row[row], 0) - sum[0];
     reduced_x[row] = x(old_row[row], 0);
     return 0;
   }
@@ -201,20 +226,20 @@ struct CompleteSecondColour {
   }
 };
 
-/// A Hermitian matrix of two colours, reduced to the second one. In the order
-/// of colours
-///   A = [ D1  F  ]   S = D2 - G F,  G = E D1^-1,
-///       [ E   D2 ],
-/// and A x = b is S x2 = b2 - G b1 and x1 = D1^-1 (b1 - F x2). The incomplete
-/// factors of A without fill are exact but for the last block, which has the
-/// diagonal D of S. So conjugate gradients on S with D as preconditioner take
-/// the steps of those on A with the incomplete factors. A step reads each entry
-/// of A once, where a product and an application read it twice, and its vectors
-/// have the rows of one colour. Residuals are the same: that of x1 is zero.
-/// Source: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2003,
-/// section 12.4.1.
+/// The blocks F and G of a TwoColourFactor, and its diagonals: the
+/// preconditioner M = L U, whose application is
+///   z2 = D^-1 (r2 - G r1), z1 = D1^-1 (r1 - F z2),
+/// two launches in which no row waits for another one, and A reduced to the
+/// second colour, where A x = b is
+///   S x2 = b2 - G b1 and x1 = D1^-1 (b1 - F x2) with S = D2 - G F.
+/// The factors are exact but for the last block, which has the diagonal D of S.
+/// So conjugate gradients on S with D as preconditioner take the steps of those
+/// on A with M. A step reads each entry of A once, where a product and an
+/// application read it twice, and its vectors have the rows of one colour.
+/// Residuals are the same: that of x1 is zero. Source: Y. Saad, *Iterative
+/// Methods for Sparse Linear Systems*, 2003, section 12.4.1.
 template <class Scalar, class ExecutionSpace>
-class ReducedSystem {
+class TwoColourBlocks {
   using Memory = typename ExecutionSpace::memory_space;
   using Sell = SellMatrix<Scalar, ExecutionSpace>;
   using Range = RangeOf<ExecutionSpace>;
@@ -222,30 +247,35 @@ class ReducedSystem {
  public:
   /// Cost: both blocks as SellMatrix. Waits for `exec`.
   template <class CrsMatrix>
-  ReducedSystem(const ExecutionSpace& exec,
-                const ColouredFactor<CrsMatrix>& factor)
-      : first_rows_(factor.colouring.colour_map[1]),
-        rows_(factor.colouring.colour_map[2] - first_rows_),
-        old_row_(factor.colouring.permutation.old_row) {
+  TwoColourBlocks(const ExecutionSpace& exec,
+                  const TwoColourFactor<CrsMatrix>& factor)
+      : colouring_(factor.colouring),
+        first_rows_(factor.first_rows()),
+        rows_(colouring_.colour_map.back() - first_rows_) {
     const auto scalars = [&](const char* label, std::int64_t count) {
       return make_unfilled<Kokkos::View<Scalar*, Memory>>(label, count);
     };
-    diagonal_ = scalars("Strata::ReducedSystem::diagonal", first_rows_ + rows_);
+    diagonal_ =
+        scalars("Strata::TwoColourBlocks::diagonal", first_rows_ + rows_);
     inverse_diagonal_ =
-        scalars("Strata::ReducedSystem::inverse_diagonal", first_rows_);
+        scalars("Strata::TwoColourBlocks::inverse_diagonal", first_rows_);
     inverse_pivot_ = make_unfilled<decltype(inverse_pivot_)>(
-        "Strata::ReducedSystem::inverse_pivot", rows_);
+        "Strata::TwoColourBlocks::inverse_pivot", rows_);
+    second_ = scalars("Strata::TwoColourBlocks::second", rows_);
+    if (first_rows_ == 0) return;
     take_diagonals(exec, factor);
     upper_ = Sell(exec, block(exec, factor, true));
     lower_ = Sell(exec, block(exec, factor, false));
     exec.fence();
   }
 
-  /// Factors of new values on the same pattern. Waits for `exec`. Where an
-  /// exception ends it, the object is of no further use.
+  /// Factors of new values on the same pattern. The old ones stay where there
+  /// is no memory for these. Waits for `exec`.
   template <class CrsMatrix>
   void update_values(const ExecutionSpace& exec,
-                     const ColouredFactor<CrsMatrix>& factor) {
+                     const TwoColourFactor<CrsMatrix>& factor) {
+    if (first_rows_ == 0) return;
+    // Whatever allocates comes first.
     const auto F = block(exec, factor, true), G = block(exec, factor, false);
     take_diagonals(exec, factor);
     upper_.update_values(exec, F.values);
@@ -253,6 +283,28 @@ class ReducedSystem {
     exec.fence();
   }
 
+  /// z = U^-1 L^-1 r for vectors of rank 1 in the given order; z may be r.
+  /// Asynchronous on `exec`.
+  void apply(const ExecutionSpace& exec, const StridedBlock& r,
+             const StridedBlock& z) const {
+    if (first_rows_ == 0) return;
+    const auto from = multi_vector_ref<const Scalar>(r);
+    const auto to = multi_vector_ref<Scalar>(z);
+    if (rows_ > 0)
+      run_sell("Strata::IncompletePreconditioner::second_colour", exec, lower(),
+               SolveSecondColour<Scalar>{{from, old_row()},
+                                         old_row() + first_rows_,
+                                         inverse_pivot_.data(),
+                                         to,
+                                         second_.data()});
+    run_sell(
+        "Strata::IncompletePreconditioner::first_colour", exec, upper(),
+        CompleteFirstColour<Scalar>{
+            {second_.data()}, from, to, old_row(), inverse_diagonal_.data()});
+  }
+
+  const Colouring<Memory>& colouring() const { return colouring_; }
+  int colours() const { return colouring_.num_colours(); }
   std::int64_t first_rows() const { return first_rows_; }
   /// Of S.
   std::int64_t rows() const { return rows_; }
@@ -278,14 +330,14 @@ class ReducedSystem {
   bool agrees(const ExecutionSpace& exec, const Scalar* product,
               const Kokkos::View<double*, Memory>& counts,
               const GridSum<Memory>& sum) const {
-    const int* const first = old_row_.data();
+    const int* const first = old_row();
     const int* const second = first + first_rows_;
     run_sell(
-        "Strata::ReducedSystem::compare", exec, upper(),
+        "Strata::TwoColourBlocks::compare", exec, upper(),
         CompareProducts<Scalar>{
             {second, nullptr}, first, diagonal_.data(), product, counts.data()},
         sum);
-    run_sell("Strata::ReducedSystem::compare", exec, lower(),
+    run_sell("Strata::TwoColourBlocks::compare", exec, lower(),
              CompareProducts<Scalar>{{first, diagonal_.data()},
                                      second,
                                      diagonal(),
@@ -300,8 +352,8 @@ class ReducedSystem {
   void reduce(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<const Scalar>& x, Scalar* reduced_b,
               Scalar* reduced_x) const {
-    const int* const first = old_row_.data();
-    run_sell("Strata::ReducedSystem::reduce", exec, lower(),
+    const int* const first = old_row();
+    run_sell("Strata::TwoColourBlocks::reduce", exec, lower(),
              ReduceVectors<Scalar>{
                  {b, first}, x, first + first_rows_, reduced_b, reduced_x});
   }
@@ -309,31 +361,32 @@ class ReducedSystem {
   void complete(const ExecutionSpace& exec,
                 const MultiVectorRef<const Scalar>& b, const Scalar* reduced_x,
                 const MultiVectorRef<Scalar>& x) const {
-    const int* const first = old_row_.data();
-    run_sell("Strata::ReducedSystem::complete", exec, upper(),
+    const int* const first = old_row();
+    run_sell("Strata::TwoColourBlocks::complete", exec, upper(),
              CompleteFirstColour<Scalar>{
                  {reduced_x}, b, x, first, inverse_diagonal_.data()});
     Kokkos::parallel_for(
-        "Strata::ReducedSystem::complete", Range(exec, 0, rows_),
+        "Strata::TwoColourBlocks::complete", Range(exec, 0, rows_),
         CompleteSecondColour<Scalar>{reduced_x, first + first_rows_, x});
   }
 
  private:
   template <class CrsMatrix>
   void take_diagonals(const ExecutionSpace& exec,
-                      const ColouredFactor<CrsMatrix>& factor) {
+                      const TwoColourFactor<CrsMatrix>& factor) {
     Kokkos::parallel_for(
-        "Strata::ReducedSystem::diagonals", Range(exec, 0, first_rows_ + rows_),
-        TakeReducedDiagonals<CrsMatrix>{factor.A, factor.LU, factor.diagonal,
-                                        old_row_, first_rows_, diagonal_,
-                                        inverse_diagonal_, inverse_pivot_});
+        "Strata::TwoColourBlocks::diagonals",
+        Range(exec, 0, first_rows_ + rows_),
+        TakeReducedDiagonals<CrsMatrix>{
+            factor.A, factor.rows(), colouring_.permutation.old_row, diagonal_,
+            inverse_diagonal_, inverse_pivot_});
   }
 
   /// F (upper) or G.
   template <class CrsMatrix>
   auto block(const ExecutionSpace& exec,
-             const ColouredFactor<CrsMatrix>& factor, bool upper) const {
-    using Matrix = typename ColouredFactor<CrsMatrix>::Matrix;
+             const TwoColourFactor<CrsMatrix>& factor, bool upper) const {
+    using Matrix = typename TwoColourFactor<CrsMatrix>::Matrix;
     using Types = MatrixTypes<Matrix>;
     const std::int64_t first = upper ? 0 : first_rows_;
     const std::int64_t count = upper ? first_rows_ : rows_;
@@ -356,24 +409,27 @@ class ReducedSystem {
                                       {},
                                       {}};
     take.row_map = make_unfilled<typename Types::RowMap>(
-        "Strata::ReducedSystem::row_map", count + 1);
+        "Strata::TwoColourBlocks::row_map", count + 1);
     take.entries = make_unfilled<typename Types::Entries>(
-        "Strata::ReducedSystem::entries", stored);
+        "Strata::TwoColourBlocks::entries", stored);
     take.values = make_unfilled<typename Types::Values>(
-        "Strata::ReducedSystem::values", stored);
-    Kokkos::parallel_for("Strata::ReducedSystem::take", Range(exec, 0, count),
+        "Strata::TwoColourBlocks::values", stored);
+    Kokkos::parallel_for("Strata::TwoColourBlocks::take", Range(exec, 0, count),
                          take);
     exec.fence();
     return Matrix("block", static_cast<int>(count), static_cast<int>(columns),
                   stored, take.values, take.row_map, take.entries);
   }
 
-  std::int64_t first_rows_, rows_;
-  Kokkos::View<int*, Memory> old_row_;
+  const int* old_row() const { return colouring_.permutation.old_row.data(); }
+
+  Colouring<Memory> colouring_;
+  std::int64_t first_rows_, rows_;  // of either colour
   /// D1 and D2, D1^-1, and the reciprocals of D.
   Kokkos::View<Scalar*, Memory> diagonal_, inverse_diagonal_;
   Kokkos::View<RealOf<Scalar>*, Memory> inverse_pivot_;
-  Sell upper_, lower_;  // F and G
+  Sell upper_, lower_;                    // F and G
+  Kokkos::View<Scalar*, Memory> second_;  // z2 of an application
 };
 
 }  // namespace Detail

@@ -29,6 +29,7 @@
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
 #include <Strata_KrylovOptions.hpp>
+#include <Strata_KrylovSolver.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>

@@ -9,7 +9,7 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/BiCgStabKernels.hpp>
-#include <kernels/krylov/KrylovSolve.hpp>
+#include <kernels/krylov/KrylovSolverImplementation.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -24,6 +24,15 @@ class BiCgStabState {
   using Memory = typename ExecutionSpace::memory_space;
   using Operator = KrylovOperator<Scalar, ExecutionSpace>;
   using Preconditioner = KrylovPreconditioner<Scalar, ExecutionSpace>;
+  static constexpr const char *name = "BiCgStab",
+                              *region = "Strata::BiCgStab::solve",
+                              *workspace = "workspace of BiCGStab",
+                              *task = "a solve by BiCGStab";
+
+  static void check(const BiCgStabOptions& options) {
+    check_krylov_options(options);
+    check_option_range("max_new_starts", options.max_new_starts, 0, 1000);
+  }
 
   BiCgStabState(const ExecutionSpace& exec, std::int64_t rows,
                 const BiCgStabOptions& options)
@@ -37,25 +46,18 @@ class BiCgStabState {
 
   std::int64_t rows() const { return rows_; }
 
-  /// See BiCgStab::solve. The operators have been checked.
   KrylovResult solve(const ExecutionSpace& exec, const BiCgStabOptions& options,
                      const Operator& A, const Preconditioner& M,
                      const StridedBlock& b, const StridedBlock& x) {
-    return checked_solve<KrylovResult>(
-        exec, rows_, options, A, M, b, x, "Strata::BiCgStab::solve",
-        "a solve by BiCGStab",
-        [&](const BiCgStabOptions& options, const Operator& A,
-            const StridedBlock& b, const StridedBlock& x) {
-          if (SolveContext::preconditions(M) &&
-              static_cast<std::int64_t>(s_scaled_.extent(0)) != rows_) {
-            make_vector(p_scaled_);
-            make_vector(s_scaled_);
-          }
-          breakdowns_ = 0;
-          return run_krylov<KrylovResult>(
-              exec, options, monitor_,
-              SolveContext{*this, options, exec, A, M, b, x});
-        });
+    if (SolveContext::preconditions(M) &&
+        static_cast<std::int64_t>(s_scaled_.extent(0)) != rows_) {
+      make_vector(p_scaled_);
+      make_vector(s_scaled_);
+    }
+    breakdowns_ = 0;
+    return run_krylov<KrylovResult, Scalar>(
+        exec, options, monitor_,
+        SolveContext{{}, *this, options, exec, A, M, b, x});
   }
 
  private:
@@ -63,7 +65,7 @@ class BiCgStabState {
   using State = BiCgStabScalars<Scalar>;
 
   /// The kernels of a solve.
-  struct SolveContext {
+  struct SolveContext : KrylovContext {
     BiCgStabState& solver;
     const BiCgStabOptions& options;
     const ExecutionSpace& exec;
@@ -81,7 +83,6 @@ class BiCgStabState {
       residual(ResidualOf::start);
       first_direction();
     }
-    int iterations_at_once() const { return 1; }
     void iterate(int it, int) const {
       if (!solver.has_direction_)
         run("Strata::BiCgStab::direction",
@@ -120,13 +121,11 @@ class BiCgStabState {
                                  {},
                                  {}});
     }
-    void flush() const {}
     State fetch() const {
       State state;
       fetch_state(exec, solver.state_, 0, state);
       return state;
     }
-    void complete(const State&) const {}
     State verify(const State&) const {
       residual(ResidualOf::end);
       return fetch();
@@ -137,17 +136,12 @@ class BiCgStabState {
       store_state(exec, solver.state_, 0, state);
       first_direction();
     }
-    bool holds_back_x() const { return false; }
     bool broke_down(KrylovStatus status) const {
       return status == KrylovStatus::breakdown;
     }
     bool begins_anew(KrylovStatus status) const {
       return broke_down(status) &&
              solver.breakdowns_++ < options.max_new_starts;
-    }
-    void clear_x() const {
-      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
-                        Scalar(0));
     }
 
    private:
@@ -213,35 +207,6 @@ class BiCgStabState {
 };
 
 }  // namespace Detail
-
-template <class Scalar, class ExecutionSpace>
-void BiCgStab<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
-                                            std::int64_t rows) {
-  Detail::check_krylov_options(options_);
-  Detail::check_option_range("max_new_starts", options_.max_new_starts, 0,
-                             1000);
-  Detail::check_unknowns(rows);
-  Detail::with_memory_errors("workspace of BiCGStab", [&] {
-    state_ = std::make_shared<Detail::BiCgStabState<Scalar, ExecutionSpace>>(
-        exec, rows, options_);
-  });
-}
-
-template <class Scalar, class ExecutionSpace>
-KrylovResult BiCgStab<Scalar, ExecutionSpace>::solve_erased(
-    const ExecutionSpace& exec,
-    const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
-    const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
-    const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
-  return state_->solve(exec, options_, A, M, b, x);
-}
-
-template <class Scalar, class ExecutionSpace>
-std::int64_t BiCgStab<Scalar, ExecutionSpace>::rows() const {
-  Detail::require_made(state_, "BiCgStab", "exec, rows");
-  return state_->rows();
-}
-
 }  // namespace Strata
 
 #endif

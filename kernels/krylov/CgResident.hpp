@@ -234,7 +234,8 @@ struct ResidentDirection {
 /// others read it before the first sum of iteration i + 1, and between these
 /// and iteration i + 2 lies the second sum of i + 1.
 ///
-/// @tparam reduced the operator is D2 - G F (TwoColourBlocks): the rows of F give
+/// @tparam reduced the operator is D2 - G F (TwoColourBlocks): the rows of F
+/// give
 ///   t = F p, and a barrier lies between them and the rows of G
 template <class Scalar, class ExecutionSpace, bool reduced>
 struct CgResident {

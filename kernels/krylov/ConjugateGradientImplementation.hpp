@@ -10,7 +10,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/CgKernels.hpp>
 #include <kernels/krylov/CgResident.hpp>
-#include <kernels/krylov/KrylovSolve.hpp>
+#include <kernels/krylov/KrylovSolverImplementation.hpp>
 #include <kernels/krylov/TwoColourBlocks.hpp>
 
 namespace Strata {
@@ -27,6 +27,18 @@ class ConjugateGradientState {
   using Memory = typename ExecutionSpace::memory_space;
   using Operator = KrylovOperator<Scalar, ExecutionSpace>;
   using Preconditioner = KrylovPreconditioner<Scalar, ExecutionSpace>;
+  static constexpr const char *name = "ConjugateGradient",
+                              *region = "Strata::ConjugateGradient::solve",
+                              *workspace = "workspace of conjugate gradients",
+                              *task = "a solve by conjugate gradients";
+
+  static void check(const CgOptions& options) {
+    check_krylov_options(options);
+    if (options.launches < 0 || options.launches > 3)
+      throw OptionError(
+          "launches", std::to_string(options.launches) + " is not 0, 1, 2 or 3",
+          "choose one of these, 0 for the default");
+  }
 
   ConjugateGradientState(const ExecutionSpace& exec, std::int64_t rows,
                          const CgOptions& options)
@@ -36,32 +48,26 @@ class ConjugateGradientState {
 
   std::int64_t rows() const { return rows_; }
 
-  /// See ConjugateGradient::solve. The operators have been checked.
   CgResult solve(const ExecutionSpace& exec, const CgOptions& options,
                  const Operator& A, const Preconditioner& M,
                  const StridedBlock& b, const StridedBlock& x) {
-    return checked_solve<CgResult>(
-        exec, rows_, options, A, M, b, x, "Strata::ConjugateGradient::solve",
-        "a solve by conjugate gradients",
-        [&](const CgOptions& options, const Operator& A, const StridedBlock& b,
-            const StridedBlock& x) {
-          prepare(exec, A, M);
-          const Reduced* const reduced = reduced_system(exec, options, A, M);
-          const ResidentPlan resident =
-              resident_plan(exec, options, A, M, reduced);
-          return run_krylov<CgResult>(exec, options, monitor_,
-                                      SolveContext{*this, options, exec, A, M,
-                                                   b, x, reduced, resident});
-        });
+    prepare(exec, A, M);
+    const Reduced* const reduced = reduced_system(exec, options, A, M);
+    const ResidentPlan resident = resident_plan(exec, options, A, M, reduced);
+    return run_krylov<CgResult, Scalar>(
+        exec, options, monitor_,
+        SolveContext{{}, *this, options, exec, A, M, b, x, reduced, resident});
   }
 
  private:
+  /// Unknowns up to which the product makes the direction on a device.
+  static constexpr std::int64_t most_merged_rows = 300000;
   using Vector = Kokkos::View<Scalar*, Memory>;
   using Sum = GridSum<Memory>;
   using Reduced = TwoColourBlocks<Scalar, ExecutionSpace>;
 
   /// The kernels of a solve.
-  struct SolveContext {
+  struct SolveContext : KrylovContext {
     ConjugateGradientState& cg;
     const CgOptions& options;
     const ExecutionSpace& exec;
@@ -137,18 +143,12 @@ class ConjugateGradientState {
       fetch_state(exec, cg.state_, cg.turn_, state);
       return state;
     }
-    void clear_x() const {
-      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
-                        Scalar(0));
-    }
     void complete(const CgScalars& state) const {
       if (!reduced || state.zero_b) return;
       reduced->complete(exec, multi_vector_ref<const Scalar>(b),
                         cg.reduced_x_.data(), multi_vector_ref<Scalar>(x));
     }
     bool holds_back_x() const { return reduced != nullptr; }
-    bool broke_down(CgStatus) const { return false; }
-    bool begins_anew(CgStatus) const { return false; }
     void begin() const {
       store_state(exec, cg.state_, cg.turn_, CgScalars());
       cg.monitor_.reset();
@@ -506,34 +506,6 @@ class ConjugateGradientState {
 };
 
 }  // namespace Detail
-
-template <class Scalar, class ExecutionSpace>
-void ConjugateGradient<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
-                                                     std::int64_t rows) {
-  Detail::check_cg_options(options_);
-  Detail::check_unknowns(rows);
-  Detail::with_memory_errors("workspace of conjugate gradients", [&] {
-    state_ = std::make_shared<
-        Detail::ConjugateGradientState<Scalar, ExecutionSpace>>(exec, rows,
-                                                                options_);
-  });
-}
-
-template <class Scalar, class ExecutionSpace>
-CgResult ConjugateGradient<Scalar, ExecutionSpace>::solve_erased(
-    const ExecutionSpace& exec,
-    const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
-    const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
-    const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
-  return state_->solve(exec, options_, A, M, b, x);
-}
-
-template <class Scalar, class ExecutionSpace>
-std::int64_t ConjugateGradient<Scalar, ExecutionSpace>::rows() const {
-  Detail::require_made(state_, "ConjugateGradient", "exec, rows");
-  return state_->rows();
-}
-
 }  // namespace Strata
 
 #endif

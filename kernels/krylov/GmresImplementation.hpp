@@ -10,7 +10,7 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/krylov/GmresKernels.hpp>
-#include <kernels/krylov/KrylovSolve.hpp>
+#include <kernels/krylov/KrylovSolverImplementation.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -25,6 +25,14 @@ class GmresState {
   using Memory = typename ExecutionSpace::memory_space;
   using Operator = KrylovOperator<Scalar, ExecutionSpace>;
   using Preconditioner = KrylovPreconditioner<Scalar, ExecutionSpace>;
+  static constexpr const char *name = "Gmres", *region = "Strata::Gmres::solve",
+                              *workspace = "workspace of GMRES",
+                              *task = "a solve by GMRES";
+
+  static void check(const GmresOptions& options) {
+    check_krylov_options(options);
+    check_option_range("restart", options.restart, 1, 1000);
+  }
 
   GmresState(const ExecutionSpace& exec, std::int64_t rows,
              const GmresOptions& options)
@@ -49,21 +57,14 @@ class GmresState {
 
   std::int64_t rows() const { return rows_; }
 
-  /// See Gmres::solve. The operators have been checked.
   KrylovResult solve(const ExecutionSpace& exec, const GmresOptions& options,
                      const Operator& A, const Preconditioner& M,
                      const StridedBlock& b, const StridedBlock& x) {
-    return checked_solve<KrylovResult>(
-        exec, rows_, options, A, M, b, x, "Strata::Gmres::solve",
-        "a solve by GMRES",
-        [&](const GmresOptions& options, const Operator& A,
-            const StridedBlock& b, const StridedBlock& x) {
-          const SolveContext context{*this, options, exec, A, M, b, x};
-          auto result =
-              run_krylov<KrylovResult>(exec, options, monitor_, context);
-          result.restarts += counted_restarts_;
-          return result;
-        });
+    auto result = run_krylov<KrylovResult, Scalar>(
+        exec, options, monitor_,
+        SolveContext{{}, *this, options, exec, A, M, b, x});
+    result.restarts += counted_restarts_;
+    return result;
   }
 
  private:
@@ -72,7 +73,7 @@ class GmresState {
   using Pass = GmresPass<Scalar, ExecutionSpace>;
 
   /// The kernels of a solve.
-  struct SolveContext {
+  struct SolveContext : KrylovContext {
     GmresState& gmres;
     const GmresOptions& options;
     const ExecutionSpace& exec;
@@ -86,7 +87,6 @@ class GmresState {
       residual(ResidualOf::start);
       begin_cycle();
     }
-    int iterations_at_once() const { return 1; }
     void iterate(int it, int) const {
       if (gmres.column_ == gmres.columns_) {
         correct(false);
@@ -99,7 +99,6 @@ class GmresState {
         pass(step, column, it);
       if (column + 1 < gmres.columns_) normalise(column + 1);
     }
-    void flush() const {}
     GmresScalars fetch() const {
       GmresScalars state;
       fetch_state(exec, gmres.state_, 0, state);
@@ -120,15 +119,9 @@ class GmresState {
       store_state(exec, gmres.state_, 0, state);
       begin_cycle();
     }
-    bool holds_back_x() const { return false; }
     bool broke_down(KrylovStatus status) const {
       return status == KrylovStatus::breakdown ||
              status == KrylovStatus::stagnated;
-    }
-    bool begins_anew(KrylovStatus) const { return false; }
-    void clear_x() const {
-      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
-                        Scalar(0));
     }
 
    private:
@@ -223,34 +216,6 @@ class GmresState {
 };
 
 }  // namespace Detail
-
-template <class Scalar, class ExecutionSpace>
-void Gmres<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
-                                         std::int64_t rows) {
-  Detail::check_krylov_options(options_);
-  Detail::check_option_range("restart", options_.restart, 1, 1000);
-  Detail::check_unknowns(rows);
-  Detail::with_memory_errors("workspace of GMRES", [&] {
-    state_ = std::make_shared<Detail::GmresState<Scalar, ExecutionSpace>>(
-        exec, rows, options_);
-  });
-}
-
-template <class Scalar, class ExecutionSpace>
-KrylovResult Gmres<Scalar, ExecutionSpace>::solve_erased(
-    const ExecutionSpace& exec,
-    const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
-    const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
-    const Detail::StridedBlock& b, const Detail::StridedBlock& x) {
-  return state_->solve(exec, options_, A, M, b, x);
-}
-
-template <class Scalar, class ExecutionSpace>
-std::int64_t Gmres<Scalar, ExecutionSpace>::rows() const {
-  Detail::require_made(state_, "Gmres", "exec, rows");
-  return state_->rows();
-}
-
 }  // namespace Strata
 
 #endif

@@ -7,6 +7,7 @@
 #include <Strata_Error.hpp>
 #include <cmath>
 #include <core/device/Profiling.hpp>
+#include <core/matrix/MultiVectorRef.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <core/scalar/RealPart.hpp>
@@ -106,19 +107,37 @@ Result checked_solve(const ExecutionSpace& exec, std::int64_t rows,
       task, [&] { return solve_in_range(exec, options, A, M, b, x, work); });
 }
 
+/// What a method's context tells run_krylov(), unless it says otherwise.
+struct KrylovContext {
+  int iterations_at_once() const { return 1; }
+  void flush() const {}
+  template <class State>
+  void complete(const State&) const {}
+  bool holds_back_x() const { return false; }
+  template <class Status>
+  bool broke_down(Status) const {
+    return false;
+  }
+  template <class Status>
+  bool begins_anew(Status) const {
+    return false;
+  }
+};
+
 /// Iterates until the device says that the solve is over, works out b - A x
 /// anew, and has the iteration begun anew from it where it is not what the
 /// iteration says.
 ///
 /// @param context enqueues the kernels of a method: begin(),
 ///   iterate(it, count) with `count` up to iterations_at_once(), flush() of
-///   sums that are left, complete(state) of an x that lacks a part, clear_x(),
+///   sums that are left, complete(state) of an x that lacks a part,
 ///   restart(state). holds_back_x() tells whether the x given stays as it is
 ///   until complete(). fetch() and verify(), the scalars with b - A x in
 ///   squared_r, wait. broke_down(status) tells whether the residual may be
 ///   small enough all the same, begins_anew(status) whether it is reason to try
 ///   again.
-template <class Result, class ExecutionSpace, class Options, class Context>
+template <class Result, class Scalar, class ExecutionSpace, class Options,
+          class Context>
 Result run_krylov(const ExecutionSpace& exec, const Options& options,
                   KrylovMonitor<ExecutionSpace>& monitor,
                   const Context& context) {
@@ -150,7 +169,9 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
     result.iterations = done = state.iterations;
     result.rhs_norm = std::sqrt(state.squared_b);
     // Kernels have left x alone.
-    if (state.zero_b) context.clear_x();
+    if (state.zero_b)
+      Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(context.x),
+                        Scalar(0));
     if (result.status == Status::not_finite) {
       result.residual_norm = std::numeric_limits<double>::quiet_NaN();
       break;

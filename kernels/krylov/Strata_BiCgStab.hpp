@@ -3,20 +3,23 @@
 #define STRATA_BI_CG_STAB_HPP
 
 #include <Strata_KrylovOptions.hpp>
-#include <Strata_Preconditioner.hpp>
-#include <Strata_SellMatrix.hpp>
-#include <core/interface/Compiled.hpp>
-#include <core/interface/Expectations.hpp>
-#include <core/interface/Made.hpp>
-#include <core/matrix/SharedElements.hpp>
-#include <kernels/krylov/KrylovOperator.hpp>
-#include <memory>
+#include <Strata_KrylovSolver.hpp>
 
 namespace Strata {
+
+template <class Scalar, class ExecutionSpace>
+class BiCgStab;
 
 namespace Detail {
 template <class Scalar, class ExecutionSpace>
 class BiCgStabState;
+template <>
+struct KrylovTypes<BiCgStab> {
+  using Options = BiCgStabOptions;
+  using Result = KrylovResult;
+  template <class Scalar, class ExecutionSpace>
+  using State = BiCgStabState<Scalar, ExecutionSpace>;
+};
 }  // namespace Detail
 
 /// The stabilised method of biconjugate gradients, for A x = b with any A that
@@ -27,10 +30,8 @@ class BiCgStabState;
 /// An iteration has two products and is seven launches with a SellMatrix and no
 /// or a diagonal preconditioner (others add their own, two times): direction,
 /// product, dot products, half a step, product, dot products, the other half.
-/// All scalars and decisions stay on the device; sums are added up in double in
-/// a fixed order, by the last block of a launch: the same solver gives the same
-/// bits each time. The host enqueues some iterations ahead of the newest
-/// residual it knows; which iteration is the last one is decided on the device.
+/// One more product is at the beginning and one at the end, for b - A x. The
+/// workspace has five vectors, two more for a preconditioner.
 ///
 /// Unlike that of Gmres the residual may grow from one iteration to the next,
 /// and memory and time of an iteration do not grow. Where a scalar that is
@@ -40,92 +41,11 @@ class BiCgStabState;
 /// On a matrix such as a skew-symmetric one it vanishes each time: Gmres solves
 /// these.)
 ///
-/// A solver is its workspace: five vectors (two more for a preconditioner), and
-/// pinned host memory for at most 2 max(1, iterations_ahead) numbers. Copies
-/// share it; their solves must not overlap. A solver made without arguments is
-/// empty, as one that was moved from: to solve with it, or to ask for its rows,
-/// is a HandleError.
-///
-/// @tparam Scalar float, double, Kokkos::complex of either
+/// See KrylovSolver for the members.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>
-class BiCgStab {
+class BiCgStab : public KrylovSolver<BiCgStab, Scalar, ExecutionSpace> {
  public:
-  using scalar_type = Scalar;
-  using execution_space = ExecutionSpace;
-  using memory_space = typename ExecutionSpace::memory_space;
-
-  /// An empty solver.
-  BiCgStab() = default;
-
-  /// Workspace for systems of `rows` unknowns.
-  /// @throws OptionError, SizeMismatchError for a negative number,
-  ///   IndexOverflowError for one above 2,147,483,646, MemoryError
-  BiCgStab(const ExecutionSpace& exec, std::int64_t rows,
-           const BiCgStabOptions& options = {})
-      : options_(options) {
-    expect_compiled();
-    make(exec, rows);
-  }
-
-  /// Solves A x = b from the x given. Returns when the solve is over.
-  ///
-  /// @param A a SellMatrix, or anything with apply(exec, p, w), w = A p, for
-  ///          Kokkos::View<Scalar*, memory space> and enqueued on exec
-  /// @param b, x views of rank 1 and any layout, `rows` long, apart
-  /// @throws NotSquareError, SizeMismatchError, AliasError, HandleError before
-  ///   anything is written; MemoryError, after which x is some iterate. What
-  ///   the numbers do wrong is told by the result's status, and x is then the
-  ///   last iterate; not_finite before the first iteration leaves x alone,
-  ///   later x may have an infinity itself.
-  /// Cost: two products for each iteration, one at the beginning and one at the
-  ///   end for b - A x
-  template <class Operator, class B, class X>
-  KrylovResult solve(const ExecutionSpace& exec, const Operator& A, const B& b,
-                     const X& x) {
-    return solve(exec, A, NoPreconditioner(), b, x);
-  }
-  /// The same with a preconditioner: NoPreconditioner, JacobiPreconditioner,
-  /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r,
-  /// that is the same linear map each time, such as IncompleteFactorization and
-  /// FactorSolver.
-  template <class Operator, class Preconditioner, class B, class X>
-  KrylovResult solve(const ExecutionSpace& exec, const Operator& A,
-                     const Preconditioner& M, const B& b, const X& x) {
-    if constexpr (!Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
-                                         1>::value) {
-      return KrylovResult();
-    } else {
-      expect_compiled();
-      const std::int64_t of = rows();
-      Detail::check_krylov_operator("A", A, of);
-      Detail::check_krylov_operator("M", M, of);
-      return solve_erased(
-          exec, Detail::krylov_operator<Scalar, ExecutionSpace>(A),
-          Detail::krylov_preconditioner<Scalar, ExecutionSpace>(M),
-          Detail::strided_block(b), Detail::strided_block(x));
-    }
-  }
-
-  const BiCgStabOptions& options() const { return options_; }
-  /// @throws HandleError
-  std::int64_t rows() const;
-
- private:
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<BiCgStab, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
-
-  // In BiCgStabImplementation.hpp.
-  void make(const ExecutionSpace& exec, std::int64_t rows);
-  KrylovResult solve_erased(
-      const ExecutionSpace& exec,
-      const Detail::KrylovOperator<Scalar, ExecutionSpace>& A,
-      const Detail::KrylovPreconditioner<Scalar, ExecutionSpace>& M,
-      const Detail::StridedBlock& b, const Detail::StridedBlock& x);
-
-  BiCgStabOptions options_;
-  std::shared_ptr<Detail::BiCgStabState<Scalar, ExecutionSpace>> state_;
+  using KrylovSolver<BiCgStab, Scalar, ExecutionSpace>::KrylovSolver;
 };
 
 }  // namespace Strata

@@ -2,13 +2,8 @@
 #ifndef STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
 #define STRATA_CONJUGATE_GRADIENT_OPTIONS_HPP
 
-#include <Strata_Error.hpp>
+#include <Strata_KrylovOptions.hpp>
 #include <core/interface/Enumerators.hpp>
-#include <cstdint>
-#include <functional>
-#include <kernels/krylov/KrylovChecks.hpp>
-#include <string>
-#include <vector>
 
 namespace Strata {
 
@@ -53,21 +48,7 @@ inline const char* to_string(CgStatus status) {
   return Detail::enumerator_name(status);
 }
 
-struct CgOptions {
-  /// Converged where the residual followed through the iterations has
-  /// ||r|| <= max(relative ||b||, absolute), 2-norms, and ||b - A x|| worked
-  /// out anew is no more than twice that.
-  double relative_tolerance = 1e-8;
-  double absolute_tolerance = 0;
-  /// Diverged when ||r|| of an iteration exceeds this many times
-  /// max(||b||, ||r|| of the x given): at least 1, infinity for never.
-  double divergence_tolerance = 1e5;
-  int max_iterations = 10000;
-  /// Iterations enqueued beyond the newest one whose residual the host knows.
-  /// More hide more of the host's latency; those enqueued behind the last one
-  /// do nothing, at the price of their launches. Without a callback, 64 at
-  /// least where a launch does many.
-  int iterations_ahead = 4;
+struct CgOptions : KrylovOptions {
   /// Launches of an iteration with a SellMatrix and no or a diagonal
   /// preconditioner (one less each than with others): 3, or 2, where the
   /// product makes the elements of p that it needs itself. That saves the time
@@ -76,46 +57,17 @@ struct CgOptions {
   /// for in the scratch of the multiprocessors; the same with the Schur
   /// complement of an IncompletePreconditioner of two colours. That needs a
   /// device whose teams may wait for each other, vectors that fit, chunks of
-  /// the SellMatrix as wide as a warp and no long rows; else 1 is as 0.
-  /// 0: 1 where that is possible and faster, 2 on a device for at most 300,000
-  /// unknowns, else 3.
+  /// the SellMatrix as wide as a warp and no long rows; else 1 is as 0. At
+  /// least 64 iterations are then enqueued ahead without a progress callback.
+  /// 0: 1 where that is possible and faster, with a callback from 16 iterations
+  /// ahead on, else 2 on a device for at most 300,000 unknowns, else 3.
   int launches = 0;
-  /// Called in the order of iterations, from 0, some iterations late, with the
-  /// norm of the residual; false stops the solve. With one, and launches = 0, a
-  /// launch does many iterations from 16 iterations ahead on.
-  std::function<bool(int iteration, double residual_norm)> progress;
 };
 
-struct CgResult {
-  CgStatus status = CgStatus::max_iterations;
-  int iterations = 0;
-  /// ||b||, and ||b - A x|| worked out anew for the x returned (NaN where the
-  /// status is not_finite).
-  double rhs_norm = 0, residual_norm = 0;
-  /// Norms of the residual as followed through the iterations, the first for
-  /// the x given: iterations + 1 elements. In a Schur complement, that x has
-  /// the first colour solved for.
-  std::vector<double> history;
-  /// Times that the iteration was begun anew from b - A x.
-  int restarts = 0;
+/// In a Schur complement, the x given, whose residual begins the history, has
+/// the first colour solved for.
+using CgResult = KrylovResultOf<CgStatus>;
 
-  bool converged() const { return status == CgStatus::converged; }
-};
-
-namespace Detail {
-
-constexpr std::int64_t most_merged_rows = 300000;
-
-/// @throws OptionError
-inline void check_cg_options(const CgOptions& options) {
-  check_krylov_options(options);
-  if (options.launches < 0 || options.launches > 3)
-    throw OptionError("launches",
-                      std::to_string(options.launches) + " is not 0, 1, 2 or 3",
-                      "choose one of these, 0 for the default");
-}
-
-}  // namespace Detail
 }  // namespace Strata
 
 #endif

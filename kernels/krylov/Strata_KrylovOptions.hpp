@@ -48,7 +48,7 @@ inline const char* to_string(KrylovStatus status) {
   return Detail::enumerator_name(status);
 }
 
-/// What the options of Gmres and BiCgStab have in common.
+/// What the options of all Krylov methods have in common.
 struct KrylovOptions {
   /// Converged where the residual followed through the iterations has
   /// ||r|| <= max(relative ||b||, absolute), 2-norms, and ||b - A x|| worked
@@ -81,8 +81,10 @@ struct BiCgStabOptions : KrylovOptions {
   int max_new_starts = 5;
 };
 
-struct KrylovResult {
-  KrylovStatus status = KrylovStatus::max_iterations;
+/// What a solve by a Krylov method came to.
+template <class Status>
+struct KrylovResultOf {
+  Status status = Status::max_iterations;
   int iterations = 0;
   /// ||b||, and ||b - A x|| worked out anew for the x returned (NaN where the
   /// status is not_finite).
@@ -95,8 +97,9 @@ struct KrylovResult {
   /// and where b - A x was not what the iteration said.
   int restarts = 0;
 
-  bool converged() const { return status == KrylovStatus::converged; }
+  bool converged() const { return status == Status::converged; }
 };
+using KrylovResult = KrylovResultOf<KrylovStatus>;
 
 }  // namespace Strata
 

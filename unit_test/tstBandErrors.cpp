@@ -45,7 +45,6 @@ BandOptions by(BandMethod method, bool require_dominance = true) {
   return options;
 }
 const BandMethod without_pivoting[] = {BandMethod::tiles,
-                                       BandMethod::cyclic_reduction,
                                        BandMethod::nested_dissection};
 
 template <class Fault, class F>
@@ -97,10 +96,6 @@ TEST(BandSolver, RefusesOptionsThatCantBeHonoured) {
     options.smallest_pivot = share;
     EXPECT_THROW(make(A, options), OptionError) << share;
   }
-  Band wide(200, 65, 1);
-  for (int i = 0; i < 200; ++i) wide(i, i) = 1;
-  EXPECT_THROW(make(wide, by(BandMethod::cyclic_reduction)), OptionError);
-  EXPECT_NO_THROW(make(wide));
 }
 
 TEST(BandSolver, AcceptsEmptyMatricesAndNoRightHandSides) {
@@ -175,9 +170,8 @@ TEST(BandSolver, TellsInterleavedVectorsFromSharedElements) {
       }
     EXPECT_LE(A.backward_error(x, b), tolerance<double>());
   };
-  for (const auto method :
-       {BandMethod::tiles, BandMethod::cyclic_reduction,
-        BandMethod::nested_dissection, BandMethod::partial_pivoting}) {
+  for (const auto method : {BandMethod::tiles, BandMethod::nested_dissection,
+                            BandMethod::partial_pivoting}) {
     SCOPED_TRACE(to_string(method));
     const Solver solver = make(A, by(method));
     fill();
@@ -325,11 +319,9 @@ TEST(BandSolver, RefusesPivotsThatVanish) {
       Band A(100, 1, 1);
       for (int i = 0; i < 100; ++i) A(i, i) = 1;
       A(row, row + 1) = A(row + 1, row) = 1;
-      // Cyclic reduction starts with the second, fourth... of the four blocks;
-      // nested dissection ends with the second.
+      // Nested dissection ends with the second of the four blocks.
       const bool later_first =
-          (method == BandMethod::cyclic_reduction && row % 64 == 31) ||
-          (method == BandMethod::nested_dissection && row == 63);
+          method == BandMethod::nested_dissection && row == 63;
       const int last = later_first ? row : row + 1;
       expect_row<FactorizationError>(last, [&] { make(A, by(method)); });
       expect_row<FactorizationError>(
@@ -424,9 +416,8 @@ TEST(BandSolver, RowsOfOtherScalesAreNoSmallPivots) {
 }
 
 TEST(BandSolver, RefusesValuesThatAreNotFinite) {
-  for (const auto method :
-       {BandMethod::tiles, BandMethod::cyclic_reduction,
-        BandMethod::nested_dissection, BandMethod::partial_pivoting})
+  for (const auto method : {BandMethod::tiles, BandMethod::nested_dissection,
+                            BandMethod::partial_pivoting})
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       auto A = second_difference(70);
       A(45, 44) = bad;

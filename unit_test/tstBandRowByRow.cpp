@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <Strata_BandSolver.hpp>
-#include <kernels/band/BandRowByRow.hpp>
 
+#include "../perf_test/detail/Strata_PerfRowByRowBand.hpp"
 #include "BandMatrix.hpp"
 #include "RandomSeed.hpp"
 
@@ -31,8 +31,8 @@ const Shape shapes[] = {{1, 0, 0},   {2, 1, 0},    {3, 0, 2},    {6, 5, 5},
 template <class Scalar>
 using Band = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Memory>;
 template <class Scalar>
-Detail::RowByRowBand<Scalar> reference_of(const Band<Scalar>& ab,
-                                          const Shape& s) {
+PerfTest::RowByRowBand<Scalar> reference_of(const Band<Scalar>& ab,
+                                            const Shape& s) {
   return {ab.data(), static_cast<std::int64_t>(ab.stride(1)), s.n, s.kl, s.ku};
 }
 template <class Scalar>
@@ -88,12 +88,12 @@ TYPED_TEST(BandRowByRow, FactorsMultiplyToTheMatrixInEachOfItsForms) {
     const auto b = random_vector<Scalar>(s.n, random);
     for (const bool by_element : {false, true}) {
       const auto ab = to_band_view<Scalar, Space>(A);
-      const Detail::InParallel<Space> parallel{Space()};
+      const PerfTest::InParallel<Space> parallel{Space()};
       const auto lu = reference_of<Scalar>(ab, s);
-      Detail::factorize_row_by_row(lu, parallel, by_element);
+      PerfTest::factorize_row_by_row(lu, parallel, by_element);
       EXPECT_LE(product_error(A, ab), tolerance<Scalar>());
       const auto x = on_device(b);
-      Detail::solve_row_by_row(lu, x.data(), parallel);
+      PerfTest::solve_row_by_row(lu, x.data(), parallel);
       EXPECT_LE(A.backward_error(on_host(x), b), tolerance<Scalar>());
     }
   }
@@ -109,15 +109,15 @@ TYPED_TEST(BandRowByRow, OneThreadGivesTheBitsOfThreadsThatShareRows) {
   const auto b = random_vector<Scalar>(s.n, random);
   const auto solve = [&](const auto& each) {
     const auto ab = to_band_view<Scalar, Host>(A);
-    const Detail::RowByRowBand<Scalar> lu{
+    const PerfTest::RowByRowBand<Scalar> lu{
         ab.data(), static_cast<std::int64_t>(ab.stride(1)), s.n, s.kl, s.ku};
-    Detail::factorize_row_by_row(lu, each);
+    PerfTest::factorize_row_by_row(lu, each);
     auto x = b;
-    Detail::solve_row_by_row(lu, x.data(), each);
+    PerfTest::solve_row_by_row(lu, x.data(), each);
     return x;
   };
-  EXPECT_EQ(solve(Detail::OneThread()),
-            solve(Detail::InParallel<Host>{Host()}));
+  EXPECT_EQ(solve(PerfTest::OneThread()),
+            solve(PerfTest::InParallel<Host>{Host()}));
 }
 
 /// Both have a backward error of some roundings, so answers differ by no more
@@ -146,9 +146,9 @@ TYPED_TEST(BandRowByRow, TilesGiveTheAnswersOfTheReference) {
       const Kokkos::View<Scalar*, Memory> x("x", s.n);
       solver.solve(exec, of_b, x);
       const auto lu = reference_of<Scalar>(ab, s);
-      const Detail::InParallel<Space> parallel{exec};
-      Detail::factorize_row_by_row(lu, parallel);
-      Detail::solve_row_by_row(lu, of_b.data(), parallel);
+      const PerfTest::InParallel<Space> parallel{exec};
+      PerfTest::factorize_row_by_row(lu, parallel);
+      PerfTest::solve_row_by_row(lu, of_b.data(), parallel);
       const auto found = on_host(x), expected = on_host(of_b);
 
       long double largest_sum = 0, excess = 1e300L, size = 0, off = 0;

@@ -64,7 +64,7 @@ struct NoPivots {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, const Scalar&) const {}
 };
 
-/// Block factors in B x B tiles (LuTiles, CyclicTiles or DissectedTiles), made
+/// Block factors in B x B tiles (LuTiles or DissectedTiles), made
 /// by one launch and used by one launch for each max_right_hand_sides.
 template <class Scalar, class ExecutionSpace, int B,
           template <class, int> class FactorsOf>
@@ -92,10 +92,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
                 int max_right_hand_sides)
       : size_(size),
         multiprocessors_(num_multiprocessors(exec)),
-        below_(std::max(Factors::least_width,
-                        static_cast<int>((lower + B - 1) / B))),
-        above_(std::max(Factors::least_width,
-                        static_cast<int>((upper + B - 1) / B))),
+        below_(static_cast<int>((lower + B - 1) / B)),
+        above_(static_cast<int>((upper + B - 1) / B)),
         factors_(Factors::make((size + B - 1) / B, below_, above_, batch,
                                Storage{exec, *this})),
         grows_(max_right_hand_sides == 0) {

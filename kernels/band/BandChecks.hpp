@@ -93,13 +93,6 @@ void check_band_options(const BandOptions& options, const BandRef<Scalar>& A) {
                       "is " + std::to_string(options.smallest_pivot),
                       "pass a share of the largest element, below 1");
   const std::int64_t widest = std::max(A.lower, A.upper);
-  const int widest_block = options.tile == 32 ? 32 : 64;
-  if (options.method == BandMethod::cyclic_reduction && widest > widest_block)
-    throw OptionError(
-        "method",
-        "cyclic_reduction takes at most " + std::to_string(widest_block) +
-            " diagonals on a side, and there are " + std::to_string(widest),
-        "use automatic for wide bands");
   const int tile = options.tile == 32 ? 32 : 64;
   if (options.method == BandMethod::nested_dissection &&
       !fits_dissection(A, tile))
@@ -151,8 +144,6 @@ BandMethod choose_on_device(int multiprocessors, const BandOptions& options,
   // Narrow bands have few products, unless there are many systems.
   const bool narrow = widest <= (options.tile == 32 ? 32 : 64) &&
                       std::int64_t{A.batch} * 2 <= multiprocessors;
-  if (narrow && options.max_right_hand_sides > 128)
-    return BandMethod::cyclic_reduction;
   return narrow || dissection_is_faster(multiprocessors, options, A)
              ? BandMethod::nested_dissection
              : BandMethod::tiles;
@@ -164,20 +155,13 @@ template <class Scalar>
 int choose_tile(bool on_device, BandMethod method, const BandRef<Scalar>& A) {
   if (method == BandMethod::nested_dissection && !fits_dissection(A, 32))
     return 64;
-  if (!on_device && method != BandMethod::cyclic_reduction) return 32;
+  if (!on_device) return 32;
   const auto widest = static_cast<double>(std::max(A.lower, A.upper));
-  switch (method) {
-    case BandMethod::cyclic_reduction:
-      return widest <= 32 ? 32 : 64;
-    case BandMethod::nested_dissection:
-      return widest > 64 &&
-                     widest * widest * static_cast<double>(A.size) * A.batch >
-                         2.5e9
-                 ? 64
-                 : 32;
-    default:
-      return widest <= 1500 ? 32 : 64;
-  }
+  if (method != BandMethod::nested_dissection) return widest <= 1500 ? 32 : 64;
+  return widest > 64 &&
+                 widest * widest * static_cast<double>(A.size) * A.batch > 2.5e9
+             ? 64
+             : 32;
 }
 
 /// Fills in method and tile.

@@ -148,13 +148,6 @@ class BandSolverState {
     }
     if (report_.method == BandMethod::partial_pivoting)
       return made(TypeOf<PivotedBand<Scalar, ExecutionSpace>>());
-    if (report_.method == BandMethod::cyclic_reduction) {
-      if (report_.tile == 32)
-        return made(
-            TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 32, CyclicTiles>>());
-      return made(
-          TypeOf<TileAlgorithm<Scalar, ExecutionSpace, 64, CyclicTiles>>());
-    }
     if (report_.method == BandMethod::nested_dissection) {
       if (report_.tile == 32)
         return made(

@@ -15,16 +15,13 @@ namespace Strata {
 enum class BandMethod {
   /// On a host, LAPACK solves one system whose dominance is required, as with
   /// `partial_pivoting`, where the build has LAPACK. On a GPU, few systems of
-  /// up to some 700 diagonals on a side take `nested_dissection`; with at most
-  /// 64 diagonals and max_right_hand_sides above 128 they take
-  /// `cyclic_reduction`. All others take `tiles`, as do those for whose
-  /// dissection, and the workspace of max_right_hand_sides (of 100 if it is 0),
-  /// there is no memory when the solver is made.
+  /// up to some 700 diagonals on a side take `nested_dissection`. All others
+  /// take `tiles`, as do those for whose dissection, and the workspace of
+  /// max_right_hand_sides (of 100 if it is 0), there is no memory when the
+  /// solver is made.
   automatic,
   /// Block LU without row exchanges, in tiles that wait for each other.
   tiles,
-  /// Cyclic reduction of blocks: at most 64 diagonals on either side.
-  cyclic_reduction,
   /// `tiles` in the order of nested dissection, which has fewer dependent steps
   /// where a band is long beside its width. About twice the memory where kl =
   /// ku, up to four times where all diagonals are on one side.
@@ -37,8 +34,7 @@ namespace Detail {
 template <>
 struct EnumeratorNames<BandMethod> {
   static constexpr const char* list[] = {
-      "automatic", "tiles", "cyclic_reduction", "nested_dissection",
-      "partial_pivoting"};
+      "automatic", "tiles", "nested_dissection", "partial_pivoting"};
 };
 }  // namespace Detail
 

@@ -11,7 +11,7 @@ namespace Detail {
 /// A block row of a substitution.
 struct TileRow {
   std::int64_t block;
-  int list;          ///< CyclicTiles: its level; DissectedTiles: its first link
+  int list;          ///< DissectedTiles: its first link
   int links;         ///< number of tiles that it needs
   int diagonal = 0;  ///< DissectedTiles: the task of its inverse
 };
@@ -37,9 +37,6 @@ struct LuTiles {
   Scalar* tiles = nullptr;
   std::int64_t blocks = 0;
   int below = 0, above = 0, batch = 1;
-
-  /// Least number of tiles that a block row has on either side.
-  static constexpr int least_width = 0;
 
   /// @param storage  make_tiles(n) allocates n tiles; keep(list) copies a list
   ///                 to the device. Both stay as long as the factors do.
@@ -128,7 +125,6 @@ struct LuTiles {
 
   // Substitution: y_i = b_i - sum_j L_ij y_j, then
   // x_i = U_ii^-1 (y_i - sum_j U_ij x_j), nearest j last.
-  static constexpr bool inverse_in_forward = false;
   KOKKOS_INLINE_FUNCTION TileRow row(bool backward, std::int64_t step) const {
     if (backward)
       return {step, 0,
@@ -154,230 +150,6 @@ struct LuTiles {
   }
 };
 
-/// Factors of block tridiagonal matrices by cyclic reduction. Level l has the
-/// blocks whose number 2^l divides; the odd multiples are eliminated from it:
-///   P = D_i^-1 lower_i, Q = D_i^-1 upper_i replace their lower and upper tile
-/// and the other blocks e get
-///   D_e -= lower_e Q_(e - 2^l) + upper_e P_(e + 2^l),
-///   lower_e = -lower_e P_(e - 2^l), upper_e = -upper_e Q_(e + 2^l)
-/// for the next level, keeping the old tiles for the substitution. Five tiles a
-/// block and log2(blocks) dependent steps, for 2.3 times the work of LuTiles.
-/// (Heller, Some aspects of the cyclic reduction algorithm for block
-/// tridiagonal linear systems, 1976: stable for diagonally dominant matrices.)
-template <class Scalar, int B>
-struct CyclicTiles {
-  static constexpr int max_levels = 27;
-  Scalar* tiles = nullptr;
-  std::int64_t blocks = 0, per_system = 0;
-  int batch = 1, levels = 0;  // the root is alone on level `levels`
-  std::int64_t side_begin[max_levels + 1];  // of each level's lower and upper
-  std::int64_t task_begin[max_levels + 2];  // of each level's tasks
-
-  static constexpr int least_width = 1;
-
-  template <class Storage>
-  static CyclicTiles make(std::int64_t blocks, int, int, int batch,
-                          const Storage& storage) {
-    CyclicTiles t;
-    t.blocks = blocks, t.batch = batch;
-    std::int64_t side = blocks, task = 0;
-    for (int l = 0;; ++l) {
-      const std::int64_t active = t.active(l);
-      t.side_begin[l] = side;
-      t.task_begin[l] = task;
-      if (active <= 1) {
-        t.levels = l;
-        break;
-      }
-      side += 2 * active;
-      task += 3 * (active / 2) + (l > 0 ? 2 * (active - active / 2) : 0);
-    }
-    t.task_begin[t.levels + 1] = task + 1;
-    t.per_system = side;
-    t.tiles = storage.make_tiles(t.num_tiles());
-    return t;
-  }
-  std::int64_t num_tiles() const { return per_system * batch; }
-  std::int64_t useful() const { return tasks(); }
-  std::int64_t useful_rows() const { return blocks; }
-
-  KOKKOS_INLINE_FUNCTION std::int64_t active(int level) const {
-    return (blocks + (std::int64_t{1} << level) - 1) >> level;
-  }
-  KOKKOS_INLINE_FUNCTION Scalar* at(std::int64_t place) const {
-    return tiles + place * (B * B);
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t diagonal(int system,
-                                               std::int64_t i) const {
-    return system * per_system + i;
-  }
-  /// Tile of block i on a level: side 0 the lower, 1 the upper one.
-  KOKKOS_INLINE_FUNCTION std::int64_t side(int system, int level,
-                                           std::int64_t i, int side) const {
-    return system * per_system + side_begin[level] + 2 * (i >> level) + side;
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t place(int system, std::int64_t i,
-                                            std::int64_t j) const {
-    return i == j ? diagonal(system, i) : side(system, 0, i, j > i);
-  }
-
-  enum class Kind : int { invert, side, none };
-  struct Where {
-    Kind kind;
-    int level, side, system;
-    std::int64_t i;
-  };
-  KOKKOS_INLINE_FUNCTION std::int64_t tasks() const {
-    return task_begin[levels + 1] * batch;
-  }
-  KOKKOS_INLINE_FUNCTION Where where(std::int64_t ticket) const {
-    Where w{Kind::none, 0, 0, static_cast<int>(ticket % batch), 0};
-    std::int64_t t = ticket / batch;
-    while (w.level < levels && t >= task_begin[w.level + 1]) ++w.level;
-    t -= task_begin[w.level];
-    if (w.level == levels) {
-      w.kind = Kind::invert;
-      return w;
-    }
-    const std::int64_t step = std::int64_t{1} << w.level;
-    const std::int64_t odd = active(w.level) / 2;
-    if (t < odd) {
-      w.kind = Kind::invert;
-      w.i = (2 * t + 1) * step;
-      return w;
-    }
-    t -= odd;
-    w.side = static_cast<int>(t % 2);
-    t /= 2;
-    w.i = (t < odd ? 2 * t + 1 : 2 * (t - odd)) * step;
-    const std::int64_t other = w.side ? w.i + step : w.i - step;
-    if (other >= 0 && other < blocks) w.kind = Kind::side;
-    return w;
-  }
-
-  /// Number of products that block i takes in on levels 0 to its own, and the
-  /// t-th of them: lower before upper, where there are both.
-  KOKKOS_INLINE_FUNCTION int level_of(std::int64_t i) const {
-    int level = 0;
-    if (i == 0) return levels;
-    while (!((i >> level) & 1)) ++level;
-    return level;
-  }
-  KOKKOS_INLINE_FUNCTION int uppers(std::int64_t i, int level) const {
-    int count = 0;
-    while (count < level && i + (std::int64_t{1} << count) < blocks) ++count;
-    return count;
-  }
-  KOKKOS_INLINE_FUNCTION int forward_links(std::int64_t i) const {
-    const int level = level_of(i);
-    return (i > 0 ? level : 0) + uppers(i, level);
-  }
-  struct Neighbour {
-    int level, side;
-    std::int64_t block;
-  };
-  KOKKOS_INLINE_FUNCTION Neighbour neighbour(std::int64_t i, int t) const {
-    Neighbour n;
-    if (i == 0) {
-      n.level = t, n.side = 1;
-    } else {
-      const int both = uppers(i, level_of(i));
-      n.level = t < 2 * both ? t / 2 : t - both;
-      n.side = t < 2 * both ? t % 2 : 0;
-    }
-    const std::int64_t step = std::int64_t{1} << n.level;
-    n.block = n.side ? i + step : i - step;
-    return n;
-  }
-
-  KOKKOS_INLINE_FUNCTION TileTask<Scalar> task(const Where& w) const {
-    TileTask<Scalar> task;
-    if (w.kind == Kind::none) return task;
-    task.start_column_stride = B;
-    task.valid_rows = task.valid_columns = B;
-    if (w.kind == Kind::invert) {
-      task.flag = diagonal(w.system, w.i);
-      task.out = at(task.flag);
-      task.start = task.out;
-      task.terms = forward_links(w.i);
-      task.finish = TileFinish::invert;
-      // After those of the levels before, blocks - active(level).
-      task.pivots = (w.system * blocks + blocks - active(w.level) +
-                     (w.i >> (w.level + 1))) *
-                    B;
-      return task;
-    }
-    task.flag = side(w.system, w.level, w.i, w.side);
-    task.out = at(task.flag);
-    if (w.level == 0)
-      task.start = task.out;
-    else
-      task.terms = 1;
-    if ((w.i >> w.level) & 1) {
-      task.finish = TileFinish::multiply_left;
-      task.factor_flag = diagonal(w.system, w.i);
-      task.factor = at(task.factor_flag);
-    }
-    return task;
-  }
-  KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {
-    Neighbour n;
-    if (w.kind == Kind::invert) {
-      n = neighbour(w.i, t);
-    } else {
-      n.level = w.level - 1, n.side = w.side;
-      const std::int64_t step = std::int64_t{1} << n.level;
-      n.block = n.side ? w.i + step : w.i - step;
-    }
-    // The tile on this side, and the neighbour's towards its other neighbour
-    // (for a lower or upper tile) or back to this block (for a diagonal one).
-    const int back = w.kind == Kind::invert ? 1 - n.side : n.side;
-    const std::int64_t a = side(w.system, n.level, w.i, n.side);
-    const std::int64_t b = side(w.system, n.level, n.block, back);
-    return {at(a), at(b), n.level > 0 ? a : -1, b};
-  }
-
-  KOKKOS_INLINE_FUNCTION std::int64_t eliminated(std::int64_t step) const {
-    return row(false, step).block;
-  }
-
-  // Substitution: g_i = D_i^-1 (b_i - sum of tile * g over the neighbours),
-  // then x_i = g_i - P_i x_(i - 2^l) - Q_i x_(i + 2^l).
-  static constexpr bool inverse_in_forward = true;
-  /// Blocks in the order of their levels.
-  KOKKOS_INLINE_FUNCTION TileRow row(bool backward, std::int64_t step) const {
-    TileRow row{0, levels, 0};
-    for (int l = 0; l < levels; ++l) {
-      const std::int64_t odd = active(l) / 2;
-      if (step < odd) {
-        row = {(2 * step + 1) << l, l, 0};
-        break;
-      }
-      step -= odd;
-    }
-    if (!backward)
-      row.links = forward_links(row.block);
-    else if (row.block > 0)
-      row.links = row.block + (std::int64_t{1} << row.list) < blocks ? 2 : 1;
-    return row;
-  }
-  KOKKOS_INLINE_FUNCTION TileLink<Scalar> link(bool backward, int system,
-                                               const TileRow& row,
-                                               int t) const {
-    if (!backward) {
-      const Neighbour n = neighbour(row.block, t);
-      return {at(side(system, n.level, row.block, n.side)), n.block};
-    }
-    const std::int64_t step = std::int64_t{1} << row.list;
-    return {at(side(system, row.list, row.block, t)),
-            t ? row.block + step : row.block - step};
-  }
-  KOKKOS_INLINE_FUNCTION const Scalar* inverse(int system,
-                                               const TileRow& row) const {
-    return at(diagonal(system, row.block));
-  }
-};
-
 /// Factors as those of LuTiles, of the block rows in the order of nested
 /// dissection: where the band has as many tiles on either side, about twice the
 /// tiles and 4 to 5 times the products, in log2(blocks / width) times `width`
@@ -393,8 +165,6 @@ struct DissectedTiles {
   const TileDissection::Pair *terms = nullptr, *links = nullptr;
   const int* band = nullptr;
   const TileDissection::Row *forward = nullptr, *backward = nullptr;
-
-  static constexpr int least_width = 0;
 
   template <class Storage>
   static DissectedTiles make(std::int64_t blocks, int below, int above,
@@ -471,7 +241,6 @@ struct DissectedTiles {
     return forward[step].block;
   }
 
-  static constexpr bool inverse_in_forward = false;
   KOKKOS_INLINE_FUNCTION TileRow row(bool of_backward,
                                      std::int64_t step) const {
     const auto row = (of_backward ? backward : forward)[step];

@@ -119,20 +119,17 @@ struct TileSolvePlan {
       task.copy = x.at(row, column, w.system);
       task.copy_row_stride = x.row_stride;
       task.copy_column_stride = x.column_stride;
-      task.terms = w.row.links;
+      task.finish = TileFinish::multiply_left;
+      task.factor = factors.inverse(w.system, w.row);
     } else {
       task.start = b.at(row, column, w.system);
       task.start_row_stride = b.row_stride;
       task.start_column_stride = b.column_stride;
-      task.terms = w.row.links;
     }
+    task.terms = w.row.links;
     task.valid_rows = static_cast<int>(rows - row < B ? rows - row : B);
     task.valid_columns =
         static_cast<int>(columns - column < width ? columns - column : width);
-    if (w.backward != Factors::inverse_in_forward) {
-      task.finish = TileFinish::multiply_left;
-      task.factor = factors.inverse(w.system, w.row);
-    }
     return task;
   }
   KOKKOS_INLINE_FUNCTION TileTerm<Scalar> term(const Where& w, int t) const {

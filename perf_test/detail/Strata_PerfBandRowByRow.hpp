@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <core/device/Backend.hpp>
 #include <detail/Strata_PerfBandTime.hpp>
-#include <kernels/band/BandRowByRow.hpp>
+#include <detail/Strata_PerfRowByRowBand.hpp>
 #include <string>
 
 namespace Strata {
@@ -53,32 +53,30 @@ class BandRowByRow {
     };
     if (algorithm == "row_by_row_parallel") {
       size(factors_);
-      const Detail::InParallel<ExecutionSpace> parallel{ExecutionSpace()};
+      const InParallel<ExecutionSpace> parallel{ExecutionSpace()};
       return median_after([&] { Kokkos::deep_copy(factors_, ab); },
                           [&] {
-                            Detail::factorize_row_by_row(
+                            factorize_row_by_row(
                                 band(factors_), parallel,
                                 Detail::is_gpu<ExecutionSpace>);
                           });
     }
     size(on_host_);
-    return median_after([&] { Kokkos::deep_copy(on_host_, ab); },
-                        [&] {
-                          Detail::factorize_row_by_row(band(on_host_),
-                                                       Detail::OneThread());
-                        });
+    return median_after(
+        [&] { Kokkos::deep_copy(on_host_, ab); },
+        [&] { factorize_row_by_row(band(on_host_), OneThread()); });
   }
   /// x = A^-1 b. @returns median seconds, without the copies
   double time_solve(const Block& b, const Block& x) const {
     const auto columns = static_cast<std::int64_t>(b.extent(1));
     if (algorithm_ == "row_by_row_parallel") {
-      const Detail::InParallel<ExecutionSpace> parallel{ExecutionSpace()};
+      const InParallel<ExecutionSpace> parallel{ExecutionSpace()};
       const auto lu = band(factors_);
       return median_after([&] { Kokkos::deep_copy(x, b); },
                           [&] {
                             for (std::int64_t c = 0; c < columns; ++c)
-                              Detail::solve_row_by_row(
-                                  lu, x.data() + c * sizes_.n, parallel);
+                              solve_row_by_row(lu, x.data() + c * sizes_.n,
+                                               parallel);
                           });
     }
     const OnHost work("x", b.extent(0), b.extent(1), 1);
@@ -86,28 +84,28 @@ class BandRowByRow {
     Scalar* const first = work.data();
     const std::int64_t n = sizes_.n;
     const bool share = algorithm_ == "row_by_row_rhs";
-    const double taken = median_after(
-        [&] { Kokkos::deep_copy(work, b); },
-        [&] {
-          const auto solve = [&](std::int64_t c) {
-            Detail::solve_row_by_row(lu, first + c * n, Detail::OneThread());
-          };
-          if (share) {
-            Kokkos::parallel_for("row_by_row_rhs",
-                                 Detail::RangeOf<Host>(Host(), 0, columns),
-                                 solve);
-            Kokkos::fence();
-          } else {
-            for (std::int64_t c = 0; c < columns; ++c) solve(c);
-          }
-        });
+    const double taken =
+        median_after([&] { Kokkos::deep_copy(work, b); },
+                     [&] {
+                       const auto solve = [&](std::int64_t c) {
+                         solve_row_by_row(lu, first + c * n, OneThread());
+                       };
+                       if (share) {
+                         Kokkos::parallel_for(
+                             "row_by_row_rhs",
+                             Detail::RangeOf<Host>(Host(), 0, columns), solve);
+                         Kokkos::fence();
+                       } else {
+                         for (std::int64_t c = 0; c < columns; ++c) solve(c);
+                       }
+                     });
     Kokkos::deep_copy(x, work);
     return taken;
   }
 
  private:
   template <class View>
-  Detail::RowByRowBand<Scalar> band(const View& ab) const {
+  RowByRowBand<Scalar> band(const View& ab) const {
     return {ab.data(), static_cast<std::int64_t>(ab.extent(0)), sizes_.n,
             sizes_.kl, sizes_.ku};
   }

@@ -51,13 +51,8 @@ struct BandCase {
         c.dominance == Dominance::none || random.chance(0.2)
             ? BandMethod::partial_pivoting
             : random.pick({BandMethod::automatic, BandMethod::tiles,
-                           BandMethod::cyclic_reduction,
                            BandMethod::nested_dissection});
     c.options.tile = random.pick({0, 0, 32, 64});
-    const int tile = c.options.tile == 32 ? 32 : 64;
-    if (std::max(c.kl, c.ku) > tile &&
-        c.options.method == BandMethod::cyclic_reduction)
-      c.options.method = BandMethod::tiles;
     if (random.chance(0.3))
       c.options.max_right_hand_sides = random.whole(1, 20);
     if (random.chance(0.3)) c.extra_rows = c.kl;

@@ -56,8 +56,8 @@ class BandSolver:
         matrix are not read, whole diagonals included (l or u of n or more).  The solver
         keeps a copy, for pickling and copies: it does not see what you change in ab later.
     method : str
-        'automatic', 'tiles', 'nested_dissection' or 'cyclic_reduction', which exchange
-        no rows and take diagonally dominant matrices, or 'partial_pivoting' for any.
+        'automatic', 'tiles' or 'nested_dissection', which exchange no rows and take
+        diagonally dominant matrices, or 'partial_pivoting' for any.
     max_right_hand_sides : int
         That one pass solves for; 0: what solves ask for.  Any number can be solved for.
     require_dominance : bool

@@ -200,7 +200,7 @@ def reproduce(run, page):
       ones. Here all numbers are double. `row by row` is that algorithm, in place and
       without any blocking; on a GPU each step is a launch, as in the report, and stands
       for its CUDA program. Strata's own works on tiles and is tested against it
-      (`kernels/band/BandRowByRow.hpp`).""")
+      (`perf_test/detail/Strata_PerfRowByRowBand.hpp`).""")
     page.sizes("""the text names bandwidths of 10 and 50 % of N, N = 100, and for Figures 7
       and 10 N = 1000 and a bandwidth of 501; the other sizes, and the numbers of
       right-hand sides, are ours""")

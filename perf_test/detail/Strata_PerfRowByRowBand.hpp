@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_BAND_BAND_ROW_BY_ROW_HPP
-#define STRATA_KERNELS_BAND_BAND_ROW_BY_ROW_HPP
+#ifndef STRATA_PERF_ROW_BY_ROW_BAND_HPP
+#define STRATA_PERF_ROW_BY_ROW_BAND_HPP
 
 #include <Kokkos_Core.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <cstdint>
 
-// The reference of BandSolver: LU without pivoting, in place and row by row, as
-// Figures 1 to 3 of Biondo (2013) state it. Nothing is tiled, blocked or
-// inverted. Tests hold the solver against it, and strata_perf_band times it.
+// LU of a band without pivoting, in place and row by row, as Figures 1 to 3 of
+// Biondo (2013) state it: nothing is tiled, blocked or inverted.
+// strata_perf_band times it, and tstBandRowByRow compares BandSolver with it.
 
 namespace Strata {
-namespace Detail {
+namespace PerfTest {
 
 /// A band in LAPACK's storage, A(i, j) at (ku + i - j, j), that becomes L (with
 /// a unit diagonal that is not stored) and U.
@@ -115,7 +115,8 @@ struct InParallel {
   void operator()(std::int64_t count, const Step& step) const {
     if (count > 0)
       Kokkos::parallel_for("Strata::Band::row_by_row",
-                           RangeOf<ExecutionSpace>(exec, 0, count), step);
+                           Detail::RangeOf<ExecutionSpace>(exec, 0, count),
+                           step);
   }
 };
 
@@ -146,7 +147,7 @@ void solve_row_by_row(const RowByRowBand<Scalar>& LU, Scalar* b,
   }
 }
 
-}  // namespace Detail
+}  // namespace PerfTest
 }  // namespace Strata
 
 #endif

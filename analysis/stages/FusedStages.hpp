@@ -17,11 +17,10 @@ namespace Detail {
 /// Several stages in one launch of teams that all run at the same time: a
 /// barrier takes a third of a launch, and the host enqueues one.
 ///
-/// No deadlock: all teams run at the same time (run_resident_teams), or there
-/// is one; every thread comes to every barrier, as the numbers of indices are
-/// the same for all of them, and so are the bits that a sort goes by: what they
-/// follow from has been written before a barrier, and no stage after that
-/// changes it.
+/// No deadlock (see GridBarrier): every thread comes to every barrier, as the
+/// numbers of indices are the same for all of them, and so are the bits that a
+/// sort goes by: what they follow from has been written before a barrier, and
+/// no stage after that changes it.
 template <class Stages, class List>
 struct StagesOfTeams {
   static constexpr int max_team_size =

@@ -4,7 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <analysis/stages/StageKinds.hpp>
-#include <core/device/Atomics.hpp>
+#include <core/device/GridBarrier.hpp>
 #include <core/device/Warp.hpp>
 #include <cstdint>
 
@@ -49,7 +49,9 @@ class TeamsTogether : public TeamsTogetherSizes {
  public:
   KOKKOS_INLINE_FUNCTION TeamsTogether(const Team& team, std::int64_t* arrived,
                                        std::int64_t* partial)
-      : team_(team), arrived_(arrived), partial_(partial) {}
+      : team_(team),
+        barrier_{reinterpret_cast<unsigned*>(arrived), 0},
+        partial_(partial) {}
 
   KOKKOS_INLINE_FUNCTION std::int64_t thread() const {
     return std::int64_t{team_.league_rank()} * team_.team_size() +
@@ -61,16 +63,10 @@ class TeamsTogether : public TeamsTogetherSizes {
   /// Everything that any thread has written before is seen by all after it.
   /// Waits for teams that run at the same time and come here as well.
   KOKKOS_INLINE_FUNCTION void barrier() {
-    team_.team_barrier();
-    if (team_.league_size() == 1) return;
-    expected_ += static_cast<unsigned>(team_.league_size());
-    if (team_.team_rank() == 0) {
-      unsigned* const counter = reinterpret_cast<unsigned*>(arrived_);
-      increment_release(counter);
-      while (load_acquire(counter) < expected_) {
-      }
-    }
-    team_.team_barrier();
+    if (team_.league_size() > 1)
+      barrier_.meet(team_);
+    else
+      team_.team_barrier();
   }
   /// Between parts of work that the first `teams` teams share: one team needs
   /// no other. All threads of all teams call it.
@@ -408,8 +404,8 @@ class TeamsTogether : public TeamsTogetherSizes {
   }
 
   Team team_;
-  std::int64_t *arrived_, *partial_;
-  unsigned expected_ = 0;
+  GridBarrier barrier_;
+  std::int64_t* partial_;
   int odd_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #define STRATA_CORE_DEVICE_RESIDENT_SUM_HPP
 
 #include <core/device/Atomics.hpp>
+#include <core/device/GridBarrier.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -48,15 +49,15 @@ struct ResidentSum {
 /// are the same.
 struct ResidentTurn {
   int set;
-  unsigned arrived;  ///< teams at all barriers so far
+  GridBarrier barrier;
 };
 
 /// The same as bare pointers, for kernels, with lanes in warps of `width`.
 ///
-/// Waiting ends, as all teams are resident: each gets to its store or its count
-/// whatever the others do, and nothing it waits for comes after that. The first
-/// team hands out the sums: it waits for parts only, never for what others do
-/// with the sums.
+/// Waiting ends, as all teams are resident: each gets to its store whatever the
+/// others do, and nothing it waits for comes after that. The first team hands
+/// out the sums: it waits for parts only, never for what others do with the
+/// sums. See GridBarrier for the barriers.
 template <int width>
 struct ResidentSumRef {
   /// Numbers of scratch that a team lends to each call.
@@ -75,26 +76,12 @@ struct ResidentSumRef {
 
   /// Called by all threads before the launch's first sum or barrier.
   KOKKOS_INLINE_FUNCTION ResidentTurn begin() const {
-    return {static_cast<int>(counts[0]), counts[2]};
+    return {static_cast<int>(counts[0]), {counts + 1, counts[2]}};
   }
   /// Called by one thread of the launch behind its last barrier.
   KOKKOS_INLINE_FUNCTION void end(const ResidentTurn& turn) const {
     counts[0] = static_cast<unsigned>(turn.set);
-    counts[2] = turn.arrived;
-  }
-
-  /// A barrier of all teams. What a thread did before it comes before what any
-  /// thread does after it. All threads of all teams call it.
-  ///
-  /// Order: the team meets at a barrier; one of its threads counts it by a
-  /// release, and goes on by an acquire of the whole count; and the team meets
-  /// again.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void meet(const Team& team, ResidentTurn& turn) const {
-    turn.arrived += static_cast<unsigned>(team.league_size());
-    team.team_barrier();
-    if (team.team_rank() == 0) wait_for_all(turn);
-    team.team_barrier();
+    counts[2] = turn.barrier.expected;
   }
 
   /// Adds up two values over all threads of all teams, in an order that is the
@@ -102,9 +89,9 @@ struct ResidentSumRef {
   /// team's first warp. All threads of all teams call it, and meet their team
   /// at a barrier afterwards, before any of them goes on.
   ///
-  /// @tparam meets  whether it is a barrier of all teams as well, like meet().
-  ///   Else it says nothing of other memory. Between any two sums that don't
-  ///   there has to be one that does, or a meet().
+  /// @tparam meets  whether it is a barrier of all teams as well. Else it says
+  ///   nothing of other memory. Between any two sums that are none there has to
+  ///   be one that is, or a barrier of its own.
   ///
   /// Why a part is never taken for a later one: a set serves every fourth sum.
   /// When a team knows this sum, all have known the one before, and it makes
@@ -122,7 +109,7 @@ struct ResidentSumRef {
     Packet* const before =
         part + (turn.set == 0 ? sets - 1 : turn.set - 1) * stride;
     turn.set = turn.set == sets - 1 ? 0 : turn.set + 1;
-    if (meets) turn.arrived += static_cast<unsigned>(team.league_size());
+    if (meets) turn.barrier.expect(team);
     const int lane = team.team_rank() % width, warp = team.team_rank() / width;
     const int warps = team.team_size() / width;
     for (int s = 0; s < 2; ++s) {
@@ -131,7 +118,7 @@ struct ResidentSumRef {
     }
     team.team_barrier();
     // The second warp counts the team while the first one sees to the sums.
-    if (meets && warp == 1 && lane == 0) wait_for_all(turn);
+    if (meets && warp == 1 && lane == 0) turn.barrier.wait();
     if (warp > 0) return;
     for (int s = 0; s < 2; ++s)
       value[s] =
@@ -162,13 +149,6 @@ struct ResidentSumRef {
  private:
   static constexpr int sets = 4, gap = 8;
 
-  KOKKOS_INLINE_FUNCTION void wait_for_all(const ResidentTurn& turn) const {
-    increment_release(counts + 1);
-    // A difference, as counts wrap around.
-    for (int wait = 0;
-         static_cast<int>(load_acquire(counts + 1) - turn.arrived) < 0; ++wait)
-      pause_while_waiting(wait);
-  }
   KOKKOS_INLINE_FUNCTION static Packet packed(const double (&value)[2]) {
     const double last[2] = {NotReady<double>::final(value[0]),
                             NotReady<double>::final(value[1])};

@@ -313,7 +313,7 @@ struct CgResident {
       if (there) z[(iteration - 1) & 1][row] = inverse * residual;
     }
     if (leads) *state = *shared.state;
-    sum.meet(team, turn);
+    turn.barrier.meet(team);
 
     int done = 0;
     while (done < count) {
@@ -342,7 +342,7 @@ struct CgResident {
                               own_t[i] = product;
                               t[row] = product;
                             });
-        sum.meet(team, turn);
+        turn.barrier.meet(team);
         rows.multiply(ResidentSource<Scalar>{own_t, first_rows.first_row(),
                                              first_rows.rows_in_order(), t},
                       warp, warps, lane, finish);
@@ -389,7 +389,7 @@ struct CgResident {
     }
 
     // Others may read r as their z, up to here.
-    sum.meet(team, turn);
+    turn.barrier.meet(team);
     for (int i = rank; i < rows.rows(); i += size) {
       const int row = rows.row(i);
       if (row < 0) continue;

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <kernels/krylov/KrylovMonitor.hpp>
+#include <kernels/krylov/solve/KrylovMonitor.hpp>
 #include <string>
 
 namespace Strata {

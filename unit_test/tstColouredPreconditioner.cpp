@@ -6,7 +6,7 @@
 #include <Strata_Colouring.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <cmath>
-#include <kernels/krylov/TwoColourBlocks.hpp>
+#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <map>
 
 #include "HermitianMatrix.hpp"

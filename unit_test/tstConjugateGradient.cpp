@@ -7,7 +7,7 @@
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <cmath>
-#include <kernels/krylov/VectorKernel.hpp>
+#include <kernels/krylov/solve/VectorKernel.hpp>
 #include <limits>
 
 #include "HermitianMatrix.hpp"

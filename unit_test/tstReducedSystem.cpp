@@ -7,8 +7,8 @@
 #include <Strata_ConjugateGradient.hpp>
 #include <algorithm>
 #include <cmath>
-#include <kernels/krylov/KrylovSolve.hpp>
-#include <kernels/krylov/TwoColourBlocks.hpp>
+#include <kernels/krylov/solve/KrylovSolve.hpp>
+#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <limits>
 
 #include "HermitianMatrix.hpp"

@@ -51,7 +51,7 @@ class BiCgStab : public KrylovSolver<BiCgStab, Scalar, ExecutionSpace> {
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <kernels/krylov/BiCgStabImplementation.hpp>
+#include <kernels/krylov/bi_cg_stab/BiCgStabImplementation.hpp>
 #endif
 
 #endif

@@ -51,7 +51,7 @@ class ConjugateGradient
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <kernels/krylov/ConjugateGradientImplementation.hpp>
+#include <kernels/krylov/conjugate_gradient/ConjugateGradientImplementation.hpp>
 #endif
 
 #endif

@@ -54,7 +54,7 @@ class Gmres : public KrylovSolver<Gmres, Scalar, ExecutionSpace> {
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <kernels/krylov/GmresImplementation.hpp>
+#include <kernels/krylov/gmres/GmresImplementation.hpp>
 #endif
 
 #endif

@@ -8,7 +8,7 @@
 #include <Strata_Error.hpp>
 #include <core/interface/Made.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/krylov/KrylovOperator.hpp>
+#include <kernels/krylov/solve/KrylovOperator.hpp>
 #if __has_include(<KokkosSparse_Preconditioner.hpp>)
 #include <KokkosSparse_Preconditioner.hpp>
 #endif

@@ -4,7 +4,7 @@
 
 #include <core/interface/Enumerators.hpp>
 #include <functional>
-#include <kernels/krylov/KrylovChecks.hpp>
+#include <kernels/krylov/solve/KrylovChecks.hpp>
 #include <vector>
 
 namespace Strata {

@@ -8,7 +8,7 @@
 #include <core/interface/Expectations.hpp>
 #include <core/interface/Made.hpp>
 #include <core/matrix/SharedElements.hpp>
-#include <kernels/krylov/KrylovOperator.hpp>
+#include <kernels/krylov/solve/KrylovOperator.hpp>
 #include <memory>
 
 namespace Strata {

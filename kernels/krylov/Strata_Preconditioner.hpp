@@ -207,8 +207,8 @@ IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <kernels/krylov/IncompletePreconditionerImplementation.hpp>
-#include <kernels/krylov/JacobiPreconditionerImplementation.hpp>
+#include <kernels/krylov/preconditioner/IncompletePreconditionerImplementation.hpp>
+#include <kernels/krylov/preconditioner/JacobiPreconditionerImplementation.hpp>
 #endif
 
 #endif

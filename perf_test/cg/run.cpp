@@ -12,7 +12,7 @@
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
-#include <kernels/krylov/TwoColourBlocks.hpp>
+#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <limits>
 #include <stdexcept>
 

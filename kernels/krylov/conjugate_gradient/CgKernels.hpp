@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
-#define STRATA_KERNELS_KRYLOV_CG_KERNELS_HPP
+#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_KERNELS_HPP
+#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_KERNELS_HPP
 
 #include <cmath>
 #include <core/device/Atomics.hpp>
 #include <core/device/GridSum.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/krylov/CgState.hpp>
-#include <kernels/krylov/KrylovStart.hpp>
-#include <kernels/krylov/VectorKernel.hpp>
+#include <kernels/krylov/conjugate_gradient/CgState.hpp>
+#include <kernels/krylov/solve/KrylovStart.hpp>
+#include <kernels/krylov/solve/VectorKernel.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 
 namespace Strata {

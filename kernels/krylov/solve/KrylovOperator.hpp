@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_OPERATOR_HPP
-#define STRATA_KERNELS_KRYLOV_KRYLOV_OPERATOR_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_OPERATOR_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_OPERATOR_HPP
 
 #include <Strata_Error.hpp>
 #include <Strata_Preconditioner.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_SCALING_HPP
-#define STRATA_KERNELS_KRYLOV_KRYLOV_SCALING_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SCALING_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SCALING_HPP
 
 // Solves of systems whose numbers are so large or small that squares of them
 // over- or underflow. Powers of two change no digits, so that a system times
@@ -12,7 +12,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/krylov/KrylovOperator.hpp>
+#include <kernels/krylov/solve/KrylovOperator.hpp>
 #include <limits>
 
 namespace Strata {

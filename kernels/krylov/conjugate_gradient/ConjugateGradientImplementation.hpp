@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
-#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
+#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CONJUGATE_GRADIENT_IMPLEMENTATION_HPP
 
 // What ConjugateGradient does, compiled into libstrata (src/) for the scalars
 // and spaces of a build. A program with others includes this file.
@@ -8,10 +8,10 @@
 #include <Strata_ConjugateGradient.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/krylov/CgKernels.hpp>
-#include <kernels/krylov/CgResident.hpp>
-#include <kernels/krylov/KrylovSolverImplementation.hpp>
-#include <kernels/krylov/TwoColourBlocks.hpp>
+#include <kernels/krylov/conjugate_gradient/CgKernels.hpp>
+#include <kernels/krylov/conjugate_gradient/CgResident.hpp>
+#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
+#include <kernels/krylov/solve/KrylovSolverImplementation.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_GMRES_KERNELS_HPP
-#define STRATA_KERNELS_KRYLOV_GMRES_KERNELS_HPP
+#ifndef STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
+#define STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
 
 #include <algorithm>
 #include <core/device/GridSum.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/Wide.hpp>
-#include <kernels/krylov/KrylovStart.hpp>
+#include <kernels/krylov/solve/KrylovStart.hpp>
 
 namespace Strata {
 namespace Detail {

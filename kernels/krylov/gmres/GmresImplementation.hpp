@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_GMRES_IMPLEMENTATION_HPP
-#define STRATA_KERNELS_KRYLOV_GMRES_IMPLEMENTATION_HPP
+#ifndef STRATA_KERNELS_KRYLOV_GMRES_GMRES_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_GMRES_GMRES_IMPLEMENTATION_HPP
 
 // What Gmres does, compiled into libstrata (src/) for the scalars and spaces of
 // a build. A program with others includes this file.
@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/krylov/GmresKernels.hpp>
-#include <kernels/krylov/KrylovSolverImplementation.hpp>
+#include <kernels/krylov/gmres/GmresKernels.hpp>
+#include <kernels/krylov/solve/KrylovSolverImplementation.hpp>
 
 namespace Strata {
 namespace Detail {

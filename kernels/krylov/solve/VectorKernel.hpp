@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_VECTOR_KERNEL_HPP
-#define STRATA_KERNELS_KRYLOV_VECTOR_KERNEL_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_VECTOR_KERNEL_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_VECTOR_KERNEL_HPP
 
 #include <algorithm>
 #include <core/device/GridSum.hpp>

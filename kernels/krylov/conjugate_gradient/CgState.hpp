@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CG_STATE_HPP
-#define STRATA_KERNELS_KRYLOV_CG_STATE_HPP
+#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_STATE_HPP
+#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_STATE_HPP
 
 #include <Strata_ConjugateGradientOptions.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/GridSum.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/krylov/KrylovMonitor.hpp>
-#include <kernels/krylov/VectorKernel.hpp>
+#include <kernels/krylov/solve/KrylovMonitor.hpp>
+#include <kernels/krylov/solve/VectorKernel.hpp>
 
 namespace Strata {
 namespace Detail {

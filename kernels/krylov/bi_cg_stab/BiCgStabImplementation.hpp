@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_BI_CG_STAB_IMPLEMENTATION_HPP
-#define STRATA_KERNELS_KRYLOV_BI_CG_STAB_IMPLEMENTATION_HPP
+#ifndef STRATA_KERNELS_KRYLOV_BI_CG_STAB_BI_CG_STAB_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_BI_CG_STAB_BI_CG_STAB_IMPLEMENTATION_HPP
 
 // What BiCgStab does, compiled into libstrata (src/) for the scalars and spaces
 // of a build. A program with others includes this file.
@@ -8,8 +8,8 @@
 #include <Strata_BiCgStab.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/krylov/BiCgStabKernels.hpp>
-#include <kernels/krylov/KrylovSolverImplementation.hpp>
+#include <kernels/krylov/bi_cg_stab/BiCgStabKernels.hpp>
+#include <kernels/krylov/solve/KrylovSolverImplementation.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_CG_RESIDENT_HPP
-#define STRATA_KERNELS_KRYLOV_CG_RESIDENT_HPP
+#ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_RESIDENT_HPP
+#define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_RESIDENT_HPP
 
 // Conjugate gradients of small systems: one launch does many iterations. Its
 // teams, one a multiprocessor, run at the same time and keep their rows of the
@@ -14,8 +14,8 @@
 #include <core/device/ResidentSum.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/krylov/CgKernels.hpp>
-#include <kernels/krylov/CgState.hpp>
+#include <kernels/krylov/conjugate_gradient/CgKernels.hpp>
+#include <kernels/krylov/conjugate_gradient/CgState.hpp>
 #include <kernels/spmv/SellLane.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 

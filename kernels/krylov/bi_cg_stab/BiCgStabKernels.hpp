@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_BI_CG_STAB_KERNELS_HPP
-#define STRATA_KERNELS_KRYLOV_BI_CG_STAB_KERNELS_HPP
+#ifndef STRATA_KERNELS_KRYLOV_BI_CG_STAB_BI_CG_STAB_KERNELS_HPP
+#define STRATA_KERNELS_KRYLOV_BI_CG_STAB_BI_CG_STAB_KERNELS_HPP
 
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/Wide.hpp>
-#include <kernels/krylov/KrylovStart.hpp>
+#include <kernels/krylov/solve/KrylovStart.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_SOLVE_HPP
-#define STRATA_KERNELS_KRYLOV_KRYLOV_SOLVE_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SOLVE_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SOLVE_HPP
 
 // What the solves of all Krylov methods do on the host.
 
@@ -12,8 +12,8 @@
 #include <core/memory/MemoryErrors.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <exception>
-#include <kernels/krylov/KrylovMonitor.hpp>
-#include <kernels/krylov/KrylovScaling.hpp>
+#include <kernels/krylov/solve/KrylovMonitor.hpp>
+#include <kernels/krylov/solve/KrylovScaling.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <kernels/spmv/SellVectors.hpp>
 #include <limits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_SOLVER_IMPLEMENTATION_HPP
-#define STRATA_KERNELS_KRYLOV_KRYLOV_SOLVER_IMPLEMENTATION_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SOLVER_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_SOLVER_IMPLEMENTATION_HPP
 
 // What a KrylovSolver calls of its method's State, which has
 //   static constexpr const char *name, *region, *workspace, *task;
@@ -9,7 +9,7 @@
 //   Result solve(exec, options, A, M, b, x), for checked operators and vectors.
 
 #include <Strata_KrylovSolver.hpp>
-#include <kernels/krylov/KrylovSolve.hpp>
+#include <kernels/krylov/solve/KrylovSolve.hpp>
 
 namespace Strata {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_INCOMPLETE_PRECONDITIONER_IMPLEMENTATION_HPP
-#define STRATA_KERNELS_KRYLOV_INCOMPLETE_PRECONDITIONER_IMPLEMENTATION_HPP
+#ifndef STRATA_KERNELS_KRYLOV_PRECONDITIONER_INCOMPLETE_PRECONDITIONER_IMPLEMENTATION_HPP
+#define STRATA_KERNELS_KRYLOV_PRECONDITIONER_INCOMPLETE_PRECONDITIONER_IMPLEMENTATION_HPP
 
 // What IncompletePreconditioner does, compiled into libstrata (src/) for the
 // scalars and spaces of a build. A program with others includes this file.
@@ -14,7 +14,7 @@
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
-#include <kernels/krylov/TwoColourBlocks.hpp>
+#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 
 namespace Strata {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_KRYLOV_START_HPP
-#define STRATA_KERNELS_KRYLOV_KRYLOV_START_HPP
+#ifndef STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_START_HPP
+#define STRATA_KERNELS_KRYLOV_SOLVE_KRYLOV_START_HPP
 
 #include <Strata_KrylovOptions.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <core/scalar/Wide.hpp>
-#include <kernels/krylov/KrylovMonitor.hpp>
-#include <kernels/krylov/VectorKernel.hpp>
+#include <kernels/krylov/solve/KrylovMonitor.hpp>
+#include <kernels/krylov/solve/VectorKernel.hpp>
 
 namespace Strata {
 namespace Detail {

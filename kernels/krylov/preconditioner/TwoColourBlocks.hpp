@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_TWO_COLOUR_BLOCKS_HPP
-#define STRATA_KERNELS_KRYLOV_TWO_COLOUR_BLOCKS_HPP
+#ifndef STRATA_KERNELS_KRYLOV_PRECONDITIONER_TWO_COLOUR_BLOCKS_HPP
+#define STRATA_KERNELS_KRYLOV_PRECONDITIONER_TWO_COLOUR_BLOCKS_HPP
 
 #include <Strata_SellMatrix.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
-#include <kernels/krylov/TwoColourFactor.hpp>
+#include <kernels/krylov/preconditioner/TwoColourFactor.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <limits>
 #include <utility>

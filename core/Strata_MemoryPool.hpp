@@ -20,12 +20,6 @@ void release_memory_pool() {
   Detail::MemoryPool<Detail::HostVisibleSpace<ExecutionSpace>>::release();
 }
 
-/// The same under its old name.
-template <class ExecutionSpace>
-[[deprecated("is called release_memory_pool")]] void release_kept_memory() {
-  release_memory_pool<ExecutionSpace>();
-}
-
 }  // namespace Strata
 
 #endif

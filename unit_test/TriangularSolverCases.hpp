@@ -48,15 +48,10 @@ inline std::vector<Variant> variants() {
   options.algorithm = Algorithm::subgraphs;
   options.max_subgraph_rows = 5;
   options.team_size = 1;
-  options.partition = PartitionMethod::heuristic;
   all.push_back({"subgraphs of 5 rows", options});
   options.max_subgraph_rows = 24;
   options.team_size = 33;
-  options.partition = PartitionMethod::level_bands;
   all.push_back({"subgraphs of 24 rows", options});
-  options.max_subgraph_rows = 9;
-  options.partition = PartitionMethod::picciau_2017;
-  all.push_back({"subgraphs of Picciau 2017", options});
   options = {};
   options.algorithm = Algorithm::sync_free_subgraphs;
   options.max_subgraph_rows = 7;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Algorithm 3 of Picciau et al. (2017) followed line by line, beside
-// split_component and PartitionMethod::picciau_2017.
+// split_component and partition().
 #include <gtest/gtest.h>
 
 #include <Strata_Partition.hpp>
-#include <Strata_PlanCheck.hpp>
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -107,12 +106,13 @@ int fewest(const Graph& graph, int max_rows) {
   return (graph.num_vertices + max_rows - 1) / max_rows;
 }
 
-Partition authors_own(const Graph& graph, int max_rows) {
-  PartitionOptions options;
-  options.max_rows = max_rows;
-  options.method = PartitionMethod::picciau_2017;
-  options.criterion = SortCriterion::natural;
-  return partition(graph, find_level_sets(graph), options);
+/// Vertices by number, as in algorithm3.
+Subgraphs by_number(const Graph& graph, int max_rows) {
+  return subgraphs_from_map(
+      graph, Detail::split_large_components(
+                 graph, find_level_sets(graph),
+                 Detail::pack_whole_components(graph, max_rows), max_rows,
+                 Detail::SortCriterion::natural));
 }
 
 TEST(Algorithm3, SplitsTenVerticesAsByHand) {
@@ -128,13 +128,13 @@ TEST(Algorithm3, SplitsTenVerticesAsByHand) {
   // n_max = 5: 6 fills sub-graph 1, the last, and 7 finds no room: n_init = 1,
   // and the generations fill one sub-graph after the other.
   const std::vector<int> of_five{0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
-  const auto four = authors_own(graph, 4);
-  EXPECT_EQ(four.subgraphs.subgraph_of, of_four);
-  EXPECT_EQ(four.subgraphs.num_levels, 3);
-  EXPECT_EQ(four.subgraphs.internal_edges, 6);
-  EXPECT_EQ(four.subgraphs.external_edges, 4);
-  EXPECT_EQ(authors_own(graph, 3).subgraphs.subgraph_of, of_three);
-  EXPECT_EQ(authors_own(graph, 5).subgraphs.subgraph_of, of_five);
+  const auto four = by_number(graph, 4);
+  EXPECT_EQ(four.subgraph_of, of_four);
+  EXPECT_EQ(four.num_levels, 3);
+  EXPECT_EQ(four.internal_edges, 6);
+  EXPECT_EQ(four.external_edges, 4);
+  EXPECT_EQ(by_number(graph, 3).subgraph_of, of_three);
+  EXPECT_EQ(by_number(graph, 5).subgraph_of, of_five);
   EXPECT_EQ(algorithm3(graph, 3, next_with_room(4)).subgraph_of, of_four);
   EXPECT_EQ(algorithm3(graph, 4, next_with_room(3)).subgraph_of, of_three);
   const auto five = algorithm3(graph, 2, next_with_room(5));
@@ -147,8 +147,9 @@ TEST(Algorithm3, SplitComponentFollowsEachLine) {
     const int n = graph.num_vertices;
     if (n == 0) continue;
     const auto levels = find_level_sets(graph);
-    const auto order = Detail::split_order(
-        graph, levels, std::vector<int>(n, 0), 1, SortCriterion::natural);
+    const auto order =
+        Detail::split_order(graph, levels, std::vector<int>(n, 0), 1,
+                            Detail::SortCriterion::natural);
     const int roots = levels.level_map[1];
     for (const int max_rows : {1, 2, 3, 5, 17, 100}) {
       SCOPED_TRACE(name + ", " + std::to_string(max_rows));
@@ -157,10 +158,8 @@ TEST(Algorithm3, SplitComponentFollowsEachLine) {
           algorithm3(graph, num_split, next_with_room(max_rows));
       ASSERT_TRUE(expected.success());
       std::vector<int> subgraph_of(n, -1);
-      std::int64_t work = std::int64_t{1} << 60;
-      EXPECT_EQ(Detail::split_component(
-                    graph, {order.data(), n, roots}, num_split, max_rows,
-                    Detail::RootDeal::cyclic, 0, subgraph_of, work),
+      EXPECT_EQ(Detail::split_component(graph, {order.data(), n, roots},
+                                        num_split, max_rows, 0, subgraph_of),
                 expected.tried.back());
       EXPECT_EQ(subgraph_of, expected.subgraph_of);
     }
@@ -181,7 +180,7 @@ TEST(Algorithm3, HalvesAndDoesNotDecrement) {
   EXPECT_EQ(halved.tried, (std::vector<int>{4, 2, 1}));
   EXPECT_EQ(decremented.tried, (std::vector<int>{4, 3}));
   ASSERT_NE(halved.subgraph_of, decremented.subgraph_of);
-  EXPECT_EQ(authors_own(graph, 4).subgraphs.subgraph_of, halved.subgraph_of);
+  EXPECT_EQ(by_number(graph, 4).subgraph_of, halved.subgraph_of);
 }
 
 TEST(Algorithm3, GuaranteeRestsOnTheNextSubgraphWithRoom) {
@@ -206,49 +205,6 @@ TEST(Algorithm3, GuaranteeRestsOnTheNextSubgraphWithRoom) {
       EXPECT_FALSE(
           algorithm3(graph, fewest(graph, max_rows), error_when_full(max_rows))
               .success());
-  }
-}
-
-TEST(Algorithm3, OwnAlgorithmOfTheAuthorsHasNothingOfOurs) {
-  for (const auto& [name, graph] : TestGraphs::all_graphs())
-    for (const int max_rows : {2, 7, 64}) {
-      SCOPED_TRACE(name + ", " + std::to_string(max_rows));
-      PartitionOptions options;
-      options.max_rows = max_rows;
-      options.concurrency = 5;
-      options.parameters.tau_edge = 1000;
-      options.method = PartitionMethod::picciau_2017;
-      const auto found = partition(graph, find_level_sets(graph), options);
-      EXPECT_LE(found.candidates.size(), std::size(sort_criteria));
-      for (const auto& candidate : found.candidates)
-        EXPECT_EQ(candidate.name.rfind("Picciau 2017, ", 0), 0u)
-            << candidate.name;
-      // Equation (5) as it is: neither a term for edges nor one for sub-graphs
-      // that do not run at once.
-      auto without = options.parameters;
-      without.tau_edge = 0;
-      const auto& s = found.subgraphs;
-      EXPECT_EQ(found.candidates[found.chosen].predicted_us,
-                predict_subgraphs(without, s, count_slots(graph, s)));
-      // Packed as if one sub-graph ran at a time.
-      PartitionOptions tight;
-      tight.max_rows = max_rows;
-      if (s.largest_component <= max_rows) {
-        EXPECT_EQ(s.subgraph_of, partition(graph, find_level_sets(graph), tight)
-                                     .subgraphs.subgraph_of);
-      }
-    }
-}
-
-TEST(Algorithm3, MethodsHaveNames) {
-  for (const char* name :
-       {"automatic", "heuristic", "level_bands", "picciau_2017"})
-    EXPECT_STREQ(to_string(partition_method_from_string(name)), name);
-  try {
-    partition_method_from_string("picciau");
-    ADD_FAILURE() << "no such method";
-  } catch (const OptionError& e) {
-    EXPECT_NE(std::string(e.what()).find("picciau_2017"), std::string::npos);
   }
 }
 

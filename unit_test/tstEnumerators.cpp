@@ -9,7 +9,6 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
-#include <Strata_Partition.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
@@ -71,21 +70,10 @@ TEST(Enumerators, UnknownValuesAreRefusedByTriangularSolvers) {
   };
   expect_refused<Algorithm>("algorithm", option(&TriangularOptions::algorithm));
   expect_refused<Op>("op", option(&TriangularOptions::op));
-  expect_refused<PartitionMethod>("partition",
-                                  option(&TriangularOptions::partition));
-  expect_refused<SortCriterion>("criterion",
-                                option(&TriangularOptions::criterion));
   expect_refused<Uplo>("uplo",
                        [&](Uplo uplo) { solver(uplo, Diag::non_unit, {}); });
   expect_refused<Diag>("diag",
                        [&](Diag diag) { solver(Uplo::lower, diag, {}); });
-  // Also where the other options would not be looked at.
-  expect_refused<PartitionMethod>("partition", [&](PartitionMethod method) {
-    TriangularOptions options;
-    options.algorithm = Algorithm::blocks;
-    options.partition = method;
-    solver(Uplo::lower, Diag::non_unit, options);
-  });
 }
 
 TEST(Enumerators, UnknownValuesAreRefusedByTheAnalysis) {
@@ -114,18 +102,6 @@ TEST(Enumerators, UnknownValuesAreRefusedByTheAnalysis) {
       "numbering", [&](DependencyNumbering numbering) {
         make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
       });
-  const DependencyGraph<Kokkos::HostSpace> on_host;
-  const auto part = [&](auto member) {
-    return [&, member](auto value) {
-      PartitionOptions options;
-      options.*member = value;
-      partition(on_host, LevelSets(), options);
-    };
-  };
-  expect_refused<PartitionMethod>("PartitionOptions::method",
-                                  part(&PartitionOptions::method));
-  expect_refused<SortCriterion>("PartitionOptions::criterion",
-                                part(&PartitionOptions::criterion));
 }
 
 TEST(Enumerators, UnknownValuesAreRefusedByTheOtherSolvers) {
@@ -182,9 +158,6 @@ TEST(Enumerators, HaveTheNamesOfTheirValues) {
   EXPECT_STREQ(to_string(Op::conjugate_transpose), "conjugate_transpose");
   EXPECT_STREQ(to_string(Algorithm::sync_free), "sync_free");
   EXPECT_STREQ(to_string(Algorithm::blocks), "blocks");
-  EXPECT_STREQ(to_string(PartitionMethod::level_bands), "level_bands");
-  EXPECT_STREQ(to_string(PartitionMethod::picciau_2017), "picciau_2017");
-  EXPECT_STREQ(to_string(SortCriterion::longest_path), "longest_path");
   EXPECT_STREQ(to_string(BandMethod::partial_pivoting), "partial_pivoting");
   EXPECT_STREQ(to_string(FactorOrder::coloured), "coloured");
   EXPECT_STREQ(to_string(FactorPrecision::single), "single");

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <Strata_LevelSets.hpp>
-#include <Strata_PlanCheck.hpp>
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 
+#include "PlanCheck.hpp"
 #include "TestGraphs.hpp"
 
 namespace {

@@ -23,7 +23,6 @@ PerformanceParameters parameters() {
   p.alpha = 8;
   p.tau = 0.25;
   p.tau_external = 2;
-  p.tau_edge = 0;
   return p;
 }
 
@@ -40,17 +39,8 @@ TEST(PerformanceModel, IsTheDocumentsFormula) {
   const auto slots = count_slots(graph, s);
   // One internal slot everywhere, one external one after the first level.
   const double level_1 = 0.25, level_2 = 0.25 + 2, level_3 = 0.25 + 2;
-  auto p = parameters();
-  EXPECT_EQ(predict_subgraphs(p, s, slots),
+  EXPECT_EQ(predict_subgraphs(parameters(), s, slots),
             3 * 8 + level_1 + level_2 + level_3);
-  EXPECT_EQ(predict_subgraphs(p, s, slots, 2), predict_subgraphs(p, s, slots));
-  // One at a time: the two of each level add up.
-  EXPECT_EQ(predict_subgraphs(p, s, slots, 1),
-            3 * 8 + 2 * (level_1 + level_2 + level_3));
-  // Edges of the busiest sub-graphs: 1, 3, 2.
-  p.tau_edge = 1;
-  EXPECT_EQ(predict_subgraphs(p, s, slots),
-            3 * 8 + level_1 + level_2 + level_3 + 1 + 3 + 2);
 }
 
 TEST(PerformanceModel, NothingTakesNoTime) {
@@ -116,7 +106,6 @@ TEST_F(PerformanceCache, GivesBackWhatItWasGiven) {
   p.alpha = 1. / 3;
   p.tau = 1e-7;
   p.tau_external = 12345.678;
-  p.tau_edge = 0;
   ASSERT_TRUE(write_performance_cache(key, p));
   auto q = read_performance_cache(key);
   ASSERT_TRUE(q);

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <Strata_Partition.hpp>
-#include <Strata_PlanCheck.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <numeric>
 
+#include "PlanCheck.hpp"
 #include "TestGraphs.hpp"
 
 namespace {
@@ -13,9 +13,11 @@ namespace {
 using namespace Strata;
 using TestGraphs::Graph;
 
-Partition split(const Graph& graph, const PartitionOptions& options) {
-  return partition(graph, find_level_sets(graph), options);
+Partition split(const Graph& graph, int max_rows) {
+  return partition(graph, find_level_sets(graph), max_rows);
 }
+
+const auto all_criteria = Detail::enumerators<Detail::SortCriterion>();
 
 /// Smallest vertex of each vertex's component, by plain search.
 std::vector<int> components_by_search(const Graph& graph) {
@@ -46,45 +48,55 @@ std::vector<int> components_by_search(const Graph& graph) {
 
 TEST(Subgraphs, AreFeasibleForEveryGraphAndSize) {
   for (const auto& [name, graph] : TestGraphs::all_graphs())
-    for (const int max_rows : {1, 2, 4, 7, 64, 1000})
-      for (const auto method :
-           {PartitionMethod::automatic, PartitionMethod::heuristic,
-            PartitionMethod::level_bands, PartitionMethod::picciau_2017}) {
-        SCOPED_TRACE(name + ", " + std::to_string(max_rows));
-        PartitionOptions options;
-        options.max_rows = max_rows;
-        options.concurrency = max_rows % 3 * 8;
-        options.method = method;
-        options.work_limit = 20 * (graph.num_vertices + graph.num_edges());
-        const auto result = split(graph, options);
-        const auto& s = result.subgraphs;
-        EXPECT_TRUE(is_feasible(graph, s, max_rows));
+    for (const int max_rows : {1, 2, 4, 7, 64, 1000}) {
+      SCOPED_TRACE(name + ", " + std::to_string(max_rows));
+      const auto s = split(graph, max_rows).subgraphs;
+      EXPECT_TRUE(is_feasible(graph, s, max_rows));
 
-        // Only vertices without edges are set aside.
-        const auto of = components_by_search(graph);
-        std::vector<int> size(of.size(), 0);
-        for (int c : of) ++size[c];
-        std::vector<int> alone;
-        int connected = 0, largest = 0;
-        for (int v = 0; v < graph.num_vertices; ++v) {
-          if (size[v] == 1) alone.push_back(v);
-          if (size[v] > 1) ++connected;
-          if (size[v] > 1) largest = std::max(largest, size[v]);
-        }
-        EXPECT_EQ(s.isolated, alone);
-        EXPECT_EQ(s.num_components, connected);
-        EXPECT_EQ(s.largest_component, largest);
-        EXPECT_LE(s.largest(), max_rows);
+      // Only vertices without edges are set aside.
+      const auto of = components_by_search(graph);
+      std::vector<int> size(of.size(), 0);
+      for (int c : of) ++size[c];
+      std::vector<int> alone;
+      for (int v = 0; v < graph.num_vertices; ++v)
+        if (size[v] == 1) alone.push_back(v);
+      EXPECT_EQ(s.isolated, alone);
+      EXPECT_LE(s.largest(), max_rows);
+    }
+}
 
-        // The one taken is the best of those tried.
-        ASSERT_FALSE(result.candidates.empty());
-        const auto& chosen = result.candidates[result.chosen];
-        for (const auto& other : result.candidates)
-          EXPECT_LE(chosen.predicted_us, other.predicted_us);
-        EXPECT_EQ(chosen.subgraphs, s.count);
-        EXPECT_EQ(chosen.levels, s.num_levels);
-        EXPECT_EQ(chosen.external_share, s.external_share());
+TEST(Subgraphs, ThePartitionOfTheSmallestPredictionIsKept) {
+  const PerformanceParameters parameters;
+  std::set<std::string> kept;
+  for (const auto& [name, graph] : TestGraphs::all_graphs())
+    for (const int max_rows : {2, 7, 64}) {
+      SCOPED_TRACE(name + ", " + std::to_string(max_rows));
+      const auto levels = find_level_sets(graph);
+      const auto best = partition(graph, levels, max_rows, parameters);
+      const auto predict = [&](const Subgraphs& s) {
+        return predict_subgraphs(parameters, s, count_slots(graph, s));
+      };
+      EXPECT_EQ(best.predicted_us, predict(best.subgraphs));
+      const auto whole = Detail::pack_whole_components(graph, max_rows);
+      if (whole.sizes.empty()) {
+        EXPECT_EQ(best.criterion, "whole components");
+        continue;
       }
+      bool found = false;
+      for (const auto criterion : all_criteria) {
+        const auto s = subgraphs_from_map(
+            graph, Detail::split_large_components(graph, levels, whole,
+                                                  max_rows, criterion));
+        EXPECT_LE(best.predicted_us, predict(s));
+        if (best.criterion == Detail::enumerator_name(criterion)) {
+          EXPECT_EQ(best.subgraphs.subgraph_of, s.subgraph_of);
+          found = true;
+        }
+      }
+      EXPECT_TRUE(found) << best.criterion;
+      kept.insert(best.criterion);
+    }
+  EXPECT_GT(kept.size(), 2u);
 }
 
 TEST(Subgraphs, WholeComponentsStayTogether) {
@@ -93,12 +105,7 @@ TEST(Subgraphs, WholeComponentsStayTogether) {
     const auto of = components_by_search(graph);
     std::vector<int> size(of.size(), 0);
     for (int c : of) ++size[c];
-    PartitionOptions options;
-    options.max_rows = 100;
-    options.work_limit = 0;
-    const auto result = split(graph, options);
-    EXPECT_EQ(result.candidates.size(), 1u);
-    const auto& s = result.subgraphs;
+    const auto s = split(graph, 100).subgraphs;
     for (int v = 0; v < graph.num_vertices; ++v)
       if (size[of[v]] > 1 && size[of[v]] <= 100) {
         EXPECT_EQ(s.subgraph_of[v], s.subgraph_of[of[v]]);
@@ -108,20 +115,12 @@ TEST(Subgraphs, WholeComponentsStayTogether) {
 }
 
 TEST(Subgraphs, PacksSmallComponents) {
-  // 200 chains of 5: tightly into 10 of 100, or spread over 40 teams.
-  const auto graph = TestGraphs::interleaved_chains(200, 5, false);
-  PartitionOptions options;
-  options.max_rows = 100;
-  auto s = split(graph, options).subgraphs;
+  // 200 chains of 5.
+  const auto s =
+      split(TestGraphs::interleaved_chains(200, 5, false), 100).subgraphs;
   EXPECT_EQ(s.count, 10);
   EXPECT_EQ(s.num_levels, 1);
   EXPECT_EQ(s.external_edges, 0);
-  options.concurrency = 40;
-  s = split(graph, options).subgraphs;
-  EXPECT_EQ(s.count, 40);
-  EXPECT_EQ(s.largest(), 25);
-  options.concurrency = 1000;
-  EXPECT_EQ(split(graph, options).subgraphs.count, 200);
 }
 
 TEST(Subgraphs, FirstFitFillsTheFirstBinWithRoom) {
@@ -143,13 +142,10 @@ TEST(Subgraphs, FirstFitFillsTheFirstBinWithRoom) {
   }
 }
 
-TEST(Subgraphs, HeuristicMakesTheFewestSubgraphs) {
+TEST(Subgraphs, LargeComponentsGetTheFewestSubgraphs) {
   // A chain must be cut into runs, each on a level of its own.
-  PartitionOptions options;
-  options.max_rows = 10;
-  options.method = PartitionMethod::heuristic;
   const auto chain = TestGraphs::chain_graph(95);
-  const auto s = split(chain, options).subgraphs;
+  const auto s = split(chain, 10).subgraphs;
   EXPECT_EQ(s.count, 10);
   EXPECT_EQ(s.num_levels, 10);
   EXPECT_EQ(s.external_edges, 9);
@@ -157,23 +153,10 @@ TEST(Subgraphs, HeuristicMakesTheFewestSubgraphs) {
 
   // The document's example, n_max = 4: some of the edges become internal.
   const auto ten = TestGraphs::ten_vertices();
-  options.max_rows = 4;
-  const auto t = split(ten, options).subgraphs;
+  const auto t = split(ten, 4).subgraphs;
   EXPECT_TRUE(is_feasible(ten, t, 4));
-  EXPECT_GE(t.count, 3);
+  EXPECT_EQ(t.count, 3);
   EXPECT_GT(t.internal_edges, 0);
-}
-
-TEST(Subgraphs, BandsRunSideBySideInAGrid) {
-  const auto graph = TestGraphs::grid_graph(64, 64);
-  PartitionOptions options;
-  options.max_rows = 64;
-  options.method = PartitionMethod::level_bands;
-  const auto bands = split(graph, options).subgraphs;
-  options.method = PartitionMethod::heuristic;
-  const auto heuristic = split(graph, options).subgraphs;
-  EXPECT_EQ(heuristic.num_levels, heuristic.count);
-  EXPECT_LT(bands.num_levels, heuristic.num_levels / 2);
 }
 
 TEST(Subgraphs, SplitOrderIsTheOneOfAlgorithm3) {
@@ -191,17 +174,17 @@ TEST(Subgraphs, SplitOrderIsTheOneOfAlgorithm3) {
         ++missing[i];
       }
     const auto parents = missing;
-    for (const auto criterion : sort_criteria) {
+    for (const auto criterion : all_criteria) {
       const auto key = [&](int v) {
         const int c = int(children[v].size());
         switch (criterion) {
-          case SortCriterion::fewest_children:
+          case Detail::SortCriterion::fewest_children:
             return c;
-          case SortCriterion::most_children:
+          case Detail::SortCriterion::most_children:
             return -c;
-          case SortCriterion::most_parents:
+          case Detail::SortCriterion::most_parents:
             return -parents[v];
-          case SortCriterion::longest_path:
+          case Detail::SortCriterion::longest_path:
             return -height[v];
           default:
             return 0;
@@ -239,25 +222,20 @@ TEST(Subgraphs, HalvesTheStartUntilItFits) {
   const auto graph = TestGraphs::make_graph(sources);
   std::vector<int> order(80), subgraph_of(80, -1);
   std::iota(order.begin(), order.end(), 0);
-  std::int64_t work = 1000000;
-  const int num_init =
-      Detail::split_component(graph, {order.data(), 80, 16}, 8, 10,
-                              Detail::RootDeal::cyclic, 0, subgraph_of, work);
-  EXPECT_EQ(num_init, 1);
-  EXPECT_LT(work, 1000000 - 3 * 80);
+  EXPECT_EQ(Detail::split_component(graph, {order.data(), 80, 16}, 8, 10, 0,
+                                    subgraph_of),
+            1);
   EXPECT_TRUE(is_feasible(graph, subgraphs_from_map(graph, subgraph_of), 10));
 
   // With twice the sub-graphs a larger start succeeds.
-  EXPECT_GT(
-      Detail::split_component(graph, {order.data(), 80, 16}, 16, 10,
-                              Detail::RootDeal::cyclic, 0, subgraph_of, work),
-      1);
+  EXPECT_GT(Detail::split_component(graph, {order.data(), 80, 16}, 16, 10, 0,
+                                    subgraph_of),
+            1);
   EXPECT_TRUE(is_feasible(graph, subgraphs_from_map(graph, subgraph_of), 10));
 
-  EXPECT_THROW(
-      Detail::split_component(graph, {order.data(), 80, 16}, 7, 10,
-                              Detail::RootDeal::cyclic, 0, subgraph_of, work),
-      PartitionError);
+  EXPECT_THROW(Detail::split_component(graph, {order.data(), 80, 16}, 7, 10, 0,
+                                       subgraph_of),
+               PartitionError);
 }
 
 TEST(Subgraphs, RefusesBadMaps) {
@@ -275,40 +253,25 @@ TEST(Subgraphs, RefusesBadMaps) {
   EXPECT_DOUBLE_EQ(s.external_share(), 1. / 3);
 }
 
-TEST(Subgraphs, RefusesBadOptions) {
+TEST(Subgraphs, RefusesBadArguments) {
   const auto graph = TestGraphs::chain_graph(4);
-  const auto refused = [&](auto&& spoil) {
-    PartitionOptions options;
-    spoil(options);
+  const auto refused = [&](int max_rows, PerformanceParameters parameters) {
     try {
-      split(graph, options);
+      partition(graph, find_level_sets(graph), max_rows, parameters);
     } catch (const OptionError& e) {
       return e.argument();
     }
     return std::string();
   };
-  EXPECT_EQ(refused([](auto& o) { o.max_rows = 0; }),
-            "PartitionOptions::max_rows");
-  EXPECT_EQ(refused([](auto& o) { o.concurrency = -1; }),
-            "PartitionOptions::concurrency");
-  EXPECT_EQ(refused([](auto& o) { o.work_limit = -1; }),
-            "PartitionOptions::work_limit");
-  EXPECT_EQ(refused([](auto& o) { o.parameters.alpha = 0; }),
-            "PerformanceParameters::alpha");
-}
-
-TEST(Subgraphs, CriteriaHaveNames) {
-  for (const auto criterion : sort_criteria)
-    EXPECT_EQ(sort_criterion_from_string(to_string(criterion)), criterion);
-  EXPECT_EQ(sort_criterion_from_string("automatic"), SortCriterion::automatic);
-  EXPECT_THROW(sort_criterion_from_string("best"), OptionError);
+  EXPECT_EQ(refused(0, {}), "max_rows");
+  PerformanceParameters impossible;
+  impossible.alpha = 0;
+  EXPECT_EQ(refused(1, impossible), "PerformanceParameters::alpha");
 }
 
 TEST(Subgraphs, CheckSeesEveryFault) {
   const auto graph = TestGraphs::random_graph(120, 1.2, 30, 11);
-  PartitionOptions options;
-  options.max_rows = 20;
-  const auto good = split(graph, options).subgraphs;
+  const auto good = split(graph, 20).subgraphs;
   ASSERT_TRUE(is_feasible(graph, good, 20));
   ASSERT_GT(good.num_levels, 1);
   ASSERT_FALSE(good.isolated.empty());

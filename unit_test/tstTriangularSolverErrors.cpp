@@ -296,14 +296,6 @@ TEST(TriangularSolver, RefusesOptionsThatCantBeHonoured) {
                  OptionError);
   }
   EXPECT_THROW(algorithm_from_string("fastest"), OptionError);
-  for (const std::string old : {"pipelined", "pipelined_subgraphs"}) {
-    try {
-      algorithm_from_string(old);
-      ADD_FAILURE() << old << " is taken";
-    } catch (const OptionError& error) {
-      EXPECT_EQ(error.remedy(), "use sync_free" + old.substr(9));
-    }
-  }
   for (const auto& variant : algorithms())
     EXPECT_EQ(algorithm_from_string(variant.name), variant.options.algorithm);
   EXPECT_EQ(algorithm_from_string("automatic"), Algorithm::automatic);

@@ -15,16 +15,13 @@ using Solver = TriangularSolver<double, Space>;
 /// Small teams and sub-graphs on top of the usual variants.
 std::vector<Variant> crowded_variants() {
   auto all = variants();
-  for (const auto method :
-       {PartitionMethod::heuristic, PartitionMethod::level_bands})
-    for (const int rows : {1, 2, 65}) {
-      TriangularOptions options;
-      options.algorithm = Algorithm::subgraphs;
-      options.partition = method;
-      options.max_subgraph_rows = rows;
-      options.team_size = rows;
-      all.push_back({"sub-graphs of " + std::to_string(rows), options});
-    }
+  for (const int rows : {1, 2, 65}) {
+    TriangularOptions options;
+    options.algorithm = Algorithm::subgraphs;
+    options.max_subgraph_rows = rows;
+    options.team_size = rows;
+    all.push_back({"sub-graphs of " + std::to_string(rows), options});
+  }
   return all;
 }
 

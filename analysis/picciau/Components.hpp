@@ -4,8 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
-#include <algorithm>
-#include <analysis/dependency_graph/ComponentSizes.hpp>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -20,24 +19,32 @@ struct Components {
   std::vector<int> size;
 };
 
-/// Finds the components by merging the ends of every edge. The representative
-/// is always a component's smallest vertex; halving the paths that are walked
-/// keeps the whole at O((n + edges) log n), and near one step an edge where
-/// neighbours have close numbers.
+/// Finds the components by merging the ends of every edge. The root of a tree
+/// of parents is always a component's smallest vertex; halving the paths that
+/// are walked keeps the whole at O((n + edges) log n), and near one step an
+/// edge if neighbours have close numbers.
 inline Components find_components(
     const DependencyGraph<Kokkos::HostSpace>& graph) {
   const int n = graph.num_vertices;
-  Representatives representative(n);
+  std::vector<int> parent(n);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int v) {
+    while (parent[v] != v) {
+      parent[v] = parent[parent[v]];
+      v = parent[v];
+    }
+    return v;
+  };
   for (int i = 0; i < n; ++i)
     for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-      int a = representative(i), b = representative(graph.entries(k));
+      int a = root(i), b = root(graph.entries(k));
       if (a < b) std::swap(a, b);
-      representative.parent[a] = b;
+      parent[a] = b;
     }
   Components components;
   components.of.resize(n);
   for (int v = 0; v < n; ++v) {
-    const int r = representative(v);
+    const int r = root(v);
     if (r == v) {
       components.of[v] = int(components.size.size());
       components.size.push_back(0);

@@ -15,15 +15,6 @@
 namespace Strata {
 namespace Detail {
 
-/// How Algorithm 3 deals its starting vertices out to the first sub-graphs.
-enum class RootDeal {
-  /// One each in turn, as in line 9 of Algorithm 3. As printed, that line deals
-  /// to one sub-graph more than line 4 allows; we take the number of line 4.
-  cyclic,
-  /// Runs of neighbours, ours.
-  blocked
-};
-
 /// A component in the order of split_order.
 struct OrderedComponent {
   const int* vertices = nullptr;
@@ -62,19 +53,19 @@ class SubgraphRoom {
 
 /// One try of Picciau et al.'s Algorithm 3 from `num_init` starting sub-graphs:
 /// gives the component's vertices the numbers base to base + num_split - 1.
-/// False where some vertex found no room. O(size + edges).
+/// Starting vertices are dealt out in turn, as in line 9 of Algorithm 3. As
+/// printed, that line deals to one sub-graph more than line 4 allows; we take
+/// the number of line 4. False if some vertex found no room. O(size + edges).
 inline bool try_split(const DependencyGraph<Kokkos::HostSpace>& graph,
                       const OrderedComponent& component, int num_split,
-                      int num_init, int max_rows, RootDeal deal, int base,
+                      int num_init, int max_rows, int base,
                       std::vector<int>& subgraph_of) {
   SubgraphRoom room(num_split, max_rows);
   for (int t = 0; t < component.size; ++t) {
     const int v = component.vertices[t];
     int p = 0;
     if (t < component.num_roots) {
-      p = deal == RootDeal::cyclic
-              ? t % num_init
-              : int(std::int64_t(t) * num_init / component.num_roots);
+      p = t % num_init;
     } else {
       for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k)
         p = std::max(p, subgraph_of[graph.entries(k)] - base);
@@ -87,11 +78,9 @@ inline bool try_split(const DependencyGraph<Kokkos::HostSpace>& graph,
 }
 
 /// Picciau et al.'s Algorithm 3, with SubgraphRoom for ASSOCIATE_SUBG: splits a
-/// component into at most `num_split`
-/// sub-graphs of at most `max_rows` vertices, halving the number of starting
-/// sub-graphs until a try succeeds, and returns that number. `work` is lowered
-/// by the vertices and edges looked at; once it is used up, what is tried next
-/// is a single starting sub-graph.
+/// component into at most `num_split` sub-graphs of at most `max_rows`
+/// vertices, halving the number of starting sub-graphs until a try succeeds,
+/// and returns that number. O((size + edges) log num_split).
 ///
 /// One starting sub-graph always succeeds. That rests on SubgraphRoom: were a
 /// full sub-graph p an error instead, all vertices would be meant for the one
@@ -104,8 +93,8 @@ inline bool try_split(const DependencyGraph<Kokkos::HostSpace>& graph,
 /// Throws PartitionError where num_split * max_rows < size.
 inline int split_component(const DependencyGraph<Kokkos::HostSpace>& graph,
                            const OrderedComponent& component, int num_split,
-                           int max_rows, RootDeal deal, int base,
-                           std::vector<int>& subgraph_of, std::int64_t& work) {
+                           int max_rows, int base,
+                           std::vector<int>& subgraph_of) {
   if (std::int64_t(num_split) * max_rows < component.size)
     throw PartitionError("num_split",
                          std::to_string(num_split) + " sub-graphs of " +
@@ -113,19 +102,11 @@ inline int split_component(const DependencyGraph<Kokkos::HostSpace>& graph,
                              " vertices can't hold " +
                              std::to_string(component.size),
                          "allow more sub-graphs or larger ones");
-  std::int64_t effort = component.size;
-  for (int t = 0; t < component.size; ++t) {
-    const int v = component.vertices[t];
-    effort += graph.row_map(v + 1) - graph.row_map(v);
-  }
   int num_init = std::min(num_split, component.num_roots);
-  for (;;) {
-    work -= effort;
-    if (try_split(graph, component, num_split, num_init, max_rows, deal, base,
-                  subgraph_of))
-      return num_init;
-    num_init = work > 0 ? num_init / 2 : 1;
-  }
+  while (!try_split(graph, component, num_split, num_init, max_rows, base,
+                    subgraph_of))
+    num_init /= 2;
+  return num_init;
 }
 
 }  // namespace Detail

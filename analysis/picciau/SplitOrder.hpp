@@ -5,15 +5,30 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_LevelSets.hpp>
-#include <Strata_SortCriterion.hpp>
 #include <algorithm>
-#include <core/device/Sort.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
+
+/// The order in which Picciau et al.'s Algorithm 3 takes the vertices that are
+/// ready (its kappa, which the paper does not name); ties go by number.
+enum class SortCriterion {
+  natural,       ///< by number
+  longest_path,  ///< longest path to a vertex without children first
+  most_children,
+  most_parents,
+  fewest_children
+};
+template <>
+struct EnumeratorNames<SortCriterion> {
+  static constexpr const char* list[] = {"natural", "longest_path",
+                                         "most_children", "most_parents",
+                                         "fewest_children"};
+};
 
 /// Sorts `items` by keys[item], 0 to range - 1, keeping the order of equals.
 /// O(items + range).
@@ -65,8 +80,7 @@ inline std::vector<int> split_order(
   std::vector<int> order;
   for (int v = 0; v < graph.num_vertices; ++v)
     if (component_of[v] >= 0) order.push_back(v);
-  if (criterion != SortCriterion::natural &&
-      criterion != SortCriterion::automatic) {
+  if (criterion != SortCriterion::natural) {
     const auto [keys, range] = criterion_keys(graph, criterion);
     sort_by_key(order, keys, range);
   }

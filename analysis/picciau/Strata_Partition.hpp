@@ -6,57 +6,96 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_LevelSets.hpp>
-#include <Strata_PartitionMethod.hpp>
 #include <Strata_PerformanceModel.hpp>
 #include <Strata_Schedule.hpp>
-#include <Strata_SortCriterion.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
 #include <analysis/picciau/Components.hpp>
-#include <analysis/picciau/PackComponents.hpp>
-#include <analysis/picciau/PartitionStrategy.hpp>
-#include <cstdint>
+#include <analysis/picciau/FirstFit.hpp>
+#include <analysis/picciau/SplitComponent.hpp>
+#include <analysis/picciau/SplitOrder.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace Strata {
 
-/// How partition() may split a dependency graph.
-struct PartitionOptions {
-  /// Picciau et al.'s n_max: the most vertices a sub-graph may have.
-  int max_rows = 6144;
-  /// Sub-graphs that the device runs at once: the packing of small components
-  /// makes as many, or a multiple of it, if it can, and the prediction counts
-  /// with it.
-  /// 0: take any number to run at once and pack as tightly as possible.
-  int concurrency = 0;
-  PartitionMethod method = PartitionMethod::automatic;
-  /// Of the heuristic.
-  SortCriterion criterion = SortCriterion::automatic;
-  /// What the candidates are judged by.
-  PerformanceParameters parameters;
-  /// Number of vertices and edges that all candidates together may visit before
-  /// no further candidate is begun; the first is always completed.
-  std::int64_t work_limit = 200000000;
-};
-
-/// One partition that was tried.
-struct PartitionCandidate {
-  std::string name;
-  int subgraphs = 0, levels = 0;
-  double external_share = 0;
+/// What partition() made of a graph.
+struct Partition {
+  Subgraphs subgraphs;
+  /// What made it, for people: "whole components", or the sorting criterion of
+  /// Algorithm 3.
+  std::string criterion;
+  /// By equation (5), in microseconds.
   double predicted_us = 0;
 };
 
-/// What partition() made of a graph: the best of the candidates.
-struct Partition {
-  Subgraphs subgraphs;
-  SlotCounts slots;
-  std::vector<PartitionCandidate> candidates;
-  /// Index of the one that was taken.
-  int chosen = 0;
+namespace Detail {
+
+/// The sub-graph of each vertex, -1 for one without edges, but for the
+/// components that are too large for one.
+struct WholeComponents {
+  std::vector<int> subgraph_of;
+  int num_subgraphs = 0;
+  /// Number of each vertex's large component, -1 outside of these.
+  std::vector<int> large_of;
+  /// Vertices of each large component, and how many have no dependencies.
+  std::vector<int> sizes, roots;
 };
+
+/// Packs the components that fit, several into a sub-graph, and finds the
+/// larger ones. O((n + edges) log n).
+inline WholeComponents pack_whole_components(
+    const DependencyGraph<Kokkos::HostSpace>& graph, int max_rows) {
+  const int n = graph.num_vertices;
+  const auto components = find_components(graph);
+  WholeComponents whole;
+  std::vector<int> large(components.size.size(), -1), small(large), fitting;
+  for (std::size_t c = 0; c < large.size(); ++c) {
+    const int size = components.size[c];
+    if (size == 1) continue;
+    auto& sizes = size > max_rows ? whole.sizes : fitting;
+    (size > max_rows ? large : small)[c] = int(sizes.size());
+    sizes.push_back(size);
+  }
+  const auto bin_of = pack_first_fit(fitting, max_rows);
+  for (const int bin : bin_of)
+    whole.num_subgraphs = std::max(whole.num_subgraphs, bin + 1);
+  whole.roots.assign(whole.sizes.size(), 0);
+  whole.large_of.resize(n);
+  whole.subgraph_of.resize(n);
+  for (int v = 0; v < n; ++v) {
+    const int c = components.of[v];
+    whole.large_of[v] = large[c];
+    whole.subgraph_of[v] = small[c] < 0 ? -1 : bin_of[small[c]];
+    if (large[c] >= 0 && graph.row_map(v) == graph.row_map(v + 1))
+      ++whole.roots[large[c]];
+  }
+  return whole;
+}
+
+/// The sub-graph of each vertex, with the large components split into the
+/// fewest sub-graphs by Algorithm 3.
+inline std::vector<int> split_large_components(
+    const DependencyGraph<Kokkos::HostSpace>& graph, const LevelSets& levels,
+    const WholeComponents& whole, int max_rows, SortCriterion criterion) {
+  std::vector<int> subgraph_of = whole.subgraph_of;
+  const auto order = split_order(graph, levels, whole.large_of,
+                                 int(whole.sizes.size()), criterion);
+  const int* vertices = order.data();
+  int base = whole.num_subgraphs;
+  for (std::size_t c = 0; c < whole.sizes.size(); ++c) {
+    const int size = whole.sizes[c];
+    const int num_split = (size - 1) / max_rows + 1;
+    split_component(graph, {vertices, size, whole.roots[c]}, num_split,
+                    max_rows, base, subgraph_of);
+    base += num_split;
+    vertices += size;
+  }
+  return subgraph_of;
+}
+
+}  // namespace Detail
 
 /// Partitions a dependency graph into sub-graphs. Our copy of Picciau et al.
 /// lacks Algorithm 2, which does this, and the definition of a feasible
@@ -64,106 +103,39 @@ struct Partition {
 ///
 /// Components are handled apart. Vertices without edges are set aside; the
 /// components that fit into a sub-graph are packed, several into one, all on
-/// the first sub-graph level; larger ones are split by each of the candidate
-/// strategies in turn, and the candidate with the smallest prediction of the
-/// performance model wins. With PartitionMethod::picciau_2017, `concurrency`
-/// and `tau_edge`, which are ours, count as zero.
+/// the first sub-graph level; larger ones are split by Algorithm 3 with each
+/// sorting criterion in turn, and the partition with the smallest prediction of
+/// the performance model is kept.
 ///
-/// Cost: O((n + edges) log n) a candidate; the number of candidates is bounded
-/// by `work_limit`. Throws OptionError for an option out of range.
+/// Cost: O((n + edges) log n).
+/// @param max_rows    Picciau et al.'s n_max: the most vertices a sub-graph may
+///   have
+/// @param parameters  of the performance model
+/// @throws OptionError for an argument out of range
 inline Partition partition(const DependencyGraph<Kokkos::HostSpace>& graph,
-                           const LevelSets& levels,
-                           const PartitionOptions& options) {
-  Detail::require_enumerator("PartitionOptions::method", options.method);
-  Detail::require_enumerator("PartitionOptions::criterion", options.criterion);
-  const auto require = [](bool good, const char* name, std::int64_t value,
-                          const char* remedy) {
-    if (!good)
-      throw OptionError(std::string("PartitionOptions::") + name,
-                        std::to_string(value) + " is out of range", remedy);
-  };
-  require(options.max_rows >= 1, "max_rows", options.max_rows,
-          "allow at least one vertex a sub-graph");
-  require(options.concurrency >= 0, "concurrency", options.concurrency,
-          "use 0 for no limit");
-  require(options.work_limit >= 0, "work_limit", options.work_limit,
-          "use 0 for a single candidate");
-  check_parameters(options.parameters);
-  const bool own_terms = options.method != PartitionMethod::picciau_2017;
-  const int concurrency = own_terms ? options.concurrency : 0;
-  PerformanceParameters parameters = options.parameters;
-  if (!own_terms) parameters.tau_edge = 0;
-
-  const int n = graph.num_vertices;
-  const auto components = Detail::find_components(graph);
-  const int num_components = int(components.size.size());
-
-  // Large components are numbered from 0, small ones from 0 too, apart.
-  std::vector<int> large_of(num_components, -1), small_of(num_components, -1);
-  std::vector<int> large_sizes, small_sizes;
-  int largest = 0, connected = 0;
-  for (int c = 0; c < num_components; ++c) {
-    const int size = components.size[c];
-    if (size == 1) continue;
-    ++connected;
-    largest = std::max(largest, size);
-    auto& sizes = size > options.max_rows ? large_sizes : small_sizes;
-    (size > options.max_rows ? large_of : small_of)[c] = int(sizes.size());
-    sizes.push_back(size);
-  }
-
-  std::vector<int> bin_of;
-  if (!small_sizes.empty()) {
-    std::vector<std::int64_t> work(small_sizes.begin(), small_sizes.end());
-    for (int v = 0; v < n; ++v)
-      if (const int s = small_of[components.of[v]]; s >= 0)
-        work[s] += graph.row_map(v + 1) - graph.row_map(v);
-    bin_of = Detail::pack_components(small_sizes, work, options.max_rows,
-                                     concurrency);
-  }
-
-  std::vector<int> subgraph_of(n, -1), component_of(n, -1);
-  for (int v = 0; v < n; ++v) component_of[v] = large_of[components.of[v]];
-  const auto place_small = [&](int base) {
-    for (int v = 0; v < n; ++v)
-      if (const int s = small_of[components.of[v]]; s >= 0)
-        subgraph_of[v] = base + bin_of[s];
-  };
-
+                           const LevelSets& levels, int max_rows,
+                           const PerformanceParameters& parameters = {}) {
+  if (max_rows < 1)
+    throw OptionError("max_rows", std::to_string(max_rows) + " is out of range",
+                      "allow at least one vertex a sub-graph");
+  check_parameters(parameters);
+  const auto whole = Detail::pack_whole_components(graph, max_rows);
   Partition best;
-  const auto consider = [&](const std::string& name, int numbers_used) {
-    place_small(numbers_used);
-    auto subgraphs = subgraphs_from_map(graph, subgraph_of);
-    auto slots = count_slots(graph, subgraphs);
+  const auto consider = [&](std::vector<int> subgraph_of, const char* name) {
+    auto subgraphs = subgraphs_from_map(graph, std::move(subgraph_of));
     const double predicted =
-        predict_subgraphs(parameters, subgraphs, slots, concurrency);
-    const bool better = best.candidates.empty() ||
-                        predicted < best.candidates[best.chosen].predicted_us;
-    best.candidates.push_back({name, subgraphs.count, subgraphs.num_levels,
-                               subgraphs.external_share(), predicted});
-    if (!better) return;
-    best.chosen = int(best.candidates.size()) - 1;
-    best.subgraphs = std::move(subgraphs);
-    best.slots = std::move(slots);
+        predict_subgraphs(parameters, subgraphs, count_slots(graph, subgraphs));
+    if (best.criterion.empty() || predicted < best.predicted_us)
+      best = {std::move(subgraphs), name, predicted};
   };
-
-  if (large_sizes.empty()) {
-    consider(own_terms ? "whole components" : "Picciau 2017, whole components",
-             0);
-  } else {
-    Detail::SplitProblem problem{graph, levels, component_of, large_sizes,
-                                 options.max_rows};
-    auto work = options.work_limit;
-    for (const auto& strategy :
-         problem.strategies(options.method, options.criterion)) {
-      const int used = problem.split(strategy, subgraph_of, work);
-      consider(strategy.name(), used);
-      work -= 2 * (n + graph.num_edges());
-      if (work <= 0) break;
-    }
+  if (whole.sizes.empty()) {
+    consider(whole.subgraph_of, "whole components");
+    return best;
   }
-  best.subgraphs.num_components = connected;
-  best.subgraphs.largest_component = largest;
+  for (const auto criterion : Detail::enumerators<Detail::SortCriterion>())
+    consider(Detail::split_large_components(graph, levels, whole, max_rows,
+                                            criterion),
+             Detail::enumerator_name(criterion));
   return best;
 }
 

@@ -83,27 +83,20 @@ inline void check_parameters(const PerformanceParameters& parameters) {
 /// (5),
 ///   levels * alpha + sum over levels of max over the level's sub-graphs of
 ///   (tau' * external slots + tau * internal slots).
-///
-/// (5) supposes that a level's sub-graphs all run at once. Ours: where the
-/// device runs only `concurrency` sub-graphs at once (0: any number), a level
-/// takes no less than the sum of its sub-graphs' times over `concurrency`,
-/// which is what teams that start as others end come close to.
+/// It supposes that a level's sub-graphs all run at once.
 /// Cost: O(sub-graphs).
 inline double predict_subgraphs(const PerformanceParameters& parameters,
                                 const Subgraphs& subgraphs,
-                                const SlotCounts& slots, int concurrency = 0) {
+                                const SlotCounts& slots) {
   double total = parameters.alpha * subgraphs.num_levels;
   for (int p = 0; p < subgraphs.num_levels; ++p) {
-    double longest = 0, sum = 0;
+    double longest = 0;
     for (int q = subgraphs.level_map[p]; q < subgraphs.level_map[p + 1]; ++q) {
       const int g = subgraphs.order[q];
-      const double t = parameters.tau_external * slots.external[g] +
-                       parameters.tau * slots.internal[g] +
-                       parameters.tau_edge * double(slots.edges[g]);
-      longest = std::max(longest, t);
-      sum += t;
+      longest = std::max(longest, parameters.tau_external * slots.external[g] +
+                                      parameters.tau * slots.internal[g]);
     }
-    total += concurrency > 0 ? std::max(longest, sum / concurrency) : longest;
+    total += longest;
   }
   return total;
 }

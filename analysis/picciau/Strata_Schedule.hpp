@@ -49,8 +49,6 @@ struct Schedule {
 /// What the performance model needs to know of a schedule, for each sub-graph.
 struct SlotCounts {
   std::vector<int> external, internal;
-  /// Edges into the sub-graph, of both kinds.
-  std::vector<std::int64_t> edges;
 };
 
 /// Counts the slots of every sub-graph without making the schedule. Runs over
@@ -58,27 +56,22 @@ struct SlotCounts {
 inline SlotCounts count_slots(const DependencyGraph<Kokkos::HostSpace>& graph,
                               const Subgraphs& subgraphs) {
   const int count = subgraphs.count;
-  SlotCounts counts{std::vector<int>(count), std::vector<int>(count),
-                    std::vector<std::int64_t>(count)};
+  SlotCounts counts{std::vector<int>(count), std::vector<int>(count)};
   std::vector<int> ready(subgraphs.num_vertices, 0);
   Detail::for_each_subgraph("Strata::Analysis::count_slots", count,
                             graph.num_edges(), [&](const int g) {
                               std::vector<std::uint64_t> earliest;
                               int external = 0, internal = 0;
-                              std::int64_t edges = 0;
                               Detail::assign_slots(
                                   graph, subgraphs, g, ready.data(), earliest,
                                   [&](int, std::int64_t, int slot) {
                                     external = std::max(external, slot + 1);
-                                    ++edges;
                                   },
                                   [&](int, std::int64_t, int slot) {
                                     internal = std::max(internal, slot + 1);
-                                    ++edges;
                                   });
                               counts.external[g] = external;
                               counts.internal[g] = internal;
-                              counts.edges[g] = edges;
                             });
   return counts;
 }
@@ -171,22 +164,6 @@ inline Schedule make_schedule(const DependencyGraph<Kokkos::HostSpace>& graph,
         });
       });
   return schedule;
-}
-
-/// Vertices of at least `min_edges` edges, the longest row first. Each edge of
-/// a row needs a slot of its own, so a row of thousands makes its sub-graph
-/// run thousands of slots however few edges these hold. O(n).
-inline std::vector<int> find_long_rows(
-    const DependencyGraph<Kokkos::HostSpace>& graph, std::int64_t min_edges) {
-  const auto length = [&](int v) {
-    return graph.row_map(v + 1) - graph.row_map(v);
-  };
-  std::vector<int> rows;
-  for (int v = 0; v < graph.num_vertices; ++v)
-    if (length(v) >= min_edges) rows.push_back(v);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](int a, int b) { return length(a) > length(b); });
-  return rows;
 }
 
 }  // namespace Strata

@@ -44,10 +44,6 @@ struct Subgraphs {
 
   std::int64_t internal_edges = 0, external_edges = 0;
 
-  /// Weakly connected components of two vertices or more, and the number of
-  /// vertices of the largest; 0 where the partition was made without them.
-  int num_components = 0, largest_component = 0;
-
   int size(int g) const { return vertex_map[g + 1] - vertex_map[g]; }
   /// Vertices of the largest sub-graph: what the scratch has to hold.
   int largest() const {

@@ -42,7 +42,7 @@ void check_factor_solve_options(const FactorSolveOptions& options) {
   require_enumerator("upper_diag", options.upper_diag);
   require_enumerator("precision", options.precision);
   check_options(options.triangular);
-  const auto triangular = with_old_names(options.triangular);
+  const auto& triangular = options.triangular;
   if (options.precision == FactorPrecision::single) {
     using Single = SingleOf<Scalar>;
     if (!has_single_factors<Scalar, ExecutionSpace>)

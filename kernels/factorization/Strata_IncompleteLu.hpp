@@ -148,14 +148,6 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
   }
 }
 
-/// The workspace that elimination by Kokkos Kernels took is not needed.
-template <class CrsMatrix>
-[[deprecated("takes no workspace: pass two arguments")]] auto incomplete_lu(
-    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
-    std::int64_t) {
-  return incomplete_lu(exec, A);
-}
-
 }  // namespace Strata
 
 #if !STRATA_LIBRARY

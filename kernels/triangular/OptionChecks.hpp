@@ -64,8 +64,6 @@ void check_accuracy(const TriangularOptions& options) {
 inline void check_options(const TriangularOptions& options) {
   require_enumerator("algorithm", options.algorithm);
   require_enumerator("op", options.op);
-  require_enumerator("partition", options.partition);
-  require_enumerator("criterion", options.criterion);
   const auto at_least = [](const char* name, int value, int least,
                            const char* remedy) {
     if (value < least)
@@ -89,20 +87,6 @@ inline void check_options(const TriangularOptions& options) {
                       "is " + std::to_string(options.max_plan_ratio),
                       "pass a multiple of the CRS matrix's bytes, or 0 for no "
                       "limit");
-}
-
-/// The options with those of old names taken over.
-inline TriangularOptions with_old_names(TriangularOptions options) {
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
-  if (options.merged_levels == 0)
-    options.merged_levels = options.collapsed_levels;
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-  return options;
 }
 
 }  // namespace Detail

@@ -3,18 +3,13 @@
 #define STRATA_TRIANGULAR_OPTIONS_HPP
 
 #include <Strata_Error.hpp>
-#include <Strata_PartitionMethod.hpp>
-#include <Strata_SortCriterion.hpp>
 #include <Strata_Types.hpp>
 #include <cstddef>
-#include <functional>
 #include <kernels/triangular/RegisteredNames.hpp>
 #include <string>
 #include <vector>
 
 namespace Strata {
-
-struct SubgraphAnalysis;
 
 /// How a triangular system is solved. Algorithms that a program has registered
 /// (Strata_RegisterAlgorithm.hpp) are further values of it.
@@ -33,11 +28,7 @@ enum class Algorithm {
   /// Sub-graphs in one launch; rows wait for the rows they need.
   sync_free_subgraphs,
   /// Diagonal blocks without entries inside, in the order of the rows.
-  blocks,
-  /// The names until 0.1.
-  pipelined [[deprecated("is called sync_free")]] = sync_free,
-  pipelined_subgraphs [[deprecated("is called sync_free_subgraphs")]] =
-      sync_free_subgraphs
+  blocks
 };
 
 namespace Detail {
@@ -71,13 +62,9 @@ inline std::vector<Algorithm> all_algorithms() {
 }
 
 /// The algorithm of that name. @throws OptionError
-inline Algorithm algorithm_from_string(std::string name) {
+inline Algorithm algorithm_from_string(const std::string& name) {
   for (const Algorithm a : all_algorithms())
     if (name == to_string(a)) return a;
-  const std::string old = "pipelined";
-  if (name.compare(0, old.size(), old) == 0)
-    throw OptionError("algorithm", "'" + name + "' is an old name",
-                      "use " + name.replace(0, old.size(), "sync_free"));
   throw OptionError("algorithm", "'" + name + "' is unknown",
                     "use " + Detail::enumerator_names<Algorithm>());
 }
@@ -118,11 +105,6 @@ inline Accuracy accuracy_from_string(const std::string& name) {
                     "use rowwise, componentwise or relaxed");
 }
 
-// Constructors that the compiler makes use deprecated members, too.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
 struct TriangularOptions {
   Algorithm algorithm = Algorithm::automatic;
   /// op(A) x = b is solved.
@@ -149,8 +131,6 @@ struct TriangularOptions {
   /// hold are not merged with others; where these are many, fewer level sets
   /// are merged, or none.
   int merged_levels = 0;
-  /// The same under its old name: used where `merged_levels` is 0.
-  [[deprecated("is called merged_levels")]] int collapsed_levels = 0;
   /// What is promised of rounding errors.
   Accuracy accuracy = Accuracy::rowwise;
   /// The d of Accuracy::relaxed: more than 0, and at most 15, 14 for
@@ -161,16 +141,6 @@ struct TriangularOptions {
   /// to the analysis. Hosts have one lane.
   int lanes_per_row = 0;
 
-  /// How `subgraphs` splits a component too large for one sub-graph, and in
-  /// which order Picciau et al.'s Algorithm 3 takes the vertices.
-  /// PartitionMethod::picciau_2017 is the authors' own algorithm.
-  PartitionMethod partition = PartitionMethod::automatic;
-  SortCriterion criterion = SortCriterion::automatic;
-  /// Called on the host by each analysis that makes a plan of `subgraphs`, with
-  /// the partition and the schedule it is made of
-  /// (Strata_SubgraphAnalysis.hpp): to look at them, or to write them to files.
-  /// What it throws ends the analysis. Not compared by ==.
-  std::function<void(const SubgraphAnalysis&)> inspect_subgraphs;
   /// Right-hand sides you will solve for at once. The automatic choice takes
   /// what it expects to be fastest for that many, and one launch of `sync_free`
   /// or `sync_free_subgraphs` takes so many at most: more are solved in several
@@ -208,8 +178,7 @@ struct TriangularOptions {
            a.max_subgraph_rows == b.max_subgraph_rows &&
            a.team_size == b.team_size && a.merged_levels == b.merged_levels &&
            a.accuracy == b.accuracy && a.accuracy_digits == b.accuracy_digits &&
-           a.lanes_per_row == b.lanes_per_row && a.partition == b.partition &&
-           a.criterion == b.criterion &&
+           a.lanes_per_row == b.lanes_per_row &&
            a.max_right_hand_sides == b.max_right_hand_sides &&
            a.max_plan_bytes == b.max_plan_bytes &&
            a.max_plan_ratio == b.max_plan_ratio &&
@@ -220,9 +189,6 @@ struct TriangularOptions {
     return !(a == b);
   }
 };
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 
 }  // namespace Strata
 

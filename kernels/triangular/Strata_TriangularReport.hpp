@@ -61,9 +61,8 @@ struct TriangularReport {
   int subgraph_levels = 0;
   std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
-  /// What split the components that are too large for one sub-graph, for
-  /// people: "Picciau 2017, natural" is the authors' own algorithm
-  /// (PartitionMethod::picciau_2017). Empty unless the algorithm is
+  /// What made the partition, for people: "whole components", or the sorting
+  /// criterion of Picciau et al.'s Algorithm 3. Empty unless the algorithm is
   /// `subgraphs`.
   std::string partition;
   /// Bytes of device memory that the solver holds, and that it may hold by the

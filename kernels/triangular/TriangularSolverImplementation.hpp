@@ -53,13 +53,12 @@ class TriangularSolverState {
   /// @param kept   of another pattern
   /// @param known  of A, with these arguments, or null
   TriangularSolverState(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
-                        Diag diag, const TriangularOptions& given,
+                        Diag diag, const TriangularOptions& options,
                         const KeptPartition& kept = {},
                         const Graph* known = nullptr)
-      : uplo_(uplo), diag_(diag), options_(given) {
+      : uplo_(uplo), diag_(diag), options_(options) {
     require_enumerator("uplo", uplo);
     require_enumerator("diag", diag);
-    const TriangularOptions options = with_old_names(given);
     check_options(options);
     check_accuracy<Scalar>(options);
     const ProfilingRegion region("Strata::TriangularSolver::analysis");

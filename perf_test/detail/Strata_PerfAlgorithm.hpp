@@ -37,10 +37,6 @@ class Algorithm {
   virtual PatternTimes time_pattern_updates(double /*percent*/) { return {}; }
   /// Whether b and x are in the host's memory: then nothing is to be copied.
   virtual bool on_host() const { return false; }
-  /// Analyses once more and writes the partition into sub-graphs to these
-  /// files, where they are not empty; nothing where there is none.
-  virtual void export_partition(const std::string& /*dot*/,
-                                const std::string& /*json*/) {}
   /// What was chosen and why, for people; nothing for peers.
   virtual void explain(std::ostream&) const {}
 };

@@ -149,28 +149,6 @@ inline Reorder reorder_from_string(const std::string& name) {
                     "use none or level");
 }
 
-/// @throws OptionError unless a single partition is what there is to write
-inline void check_export(const SptrsvOptions& options) {
-  for (const auto& [flag, file] :
-       {std::make_pair("--export-dot", options.dot_file),
-        std::make_pair("--export-json", options.json_file)}) {
-    if (file.empty()) continue;
-    if (options.matrices.size() != 1)
-      throw OptionError(flag,
-                        "writes one partition, and " +
-                            std::to_string(options.matrices.size()) +
-                            " matrices are named",
-                        "name one matrix");
-    if (std::count_if(options.algorithms.begin(), options.algorithms.end(),
-                      has_partition) != 1)
-      throw OptionError(flag, "writes the partition of one algorithm",
-                        "name either subgraphs or " +
-                            std::string(authors_subgraphs) +
-                            " in --algorithms");
-    require_writable(file, flag);
-  }
-}
-
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
 /// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
 /// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
@@ -179,17 +157,12 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
   for (const auto& [flag, value] :
-       take_flags(argc, argv, {"--matrix",           "--gallery",
-                               "--factor",           "--reorder",
-                               "--algorithms",       "--rhs",
-                               "--scalar",           "--max-plan-bytes",
-                               "--max-plan-ratio",   "--accuracy",
-                               "--accuracy-digits",  "--merged-levels",
-                               "--collapsed-levels", "--partition",
-                               "--criterion",        "--max-subgraph-rows",
-                               "--team-size",        "--solves",
-                               "--changed-entries",  "--export-dot",
-                               "--export-json",      "--table"},
+       take_flags(argc, argv,
+                  {"--matrix", "--gallery", "--factor", "--reorder",
+                   "--algorithms", "--rhs", "--scalar", "--max-plan-bytes",
+                   "--max-plan-ratio", "--accuracy", "--accuracy-digits",
+                   "--merged-levels", "--max-subgraph-rows", "--team-size",
+                   "--solves", "--changed-entries", "--table"},
                   {"--explain", "--transfers", "--compare-transfers",
                    "--enqueue-updates"})) {
     if (flag == "--help") {
@@ -210,8 +183,6 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
             flag == "--transfers" ? Transfers::timed : Transfers::compared;
       continue;
     }
-    if (flag == "--collapsed-levels")
-      throw OptionError(flag, "is an old name", "use --merged-levels");
     if (flag == "--matrix" || flag == "--gallery") {
       options.matrices.push_back(matrix_source(flag, value));
     } else if (flag == "--factor") {
@@ -235,12 +206,6 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.accuracy_digits = parse_limit(flag, value, false);
     } else if (flag == "--merged-levels") {
       options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
-    } else if (flag == "--partition") {
-      partition_method_from_string(value);
-      options.wishes.partition = value;
-    } else if (flag == "--criterion") {
-      sort_criterion_from_string(value);
-      options.wishes.criterion = value;
     } else if (flag == "--max-subgraph-rows") {
       options.wishes.max_subgraph_rows = whole_number(flag, value, 0, 1 << 30);
     } else if (flag == "--team-size") {
@@ -252,10 +217,6 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       if (options.timing.changed > 100)
         throw OptionError(flag, "'" + value + "' % are more than all",
                           "pass at most 100");
-    } else if (flag == "--export-dot") {
-      options.dot_file = value;
-    } else if (flag == "--export-json") {
-      options.json_file = value;
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -268,7 +229,6 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   if (options.matrices.empty())
     throw OptionError("--matrix, --gallery", "no matrix is named",
                       "name at least one, e.g. --gallery grid3d:40");
-  check_export(options);
   return options;
 }
 
@@ -286,10 +246,9 @@ inline std::string usage() {
          "                        ours:  " +
          own_names(" ", 78, std::string(31, ' ')) + R"(
                         peers: serial kokkos_kernels cusparse (or one in full)
-                        Only where they are named in full: picciau_2017, which
-                        is subgraphs with --partition picciau_2017;
-                        sptrsv_drop_in, automatic by the functions in the style
-                        of Kokkos Kernels, whose solves pack the values;
+                        Only if they are named in full: sptrsv_drop_in,
+                        automatic by the functions in the style of Kokkos
+                        Kernels, whose solves pack the values;
                         sptrsv_drop_in_fixed, the same with values that stay;
                         cusparse_spsv_sell, SpSV on sliced ELL, which ends the
                         program on some matrices
@@ -303,11 +262,6 @@ inline std::string usage() {
                       the analysis finds best)
   --enqueue-updates   time enqueue_update_values in place of update_values, and
                       solves of plans made for that
-  --partition P       of subgraphs: automatic (default) | heuristic | level_bands |
-                      picciau_2017, the authors' own
-  --criterion C       in which order Algorithm 3 takes vertices: automatic (default,
-                      the best of them) | natural | fewest_children |
-                      most_children | most_parents | longest_path
   --max-subgraph-rows N  rows of a sub-graph at most, Picciau et al.'s n_max
                       (default: what a team's scratch holds)
   --team-size N       threads of a team of subgraphs (default: 256 on a GPU)
@@ -321,9 +275,6 @@ inline std::string usage() {
                       (default: batches of solves with one b, and their median)
   --changed-entries P change P % of the entries beside the diagonal, as many added
                       as removed, and time update_pattern beside a new analysis
-  --export-dot FILE   the graph of sub-graphs for Graphviz, and partition and
-  --export-json FILE  schedule as JSON: of one matrix and one of subgraphs and
-                      picciau_2017
   --explain           print what the solver chose, and why
   --table FILE        write the final table as CSV too
 

@@ -30,7 +30,6 @@ struct PlanWishes {
   std::string accuracy = "rowwise";
   double accuracy_digits = 0;
   int merged_levels = 0;
-  std::string partition = "automatic", criterion = "automatic";
   int max_subgraph_rows = 0;
   int team_size = 0;
   bool enqueue_updates = false;
@@ -69,21 +68,10 @@ struct SptrsvOptions {
   int rhs = 1;
   PlanWishes wishes;
   SolveTiming timing;
-  /// Files for the partition of the one algorithm that has one; empty: none.
-  std::string dot_file, json_file;
   bool explain = false;
   bool help = false;
   std::string table_file;  ///< empty: no CSV
 };
-
-/// The algorithm `subgraphs` with PartitionMethod::picciau_2017, whatever
-/// partition the flags name: the authors' own beside ours in one table.
-constexpr const char* authors_subgraphs = "picciau_2017";
-
-/// Whether the algorithm always has a partition into sub-graphs of a schedule.
-inline bool has_partition(const std::string& algorithm) {
-  return algorithm == authors_subgraphs || algorithm == "subgraphs";
-}
 
 /// The automatic choice by the functions in the style of Kokkos Kernels, with
 /// values that each solve packs again, and with set_values_fixed(true).
@@ -91,14 +79,13 @@ constexpr const char* drop_in = "sptrsv_drop_in";
 constexpr const char* drop_in_fixed = "sptrsv_drop_in_fixed";
 
 /// Our algorithms: the names that TriangularOptions takes, of the library's and
-/// of those that have been registered before main, authors_subgraphs and the
-/// drop-in functions.
+/// of those that have been registered before main, and the drop-in functions.
 inline const std::vector<std::string>& own_algorithms() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Strata::Algorithm a : all_algorithms())
       all.push_back(to_string(a));
-    all.insert(all.end(), {authors_subgraphs, drop_in, drop_in_fixed});
+    all.insert(all.end(), {drop_in, drop_in_fixed});
     return all;
   }();
   return names;
@@ -118,8 +105,8 @@ inline const std::vector<std::string>& peer_algorithms() {
 /// some matrices cuSPARSE's SpSV reads beyond sliced ELL, which ends the
 /// program, or answers wrongly.
 inline bool only_in_full(const std::string& algorithm) {
-  return algorithm == authors_subgraphs || algorithm == drop_in ||
-         algorithm == drop_in_fixed || algorithm == "cusparse_spsv_sell";
+  return algorithm == drop_in || algorithm == drop_in_fixed ||
+         algorithm == "cusparse_spsv_sell";
 }
 
 inline bool is_own(const std::string& algorithm) {

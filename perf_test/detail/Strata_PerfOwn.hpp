@@ -2,15 +2,11 @@
 #ifndef STRATA_PERF_OWN_HPP
 #define STRATA_PERF_OWN_HPP
 
-#include <Strata_PlanExport.hpp>
-#include <Strata_SubgraphAnalysis.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfChanges.hpp>
-#include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfTiming.hpp>
-#include <fstream>
 #include <optional>
 #include <ostream>
 
@@ -87,31 +83,6 @@ class OwnSolver : public Algorithm<Scalar> {
       solver_.emplace(exec_, A, problem_.uplo, Diag::non_unit, options_);
     });
     return times;
-  }
-  void export_partition(const std::string& dot,
-                        const std::string& json) override {
-    const auto write = [](const std::string& path, const char* flag,
-                          const auto& work) {
-      if (path.empty()) return;
-      std::ofstream file(path);
-      work(file);
-      file.flush();
-      require_written(file, path,
-                      std::string("check the path given to ") + flag +
-                          ", and the space there");
-    };
-    TriangularOptions options = options_;
-    options.inspect_subgraphs = [&](const SubgraphAnalysis& found) {
-      const auto& subgraphs = found.partition.subgraphs;
-      write(dot, "--export-dot", [&](std::ostream& out) {
-        write_subgraphs_dot(out, found.graph, subgraphs);
-      });
-      write(json, "--export-json", [&](std::ostream& out) {
-        write_schedule_json(out, found.graph, subgraphs, found.schedule);
-      });
-    };
-    TriangularSolver<Scalar, Space>(exec_, problem_.matrix, problem_.uplo,
-                                    Diag::non_unit, options);
   }
   void explain(std::ostream& out) const override {
     out << to_string(solver_->report());

@@ -13,14 +13,9 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
                                             const PlanWishes& wishes) {
   TriangularOptions options;
-  const bool authors = name == authors_subgraphs;
   const bool drops_in = name == drop_in || name == drop_in_fixed;
-  options.algorithm = authors    ? Strata::Algorithm::subgraphs
-                      : drops_in ? Strata::Algorithm::automatic
-                                 : algorithm_from_string(name);
-  options.partition = authors ? PartitionMethod::picciau_2017
-                              : partition_method_from_string(wishes.partition);
-  options.criterion = sort_criterion_from_string(wishes.criterion);
+  options.algorithm =
+      drops_in ? Strata::Algorithm::automatic : algorithm_from_string(name);
   options.max_subgraph_rows = wishes.max_subgraph_rows;
   options.team_size = wishes.team_size;
   // The drop-in functions get one after the other.

@@ -90,8 +90,6 @@ class Runner : public SptrsvRunner {
       prepare_solves(result.transfers);
       if (options_.timing.changed > 0)
         pattern_ = algorithm_->time_pattern_updates(options_.timing.changed);
-      if (has_partition(name))
-        algorithm_->export_partition(options_.dot_file, options_.json_file);
       if (options_.explain) algorithm_->explain(explanations_);
     } else if (transfers_ != result.transfers) {
       prepare_solves(result.transfers);

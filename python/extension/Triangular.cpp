@@ -23,8 +23,6 @@ Strata::TriangularOptions triangular_options(const nb::dict& given) {
   options.accuracy_digits =
       option(given, "accuracy_digits", options.accuracy_digits);
   options.lanes_per_row = option(given, "lanes_per_row", options.lanes_per_row);
-  options.partition = option_of(given, "partition", options.partition);
-  options.criterion = option_of(given, "criterion", options.criterion);
   options.max_right_hand_sides =
       option(given, "max_right_hand_sides", options.max_right_hand_sides);
   options.max_plan_bytes =

@@ -148,8 +148,7 @@ def test_options(rng):
     for options in (dict(algorithm="fast"), dict(algorithm=3), dict(trans="X"), dict(trans=[]),
                     dict(accuracy="exact"), dict(accuracy="relaxed"), dict(merged_levels=-1),
                     dict(max_right_hand_sides=0), dict(max_right_hand_sides=2**40),
-                    dict(max_right_hand_sides="many"), dict(partition="none"),
-                    dict(criterion="none"), dict(max_plan_bytes=-1)):
+                    dict(max_right_hand_sides="many"), dict(max_plan_bytes=-1)):
         with pytest.raises(strata.OptionError) as caught:
             strata.TriangularSolver(A, **options)
         assert caught.value.remedy

@@ -4,7 +4,7 @@ drawn."""
 from plots import PlotError
 
 OWN = ["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-       "sync_free_subgraphs", "blocks", "picciau_2017"]
+       "sync_free_subgraphs", "blocks"]
 PEERS = ["cusparse", "kokkos_kernels", "serial"]
 PEER_NAMES = {
     "cusparse": "cuSPARSE",
@@ -20,7 +20,6 @@ COLOURS = {
     "sync_free": "#882255",
     "sync_free_subgraphs": "#44AA99",
     "blocks": "#332288",
-    "picciau_2017": "#56B4E9",
     "serial": "#999999",
     "kokkos_kernels": "#0072B2",
     "cusparse": "#009E73",
@@ -47,8 +46,6 @@ def colour_of(family):
 
 
 def label_of(family):
-    if family == "picciau_2017":  # subgraphs with the authors' own partition
-        return "Picciau 2017"
     return PEER_NAMES.get(family, "Strata, " + family.replace("_", " "))
 
 

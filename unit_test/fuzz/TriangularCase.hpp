@@ -54,15 +54,6 @@ inline TriangularOptions random_options(Random& random) {
   if (random.chance(0.2)) options.max_subgraph_rows = random.whole(1, 100);
   if (random.chance(0.1)) options.team_size = random.whole(1, 3);
   if (random.chance(0.3)) options.max_right_hand_sides = random.whole(1, 40);
-  if (random.chance(0.2))
-    options.partition = random.pick(
-        {PartitionMethod::automatic, PartitionMethod::heuristic,
-         PartitionMethod::level_bands, PartitionMethod::picciau_2017});
-  if (random.chance(0.2))
-    options.criterion = random.pick(
-        {SortCriterion::automatic, SortCriterion::natural,
-         SortCriterion::fewest_children, SortCriterion::most_children,
-         SortCriterion::most_parents, SortCriterion::longest_path});
   if (random.chance(0.07)) options.max_plan_ratio = random.real(1, 8);
   if (random.chance(0.03))
     options.max_plan_bytes = static_cast<std::size_t>(random.whole(1, 200000));
@@ -110,9 +101,7 @@ struct TriangularCase {
          << merged_levels(options) << ", lanes " << options.lanes_per_row
          << ", sub-graph rows " << options.max_subgraph_rows << ", team "
          << options.team_size << ", max right-hand sides "
-         << options.max_right_hand_sides << ", partition "
-         << static_cast<int>(options.partition) << ", criterion "
-         << to_string(options.criterion) << ", plan ratio "
+         << options.max_right_hand_sides << ", plan ratio "
          << options.max_plan_ratio << ", plan bytes " << options.max_plan_bytes
          << ", sort rows " << options.sort_rows << "; " << columns
          << " columns, " << to_string(placement)

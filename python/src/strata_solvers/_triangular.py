@@ -121,8 +121,6 @@ class TriangularSolver:
         max_subgraph_rows: int = 0,
         team_size: int = 0,
         lanes_per_row: int = 0,
-        partition: str = "automatic",
-        criterion: str = "automatic",
         enqueue_updates: bool = False,
     ):
         op = op_of(trans)

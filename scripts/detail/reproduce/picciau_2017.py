@@ -17,11 +17,10 @@ DOCUMENT = Document(
     "on GPUs", kind="HiPC 2016", programs=("strata_perf_sptrsv",))
 
 # What lines and columns are called, by algorithm or family of a peer's.
-NAMES = {"picciau_2017": "Picciau 2017",
-         "subgraphs": "Strata, subgraphs",
+NAMES = {"subgraphs": "Picciau 2017",
          "automatic": "Strata, automatic", "cusparse": "cuSPARSE",
          "kokkos_kernels": "Kokkos Kernels", "serial": "serial substitution"}
-OWN = ("picciau_2017", "subgraphs", "automatic")
+OWN = ("subgraphs", "automatic")
 DASHED = tuple(NAMES[f] for f in ("cusparse", "kokkos_kernels", "serial"))
 
 # The graphics processors of Table II: clock, compute units, processing elements
@@ -154,9 +153,7 @@ def figures_6_to_9(run, page):
     component and number of components."""
     by_size, by_count, size = sweep(run)
     peer = peer_of(run)
-    # The components of Figure 9 fit a sub-graph: Strata's partitions are the same.
     rows = measured_rows(run, [*by_size, *by_count], "blocks_float",
-                         algorithms=("picciau_2017", "automatic"),
                          flags=["--compare-transfers"])
     with_copies, without = (fastest(r for r in rows if r["transfers"] == way)
                             for way in ("1", "0"))
@@ -178,13 +175,13 @@ def figures_6_to_9(run, page):
                              "Picciau 2017"],
                    [[x] + [us(with_copies[f][m]) if m in with_copies[f] else None
                            for f in shown] +
-                    [int(with_copies["picciau_2017"][m]["subgraphs"]),
-                     int(with_copies["picciau_2017"][m]["subgraph_levels"]),
-                     speedups(with_copies, "picciau_2017", peer, [m]).get(m)]
+                    [int(with_copies["subgraphs"][m]["subgraphs"]),
+                     int(with_copies["subgraphs"][m]["subgraph_levels"]),
+                     speedups(with_copies, "subgraphs", peer, [m]).get(m)]
                     for m, x in sizes.items()
-                    if m in with_copies["picciau_2017"]])
+                    if m in with_copies["subgraphs"]])
         page.text("Microseconds, single precision, with the copies of b and x.")
-        for own in ("picciau_2017", "automatic"):
+        for own in ("subgraphs", "automatic"):
             for label, found in (("", with_copies),
                                  (", without copies", without)):
                 where, best = largest(speedups(found, own, peer, sizes))
@@ -192,8 +189,8 @@ def figures_6_to_9(run, page):
                     "Figure %s: largest speedup over cuSPARSE" % figure, claim,
                     best, "%s over %s%s, %s" % (NAMES[peer], NAMES[own], label,
                                                where)))
-    own = with_copies["picciau_2017"]
-    times = line(with_copies, "picciau_2017", by_count)
+    own = with_copies["subgraphs"]
+    times = line(with_copies, "subgraphs", by_count)
     claims.append(("Figure 9: exponent of the time in the number of components",
                    "1 (linear)", slope({math.log(x): math.log(t)
                                         for x, t in times.items()}), ""))
@@ -215,8 +212,8 @@ def figures_6_to_9(run, page):
     # Both grow with the entries; one size is no line.
     steep = {f: slope({us(with_copies[f][m], "nnz"):
                        us(with_copies[f][m], "analysis_us") for m in known})
-             for f in ("picciau_2017", "automatic", peer)}
-    for f in ("picciau_2017", "automatic"):
+             for f in ("subgraphs", "automatic", peer)}
+    for f in ("subgraphs", "automatic"):
         claims.append(("Figure 7: slope of the analysis over cuSPARSE's", "166",
                        ratio(steep[f], steep[peer]),
                        "%s over %s" % (NAMES[f], NAMES[peer])))
@@ -225,7 +222,7 @@ def figures_6_to_9(run, page):
                    "below tens of thousands", max(finite) if finite else "never",
                    "the most of the %d of %d sizes where it does" %
                    (len(finite), len(pays))))
-    return claims, *(max(line(with_copies, "picciau_2017", sizes))
+    return claims, *(max(line(with_copies, "subgraphs", sizes))
                      for sizes in (by_size, by_count))
 
 
@@ -242,17 +239,17 @@ def figure_10(run, page):
     page.section("Figure 10: against a level-set solver, matrix by matrix")
     found = measure(run, matrices, "matrices_float_transfers",
                     flags=["--transfers"])
-    common = list(speedups(found, "picciau_2017", peer, found["picciau_2017"]))
+    common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
         Panel("above the line ours is faster",
               {NAMES[own]: {us(found[own][m]): us(found[peer][m])
                             for m in common}}, x=NAMES[own] + ", time",
               y=NAMES[peer] + ", time", unit="us", dots=True)
-        for own in ("picciau_2017", "automatic")],
+        for own in ("subgraphs", "automatic")],
         "A point for each of %d lower triangles." % len(common))
     rows = []
     for m in common:
-        row = found["picciau_2017"][m]
+        row = found["subgraphs"][m]
         rows.append([m, int(row["rows"]), int(row["nnz"]), int(row["levels"]),
                      int(row["subgraphs"]), int(row["subgraph_levels"]),
                      100 * float(row["external_share"]), us(row),
@@ -264,7 +261,7 @@ def figure_10(run, page):
                 NAMES[peer], "over Picciau 2017"], rows)
     page.text("Microseconds, single precision, with the copies of b and x.")
     claims = []
-    for own in ("picciau_2017", "automatic"):
+    for own in ("subgraphs", "automatic"):
         factors = speedups(found, own, peer, common)
         where, best = largest(factors)
         worst_at, worst = largest({m: 1 / f for m, f in factors.items()})
@@ -290,9 +287,9 @@ def figure_11(run, page):
     found, held = {}, {}
     for kb, rows in sizes.items():
         got = measure(run, matrices, "local_memory_%d" % kb,
-                      algorithms=("picciau_2017",), peers=False,
+                      algorithms=("subgraphs",), peers=False,
                       flags=["--transfers", "--max-subgraph-rows", str(rows)])
-        found[kb] = got["picciau_2017"]
+        found[kb] = got["subgraphs"]
         held[kb] = max(int(r["max_subgraph_rows"]) for r in found[kb].values())
     both = [m for m in found[32] if m in found[48]]
     page.figure("figure_11", [
@@ -356,12 +353,10 @@ def future_work(run, page):
 
 def reproduce(run, page):
     page.text("""The paper solves in single precision with 100 random right-hand sides
-      and takes the mean, transfers included. "Picciau 2017" is the
-      authors' partition as far as our copy of the paper has it
-      (PartitionMethod::picciau_2017), "Strata, subgraphs" the same
-      solver with Strata's partitions among the candidates, "Strata, automatic" the
-      default. Block-diagonal matrices are random, with a density of 0.1 % in Figures 6
-      to 8 and of 1 % in Figure 9.""")
+      and takes the mean, transfers included. "Picciau 2017" is
+      Algorithm::subgraphs, the authors' algorithm as far as our copy of the paper has
+      it, "Strata, automatic" the default. Block-diagonal matrices are random, with a
+      density of 0.1 % in Figures 6 to 8 and of 1 % in Figure 9.""")
     claims, largest_size, largest_count = figures_6_to_9(run, page)
     page.sizes("""Figures 6 to 8 to %s rows of a component (paper: %s), Figure 9 to %s
       components (paper: %s), Figures 10 and 11 other matrices""" % tuple(map(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_PLAN_CHECK_HPP
-#define STRATA_PLAN_CHECK_HPP
+#ifndef STRATA_UNIT_TEST_PLAN_CHECK_HPP
+#define STRATA_UNIT_TEST_PLAN_CHECK_HPP
 
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>

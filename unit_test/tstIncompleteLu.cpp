@@ -9,7 +9,6 @@
 #include <core/device/NotReady.hpp>
 #include <core/matrix/LongestRow.hpp>
 #include <kernels/factorization/IncompleteLuImplementation.hpp>
-#include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <random>
 #include <set>
@@ -253,26 +252,34 @@ TEST(IncompleteLu, TheFirstOfSeveralFaultsIsNamed) {
   }
 }
 
-TEST(IncompleteLu, SpilukGivesTheSameFactors) {
-  using namespace Strata::Detail;
-  const auto A = random_matrix(900, 30, Strata::random_seed());
-  const auto wanted = Strata::incomplete_lu(Device(), A);
-  NewCrsMatrix<Crs> new_l, new_u;
-  const auto arrays = crs_arrays(A);
-  const auto L = triangle_of(Device(), arrays, Strata::Uplo::lower,
-                             Strata::MissingDiagonal::leave, new_l);
-  const auto U = triangle_of(Device(), arrays, Strata::Uplo::upper,
-                             Strata::MissingDiagonal::leave, new_u);
-  eliminate_by_spiluk(Device(), arrays, L, U, std::int64_t{1} << 30);
-  const auto expect_near = [](const Crs& a, const Crs& b) {
-    const HostMatrix<double> x(a), y(b);
-    ASSERT_EQ(x.values.size(), y.values.size());
-    for (std::size_t k = 0; k < x.values.size(); ++k)
-      ASSERT_NEAR(x.values[k], y.values[k],
-                  1e-12 * (1 + std::abs(y.values[k])));
+TEST(IncompleteLu, ADeviceRefusesRowsThatItCantNumber) {
+  // A dense first row.
+  const auto factorise = [](int rows) {
+    HostMatrix<double> host;
+    host.rows = host.columns = rows;
+    for (int j = 0; j < rows; ++j) {
+      host.entries.push_back(j);
+      host.values.push_back(1 + j);
+    }
+    host.row_map = {0, rows};
+    for (int i = 1; i < rows; ++i) {
+      host.entries.push_back(i);
+      host.values.push_back(2);
+      host.row_map.push_back(rows + i);
+    }
+    const auto factors = Strata::incomplete_lu(Device(), host.to_device<Crs>());
+    EXPECT_EQ(HostMatrix<double>(factors.U).values, host.values);
   };
-  expect_near(new_l.matrix("L"), wanted.L);
-  expect_near(new_u.matrix("U"), wanted.U);
+  factorise(65535);
+  if (!Strata::Detail::is_gpu<Device>) return factorise(65536);
+  try {
+    factorise(65536);
+    FAIL() << "not refused";
+  } catch (const Strata::IndexOverflowError& error) {
+    EXPECT_EQ(error.argument(), "A");
+    EXPECT_NE(error.problem().find("a row of 65536 entries"), std::string::npos)
+        << error.what();
+  }
 }
 
 void expect_the_same_bits(const Crs& A) {

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
 #define STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
 
+#include <Strata_Error.hpp>
 #include <algorithm>
 #include <analysis/level_sets/GraphWithLevels.hpp>
 #include <analysis/stages/FusedStages.hpp>
@@ -20,6 +21,7 @@
 #include <kernels/factorization/LongRowTerms.hpp>
 #include <kernels/factorization/RecipePattern.hpp>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace Strata {
@@ -421,10 +423,15 @@ class EliminationRecipe {
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
  public:
-  /// Whether a plan can count what there is.
   /// @param longest_upper  the most entries of a row of U
-  static bool can_plan(std::size_t num_entries, std::int64_t longest_upper) {
-    return num_entries < (std::size_t{1} << 32) && longest_upper < (1 << 16);
+  /// @throws IndexOverflowError if there is more than a plan can number
+  static void require_size(std::size_t num_entries,
+                           std::int64_t longest_upper) {
+    require(num_entries < (std::size_t{1} << 32),
+            "has " + std::to_string(num_entries) + " entries");
+    require(longest_upper < (1 << 16), "has a row of " +
+                                           std::to_string(longest_upper) +
+                                           " entries from its diagonal on");
   }
 
   /// Waits for `exec`, and leaves work on it that uses the pool of `lower`,
@@ -432,6 +439,7 @@ class EliminationRecipe {
   /// @param A         square, with sorted rows, at least one
   /// @param patterns  of its factors
   /// @param lower     the graph of L, with its levels
+  /// @throws IndexOverflowError, MemoryError
   template <class Scalar>
   EliminationRecipe(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                     const FactorPatterns<Scalar>& patterns,
@@ -503,9 +511,6 @@ class EliminationRecipe {
   /// Where eliminate() notes that, in device memory.
   const std::int64_t* fault() const { return fault_.data(); }
 
-  /// False where the recipe has more words than a plan can number: it can't be
-  /// used then.
-  bool made() const { return made_; }
   /// Of the work array of eliminate().
   std::int64_t num_values() const {
     return num_values_ + long_rows_.num_multipliers();
@@ -514,8 +519,18 @@ class EliminationRecipe {
   std::size_t bytes() const { return bytes_ + long_rows_.bytes(); }
 
  private:
+  static void require(bool can_plan, const std::string& problem) {
+    if (!can_plan)
+      throw IndexOverflowError(
+          "A", problem + ", more than an elimination on a GPU can number",
+          "factorise it on a host's execution space, or order its longest rows "
+          "last");
+  }
+
   static constexpr int warps = 512 / lane_width<ExecutionSpace>;
   static constexpr const char* label = "Strata::IncompleteLu::recipe";
+  static constexpr const char* too_many_searches =
+      "needs 2^34 searches for entries";
 
   /// Entries of a row that registers hold. Up to one row in fifty may be a long
   /// one for the sake of the others.
@@ -628,10 +643,11 @@ class EliminationRecipe {
                SumStage<RecipeStarts::Work>{n},
                SumStage<RecipeStarts::Words>{n});
     if (longest_row_ > shape_.most_of_row) {
-      made_ =
-          longest_row_ < RecipeTask::most_entries &&
-          long_rows_.find(exec, pool, pattern, key, row, n, starts.word.words);
-      if (!made_) return;
+      require(longest_row_ < RecipeTask::most_entries,
+              "has a row of " + std::to_string(longest_row_) + " entries");
+      require(
+          long_rows_.find(exec, pool, pattern, key, row, n, starts.word.words),
+          too_many_searches);
       long_rows_.list(exec, pool, starts.pivot, num_values_, most_terms());
     }
     starts.task = {key,
@@ -645,9 +661,9 @@ class EliminationRecipe {
     copy_to_host(exec, counted, totals);
     const std::int64_t tasks = totals[RecipeTotals::tasks],
                        words = totals[RecipeTotals::words];
-    made_ = words < std::int64_t{1} << 32 &&
-            tasks < std::numeric_limits<int>::max();
-    if (!made_) return;
+    require(words < std::int64_t{1} << 32 &&
+                tasks < std::numeric_limits<int>::max(),
+            too_many_searches);
 
     const int of_piece = values_of_piece_ > 0 ? 0 : warps;
     const std::int64_t pieces =
@@ -726,7 +742,7 @@ class EliminationRecipe {
 
   std::int64_t longest_row_, longest_upper_;
   RecipeShape shape_;
-  bool wide_, made_ = false;
+  bool wide_;
   std::int64_t num_values_, num_pairs_, values_of_piece_ = 0;
   int num_levels_, capacity_ = 0;
   RecipeArrays arrays_;

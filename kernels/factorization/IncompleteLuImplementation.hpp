@@ -16,7 +16,6 @@
 #include <kernels/factorization/FactorRowsOnHost.hpp>
 #include <kernels/factorization/HostRowShares.hpp>
 #include <kernels/factorization/SmallPivots.hpp>
-#include <kernels/factorization/SpilukElimination.hpp>
 #include <limits>
 #include <memory>
 #include <string>
@@ -159,7 +158,7 @@ class HostElimination {
 template <class Scalar, class ExecutionSpace>
 struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   NewTriangle<Scalar> L, U;
-  /// One of them, unless spiluk eliminates or there is no row.
+  /// One of them, unless there is no row.
   std::unique_ptr<const HostElimination<ExecutionSpace>> on_host;
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
   // Of enqueue(); empty before prepare_enqueue.
@@ -191,27 +190,16 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
     replacer = {replacement, rows};
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
-      if (Recipe::can_plan(A.num_values, patterns.longest_upper)) {
-        TriangleInput input;
-        input.diag = Diag::unit;
-        lower.levels.wants_order = graph_of_l != nullptr;
-        // Its values are not looked at.
-        lower.graph = make_triangle_graph(
-            exec, L.arrays.row_map, L.arrays.entries, L.arrays.stored_values(),
-            rows, input, lower.pool.get(), &lower.levels);
-        auto made = std::make_unique<const Recipe>(exec, A, patterns, lower);
-        if (made->made()) recipe = std::move(made);
-      }
-      if (!recipe) {
-        // spiluk does not tell of pivots before others need them.
-        if (replacement.threshold > 0)
-          throw OptionError("small_pivot_threshold",
-                            "is set, and the matrix has more entries than an "
-                            "elimination with replaced pivots can number",
-                            "leave it 0, and shift the diagonal");
-      } else if (graph_of_l) {
-        *graph_of_l = lower;
-      }
+      Recipe::require_size(A.num_values, patterns.longest_upper);
+      TriangleInput input;
+      input.diag = Diag::unit;
+      lower.levels.wants_order = graph_of_l != nullptr;
+      // Its values are not looked at.
+      lower.graph = make_triangle_graph(
+          exec, L.arrays.row_map, L.arrays.entries, L.arrays.stored_values(),
+          rows, input, lower.pool.get(), &lower.levels);
+      recipe = std::make_unique<const Recipe>(exec, A, patterns, lower);
+      if (graph_of_l) *graph_of_l = lower;
     } else {
       on_host = std::make_unique<const HostElimination<ExecutionSpace>>(
           exec, A, U.arrays.row_map, patterns.longest_row);
@@ -262,7 +250,10 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
         return raise_factor_fault(first);
       }
       exec.fence();
-    } else if (analysis_->recipe) {
+      raise_factor_faults("Strata::IncompleteLu::check::factors", exec,
+                          A.rows(),
+                          FactorOutputCheck<Scalar>{L.arrays, U.arrays});
+    } else {
       const auto& recipe = *analysis_->recipe;
       Scalar* work = analysis_->work.data();
       typename MemoryPool<typename ExecutionSpace::memory_space>::Pointer taken;
@@ -274,12 +265,7 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
       }
       recipe.eliminate(exec, A, L, U, work, pivots);
       raise_factor_fault(recipe.first_fault(exec));
-      return;
-    } else {
-      eliminate_by_spiluk(exec, A, L, U, std::int64_t{4} << 30);
     }
-    raise_factor_faults("Strata::IncompleteLu::check::factors", exec, A.rows(),
-                        FactorOutputCheck<Scalar>{L.arrays, U.arrays});
   });
 }
 
@@ -292,15 +278,9 @@ void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
         analysis_->on_host->make_workspace(exec, pattern, analysis_->U);
     analysis_->fault = make_unfilled<decltype(analysis_->fault)>(
         "Strata::IncompleteLu::fault", 1);
-  } else if (analysis_->recipe) {
+  } else {
     analysis_->work = make_unfilled<decltype(analysis_->work)>(
         "Strata::IncompleteLu::work", analysis_->recipe->num_values());
-  } else {
-    throw OptionError(
-        "enqueue_updates",
-        "is set, and the matrix is so large that its elimination is left to "
-        "Kokkos Kernels' spiluk, which waits",
-        "leave the option out, and call update_values");
   }
 }
 

@@ -15,7 +15,6 @@
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Profiling.hpp>
 #include <core/interface/Compiled.hpp>
-#include <core/matrix/FindColumn.hpp>
 #include <core/matrix/IndicesAs.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>

@@ -37,8 +37,7 @@ class IncompleteFactors {
   /// live as long as this is used. Checks A; waits for `exec`.
   /// @param graph_of_l  not null: gets the graph of L, where one was made,
   ///   which an analysis of L can begin with
-  /// @throws OptionError where pivots are to be replaced and Kokkos Kernels'
-  ///   spiluk has to eliminate
+  /// @throws what incomplete_lu() does of A's pattern and of memory
   IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
                     const PivotReplacement& replacement = {},
@@ -55,7 +54,7 @@ class IncompleteFactors {
 
   /// Holds from now on what enqueue() needs.
   /// @param pattern  of A, whose arrays have to live as long as this is used
-  /// @throws OptionError where elimination is left to Kokkos Kernels' spiluk
+  /// @throws MemoryError
   void prepare_enqueue(const ExecutionSpace& exec,
                        const CrsArrays<Scalar>& pattern) const;
   /// compute() without a wait, an allocation or an exception.
@@ -97,12 +96,10 @@ class IncompleteFactors {
 /// often one, for rows in the order of their numbers; several take rows by
 /// level sets, or blocks of some hundred rows.
 ///
-/// On a GPU, Kokkos Kernels' spiluk_numeric eliminates a matrix that has 2^32
-/// entries or more, or a row of more than 65,535 entries in its upper part, or
-/// that needs 2^34 searches or more for the recipe (a band of 50 entries on a
-/// side needs 3,900 a row). That means a launch for each level set, level sets
-/// found on the host, up to 4 GiB of workspace, and the default instance
-/// instead of `exec`.
+/// On a GPU, a matrix that has 2^32 entries or more, or a row of more than
+/// 65,535 entries from its diagonal on, or that needs 2^34 searches or more for
+/// the recipe (a band of 50 entries on a side needs 3,900 a row) is an
+/// IndexOverflowError; a host factorises it.
 ///
 /// A GPU multiplies by reciprocals of
 /// pivots: where one overflows (a pivot below 1e-308 in double), the rows that
@@ -125,7 +122,8 @@ class IncompleteFactors {
 /// their own.
 /// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
 /// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
-/// ZeroDiagonalError, IndexOverflowError for more than 2^31 - 2 rows,
+/// ZeroDiagonalError, IndexOverflowError for more than 2^31 - 2 rows, and on a
+/// GPU for what is said above,
 /// FactorizationError for a pivot that becomes zero or a value that is not
 /// finite, and MemoryError.
 template <class CrsMatrix>

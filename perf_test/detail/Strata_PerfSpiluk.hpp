@@ -2,7 +2,8 @@
 #ifndef STRATA_PERF_SPILUK_HPP
 #define STRATA_PERF_SPILUK_HPP
 
-#include <core/matrix/SpilukCompat.hpp>
+#include <KokkosKernels_Handle.hpp>
+#include <KokkosSparse_spiluk.hpp>
 #include <detail/Strata_PerfFactorCheck.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
 #include <detail/Strata_PerfKokkosKernels.hpp>
@@ -10,6 +11,13 @@
 
 namespace Strata {
 namespace PerfTest {
+
+// Where releases of Kokkos Kernels have spiluk's functions.
+#if defined(KOKKOSKERNELS_VERSION) && KOKKOSKERNELS_VERSION >= 40600
+namespace SpilukFunctions = ::KokkosSparse;
+#else
+namespace SpilukFunctions = ::KokkosSparse::Experimental;
+#endif
 
 /// Kokkos Kernels' spiluk with no fill, as its examples call it, and its
 /// sptrsv. The latter reads the values at every solve, so that new ones cost
@@ -61,9 +69,9 @@ class SpilukFactorizer : public Factorizer<Scalar> {
                                  upper_.room);
     auto row_map = problem_.matrix.graph.row_map;
     auto entries = problem_.matrix.graph.entries;
-    Detail::SpilukRoom::spiluk_symbolic(&handle_, 0, row_map, entries,
-                                        lower_.row_map, lower_.entries,
-                                        upper_.row_map, upper_.entries);
+    SpilukFunctions::spiluk_symbolic(&handle_, 0, row_map, entries,
+                                     lower_.row_map, lower_.entries,
+                                     upper_.row_map, upper_.entries);
     Space().fence();
     auto& found = *handle_.get_spiluk_handle();
     for (Factor* factor : {&lower_, &upper_}) {
@@ -80,9 +88,9 @@ class SpilukFactorizer : public Factorizer<Scalar> {
     auto row_map = A.graph.row_map;
     auto entries = A.graph.entries;
     auto values = A.values;
-    Detail::run_spiluk_numeric(handle_, row_map, entries, values,
-                               lower_.row_map, lower_.entries, lower_.values,
-                               upper_.row_map, upper_.entries, upper_.values);
+    SpilukFunctions::spiluk_numeric(
+        &handle_, 0, row_map, entries, values, lower_.row_map, lower_.entries,
+        lower_.values, upper_.row_map, upper_.entries, upper_.values);
   }
   void make_ready() override {
     analyse();

@@ -162,8 +162,9 @@ void expect_memory_errors_of_factorisations(
     const auto old_matrix = given(A),
                new_matrix = given(other_solvers ? changed : scaled(A, 3.));
     IncompleteFactorizationOptions options;
+    auto kind = Factorization::incomplete_lu;
     if (of_upper_triangle) {
-      options.kind = Factorization::incomplete_cholesky;
+      kind = Factorization::incomplete_cholesky;
       options.symmetry_tolerance = std::numeric_limits<double>::infinity();
     }
     options.enqueue_updates = update == Update::enqueued;
@@ -173,7 +174,7 @@ void expect_memory_errors_of_factorisations(
     options.small_pivot_threshold = 1e-8;
     if (!other_solvers) options.fill_level = 1;
     const auto make = [=](const Matrix& matrix) {
-      return Factors(Space(), matrix, options);
+      return Factors(Space(), matrix, kind, options);
     };
     const auto expect_same = [=](const Factors& found,
                                  const Factors& expected) {

@@ -407,16 +407,19 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THROW(
       Strata::JacobiPreconditioner(exec, hollow.to_device<Crs<double>>()),
       Strata::MissingDiagonalError);
+  const auto cholesky = Factorization::incomplete_cholesky;
   try {
-    Strata::IncompletePreconditioner(exec, with(31, 30, 0.77));
+    Strata::IncompletePreconditioner(exec, with(31, 30, 0.77), cholesky);
     FAIL();
   } catch (const Strata::NotHermitianError& error) {
     EXPECT_EQ(error.row(), 30);
   }
-  EXPECT_THROW(Strata::IncompletePreconditioner(exec, with(31, 31, -9.0)),
-               Strata::IndefiniteError);
-  EXPECT_THROW(Strata::IncompletePreconditioner(exec, with(31, 31, 0.0)),
-               Strata::ZeroDiagonalError);
+  EXPECT_THROW(
+      Strata::IncompletePreconditioner(exec, with(31, 31, -9.0), cholesky),
+      Strata::IndefiniteError);
+  EXPECT_THROW(
+      Strata::IncompletePreconditioner(exec, with(31, 31, 0.0), cholesky),
+      Strata::ZeroDiagonalError);
 }
 
 Strata::IncompletePreconditioner<double, Device> coloured(
@@ -500,7 +503,7 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
       M.update_values(exec,
                       hermitian<double>("chain:81").to_device<Crs<double>>()),
       Strata::PatternMismatchError);
-  EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0)),
+  EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0), cholesky),
                Strata::IndefiniteError);
   M.apply(exec, r, after);
   exec.fence();

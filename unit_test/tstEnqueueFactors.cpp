@@ -3,6 +3,7 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
 
+#include "FactorizationCase.hpp"
 #include "HermitianMatrix.hpp"
 #include "KokkosEvents.hpp"
 
@@ -14,7 +15,7 @@ using Strata::Op;
 using Strata::UpdateFault;
 using Strata::UpdateStatus;
 using Strata::SolverTest::KokkosEvents;
-using Options = Strata::IncompleteFactorizationOptions;
+using Options = Strata::FactorizationCase;
 using Memory = Device::memory_space;
 
 constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
@@ -91,7 +92,8 @@ struct EnqueueFactors : testing::Test {
     return options;
   }
   static Factors factorise(const Host& A, const Options& options) {
-    return Factors(Device(), A.template to_device<Crs<Scalar>>(), options);
+    return Factors(Device(), A.template to_device<Crs<Scalar>>(), options.kind,
+                   options);
   }
   /// The matrix is held until the next one is.
   const Crs<Scalar>& held(const Host& A) {
@@ -464,8 +466,9 @@ TYPED_TEST(EnqueueFactors, MemoryIsReported) {
   // Of 64-bit columns of U, threads of a host have copies of 32 bits.
   using Wide = KokkosSparse::CrsMatrix<TypeParam, std::int64_t, Device, void,
                                        std::int64_t>;
-  const typename TestFixture::Factors wide(
-      Device(), A.template to_device<Wide>(), this->options_of(kind, true));
+  const typename TestFixture::Factors wide(Device(),
+                                           A.template to_device<Wide>(), kind,
+                                           this->options_of(kind, true));
   EXPECT_EQ(wide.report().elimination_bytes,
             with.elimination_bytes +
                 (on_host ? 4 * std::size_t(with.upper_entries) : 0));

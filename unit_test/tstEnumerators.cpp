@@ -148,7 +148,8 @@ TEST(Enumerators, UnknownValuesAreRefusedByFactorSolvers) {
   expect_refused<FactorPrecision>("precision", [&](FactorPrecision value) {
     IncompleteFactorizationOptions options;
     options.precision = value;
-    IncompleteFactorization<double, Exec>(exec, A, options);
+    IncompleteFactorization<double, Exec>(exec, A, Factorization::incomplete_lu,
+                                          options);
   });
 }
 

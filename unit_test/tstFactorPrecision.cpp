@@ -270,9 +270,10 @@ TYPED_TEST(FactorPrecisionOf, IncompleteFactorsStayInTheirOwnPrecision) {
   const auto A = hermitian<TypeParam>("triangulated:9x7");
   const auto device_A = A.template to_device<Crs<TypeParam>>();
   Strata::IncompleteFactorizationOptions options;
-  const Factors working(Device(), device_A, options);
+  const auto kind = Strata::Factorization::incomplete_lu;
+  const Factors working(Device(), device_A, kind, options);
   options.precision = FactorPrecision::single;
-  Factors single(Device(), device_A, options);
+  Factors single(Device(), device_A, kind, options);
   using Host = typename Fixture::Host;
   EXPECT_EQ(Host(single.upper(Device())).values,
             Host(working.upper(Device())).values);
@@ -313,12 +314,11 @@ void expect_equal_iterations(const HostMatrix<double>& host,
   const Strata::SellMatrix<double, Device> product(Device(), A);
   const auto b = random_vector<double>(host.rows);
   Strata::IncompleteFactorizationOptions options;
-  options.kind = kind;
   int iterations[2];
   for (const bool single : {false, true}) {
     options.precision =
         single ? FactorPrecision::single : FactorPrecision::working;
-    const Strata::IncompleteFactorization<double, Device> M(Device(), A,
+    const Strata::IncompleteFactorization<double, Device> M(Device(), A, kind,
                                                             options);
     Solver solver(Device(), host.rows);
     const Vector<double> x("x", host.rows);

@@ -572,7 +572,8 @@ TEST(FactorSolverAsPreconditioner, TakesTheSameIterations) {
       hermitian<double>("triangulated:25x19").to_device<Crs<double>>();
   const auto factors = Strata::incomplete_lu(Device(), A);
   const Strata::FactorSolver outside(Device(), factors.L, factors.U);
-  const Strata::IncompleteFactorization inside(Device(), A);
+  const Strata::IncompleteFactorization inside(
+      Device(), A, Strata::Factorization::incomplete_lu);
   const std::int64_t n = A.numRows();
   const Strata::SellMatrix<double, Device> product(Device(), A);
   const auto b = random_vector<double>(n);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "FactorizationCase.hpp"
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 using Device = Kokkos::DefaultExecutionSpace;
 using Strata::Factorization;
-using Options = Strata::IncompleteFactorizationOptions;
+using Options = Strata::FactorizationCase;
 
 template <class Scalar>
 struct FillLevel : testing::Test {
@@ -51,7 +52,8 @@ struct FillLevel : testing::Test {
     return options;
   }
   static Factors factorise(const Host& A, const Options& options) {
-    return Factors(Device(), A.template to_device<Crs>(), options);
+    return Factors(Device(), A.template to_device<Crs>(), options.kind,
+                   options);
   }
   static void expect_same_matrix(const Host& a, const Host& b) {
     EXPECT_EQ(a.row_map, b.row_map);
@@ -83,7 +85,7 @@ struct FillLevel : testing::Test {
         Device(),
         Strata::incomplete_pattern(Device(), A.template to_device<Crs>(),
                                    options.fill_level),
-        without);
+        without.kind, without);
   }
 
   std::mt19937 random{Strata::random_seed()};
@@ -161,7 +163,7 @@ TYPED_TEST(FillLevel, TakesOtherIndicesAndReplacesPivots) {
   EXPECT_THROW(Fixture::factorise(A, options), Strata::ZeroDiagonalError);
   options.small_pivot_threshold = 0.125;
   const typename Fixture::Factors wide(Device(), A.template to_device<Wide>(),
-                                       options);
+                                       options.kind, options);
   Fixture::expect_same(wide, Fixture::factorise(A, options));
   Fixture::expect_same(wide, Fixture::of_filled(A, options));
   EXPECT_GT(wide.report().replaced_pivots, 0);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "FactorizationCase.hpp"
 #include "HostMatrix.hpp"
 #include "KokkosEvents.hpp"
 
@@ -21,7 +22,7 @@ using Crs = KokkosSparse::CrsMatrix<double, int, Device, void, int>;
 using Host = HostMatrix<double>;
 using Strata::Algorithm;
 using Strata::Factorization;
-using Options = Strata::IncompleteFactorizationOptions;
+using Options = Strata::FactorizationCase;
 using Factors = Strata::IncompleteFactorization<double, Device>;
 using Strata::Detail::FillCount;
 using Strata::Detail::FillLimit;
@@ -76,7 +77,7 @@ TEST(FillLimit, CountingEndsAboveTheLimitOfThePlans) {
         options.precision = precision;
         KokkosEvents events(Memory::name());
         try {
-          Factors(Device(), A, options);
+          Factors(Device(), A, options.kind, options);
           ADD_FAILURE() << "made";
         } catch (const Strata::PlanMemoryError& error) {
           EXPECT_EQ(error.argument(), "max_plan_bytes");
@@ -110,12 +111,13 @@ TEST(FillLimit, NoPlanThatFitsIsRefused) {
           auto options = options_of(level, Factorization::incomplete_lu, 0);
           options.triangular.algorithm = algorithm;
           options.precision = precision;
-          const auto made = Factors(Device(), A, options).report();
+          const auto made =
+              Factors(Device(), A, options.kind, options).report();
           options.triangular.algorithm = made.lower.algorithm;
           options.triangular.max_plan_bytes =
               std::max(made.lower.plan_bytes, made.upper.plan_bytes);
           if (made.lower.algorithm != made.upper.algorithm) continue;
-          EXPECT_NO_THROW(Factors(Device(), A, options));
+          EXPECT_NO_THROW(Factors(Device(), A, options.kind, options));
         }
   }
 }
@@ -127,7 +129,7 @@ TEST(FillLimit, IsThatOfPlansToo) {
     auto named = options;
     named.triangular.max_plan_bytes = 0;
     named.triangular.algorithm = Algorithm::substitution;
-    return Factors(Device(), A, named).report().lower.plan_bytes;
+    return Factors(Device(), A, named.kind, named).report().lower.plan_bytes;
   };
   for (const auto kind : all_kinds)
     for (const bool by_ratio : {false, true}) {
@@ -139,7 +141,7 @@ TEST(FillLimit, IsThatOfPlansToo) {
       for (auto& v : singular.values) v = 1;
       const auto S = singular.to_device<Crs>();
       try {
-        Factors(Device(), S, options);
+        Factors(Device(), S, options.kind, options);
         ADD_FAILURE() << "made";
       } catch (const Strata::PlanMemoryError& error) {
         EXPECT_EQ(error.argument(),

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "FactorizationCase.hpp"
 #include "HostMatrix.hpp"
 #include "KokkosEvents.hpp"
 #include "RandomSeed.hpp"
@@ -22,7 +23,7 @@ namespace {
 using Device = Kokkos::DefaultExecutionSpace;
 using Strata::Factorization;
 using Strata::Op;
-using Options = Strata::IncompleteFactorizationOptions;
+using Options = Strata::FactorizationCase;
 using Wide = std::complex<double>;
 
 template <class Scalar>
@@ -81,7 +82,8 @@ struct IncompleteFactorization : testing::Test {
   Host random_values() { return random_values(Factorization::incomplete_lu); }
 
   static Factors factorise(const Host& A, const Options& options = {}) {
-    return Factors(Device(), A.template to_device<Crs>(), options);
+    return Factors(Device(), A.template to_device<Crs>(), options.kind,
+                   options);
   }
   static Options with_transposes() {
     Options options;

@@ -125,7 +125,8 @@ class Members : public testing::Test {
     owner.stabilised = Strata::BiCgStab<double, Device>(exec_, 400);
     const auto band = Strata::band_matrix(exec_, A_);
     owner.band = Strata::BandSolver(exec_, band.ab, band.kl, band.ku);
-    owner.incomplete = Strata::IncompletePreconditioner(exec_, A_);
+    owner.incomplete = Strata::IncompletePreconditioner(
+        exec_, A_, Strata::Factorization::incomplete_cholesky);
     owner.jacobi = Strata::JacobiPreconditioner(exec_, A_);
   }
 

@@ -452,7 +452,8 @@ void expect_shared_factors(Algorithm algorithm) {
   options.triangular.max_right_hand_sides = 3;
   options.transpose = true;
   const auto make = [&](const HostMatrix<Scalar>& A) {
-    return Factors(Space(), A.template to_device<Matrix<Scalar>>(), options);
+    return Factors(Space(), A.template to_device<Matrix<Scalar>>(),
+                   Factorization::incomplete_lu, options);
   };
   auto factors = make(old_A);
   auto sharer = factors.share_plan(Space());
@@ -525,7 +526,8 @@ TEST(SharedPlans, OfFactorsTakeTheMemoryOfTheirWorkspaces) {
       options.transpose = true;
       options.precision = precision;
       const IncompleteFactorization<double, Space> factors(
-          Space(), A.to_device<Matrix<double>>(), options);
+          Space(), A.to_device<Matrix<double>>(), Factorization::incomplete_lu,
+          options);
       expect_workspaces_alone(factors);
       FactorSolverOptions how;
       how.triangular = options.triangular;

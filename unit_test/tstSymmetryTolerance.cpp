@@ -14,13 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "FactorizationCase.hpp"
 #include "HermitianMatrix.hpp"
 
 namespace {
 
 using Strata::Factorization;
 using Strata::FactorOrder;
-using Options = Strata::IncompleteFactorizationOptions;
+using Options = Strata::FactorizationCase;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr auto* graph = "grid2d:9";
@@ -46,7 +47,7 @@ struct SymmetryTolerance : testing::Test {
     return options;
   }
   static Factors factorise(const Host& A, const Options& options) {
-    return Factors(Device(), crs(A), options);
+    return Factors(Device(), crs(A), options.kind, options);
   }
   static Preconditioner precondition(const Host& A, FactorOrder order,
                                      std::optional<double> tolerance = {}) {
@@ -339,7 +340,7 @@ TEST(SymmetryTolerance, MatricesWithoutRows) {
   for (const double tolerance : {0.0, infinity}) {
     options.symmetry_tolerance = tolerance;
     EXPECT_EQ((Strata::IncompleteFactorization<double, Device>(
-                   Device(), Crs<double>(), options)
+                   Device(), Crs<double>(), options.kind, options)
                    .rows()),
               0);
   }

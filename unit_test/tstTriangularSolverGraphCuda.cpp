@@ -482,11 +482,10 @@ TEST(TriangularSolverGraph, FactorisationsReplay) {
       auto bad = good;
       bad.at(n / 2, n / 2) = kind == Factorization::incomplete_lu ? 0. : -1.;
       IncompleteFactorizationOptions options;
-      options.kind = kind;
       options.transpose = true;
       options.shift = 0.25;
       options.enqueue_updates = true;
-      Factors factors(stream.space(), A, options);
+      Factors factors(stream.space(), A, kind, options);
       const Kokkos::View<double*, Memory> values("values", good.values.size());
       const Columns<double, Space> b("b", n, 1), x("x", n, 1), y("y", n, 1);
       Kokkos::deep_copy(b, 1.);
@@ -516,7 +515,8 @@ TEST(TriangularSolverGraph, FactorisationsReplay) {
           continue;
         }
         EXPECT_EQ(status.fault, UpdateFault::none);
-        const Factors made(stream.space(), now.to_device<Matrix>(), options);
+        const Factors made(stream.space(), now.to_device<Matrix>(), kind,
+                           options);
         for (const auto op : {Op::none, Op::transpose}) {
           const Columns<double, Space> expected("expected", n, 1);
           made.apply(stream.space(), b, expected, op);

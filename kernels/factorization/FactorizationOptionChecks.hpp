@@ -30,8 +30,8 @@ RealOf<Scalar> diagonal_factor(const IncompleteFactorizationOptions& options) {
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationOptions& checked_options(
-    const IncompleteFactorizationOptions& options) {
-  require_enumerator("kind", options.kind);
+    Factorization kind, const IncompleteFactorizationOptions& options) {
+  require_enumerator("kind", kind);
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
   if (options.triangular.enqueue_updates && !options.enqueue_updates)
     throw OptionError("enqueue_updates", "is set of the triangular solvers",
@@ -49,8 +49,7 @@ const IncompleteFactorizationOptions& checked_options(
     throw OptionError("fill_level",
                       std::to_string(options.fill_level) + " is negative",
                       "pass a level of fill of 0 or more");
-  if (options.symmetry_tolerance &&
-      options.kind != Factorization::incomplete_cholesky)
+  if (options.symmetry_tolerance && kind != Factorization::incomplete_cholesky)
     throw OptionError("symmetry_tolerance",
                       "is set, and incomplete LU takes any matrix",
                       "leave it out, or use incomplete Cholesky");

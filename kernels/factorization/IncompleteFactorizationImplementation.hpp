@@ -64,9 +64,10 @@ class IncompleteFactorizationState {
 
   /// See IncompleteFactorization's constructor.
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
-                               const Options& options,
+                               Factorization kind, const Options& options,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
-      : options_(checked_options<Scalar, ExecutionSpace>(options)),
+      : kind_(kind),
+        options_(checked_options<Scalar, ExecutionSpace>(kind, options)),
         hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance)),
         factorised_(first_matrix(exec, A)),
         filled_(exec, factorised_, options.fill_level,
@@ -208,7 +209,7 @@ class IncompleteFactorizationState {
   using PlanLimitOf = PlanLimit<Scalar, ExecutionSpace>;
 
   bool is_cholesky() const {
-    return options_.kind == Factorization::incomplete_cholesky;
+    return kind_ == Factorization::incomplete_cholesky;
   }
 
   ZeroDiagonal zero_diagonal() const {
@@ -352,7 +353,7 @@ class IncompleteFactorizationState {
 
   Report report_of(const Reports& solvers) const {
     Report report;
-    report.kind = options_.kind;
+    report.kind = kind_;
     report.rows = rows();
     report.entries = entries_;
     report.fill_entries = filled_.fill_entries();
@@ -370,6 +371,7 @@ class IncompleteFactorizationState {
     return report;
   }
 
+  Factorization kind_;
   Options options_;
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor
@@ -398,9 +400,9 @@ auto IncompleteFactorization<Scalar, ExecutionSpace>::made_state() const
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-    const IncompleteFactorizationOptions& options) {
+    Factorization kind, const IncompleteFactorizationOptions& options) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state_ = std::make_shared<State>(exec, A, options);
+    state_ = std::make_shared<State>(exec, A, kind, options);
   });
 }
 

@@ -64,8 +64,7 @@ class IncompleteFactorization {
   ///   negative or that the real type can't hold, a `symmetry_tolerance` that
   ///   is negative or that incomplete LU does not use, a
   ///   `small_pivot_threshold` outside of 0 to 1 or that the real type rounds
-  ///   to 0, one above 0 for a matrix that incomplete_lu() leaves to spiluk, a
-  ///   negative `fill_level`, `enqueue_updates` for such a matrix or with
+  ///   to 0, a negative `fill_level`, `enqueue_updates` with
   ///   FactorPrecision::single, FactorPrecision::single in a program without
   ///   triangular solvers of float, and for triangular options with an `op`
   ///   other than none, with `enqueue_updates` alone (set the option of the
@@ -86,10 +85,11 @@ class IncompleteFactorization {
   /// `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          Factorization kind,
                           const IncompleteFactorizationOptions& options = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      analyse(exec, Detail::crs_arrays(A), options);
+      analyse(exec, Detail::crs_arrays(A), kind, options);
     }
   }
 
@@ -245,6 +245,7 @@ class IncompleteFactorization {
   // In IncompleteFactorizationImplementation.hpp.
   State& made_state() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+               Factorization kind,
                const IncompleteFactorizationOptions& options);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void enqueue_update(const ExecutionSpace& exec,
@@ -262,7 +263,7 @@ class IncompleteFactorization {
 };
 
 template <class ExecutionSpace, class Matrix>
-IncompleteFactorization(const ExecutionSpace&, const Matrix&,
+IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;

@@ -37,7 +37,6 @@ inline const char* to_string(Factorization kind) {
 
 /// Of IncompleteFactorization.
 struct IncompleteFactorizationOptions {
-  Factorization kind = Factorization::incomplete_lu;
   /// Of the triangular solvers: among them the right-hand sides that memory is
   /// taken for (max_right_hand_sides). `op` stays none: it is an argument of
   /// apply. Limits of memory hold for each solver by itself; a factor whose
@@ -54,8 +53,7 @@ struct IncompleteFactorizationOptions {
   /// Whether enqueue_update_values may be called: the triangular solvers then
   /// have the option of the same name (leave that one alone), and all memory
   /// that an update needs is held, A's pattern included. Refused with
-  /// FactorPrecision::single, and on a GPU for matrices that are left to Kokkos
-  /// Kernels' spiluk (see incomplete_lu).
+  /// FactorPrecision::single.
   bool enqueue_updates = false;
   /// Above 0, small pivots are replaced ("static pivoting", as SuperLU_DIST's
   /// ReplaceTinyPivot; PETSc's MAT_SHIFT_INBLOCKS). The least size of a pivot
@@ -84,9 +82,8 @@ struct IncompleteFactorizationOptions {
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
-    return a.kind == b.kind && a.triangular == b.triangular &&
-           a.transpose == b.transpose && a.shift == b.shift &&
-           a.precision == b.precision &&
+    return a.triangular == b.triangular && a.transpose == b.transpose &&
+           a.shift == b.shift && a.precision == b.precision &&
            a.enqueue_updates == b.enqueue_updates &&
            a.small_pivot_threshold == b.small_pivot_threshold &&
            a.fill_level == b.fill_level &&

@@ -124,12 +124,11 @@ class IncompletePreconditioner {
   /// colour_rows() on a device, and the order that it chooses. Waits for
   /// `exec`.
   template <class Matrix>
-  IncompletePreconditioner(
-      const ExecutionSpace& exec, const Matrix& A,
-      Factorization kind = Factorization::incomplete_cholesky,
-      const TriangularOptions& options = {},
-      FactorOrder order = FactorOrder::automatic,
-      std::optional<double> symmetry_tolerance = {}) {
+  IncompletePreconditioner(const ExecutionSpace& exec, const Matrix& A,
+                           Factorization kind,
+                           const TriangularOptions& options = {},
+                           FactorOrder order = FactorOrder::automatic,
+                           std::optional<double> symmetry_tolerance = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
       make(exec, Detail::crs_arrays(A), kind, options, order,
@@ -196,8 +195,7 @@ class IncompletePreconditioner {
 };
 
 template <class ExecutionSpace, class Matrix>
-IncompletePreconditioner(const ExecutionSpace&, const Matrix&,
-                         Factorization = Factorization::incomplete_cholesky,
+IncompletePreconditioner(const ExecutionSpace&, const Matrix&, Factorization,
                          const TriangularOptions& = {},
                          FactorOrder = FactorOrder::automatic,
                          std::optional<double> = {})

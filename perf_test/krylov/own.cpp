@@ -26,12 +26,13 @@ class OwnPreconditioner : public StepPreconditioner<Scalar> {
     // The earlier one's memory is released before the next is made.
     factors_ = {};
     IncompleteFactorizationOptions options;
-    options.kind = problem_.kind == FactorizationKind::ilu0
-                       ? Factorization::incomplete_lu
-                       : Factorization::incomplete_cholesky;
     options.enqueue_updates = true;
-    factors_ =
-        IncompleteFactorization<Scalar, Space>(exec_, problem_.matrix, options);
+    factors_ = IncompleteFactorization<Scalar, Space>(
+        exec_, problem_.matrix,
+        problem_.kind == FactorizationKind::ilu0
+            ? Factorization::incomplete_lu
+            : Factorization::incomplete_cholesky,
+        options);
   }
   void update_values(const Matrix& A) override {
     factors_.enqueue_update_values(exec_, A);

@@ -10,7 +10,6 @@ Strata::IncompleteFactorizationOptions factorization_options(
   // Here, and in `_factor_options` of _precondition.py, is where an option of
   // the library gets its name in Python.
   Strata::IncompleteFactorizationOptions options;
-  options.kind = option_of(given, "kind", options.kind);
   options.transpose = option(given, "transpose", options.transpose);
   options.shift = option(given, "shift", options.shift);
   options.fill_level = option(given, "fill_level", options.fill_level);
@@ -38,10 +37,11 @@ struct BindFactorization {
     nb::class_<Class> bound(
         module, class_name<Scalar, Space>("IncompleteFactorization").c_str());
     bound
-        .def(nb::init<const Row&, const Row&, const Of&, const nb::dict&,
-                      std::uintptr_t>(),
+        .def(nb::init<const Row&, const Row&, const Of&, const std::string&,
+                      const nb::dict&, std::uintptr_t>(),
              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("data").noconvert(), nb::arg("options"), nb::arg("stream"))
+             nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("options"),
+             nb::arg("stream"))
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
              nb::arg("keep").noconvert().none(), nb::arg("stream"))

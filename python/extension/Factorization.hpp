@@ -23,8 +23,9 @@ class Factorization
  public:
   Factorization() = default;
   Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
-                const Values<Scalar, Space>& values, const nb::dict& given,
-                std::uintptr_t stream) {
+                const Values<Scalar, Space>& values, const std::string& kind,
+                const nb::dict& given, std::uintptr_t stream) {
+    const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto options = factorization_options(given);
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
@@ -32,7 +33,7 @@ class Factorization
           this->on(stream),
           borrowed_matrix<Scalar, Space>(offsets, columns,
                                          view_of<Scalar, Space>(values)),
-          options);
+          factorization, options);
     });
   }
 

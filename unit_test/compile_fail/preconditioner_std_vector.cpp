@@ -6,5 +6,6 @@
 using Space = Kokkos::DefaultExecutionSpace;
 
 void misuse(const std::vector<double>& A) {
-  const Strata::IncompletePreconditioner M(Space(), A);
+  const Strata::IncompletePreconditioner M(
+      Space(), A, Strata::Factorization::incomplete_lu);
 }

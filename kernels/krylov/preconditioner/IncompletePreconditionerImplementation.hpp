@@ -159,10 +159,9 @@ class IncompletePreconditionerState {
     using Expect = ExpectCompiled<Natural, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
     IncompleteFactorizationOptions how;
-    how.kind = kind_;
     how.triangular = options_;
     how.symmetry_tolerance = tolerance_;
-    Internals::analyse(natural_, exec, A, how);
+    Internals::analyse(natural_, exec, A, kind_, how);
     report_.order = FactorOrder::natural;
   }
   template <class Colours>

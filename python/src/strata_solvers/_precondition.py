@@ -61,8 +61,7 @@ class _Incomplete(Applied):
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
         return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
-            *matrix.handed(),
-            {**self._options, "kind": _kinds[self._kind], "transpose": transpose},
+            *matrix.handed(), _kinds[self._kind], {**self._options, "transpose": transpose},
             _arrays.waiting_stream(matrix.data))
 
     def _natural(self) -> Any:

@@ -39,11 +39,11 @@ foreach(space IN LISTS Strata_SPACES)
   endif()
 endforeach()
 
-# strata_instances(RESULT SCALARS SPACES): src/Name.cpp.in, with @scalar@ and @space@ or
-# @space@ alone, becomes a source file for each of them, so that they compile side by side.
+# strata_instances(RESULT FOLDER SCALARS SPACES): FOLDER/Name.cpp.in, with @scalar@ and
+# @space@ or @space@ alone, becomes a source file for each of them, so that they compile side by side.
 # Files of a space that Kokkos doesn't have turn out empty.
-function(strata_instances result wanted_scalars spaces)
-  file(GLOB templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp.in)
+function(strata_instances result folder wanted_scalars spaces)
+  file(GLOB templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp.in)
   set(sources)
   foreach(template IN LISTS templates)
     get_filename_component(name ${template} NAME_WE)
@@ -57,7 +57,7 @@ function(strata_instances result wanted_scalars spaces)
       foreach(of IN LISTS scalars)
         set(scalar "${Strata_TYPE_${of}}")
         string(REPLACE "_none" "" file "${name}_${space}_${of}")
-        set(file ${PROJECT_BINARY_DIR}/src/${file}.cpp)
+        set(file ${PROJECT_BINARY_DIR}/${folder}/${file}.cpp)
         configure_file(${template} ${file} @ONLY)
         list(APPEND sources ${file})
       endforeach()
@@ -66,7 +66,7 @@ function(strata_instances result wanted_scalars spaces)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-strata_instances(sources "${Strata_SCALARS}" "${Strata_SPACES}")
+strata_instances(sources src "${Strata_SCALARS}" "${Strata_SPACES}")
 add_library(strata ${sources})
 strata_precompile(strata)
 add_library(Strata::strata ALIAS strata)

@@ -2,13 +2,13 @@
 
 # What every program of this tree is built with; no part of the library. Those with
 # strata_header_only_program compile what they use of the library themselves.
-foreach(library strata header_only)
+foreach(gallery gallery gallery_header_only)
   set(program strata_program)
-  if(library STREQUAL "header_only")
+  if(gallery STREQUAL "gallery_header_only")
     set(program strata_header_only_program)
   endif()
   add_library(${program} INTERFACE)
-  target_link_libraries(${program} INTERFACE Strata::${library})
+  target_link_libraries(${program} INTERFACE Strata::${gallery})
   target_compile_options(${program} INTERFACE
     $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra>)
 endforeach()

@@ -2,9 +2,11 @@
 #ifndef STRATA_HPP
 #define STRATA_HPP
 
-// Every public header, but Strata_KokkosKernelsPreconditioner.hpp, which is for
-// callers of Kokkos Kernels' gmres. A program that uses one solver compiles
-// faster with that solver's header alone.
+// Every public header of the library, but
+// Strata_KokkosKernelsPreconditioner.hpp, which is for callers of Kokkos
+// Kernels' gmres. Matrices to try solvers on are a library of their own:
+// Strata_Gallery.hpp, with CMake's target Strata::gallery. A program that uses
+// one solver compiles faster with that solver's header alone.
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandOptions.hpp>
@@ -20,7 +22,6 @@
 #include <Strata_FactorSolver.hpp>
 #include <Strata_FactorSolverOptions.hpp>
 #include <Strata_FactorTransformation.hpp>
-#include <Strata_Gallery.hpp>
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <Strata_Gmres.hpp>

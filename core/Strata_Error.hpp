@@ -190,10 +190,6 @@ class MemoryError : public Error {
 struct HandleError : Error {
   using Error::Error;
 };
-/// A gallery name that can't be understood.
-struct GalleryError : Error {
-  using Error::Error;
-};
 /// No feasible partition into sub-graphs exists under the given limits.
 struct PartitionError : Error {
   using Error::Error;

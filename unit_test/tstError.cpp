@@ -56,9 +56,8 @@ TYPED_TEST(MatrixErrors, AreOneFamilyOfDistinctTypes) {
 
 template <class E>
 class PlainErrors : public testing::Test {};
-using PlainErrorTypes =
-    testing::Types<SizeMismatchError, IndexOverflowError, OptionError,
-                   GalleryError, PartitionError>;
+using PlainErrorTypes = testing::Types<SizeMismatchError, IndexOverflowError,
+                                       OptionError, PartitionError>;
 TYPED_TEST_SUITE(PlainErrors, PlainErrorTypes);
 
 TYPED_TEST(PlainErrors, NameArgumentProblemAndRemedy) {

@@ -4,10 +4,10 @@
 #include <Strata_Gallery.hpp>
 #include <cmath>
 #include <complex>
-#include <core/gallery/GalleryRandom.hpp>
-#include <core/gallery/GallerySphere.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <cstring>
+#include <gallery/GalleryRandom.hpp>
+#include <gallery/GallerySphere.hpp>
 #include <set>
 
 #include "HostMatrix.hpp"

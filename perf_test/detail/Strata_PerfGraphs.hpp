@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <core/gallery/GalleryBuild.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <cstdint>
+#include <gallery/GalleryBuild.hpp>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -46,7 +46,6 @@ const char* name_of(const Strata::Error& error) {
       STRATA_PYTHON_NAME(PlanMemoryError),
       STRATA_PYTHON_NAME(MemoryError),
       STRATA_PYTHON_NAME(HandleError),
-      STRATA_PYTHON_NAME(GalleryError),
       STRATA_PYTHON_NAME(PartitionError),
       STRATA_PYTHON_NAME(FileError),
   };

@@ -188,8 +188,8 @@ def check_shell(root):
 
 # --- Files that the text names -------------------------------------------------------
 
-FOLDERS = ("core", "analysis", "kernels", "perf_test", "unit_test", "examples", "scripts",
-           "docs", "cmake", ".ci")
+FOLDERS = ("core", "analysis", "kernels", "gallery", "perf_test", "unit_test", "examples",
+           "scripts", "docs", "cmake", ".ci")
 
 
 def places_of(span):
@@ -199,7 +199,7 @@ def places_of(span):
         return None
     name = words[0].rstrip("/")
     if re.fullmatch(r"Strata_\w+\.hpp", name):
-        return [f"{folder}/**/{name}" for folder in FOLDERS[:3]]
+        return [f"{folder}/**/{name}" for folder in FOLDERS[:4]]
     if re.fullmatch(r"tst\w+", name):
         return [f"unit_test/**/{name}.cpp"]
     if "/" in name and name.split("/")[0] in FOLDERS and re.fullmatch(r"[\w./*-]+", name):

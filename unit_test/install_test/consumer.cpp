@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
 #include <Strata.hpp>
+#include <Strata_Gallery.hpp>
 #include <cstdio>
 
 // Solves the bidiagonal system with 2 on and -1 below the diagonal, whose
@@ -40,5 +41,10 @@ int main(int argc, char** argv) {
   int wrong = 0;
   for (int i = 0; i < n; ++i) wrong += h_x(i) != 1;
   std::printf("%d of %d unknowns are wrong\n", wrong, n);
-  return wrong == 0 ? 0 : 1;
+
+  using Matrix = KokkosSparse::CrsMatrix<
+      double, int, Kokkos::DefaultExecutionSpace::device_type, void, int>;
+  const auto grid = Strata::gallery<Matrix>(exec, "grid2d:7");
+  std::printf("the grid has %d rows\n", static_cast<int>(grid.numRows()));
+  return wrong == 0 && grid.numRows() == 49 ? 0 : 1;
 }

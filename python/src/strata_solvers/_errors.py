@@ -175,10 +175,6 @@ class HandleError(Error, RuntimeError):
     """A solver is used before the call that makes it ready."""
 
 
-class GalleryError(Error, ValueError):
-    """A name of a gallery matrix that can't be understood."""
-
-
 class PartitionError(Error, ValueError):
     """No feasible partition into sub-graphs exists under the given limits."""
 

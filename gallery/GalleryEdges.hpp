@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_EDGES_HPP
-#define STRATA_CORE_GALLERY_GALLERY_EDGES_HPP
+#ifndef STRATA_GALLERY_GALLERY_EDGES_HPP
+#define STRATA_GALLERY_GALLERY_EDGES_HPP
 
-#include <core/gallery/GalleryBuild.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <gallery/GalleryBuild.hpp>
 #include <limits>
 
 namespace Strata {

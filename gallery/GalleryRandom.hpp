@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_RANDOM_HPP
-#define STRATA_CORE_GALLERY_GALLERY_RANDOM_HPP
+#ifndef STRATA_GALLERY_GALLERY_RANDOM_HPP
+#define STRATA_GALLERY_GALLERY_RANDOM_HPP
 
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/CounterRandom.hpp>

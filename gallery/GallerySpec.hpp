@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_SPEC_HPP
-#define STRATA_CORE_GALLERY_GALLERY_SPEC_HPP
+#ifndef STRATA_GALLERY_GALLERY_SPEC_HPP
+#define STRATA_GALLERY_GALLERY_SPEC_HPP
 
 #include <Strata_Error.hpp>
 #include <cctype>
@@ -12,6 +12,12 @@
 #include <vector>
 
 namespace Strata {
+
+/// A gallery name that can't be understood.
+struct GalleryError : Error {
+  using Error::Error;
+};
+
 namespace Detail {
 
 inline constexpr char gallery_grammar[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
-#define STRATA_CORE_GALLERY_GALLERY_BUILD_HPP
+#ifndef STRATA_GALLERY_GALLERY_BUILD_HPP
+#define STRATA_GALLERY_GALLERY_BUILD_HPP
 
 #include <core/device/SortRows.hpp>
 #include <core/matrix/NewMatrix.hpp>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_IMPLEMENTATION_HPP
-#define STRATA_CORE_GALLERY_GALLERY_IMPLEMENTATION_HPP
+#ifndef STRATA_GALLERY_GALLERY_IMPLEMENTATION_HPP
+#define STRATA_GALLERY_GALLERY_IMPLEMENTATION_HPP
 
 #include <Strata_Gallery.hpp>
-#include <core/gallery/GalleryEdges.hpp>
-#include <core/gallery/GalleryRandom.hpp>
-#include <core/gallery/GallerySphere.hpp>
-#include <core/gallery/GalleryStencils.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <cstdlib>
+#include <gallery/GalleryEdges.hpp>
+#include <gallery/GalleryRandom.hpp>
+#include <gallery/GallerySphere.hpp>
+#include <gallery/GalleryStencils.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_GALLERY_GALLERY_STENCILS_HPP
-#define STRATA_CORE_GALLERY_GALLERY_STENCILS_HPP
+#ifndef STRATA_GALLERY_GALLERY_STENCILS_HPP
+#define STRATA_GALLERY_GALLERY_STENCILS_HPP
 
 #include <Kokkos_Core.hpp>
 #include <cmath>

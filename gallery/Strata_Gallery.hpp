@@ -3,9 +3,12 @@
 #define STRATA_GALLERY_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <core/gallery/GallerySpec.hpp>
 #include <core/interface/Compiled.hpp>
 #include <core/matrix/NewMatrix.hpp>
+#include <gallery/GallerySpec.hpp>
+
+// Matrices to try solvers on, and to measure and test them with. Link
+// Strata::gallery; a program without libstrata, Strata::gallery_header_only.
 
 namespace Strata {
 
@@ -25,7 +28,7 @@ namespace Detail {
 /// For ExpectCompiled.
 struct Gallery;
 
-/// See gallery. In core/gallery/GalleryImplementation.hpp.
+/// See gallery. In gallery/GalleryImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
 void make_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
                          std::uint64_t seed, NewMatrix<Scalar>& made);
@@ -65,7 +68,7 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <core/gallery/GalleryImplementation.hpp>
+#include <gallery/GalleryImplementation.hpp>
 #endif
 
 #endif

@@ -67,9 +67,9 @@ TEST(PerformanceModel, RefusesImpossibleParameters) {
             }),
             "PerformanceParameters::tau_external");
   EXPECT_EQ(refused([](auto& p) {
-              p.tau_edge = std::numeric_limits<double>::quiet_NaN();
+              p.pass = std::numeric_limits<double>::quiet_NaN();
             }),
-            "PerformanceParameters::tau_edge");
+            "PerformanceParameters::pass");
 }
 
 /// A folder of its own as the cache, everything as it was afterwards.
@@ -112,7 +112,6 @@ TEST_F(PerformanceCache, GivesBackWhatItWasGiven) {
   EXPECT_EQ(q->alpha, p.alpha);
   EXPECT_EQ(q->tau, p.tau);
   EXPECT_EQ(q->tau_external, p.tau_external);
-  EXPECT_EQ(q->tau_edge, p.tau_edge);
   // Another measurement takes its place; no other file is left.
   p.alpha = 2;
   ASSERT_TRUE(write_performance_cache(key, p));
@@ -140,17 +139,17 @@ TEST_F(PerformanceCache, IgnoresWhatItCantUse) {
     replace(good.substr(0, length));
     EXPECT_FALSE(read_performance_cache(key)) << length;
   }
-  const std::string head = "Strata performance 7\n" + key + "\n";
+  const std::string head = "Strata performance 8\n" + key + "\n";
   const std::string rest = " 1 1 0.4 0.2 3e6 0.5 0.1\nend\n";
-  replace(head + "5 0.05 -0.6 0" + rest);
+  replace(head + "5 0.05 -0.6" + rest);
   EXPECT_FALSE(read_performance_cache(key));
-  replace(head + "5 nan 0.6 0" + rest);
+  replace(head + "5 nan 0.6" + rest);
   EXPECT_FALSE(read_performance_cache(key));
-  replace("Strata performance 7\nanother device\n5 0.05 0.6 0" + rest);
+  replace("Strata performance 8\nanother device\n5 0.05 0.6" + rest);
   EXPECT_FALSE(read_performance_cache(key));
-  replace("Strata performance 0\n" + key + "\n5 0.05 0.6 0" + rest);
+  replace("Strata performance 0\n" + key + "\n5 0.05 0.6" + rest);
   EXPECT_FALSE(read_performance_cache(key));
-  replace(head + "5 0.05 0.6 0" + rest);
+  replace(head + "5 0.05 0.6" + rest);
   EXPECT_TRUE(read_performance_cache(key));
 }
 
@@ -186,12 +185,12 @@ TEST_F(PerformanceCache, SurvivesManyWriters) {
   for (int t = 1; t <= 4; ++t)
     writers.emplace_back([this, t] {
       PerformanceParameters p;
-      p.alpha = p.tau = p.tau_external = p.tau_edge = t;
+      p.alpha = p.tau = p.tau_external = t;
       for (int round = 0; round < 50; ++round) {
         EXPECT_TRUE(write_performance_cache(key, p));
         const auto q = read_performance_cache(key);
         ASSERT_TRUE(q);
-        EXPECT_EQ(q->alpha, q->tau_edge);
+        EXPECT_EQ(q->alpha, q->tau_external);
       }
     });
   for (auto& writer : writers) writer.join();

@@ -61,7 +61,7 @@ inline std::string cache_file_name(const std::string& key) {
   return name + '-' + std::to_string(hash) + ".txt";
 }
 
-constexpr const char* performance_cache_header = "Strata performance 7";
+constexpr const char* performance_cache_header = "Strata performance 8";
 
 }  // namespace Detail
 

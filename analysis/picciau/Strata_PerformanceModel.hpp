@@ -25,12 +25,6 @@ struct PerformanceParameters {
   /// One slot of external edges (Picciau et al.'s tau'), whose dependencies are
   /// in global memory.
   double tau_external = 0.6;
-  /// What one edge adds to a team's time, beside launches and slots. Ours:
-  /// without it a slot of one edge costs what one of thousands does, and
-  /// nothing is gained by spreading work over more teams; 0 leaves (5) as
-  /// Picciau et al. have it. The default is 16 bytes an edge at a 132nd of 4.3
-  /// TB/s.
-  double tau_edge = 0.0005;
 
   // Ours, for the algorithms that Picciau et al. do not have.
   /// One narrow level set by one team of `level_sets`.
@@ -54,7 +48,6 @@ struct PerformanceParameters {
     visit("alpha", p.alpha);
     visit("tau", p.tau);
     visit("tau_external", p.tau_external);
-    visit("tau_edge", p.tau_edge);
     visit("narrow_level", p.narrow_level);
     visit("handover", p.handover);
     visit("pass", p.pass);
@@ -65,13 +58,11 @@ struct PerformanceParameters {
   }
 };
 
-/// Throws OptionError unless every parameter is finite and positive; tau_edge
-/// may be zero.
+/// Throws OptionError unless every parameter is finite and positive.
 inline void check_parameters(const PerformanceParameters& parameters) {
   PerformanceParameters::for_each(
       parameters, [](const char* name, double value) {
-        const bool zero_allowed = std::string(name) == "tau_edge";
-        if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed))
+        if (!std::isfinite(value) || value <= 0)
           throw OptionError(
               std::string("PerformanceParameters::") + name,
               std::to_string(value) + " microseconds can't be a duration",

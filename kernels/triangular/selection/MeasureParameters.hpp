@@ -55,7 +55,6 @@ class ParameterMeasurement {
 
   std::optional<PerformanceParameters> measure() const {
     PerformanceParameters p;
-    const int most = SubgraphSolve<Scalar, ExecutionSpace>::max_rows(exec_);
     const int n = 1024;
     bool sound = true;
     const auto one = band(1, 1), chain = band(n, 1);
@@ -78,12 +77,6 @@ class ParameterMeasurement {
     p.block = positive((time(make_block_chain(chain), n) - p.alpha) / n);
     const double internal = time_subgraphs(chain, std::vector<int>(n, 0));
     p.tau = positive((internal - p.alpha) / (n - 1));
-    // Slots of many edges.
-    const int half = std::min(1024, most / 2), of_row = 16;
-    const double of_slots = time_subgraphs(two_levels(half, of_row),
-                                           std::vector<int>(2 * half, 0)) -
-                            p.alpha - of_row * p.tau;
-    p.tau_edge = positive(of_slots / (double(half) * of_row));
     // One row that needs many of another sub-graph: a slot for each.
     const auto time_star = [this](int dependencies) {
       std::vector<int> apart(dependencies + 1, 0);
@@ -110,18 +103,6 @@ class ParameterMeasurement {
     for (int i = 0; i < n; ++i) {
       for (int j = std::max(0, i - half); j < i; ++j) entries.push_back(j);
       row_map.push_back(static_cast<std::int64_t>(entries.size()));
-    }
-    return analysis(row_map, entries);
-  }
-  /// Each row of the second half needs so many of the first.
-  Analysis two_levels(int half, int dependencies) const {
-    std::vector<std::int64_t> row_map(half, 0);
-    std::vector<int> entries;
-    for (int i = 0; i <= half; ++i) {
-      row_map.push_back(std::int64_t{i} * dependencies);
-      if (i == half) break;
-      const int first = std::min(i, half - dependencies);
-      for (int j = first; j < first + dependencies; ++j) entries.push_back(j);
     }
     return analysis(row_map, entries);
   }

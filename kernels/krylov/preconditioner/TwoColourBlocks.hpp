@@ -408,7 +408,8 @@ class TwoColourBlocks {
                                       {},
                                       {},
                                       {}};
-    take.row_map = make_unfilled<typename Types::RowMap>(
+    // No thread writes the map of a colour without rows.
+    take.row_map = make_zeroed<typename Types::RowMap>(
         "Strata::TwoColourBlocks::row_map", count + 1);
     take.entries = make_unfilled<typename Types::Entries>(
         "Strata::TwoColourBlocks::entries", stored);

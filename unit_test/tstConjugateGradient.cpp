@@ -503,7 +503,7 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
       M.update_values(exec,
                       hermitian<double>("chain:81").to_device<Crs<double>>()),
       Strata::PatternMismatchError);
-  EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0), cholesky),
+  EXPECT_THROW(M.update_values(exec, with(31, 31, -9.0)),
                Strata::IndefiniteError);
   M.apply(exec, r, after);
   exec.fence();

@@ -23,7 +23,7 @@ Crs<double> matrix(const std::string& spec) {
 TEST(PreconditionerChoice, IsTwoColoursOnADevice) {
   const auto order = on_gpu ? FactorOrder::coloured : FactorOrder::natural;
   for (const auto* spec : {"grid3d:12", "grid2d:30", "chain:2", "arrow:1000"}) {
-    const Preconditioner M(Device(), matrix(spec));
+    const Preconditioner M(Device(), matrix(spec), cholesky);
     EXPECT_EQ(M.order(), order) << spec;
     EXPECT_EQ(M.colours(), on_gpu ? 2 : 0) << spec;
   }
@@ -33,7 +33,7 @@ TEST(PreconditionerChoice, IsNaturalElse) {
   // More colours, one, and a long row.
   for (const auto* spec :
        {"grid3d27:5", "triangulated:9x7", "diagonal:50", "arrow:3000"})
-    EXPECT_EQ(Preconditioner(Device(), matrix(spec)).order(),
+    EXPECT_EQ(Preconditioner(Device(), matrix(spec), cholesky).order(),
               FactorOrder::natural)
         << spec;
   const auto grid = matrix("grid3d:9");
@@ -45,13 +45,13 @@ TEST(PreconditionerChoice, IsNaturalElse) {
   options.algorithm = Strata::Algorithm::substitution;
   EXPECT_EQ(Preconditioner(Device(), grid, cholesky, options).order(),
             FactorOrder::natural);
-  EXPECT_EQ(Preconditioner(Device(), Crs<double>()).order(),
+  EXPECT_EQ(Preconditioner(Device(), Crs<double>(), cholesky).order(),
             FactorOrder::natural);
 }
 
 TEST(PreconditionerChoice, IsReported) {
   const auto A = matrix("grid3d:12");
-  const Preconditioner M(Device(), A);
+  const Preconditioner M(Device(), A, cholesky);
   const auto& report = M.report();
   EXPECT_EQ(report.order, M.order());
   EXPECT_EQ(report.rows, 1728);

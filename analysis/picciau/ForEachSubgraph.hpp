@@ -9,8 +9,8 @@ namespace Strata {
 namespace Detail {
 
 /// Calls visit(g) for every sub-graph, in parallel on the host, or one after
-/// the other where there is so little to do that waking the threads, dozens of
-/// times while candidates are compared, would take longer.
+/// the other where there is so little to do that waking the threads, several
+/// times while sorting criteria are compared, would take longer.
 template <class Visit>
 void for_each_subgraph(const char* label, int count, std::int64_t edges,
                        const Visit& visit) {

@@ -19,7 +19,8 @@ namespace Strata {
 ///
 /// Sub-graphs are numbered from 0 so that an edge never leads to a smaller
 /// number: running them one after the other in that order is a valid solve.
-/// (Our copy of the paper lacks its definition, section IV-A: see is_feasible.)
+/// (Our copy of the paper lacks section IV-A, which says what a feasible
+/// partition is: this is our reconstruction.)
 /// Sub-graphs of one level do not depend on each other.
 struct Subgraphs {
   int count = 0;
